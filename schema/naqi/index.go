@@ -1,0 +1,111 @@
+package naqi
+
+import (
+	"math"
+
+	"vayu/schema"
+)
+
+// SubIndex returns the sub-index 0–500 of a concentration of p in p's own unit
+// (µg/m³; mg/m³ for CO), averaged over 24 hours (8 for O3 and CO). It reports
+// false for a negative or undefined concentration and for no pollutant.
+func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
+	if !p.Valid() || !(concentration >= 0) {
+		return 0, false
+	}
+	edge := breakpoint[p]
+	if concentration >= float64(edge[6])/micro {
+		return MaxIndex, true
+	}
+	m := int64(math.Floor(concentration*micro + 0.5))
+	band := 1
+	for m > edge[band] {
+		band++
+	}
+	width, rise := edge[band]-edge[band-1], indexEdge[band]-indexEdge[band-1]
+	return int(indexEdge[band-1] + (2*rise*(m-edge[band-1])+width)/(2*width)), true
+}
+
+// Inverse returns the concentration of p, in p's own unit and rounded to
+// thousandths, at which the sub-index is index. It reports false for an index
+// outside 0–500 and for no pollutant.
+func Inverse(p schema.Pollutant, index int) (float64, bool) {
+	if !p.Valid() || index < 0 || index > MaxIndex {
+		return 0, false
+	}
+	band := 1
+	for int64(index) > indexEdge[band] {
+		band++
+	}
+	edge := breakpoint[p]
+	width, rise := edge[band]-edge[band-1], indexEdge[band]-indexEdge[band-1]
+	const thousandth = micro / 1000
+	m := edge[band-1]*rise + width*(int64(index)-indexEdge[band-1])
+	return float64((2*m+rise*thousandth)/(2*rise*thousandth)) / 1000, true
+}
+
+// SubIndices holds a sub-index 0–500 per pollutant, or -1 where there is none.
+// It is indexed by [schema.Pollutant].
+type SubIndices [schema.Pb + 1]int
+
+// None returns sub-indices of nothing.
+func None() SubIndices {
+	var s SubIndices
+	for i := range s {
+		s[i] = -1
+	}
+	return s
+}
+
+// Index returns the AQI, which is the largest sub-index, and the pollutant that
+// has it (the first in the order of [schema.Pollutants] when several do). It
+// reports false unless there are at least three sub-indices and one of them is
+// PM2.5 or PM10.
+func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
+	count := 0
+	aqi = -1
+	for _, p := range schema.Pollutants {
+		if s[p] < 0 {
+			continue
+		}
+		count++
+		if s[p] > aqi {
+			aqi, dominant = s[p], p
+		}
+	}
+	if count < MinPollutants || (s[schema.PM25] < 0 && s[schema.PM10] < 0) {
+		return 0, 0, false
+	}
+	return aqi, dominant, true
+}
+
+// Mean returns the mean of a sum of n indices, rounded half-up. A city's AQI is
+// the mean of its stations' AQIs (footnote of CPCB's daily bulletin).
+func Mean(sum, n int) int { return (2*sum + n) / (2 * n) }
+
+// Category returns the name of the health category of an index that has been
+// rounded already: Good to 50, Satisfactory to 100, Moderate to 200, Poor to
+// 300, Very Poor to 400, Severe above.
+func Category(aqi int) string {
+	for i, name := range categories {
+		if int64(aqi) <= indexEdge[i+1] {
+			return name
+		}
+	}
+	return categories[len(categories)-1]
+}
+
+var categories = [...]string{"Good", "Satisfactory", "Moderate", "Poor", "Very Poor", "Severe"}
+
+// Health returns CPCB's statement of likely health impacts for a category
+// (National Air Quality Index, table of health statements).
+func Health(category string) string { return healthStatements[category] }
+
+var healthStatements = map[string]string{
+	"Good":         "Minimal impact.",
+	"Satisfactory": "May cause minor breathing discomfort to sensitive people.",
+	"Moderate":     "May cause breathing discomfort to people with lung disease such as asthma, and discomfort to people with heart disease, children and older adults.",
+	"Poor":         "May cause breathing discomfort to people on prolonged exposure, and discomfort to people with heart disease.",
+	"Very Poor":    "May cause respiratory illness to people on prolonged exposure. Effect may be more pronounced in people with lung and heart diseases.",
+	"Severe":       "May cause respiratory impact even on healthy people, and serious health impacts on people with lung or heart disease. The health impacts may be experienced even during light physical activity.",
+}

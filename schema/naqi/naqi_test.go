@@ -1,0 +1,120 @@
+package naqi
+
+import (
+	"math"
+	"testing"
+
+	"vayu/schema"
+)
+
+func TestSubIndexOfPublishedEdgesAndTies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		p    schema.Pollutant
+		conc float64
+		want int
+	}{
+		{schema.PM25, 0, 0},
+		{schema.PM25, 30, 50},
+		{schema.PM25, 45, 75},
+		{schema.PM25, 250, 400},
+		{schema.PM25, 315, 450},
+		{schema.PM25, 380, 500},
+		{schema.PM25, 9999, 500},
+		{schema.PM25, math.Inf(1), 500},
+		{schema.PM10, 108.88, 106},
+		{schema.PM10, 510, 500},
+		{schema.CO, 1.13, 57}, // 56.5 exactly: half-up
+		{schema.CO, 3.03, 113},
+		{schema.O3, 208, 300},
+		{schema.Pb, 0.75, 75},
+	} {
+		if got, ok := SubIndex(c.p, c.conc); !ok || got != c.want {
+			t.Errorf("SubIndex(%v, %v) = %d, %v; want %d", c.p, c.conc, got, ok, c.want)
+		}
+	}
+}
+
+func TestSubIndexRefusesWhatIsNoConcentration(t *testing.T) {
+	t.Parallel()
+	for _, v := range []float64{-0.01, math.NaN(), math.Inf(-1)} {
+		if got, ok := SubIndex(schema.PM10, v); ok {
+			t.Errorf("SubIndex(PM10, %v) = %d, want a refusal", v, got)
+		}
+	}
+	if _, ok := SubIndex(0, 1); ok {
+		t.Error("SubIndex of no pollutant answered")
+	}
+}
+
+func TestInverseReturnsToItsIndex(t *testing.T) {
+	t.Parallel()
+	for _, p := range schema.Pollutants {
+		for want := range MaxIndex + 1 {
+			conc, ok := Inverse(p, want)
+			if !ok {
+				t.Fatalf("Inverse(%v, %d) refused", p, want)
+			}
+			if got, _ := SubIndex(p, conc); got != want {
+				t.Errorf("SubIndex(%v, Inverse(%d) = %v) = %d", p, want, conc, got)
+			}
+		}
+		if _, ok := Inverse(p, MaxIndex+1); ok {
+			t.Errorf("Inverse(%v, 501) answered", p)
+		}
+	}
+}
+
+func TestIndexNeedsThreePollutantsAndParticles(t *testing.T) {
+	t.Parallel()
+	of := func(pairs ...int) SubIndices {
+		s := None()
+		for i := 0; i < len(pairs); i += 2 {
+			s[pairs[i]] = pairs[i+1]
+		}
+		return s
+	}
+	pm25, pm10, no2, so2, co := int(schema.PM25), int(schema.PM10), int(schema.NO2), int(schema.SO2), int(schema.CO)
+	for _, c := range []struct {
+		name string
+		in   SubIndices
+		aqi  int
+		dom  schema.Pollutant
+		ok   bool
+	}{
+		{"two are too few", of(pm25, 10, no2, 20), 0, 0, false},
+		{"three without particles", of(no2, 10, so2, 20, co, 30), 0, 0, false},
+		{"the largest leads", of(pm25, 10, no2, 20, co, 30), 30, schema.CO, true},
+		{"the first of equals leads", of(pm25, 30, pm10, 30, co, 30), 30, schema.PM25, true},
+		{"zero is a figure", of(pm25, 0, pm10, 0, co, 0), 0, schema.PM25, true},
+	} {
+		if aqi, dom, ok := Index(c.in); aqi != c.aqi || dom != c.dom || ok != c.ok {
+			t.Errorf("%s: got %d %v %v, want %d %v %v", c.name, aqi, dom, ok, c.aqi, c.dom, c.ok)
+		}
+	}
+}
+
+func TestCategoryChangesAfterEachEdge(t *testing.T) {
+	t.Parallel()
+	want := map[int]string{
+		0: "Good", 50: "Good", 51: "Satisfactory", 100: "Satisfactory", 101: "Moderate", 200: "Moderate",
+		201: "Poor", 300: "Poor", 301: "Very Poor", 400: "Very Poor", 401: "Severe", 500: "Severe",
+	}
+	for aqi, name := range want {
+		if got := Category(aqi); got != name {
+			t.Errorf("Category(%d) = %q, want %q", aqi, got, name)
+		}
+		if Health(name) == "" {
+			t.Errorf("no health statement for %q", name)
+		}
+	}
+}
+
+func TestMeanRoundsHalfUp(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]int{{5, 2, 3}, {4, 2, 2}, {7, 3, 2}, {8, 3, 3}} {
+		if got := Mean(c[0], c[1]); got != c[2] {
+			t.Errorf("Mean(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package naqi
+
+import (
+	"fmt"
+	"strings"
+
+	"vayu/schema"
+)
+
+// Function is one SQL function of ClickHouse: CREATE FUNCTION Name AS Lambda.
+type Function struct{ Name, Lambda string }
+
+// Functions returns the index as SQL, for every pollutant `naqi_pm25(x)` (the
+// sub-index of a concentration) and `naqi_pm25_inverse(i)` (the concentration
+// of a sub-index), and `naqi_category(aqi)`. NULL, negative and undefined input
+// gives NULL.
+func Functions() []Function {
+	all := make([]Function, 0, 2*len(schema.Pollutants)+1)
+	for _, p := range schema.Pollutants {
+		all = append(all,
+			Function{"naqi_" + p.String(), subIndexLambda(p)},
+			Function{"naqi_" + p.String() + "_inverse", inverseLambda(p)})
+	}
+	return append(all, Function{"naqi_category", categoryLambda()})
+}
+
+func subIndexLambda(p schema.Pollutant) string {
+	edge := breakpoint[p]
+	m := fmt.Sprintf("toInt64(floor(least(x, %g) * %d + 0.5))", float64(edge[6])/micro, int64(micro))
+	var b strings.Builder
+	b.WriteString("x -> toUInt16(multiIf(NOT (x >= 0), NULL")
+	for band := 1; band < len(edge); band++ {
+		width, rise := edge[band]-edge[band-1], indexEdge[band]-indexEdge[band-1]
+		value := fmt.Sprintf("%d + intDiv(%d * (%s - %d) + %d, %d)", indexEdge[band-1], 2*rise, m, edge[band-1], width, 2*width)
+		if band < len(edge)-1 {
+			fmt.Fprintf(&b, ", %s <= %d, %s", m, edge[band], value)
+		} else {
+			fmt.Fprintf(&b, ", %s))", value)
+		}
+	}
+	return b.String()
+}
+
+func inverseLambda(p schema.Pollutant) string {
+	edge := breakpoint[p]
+	const thousandth = micro / 1000
+	var b strings.Builder
+	fmt.Fprintf(&b, "i -> multiIf(NOT (i >= 0 AND i <= %d), NULL", MaxIndex)
+	for band := 1; band < len(edge); band++ {
+		width, rise := edge[band]-edge[band-1], indexEdge[band]-indexEdge[band-1]
+		numerator := fmt.Sprintf("2 * (%d + %d * (toInt64(i) - %d)) + %d",
+			edge[band-1]*rise, width, indexEdge[band-1], rise*thousandth)
+		value := fmt.Sprintf("intDiv(%s, %d) / 1000", numerator, 2*rise*thousandth)
+		if band < len(edge)-1 {
+			fmt.Fprintf(&b, ", i <= %d, %s", indexEdge[band], value)
+		} else {
+			fmt.Fprintf(&b, ", %s)", value)
+		}
+	}
+	return b.String()
+}
+
+func categoryLambda() string {
+	var b strings.Builder
+	b.WriteString("a -> multiIf(isNull(a), NULL")
+	for i, name := range categories[:len(categories)-1] {
+		fmt.Fprintf(&b, ", a <= %d, '%s'", indexEdge[i+1], name)
+	}
+	fmt.Fprintf(&b, ", '%s')", categories[len(categories)-1])
+	return b.String()
+}

@@ -1,0 +1,114 @@
+package schema
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// StationKind tells a reference-grade analyser from a low-cost sensor, and
+// both from a file that gives one figure for a whole city.
+type StationKind uint8
+
+const (
+	// Reference is a regulatory continuous monitoring station.
+	Reference StationKind = 1 + iota
+	// Sensor is a low-cost sensor.
+	Sensor
+	// CityMean is a series that its source has already averaged over a city.
+	CityMean
+)
+
+// String returns the identifier of the Enum8 column in ClickHouse.
+func (k StationKind) String() string {
+	switch k {
+	case Reference:
+		return "reference"
+	case Sensor:
+		return "sensor"
+	case CityMean:
+		return "city_mean"
+	}
+	return "none"
+}
+
+// Station is a place where air is measured. Latitude and Longitude are WGS 84
+// degrees and both 0 when unknown. City and State are as normalised by
+// [CleanPlace] and [CleanState]; the gazetteer decides what people may call them.
+type Station struct {
+	ID          string
+	Source      string
+	Name        string
+	City        string
+	State       string
+	Latitude    float64
+	Longitude   float64
+	Kind        StationKind
+	Attribution string
+	Licence     string
+	FirstSeen   time.Time
+	LastSeen    time.Time
+}
+
+// Located reports whether the station's position is known.
+func (s *Station) Located() bool { return s.Latitude != 0 || s.Longitude != 0 }
+
+// StationID derives the identity of a station from its network and its name,
+// so that one analyser keeps one identity in whichever file or feed it is met:
+// "Anand Vihar, Delhi - DPCC" is "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed,
+// on data.gov.in, in a CAAQM export and in OpenAQ.
+func StationID(network, name string) string { return network + "-" + Slug(name) }
+
+// Slug folds a name to lower-case ASCII letters, digits and single hyphens.
+// Accents are removed; letters outside ASCII that have no base letter are kept.
+func Slug(name string) string {
+	folded, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), name)
+	if err != nil {
+		folded = name
+	}
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(folded) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			gap = false
+			b.WriteRune(r)
+			continue
+		}
+		gap = true
+	}
+	return b.String()
+}
+
+// CleanPlace trims a place's name, turns underscores into blanks and folds
+// runs of white space.
+func CleanPlace(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
+}
+
+// stateNames corrects spellings seen in CPCB's feeds to the names of the
+// Constitution's First Schedule.
+var stateNames = map[string]string{
+	"tamilnadu": "Tamil Nadu", "andhrapradesh": "Andhra Pradesh", "arunachalpradesh": "Arunachal Pradesh",
+	"himachalpradesh": "Himachal Pradesh", "madhyapradesh": "Madhya Pradesh", "uttarpradesh": "Uttar Pradesh",
+	"westbengal": "West Bengal", "jammuandkashmir": "Jammu and Kashmir", "jammu&kashmir": "Jammu and Kashmir",
+	"andamanandnicobar": "Andaman and Nicobar Islands", "andamanandnicobarislands": "Andaman and Nicobar Islands",
+	"orissa": "Odisha", "pondicherry": "Puducherry", "uttaranchal": "Uttarakhand", "nctofdelhi": "Delhi",
+	"chattisgarh": "Chhattisgarh", "newdelhi": "Delhi",
+}
+
+// CleanState is [CleanPlace] plus the spellings of states that CPCB writes in
+// several ways.
+func CleanState(s string) string {
+	s = CleanPlace(s)
+	if name, ok := stateNames[strings.ToLower(strings.ReplaceAll(s, " ", ""))]; ok {
+		return name
+	}
+	return s
+}
