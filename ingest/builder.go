@@ -1,0 +1,143 @@
+package ingest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"vayu/schema"
+	"vayu/schema/gazetteer"
+)
+
+// batchRows is how many readings make a batch: about 4 MB of columns, large
+// enough that ClickHouse's cost per insert disappears.
+const batchRows = 1 << 16
+
+// Builder turns parsed readings into batches. A source makes one per fetch,
+// describes stations, adds readings and flushes at the end. It applies the
+// rules, so a source never decides what is believable. Not for use by several
+// goroutines.
+type Builder struct {
+	source string
+	now    time.Time
+	yield  func(*Batch) error
+
+	known    map[string]int // station id -> index in stations
+	stations []schema.Station
+	inBatch  []bool
+	columns  *array.RecordBuilder
+	batch    *Batch
+	rows     int
+	position int64
+}
+
+// NewBuilder makes a builder for one fetch of a source at a time, which passes
+// full batches to yield.
+func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder {
+	return &Builder{
+		source: source, now: now, yield: yield, known: make(map[string]int),
+		columns: array.NewRecordBuilder(memory.DefaultAllocator, schema.ReadingColumns), batch: new(Batch),
+	}
+}
+
+// Station describes a station and returns its number for [Builder.Add].
+// City and state are normalised; a position outside India is dropped and
+// counted. Describing a station again is cheap and changes nothing, except
+// that a description with a position completes one without.
+func (b *Builder) Station(s schema.Station) int {
+	if i, ok := b.known[s.ID]; ok {
+		if old := &b.stations[i]; !old.Located() && s.Located() && inIndia(s.Latitude, s.Longitude) {
+			old.Latitude, old.Longitude = s.Latitude, s.Longitude
+		}
+		return i
+	}
+	s.Source = b.source
+	s.Name = schema.CleanPlace(s.Name)
+	s.City, s.State = gazetteer.Canonical(s.City, s.State)
+	if s.Located() && !inIndia(s.Latitude, s.Longitude) {
+		s.Latitude, s.Longitude = 0, 0
+		b.Reject(BadPosition)
+	}
+	b.stations = append(b.stations, s)
+	b.inBatch = append(b.inBatch, false)
+	b.known[s.ID] = len(b.stations) - 1
+	return len(b.stations) - 1
+}
+
+// inIndia reports whether a position lies in the box around India's territory
+// and islands.
+func inIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }
+
+// Add adds a reading of a station. r.Station and r.Source are filled in here.
+// A reading that the rules refuse is counted. The error is yield's.
+func (b *Builder) Add(station int, r schema.Reading) error {
+	s := &b.stations[station]
+	r.Station = s.ID
+	if reason := Check(&r, b.now); reason != None {
+		b.Reject(reason)
+		return nil
+	}
+	if !b.inBatch[station] {
+		b.inBatch[station] = true
+	}
+	if s.FirstSeen.IsZero() || r.At.Before(s.FirstSeen) {
+		s.FirstSeen = r.At
+	}
+	if r.At.After(s.LastSeen) {
+		s.LastSeen = r.At
+	}
+	c := b.columns
+	c.Field(schema.ReadingStation).(*array.StringBuilder).Append(r.Station)
+	c.Field(schema.ReadingPollutant).(*array.Int8Builder).Append(int8(r.Pollutant))
+	c.Field(schema.ReadingAt).(*array.TimestampBuilder).Append(arrow.Timestamp(r.At.Unix()))
+	c.Field(schema.ReadingValue).(*array.Float64Builder).Append(r.Value)
+	c.Field(schema.ReadingKind).(*array.Int8Builder).Append(int8(r.Kind))
+	c.Field(schema.ReadingAveraging).(*array.Uint16Builder).Append(r.Averaging)
+	c.Field(schema.ReadingFlag).(*array.Int8Builder).Append(int8(r.Flag))
+	c.Field(schema.ReadingSource).(*array.StringBuilder).Append(b.source)
+	b.batch.Changes.Add(r.Station, r.At)
+	b.rows++
+	if b.rows < batchRows {
+		return nil
+	}
+	return b.flush()
+}
+
+// Reject counts a value, line or position that the source itself had to refuse.
+func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
+
+// At notes how far in its input the source has got; batches carry it.
+func (b *Builder) At(position int64) { b.position = position }
+
+// Close yields what is left and frees the builder's columns. Call it once, at
+// the end of a fetch that went well; after an error call [Builder.Discard].
+func (b *Builder) Close() error {
+	defer b.columns.Release()
+	if b.rows == 0 && len(b.batch.Rejected) == 0 {
+		return nil
+	}
+	return b.flush()
+}
+
+// Discard frees the builder's columns without yielding them.
+func (b *Builder) Discard() { b.columns.Release() }
+
+func (b *Builder) flush() error {
+	batch := b.batch
+	batch.Readings = b.columns.NewRecord()
+	batch.Position = b.position
+	for i, used := range b.inBatch {
+		if used {
+			batch.Stations = append(batch.Stations, b.stations[i])
+			b.inBatch[i] = false
+		}
+	}
+	b.batch, b.rows = new(Batch), 0
+	if err := b.yield(batch); err != nil {
+		return fmt.Errorf("passing on a batch: %w", err)
+	}
+	return nil
+}

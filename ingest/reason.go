@@ -1,0 +1,137 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/schema"
+)
+
+// Reason names why a value, a line or a batch was refused. It is the label of
+// the metric vayu_readings_rejected_total and of an import's summary.
+type Reason string
+
+// The reasons. None is a value that is fine.
+const (
+	None             Reason = ""
+	MissingValue     Reason = "missing_value"     // "", "-", "NA", "None", -999, -9999: the source has no figure
+	BadNumber        Reason = "bad_number"        // text that is no finite decimal number
+	NegativeValue    Reason = "negative_value"    // below zero, and no known marker of a missing value
+	OutOfRange       Reason = "out_of_range"      // above what the pollutant or the index can reach
+	UnknownPollutant Reason = "unknown_pollutant" // a parameter that is not part of the index (NO, NOx, benzene)
+	UnknownUnit      Reason = "unknown_unit"      // a unit that cannot be converted
+	BadTime          Reason = "bad_time"          // text that is no time in the source's format
+	FutureTime       Reason = "future_time"       // more than an hour ahead of the clock
+	AncientTime      Reason = "ancient_time"      // before 2000: no automatic station in India is older
+	NoStation        Reason = "no_station"        // a reading that does not say where it was taken
+	BadPosition      Reason = "bad_position"      // coordinates outside India or 0,0: the position is dropped, the readings stay
+	StationMoved     Reason = "station_moved"     // a position far from the known one: the known one stays, and the readings too
+	Duplicate        Reason = "duplicate"         // the same station, pollutant and time again in one fetch
+	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
+	GateFailed       Reason = "gate_failed"       // a batch whose own cross-check fails
+)
+
+// Rejections counts refused values by reason.
+type Rejections map[Reason]int
+
+// Add counts n more values refused for a reason.
+func (r *Rejections) Add(reason Reason, n int) {
+	if *r == nil {
+		*r = make(Rejections)
+	}
+	(*r)[reason] += n
+}
+
+// Merge adds all of other.
+func (r *Rejections) Merge(other Rejections) {
+	for reason, n := range other {
+		r.Add(reason, n)
+	}
+}
+
+// ParseValue reads a source's text of a value. Null beats zero: every marker
+// of a missing value that the networks use is a [MissingValue].
+func ParseValue(text string) (float64, Reason) {
+	text = strings.TrimSpace(text)
+	switch text {
+	case "", "-", "--", "NA", "N/A", "na", "None", "none", "null", "NULL", "NaN", "nan":
+		return 0, MissingValue
+	}
+	if len(text) > 40 || strings.ContainsAny(text, "_xXpPiI") {
+		return 0, BadNumber // Go's hexadecimal, grouped and named numbers are no measurements
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, BadNumber
+	}
+	return v, CheckValue(v)
+}
+
+// CheckValue tells a figure from a marker of a missing value and from what
+// cannot be a figure at all.
+func CheckValue(v float64) Reason {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return BadNumber
+	case v == -999 || v == -9999 || v == -99 || v == -1:
+		return MissingValue
+	case v < 0:
+		return NegativeValue
+	}
+	return None
+}
+
+// ceiling is the largest concentration that is believed, in the pollutant's
+// unit: several times the highest hourly means reported from Indian stations
+// (PM10 above 4,000 µg/m³ in dust storms), well below digits run together.
+var ceiling = [...]float64{
+	schema.PM25: 5000, schema.PM10: 10000, schema.NO2: 2000, schema.SO2: 5000,
+	schema.CO: 150, schema.O3: 2000, schema.NH3: 5000, schema.Pb: 100,
+}
+
+// earliest is the first instant from which readings are believed: India's
+// first automatic stations began in the 2000s.
+var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// leeway is how far ahead of our clock a reading may be: clocks differ.
+const leeway = time.Hour
+
+// Check applies the rules to a reading that is otherwise complete.
+func Check(r *schema.Reading, now time.Time) Reason {
+	switch {
+	case r.Station == "":
+		return NoStation
+	case !r.Pollutant.Valid():
+		return UnknownPollutant
+	case r.At.After(now.Add(leeway)):
+		return FutureTime
+	case r.At.Before(earliest):
+		return AncientTime
+	}
+	if reason := CheckValue(r.Value); reason != None {
+		return reason
+	}
+	limit := 500.0 // the index's scale
+	if r.Kind == schema.Concentration {
+		limit = ceiling[r.Pollutant]
+	}
+	if r.Value > limit {
+		return OutOfRange
+	}
+	return None
+}
+
+// BatchError is a fetch that was refused as a whole: its input cannot be
+// trusted. The last good data stay.
+type BatchError struct {
+	Reason Reason
+	Detail string
+}
+
+// Error implements error.
+func (e *BatchError) Error() string {
+	return fmt.Sprintf("refusing the batch: %s: %s", e.Reason, e.Detail)
+}

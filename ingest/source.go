@@ -1,0 +1,64 @@
+// Package ingest brings readings in: it asks sources for them on a schedule,
+// refuses what cannot be true and says why, and writes the rest to ClickHouse
+// by columns.
+//
+// Sources are dumb and the runner is wise: a source fetches and parses, and
+// everything around it (schedule, jitter, overlap, time-out, panic, breaker,
+// watermark, metrics) is written once, here.
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"vayu/schema"
+)
+
+// Window is the time for which readings are wanted: those whose averaging
+// interval ends after From and not after To, in UTC. A source that only has the
+// present ignores From.
+type Window struct{ From, To time.Time }
+
+// Source is one network, feed or file.
+type Source interface {
+	// Fetch yields the source's readings of a window in batches and returns nil
+	// when it has yielded them all. Readings outside the window may be yielded
+	// too; storing a reading twice changes nothing. Fetch may be called again,
+	// never twice at once. It returns as soon as ctx ends or yield returns an
+	// error, and then returns that error. A batch belongs to yield once passed.
+	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
+}
+
+// Batch is a group of readings on its way to the table `reading`.
+type Batch struct {
+	// Readings has the columns of [schema.ReadingColumns]. Whoever holds the
+	// batch last releases it with [Batch.Release].
+	Readings arrow.Record
+	// Stations describes every station that has a reading in the batch.
+	Stations []schema.Station
+	// Changes says which hours the readings fall into.
+	Changes schema.Changes
+	// Rejected counts the values that were refused, by reason.
+	Rejected Rejections
+	// Position is where in its input a file source stands after this batch, in
+	// the source's own measure; 0 where a source cannot be resumed.
+	Position int64
+}
+
+// Rows returns the number of readings in the batch.
+func (b *Batch) Rows() int {
+	if b.Readings == nil {
+		return 0
+	}
+	return int(b.Readings.NumRows())
+}
+
+// Release frees the batch's columns.
+func (b *Batch) Release() {
+	if b.Readings != nil {
+		b.Readings.Release()
+		b.Readings = nil
+	}
+}
