@@ -1,0 +1,88 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"sort"
+
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/providers/posflag"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+)
+
+var errUnknown = errors.New("unknown setting")
+
+// given is the value of a setting as one source wrote it. Its fields are
+// exported because koanf copies values deeply.
+type given struct {
+	Value  node
+	Origin string
+}
+
+// layer merges the sources, the weakest first, and returns the variables that
+// are no setting.
+func layer(into *koanf.Koanf, settings []setting, from Sources, problems *Problems) []string {
+	load := func(p koanf.Provider, parser koanf.Parser, origin string) {
+		var listed Problems
+		switch err := into.Load(p, parser); {
+		case errors.As(err, &listed):
+			*problems = append(*problems, listed...)
+		case err != nil:
+			*problems = append(*problems, Problem{Origin: origin, Err: err})
+		}
+	}
+	if from.File != "" {
+		load(file.Provider(from.File), &yamlFile{name: filepath.Base(from.File), settings: settings, problems: problems}, from.File)
+	}
+	ignored := []string{}
+	load(environment(settings, from.Environ, &ignored), nil, "environment")
+	sort.Strings(ignored)
+	if from.Flags != nil {
+		load(posflag.ProviderWithFlag(from.Flags, ".", nil, flagReader(settings)), nil, "flags")
+	}
+	return ignored
+}
+
+// environment provides the variables that are settings and notes the others
+// that bear the prefix.
+func environment(settings []setting, environ []string, ignored *[]string) koanf.Provider {
+	names := map[string]setting{}
+	for _, s := range settings {
+		if s.Env != "" {
+			names[s.Env] = s
+		}
+	}
+	return env.Provider(".", env.Opt{
+		Prefix:      EnvPrefix,
+		EnvironFunc: func() []string { return environ },
+		TransformFunc: func(name, value string) (string, any) {
+			s, ok := names[name]
+			if !ok {
+				*ignored = append(*ignored, name)
+			}
+			if !ok || value == "" {
+				return "", nil
+			}
+			return s.Key, given{Value: textNode(value), Origin: "environment " + name}
+		},
+	})
+}
+
+// flagReader gives the flags that were set on the command line.
+func flagReader(settings []setting) func(*pflag.Flag) (string, any) {
+	names := map[string]setting{}
+	for _, s := range settings {
+		if s.Flag != "" {
+			names[s.Flag] = s
+		}
+	}
+	return func(f *pflag.Flag) (string, any) {
+		s, ok := names[f.Name]
+		if !ok || !f.Changed {
+			return "", nil
+		}
+		return s.Key, given{Value: textNode(f.Value.String()), Origin: "flag --" + f.Name}
+	}
+}

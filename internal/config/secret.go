@@ -1,0 +1,62 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// mask stands for a secret wherever it is shown.
+const mask = "***"
+
+// Secret is a text that is never shown: fmt, slog, JSON and YAML all see "***",
+// or nothing when the secret is empty. The text lies behind a pointer, so that
+// fmt cannot reach it even as an unexported field of another struct.
+type Secret struct{ text *string }
+
+// NewSecret hides a text.
+func NewSecret(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{text: &text}
+}
+
+// Reveal is the text itself.
+func (s Secret) Reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return *s.text
+}
+
+// IsSet tells whether there is a text.
+func (s Secret) IsSet() bool { return s.text != nil }
+
+// Equal compares the texts. It does not run in constant time: comparing what
+// a stranger sent is the business of crypto/subtle.
+func (s Secret) Equal(other Secret) bool { return s.Reveal() == other.Reveal() }
+
+// String is "***", or empty for an empty secret.
+func (s Secret) String() string {
+	if s.IsSet() {
+		return mask
+	}
+	return ""
+}
+
+// Format writes String for every verb, %#v and %x included.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// LogValue is what slog writes.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText is what JSON and YAML write. A marshalled secret cannot be read
+// back.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText takes the text as it is; it never fails.
+func (s *Secret) UnmarshalText(text []byte) error {
+	*s = NewSecret(string(text))
+	return nil
+}
