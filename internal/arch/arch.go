@@ -1,0 +1,126 @@
+// Package arch holds the rules of the house: who may import whom, what stands
+// where, and what no file may contain. A test applies them to the whole
+// project on every run.
+//
+// The rules parse the sources in-process. A test that asked `go list` would be
+// cached by go test, and a new wrong import would pass unseen.
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// module is the path that begins every import of the project itself.
+const module = "vayu/"
+
+// stages turn readings and requests into answers. They know internal and
+// schema, and never each other: cmd hands one to the other.
+var stages = []string{"ingest", "pipeline", "query", "dispatch"}
+
+// topFolders are the folders that may stand beside go.mod; those that begin
+// with a dot may too.
+var topFolders = []string{"cmd", "dispatch", "docs", "ingest", "internal", "pipeline", "query", "schema"}
+
+// madeFolders are made by the build and by running, and ignored by git.
+var madeFolders = []string{"bin", "data", "node_modules"}
+
+// internalMay lists every package of internal with the packages of internal
+// that it may import. A package that is missing here fails: placing it is part
+// of adding it.
+var internalMay = map[string][]string{
+	"api":             {"config"},
+	"arch":            {},
+	"columnar":        {"columnar/engine", "config"},
+	"columnar/engine": {"config"},
+	"config":          {},
+	"run":             {},
+}
+
+// Fault is one breach of a rule.
+type Fault struct {
+	// Path is the file or folder, relative to the root; Line is 0 for the whole.
+	Path string
+	Line int
+	// Text says what is wrong and what to do instead.
+	Text string
+}
+
+// String is "path:line: text".
+func (f Fault) String() string {
+	if f.Line == 0 {
+		return f.Path + ": " + f.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", f.Path, f.Line, f.Text)
+}
+
+// file is one parsed Go file.
+type file struct {
+	path   string
+	test   bool
+	tree   *ast.File
+	fset   *token.FileSet
+	faults *[]Fault
+}
+
+func (f *file) fault(at token.Pos, format string, args ...any) {
+	*f.faults = append(*f.faults, Fault{f.path, f.fset.Position(at).Line, fmt.Sprintf(format, args...)})
+}
+
+// Check applies every rule to the project whose root fsys is, and returns the
+// breaches in the order of the paths. The error is one of reading; a file that
+// does not parse is a Fault.
+func Check(fsys fs.FS) ([]Fault, error) {
+	faults := checkTop(fsys)
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && skipped(name):
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		checkLength(name, text, &faults)
+		if path.Ext(name) == ".go" {
+			checkGo(name, text, &faults)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the project: %w", err)
+	}
+	faults = append(faults, checkGuide(fsys)...)
+	return faults, nil
+}
+
+// skipped folders hold nothing that was written here, or real data.
+func skipped(name string) bool {
+	base := path.Base(name)
+	return name != "." && strings.HasPrefix(base, ".") || base == "testdata" || slices.Contains(madeFolders, name)
+}
+
+func checkGo(name string, text []byte, faults *[]Fault) {
+	f := &file{path: name, test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet(), faults: faults}
+	tree, err := parser.ParseFile(f.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		*faults = append(*faults, Fault{Path: name, Text: err.Error()})
+		return
+	}
+	f.tree = tree
+	f.checkImports()
+	f.checkPackage()
+	f.checkCalls()
+	f.checkDocs()
+	f.checkMarks()
+}

@@ -1,0 +1,149 @@
+package arch_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/arch"
+)
+
+// TestTheHouse applies the rules to the project itself.
+func TestTheHouse(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults, err := arch.Check(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range faults {
+		t.Error(f)
+	}
+}
+
+// TestWrongTreeIsCaught applies the rules to a small project on disk that
+// breaks one of them: a stage that imports its neighbour.
+func TestWrongTreeIsCaught(t *testing.T) {
+	t.Parallel()
+	faults, err := arch.Check(os.DirFS("testdata/wrongarrow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"ingest/loader.go:4: imports query: stages do not know each other; declare the interface you need and let cmd hand it in"}
+	if diff := cmp.Diff(want, texts(faults)); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+func texts(faults []arch.Fault) []string {
+	out := []string{}
+	for _, f := range faults {
+		out = append(out, f.String())
+	}
+	return out
+}
+
+// TestRules gives each rule one file that breaks it, or just does not.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	long := "package x\n" + strings.Repeat("\n", 500)
+	for name, c := range map[string]struct{ path, text, want string }{
+		"cmd imports all":             {"cmd/vayu/a.go", `import ("vayu/ingest"; "vayu/internal/run"; "vayu/schema")`, ""},
+		"stage imports below":         {"query/a.go", `import ("vayu/internal/run"; "vayu/schema"; "vayu/query/places")`, ""},
+		"stage imports stage":         {"query/places/a.go", `import "vayu/pipeline/airquality"`, "stages do not know"},
+		"test imports stage":          {"query/a_test.go", `import "vayu/ingest"`, "stages do not know"},
+		"stage imports cmd":           {"query/a.go", `import "vayu/cmd/vayu"`, "nothing imports cmd"},
+		"internal imports stage":      {"internal/run/a.go", `import "vayu/ingest"`, "no opinion"},
+		"internal downwards":          {"internal/columnar/a.go", `import "vayu/internal/columnar/engine"`, ""},
+		"internal upwards":            {"internal/columnar/engine/a.go", `import "vayu/internal/columnar"`, "internalMay"},
+		"internal not placed":         {"internal/novel/a.go", ``, "give internal/novel a row"},
+		"schema imports internal":     {"schema/a.go", `import "vayu/internal/run"`, "only itself"},
+		"schema test runs the engine": {"schema/a_test.go", `import "vayu/internal/columnar"`, ""},
+		"schema test imports stage":   {"schema/a_test.go", `import "vayu/query"`, "only itself"},
+		"schema does I/O":             {"schema/a.go", `import "net/http"`, "schema does no I/O"},
+		"schema reads the clock":      {"schema/naqi/a.go", `import clock "time"; var x = clock.Now()`, "reads no clock"},
+		"schema holds times":          {"schema/a.go", `import "time"; type t struct { at time.Time }`, ""},
+		"others read the clock":       {"query/a.go", `import "time"; var x = time.Now()`, ""},
+		"sleep in a test":             {"query/a_test.go", `import "time"; func f() { time.Sleep(1) }`, "is a guess"},
+		"sleep in a bubble":           {"query/a_test.go", `import ("time"; "testing/synctest"); func f() { time.Sleep(1); synctest.Wait() }`, ""},
+		"init":                        {"query/a.go", `func init() {}`, "init runs unasked"},
+		"method init":                 {"query/a.go", `type t int; func (t) init() {}`, ""},
+		"unknown folder":              {"lib/a.go", ``, "no folder of the house"},
+		"made folder":                 {"node_modules/a/a.go", `import "vayu/cmd"; func init() {}`, ""},
+		"file at the root":            {"main.go", ``, "beside go.mod"},
+		"does not parse":              {"query/a.go", `func (`, "expected"},
+		"function without doc":        {"query/a.go", `func Do() {}`, "Do is exported"},
+		"doc of another name":         {"query/a.go", "// Doing is.\nfunc Do() {}", "Do is exported"},
+		"function with doc":           {"query/a.go", "// Do does.\nfunc Do() {}", ""},
+		"type with article":           {"query/a.go", "// A Thing is.\ntype Thing int", ""},
+		"method of hidden type":       {"query/a.go", "type t int\nfunc (t) Do() {}", ""},
+		"method of generic type":      {"query/a.go", "// T is.\ntype T[V any] int\nfunc (*T[V]) Do() {}", "Do is exported"},
+		"group of constants":          {"query/a.go", "// Units.\nconst (\nA = 1\nB = 2\n)", ""},
+		"constant without doc":        {"query/a.go", "const A = 1", "A is exported"},
+		"a promise":                   {"query/a.go", "// TO" + "DO: later", "do it"},
+		"long SQL":                    {"schema/a.sql", strings.Repeat("\n", 501), "has 501 lines"},
+		"long testdata":               {"schema/testdata/a.sql", strings.Repeat("\n", 501), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := c.text
+			if strings.HasSuffix(c.path, ".go") {
+				text = "package x\n" + text
+			}
+			checkOne(t, c.path, text, c.want)
+		})
+	}
+	for _, empty := range []string{"util", "helpers", "common", "models", "types", "manager", "util_test"} {
+		checkOne(t, "query/a_test.go", "package "+empty, "says nothing")
+	}
+	checkOne(t, "query/a.go", long, "has 501 lines")
+}
+
+// checkOne wants one fault that holds a text, or none, of a project with one
+// file and a guide that is right.
+func checkOne(t *testing.T, path, text, want string) {
+	t.Helper()
+	faults, err := arch.Check(fstest.MapFS{
+		path:              {Data: []byte(text)},
+		"ARCHITECTURE.md": {Data: []byte("## Where is it\n| a | `" + path + "` |\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(texts(faults), "\n")
+	if want == "" && got != "" || !strings.Contains(got, want) {
+		t.Errorf("%s: faults %q, want %q", path, got, want)
+	}
+}
+
+func TestGuide(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"right":        {"# Where is …\n| what | path |\n|---|---|\n| `words` | `query/a.go`, `query/` |\n", ""},
+		"wrong path":   {"# Where is …\n| x | `query/b.go` |\n", "ARCHITECTURE.md:2: query/b.go does not exist"},
+		"other tables": {"# Where is …\n| x | `query` |\n# Else\n| x | `query/b.go` |\n", ""},
+		"no table":     {"# Something\n", `ARCHITECTURE.md: has no table "Where is …" with paths in backquotes`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			faults, err := arch.Check(fstest.MapFS{
+				"query/a.go":      {Data: []byte("package x"), Mode: fs.ModePerm},
+				"ARCHITECTURE.md": {Data: []byte(c.text)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(texts(faults), "\n"); got != c.want {
+				t.Errorf("faults %q, want %q", got, c.want)
+			}
+		})
+	}
+}

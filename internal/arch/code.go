@@ -1,0 +1,93 @@
+package arch
+
+import (
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// emptyNames say nothing about what is inside.
+var emptyNames = []string{
+	"base", "common", "helper", "helpers", "manager", "misc",
+	"model", "models", "type", "types", "util", "utils",
+}
+
+// clockCalls are what schema may not use of package time.
+var clockCalls = []string{"Now", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Sleep"}
+
+// promise is the start of a comment that puts work off.
+var promise = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+
+func (f *file) checkPackage() {
+	if name := f.tree.Name.Name; slices.Contains(emptyNames, strings.TrimSuffix(name, "_test")) {
+		f.fault(f.tree.Name.Pos(), "package %s says nothing about what is inside", name)
+	}
+	if parent := path.Dir(f.path); top(parent) == "internal" {
+		if _, ok := internalMay[strings.TrimPrefix(parent, "internal/")]; !ok {
+			f.fault(f.tree.Name.Pos(), "give %s a row in the table internalMay in internal/arch", parent)
+		}
+	}
+	if f.path == path.Base(f.path) {
+		f.fault(f.tree.Name.Pos(), "no Go file stands beside go.mod")
+	}
+	for _, decl := range f.tree.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+			f.fault(fn.Pos(), "init runs unasked; build what is needed where it is needed")
+		}
+	}
+}
+
+// checkCalls refuses the clock in schema, and sleeping in tests unless the
+// time is that of a synctest bubble.
+func (f *file) checkCalls() {
+	clock := f.importedAs("time")
+	if clock == "" {
+		return
+	}
+	pure := top(f.path) == "schema" && !f.test
+	sleepless := f.test && f.importedAs("testing/synctest") == ""
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); !ok || x.Name != clock {
+			return true
+		}
+		if pure && slices.Contains(clockCalls, sel.Sel.Name) {
+			f.fault(sel.Pos(), "time.%s: schema reads no clock; take now as an argument", sel.Sel.Name)
+		}
+		if sleepless && sel.Sel.Name == "Sleep" {
+			f.fault(sel.Pos(), "time.Sleep in a test is a guess; wait for the event, or use testing/synctest")
+		}
+		return true
+	})
+}
+
+// importedAs is the name that an import has in the file; empty when the file
+// does not import it.
+func (f *file) importedAs(imported string) string {
+	for _, spec := range f.tree.Imports {
+		if p, err := strconv.Unquote(spec.Path.Value); err != nil || p != imported {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name
+		}
+		return path.Base(imported)
+	}
+	return ""
+}
+
+func (f *file) checkMarks() {
+	for _, group := range f.tree.Comments {
+		for _, c := range group.List {
+			if m := promise.FindString(c.Text); m != "" {
+				f.fault(c.Pos(), "%s: do it, or write an issue", m)
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package arch
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// effects are what schema may not import: it does no I/O, and neither reads a
+// clock nor throws dice. An entry stands for its sub-packages too.
+var effects = []string{"os", "net", "database", "log", "io/ioutil", "syscall", "math/rand", "plugin"}
+
+// checkImports holds the arrows
+//
+//	cmd -> {ingest, pipeline, query, dispatch} -> internal -> schema.
+//
+// Tests are held to them as well, with one exception: a test of schema may
+// import internal, because the text it proves is run by a real engine.
+func (f *file) checkImports() {
+	from := path.Dir(f.path)
+	for _, spec := range f.tree.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the parser has checked it
+		}
+		if to, ok := strings.CutPrefix(imported, module); ok {
+			if why := forbidden(from, to, f.test); why != "" {
+				f.fault(spec.Pos(), "imports %s: %s", to, why)
+			}
+		} else if top(from) == "schema" && !f.test && within(imported, effects) {
+			f.fault(spec.Pos(), "imports %s: schema does no I/O and reads no clock", imported)
+		}
+	}
+}
+
+// forbidden says why one folder may not import another; empty when it may.
+func forbidden(from, to string, test bool) string {
+	switch source, target := top(from), top(to); {
+	case source == "cmd":
+		return ""
+	case target == "cmd":
+		return "nothing imports cmd"
+	case slices.Contains(stages, source):
+		if slices.Contains(stages, target) && target != source {
+			return "stages do not know each other; declare the interface you need and let cmd hand it in"
+		}
+	case source == "internal":
+		if slices.Contains(stages, target) {
+			return "internal has no opinion about what the stages do"
+		}
+		if target == "internal" {
+			return downwards(strings.TrimPrefix(from, "internal/"), strings.TrimPrefix(to, "internal/"))
+		}
+	case source == "schema":
+		if target != "schema" && !(test && target == "internal") {
+			return "schema is the vocabulary and imports only itself"
+		}
+	}
+	return ""
+}
+
+// downwards applies the table of internal.
+func downwards(from, to string) string {
+	if from == to || slices.Contains(internalMay[from], to) {
+		return ""
+	}
+	return "the table internalMay in internal/arch does not list this arrow"
+}
+
+// top is the first folder of a path.
+func top(name string) string {
+	first, _, _ := strings.Cut(name, "/")
+	return first
+}
+
+// within tells whether an import path is one of list or lies below one.
+func within(imported string, list []string) bool {
+	return slices.ContainsFunc(list, func(p string) bool {
+		return imported == p || strings.HasPrefix(imported, p+"/")
+	})
+}
