@@ -24,11 +24,13 @@ func Functions() []Function {
 	return append(all, Function{"naqi_category", categoryLambda()})
 }
 
+// A comparison with NULL is NULL and counts as false in multiIf, and least()
+// ignores NULL: hence the ifNull in front.
 func subIndexLambda(p schema.Pollutant) string {
 	edge := breakpoint[p]
 	m := fmt.Sprintf("toInt64(floor(least(x, %g) * %d + 0.5))", float64(edge[6])/micro, int64(micro))
 	var b strings.Builder
-	b.WriteString("x -> toUInt16(multiIf(NOT (x >= 0), NULL")
+	b.WriteString("x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL")
 	for band := 1; band < len(edge); band++ {
 		width, rise := edge[band]-edge[band-1], indexEdge[band]-indexEdge[band-1]
 		value := fmt.Sprintf("%d + intDiv(%d * (%s - %d) + %d, %d)", indexEdge[band-1], 2*rise, m, edge[band-1], width, 2*width)
@@ -45,7 +47,7 @@ func inverseLambda(p schema.Pollutant) string {
 	edge := breakpoint[p]
 	const thousandth = micro / 1000
 	var b strings.Builder
-	fmt.Fprintf(&b, "i -> multiIf(NOT (i >= 0 AND i <= %d), NULL", MaxIndex)
+	fmt.Fprintf(&b, "i -> multiIf(ifNull(NOT (i >= 0 AND i <= %d), 1), NULL", MaxIndex)
 	for band := 1; band < len(edge); band++ {
 		width, rise := edge[band]-edge[band-1], indexEdge[band]-indexEdge[band-1]
 		numerator := fmt.Sprintf("2 * (%d + %d * (toInt64(i) - %d)) + %d",

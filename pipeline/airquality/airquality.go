@@ -1,0 +1,155 @@
+// Package airquality turns readings into figures: hours of stations, hours of
+// cities and days of cities, computed inside ClickHouse with the index's rule
+// from schema/naqi.
+//
+// It is the only writer of the tables station_hour, city_hour, city_day and
+// rollup.
+package airquality
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Conn is what a roll-up needs of ClickHouse.
+type Conn interface {
+	Exec(ctx context.Context, query string, args ...any) error
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+}
+
+// Rollup keeps the figures of one database in step with its readings. What has
+// to be computed follows from the database alone (readings stored since the
+// last roll-up began), so a roll-up that was killed is made up for by the next,
+// in whichever process that runs.
+type Rollup struct {
+	conn     Conn
+	database string
+	sql      statements
+	log      *slog.Logger
+	metrics  *metrics
+
+	mu sync.Mutex // one roll-up at a time
+}
+
+// Result says what a roll-up computed.
+type Result struct {
+	Stations int           // stations whose hours were computed
+	From, To time.Time     // first and last hour, UTC; zero when there was nothing to do
+	Elapsed  time.Duration // wall time
+}
+
+// New makes the roll-up of a database. It does nothing until it is asked.
+func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer) (*Rollup, error) {
+	sql, err := newStatements(database)
+	if err != nil {
+		return nil, err
+	}
+	return &Rollup{conn: conn, database: database, sql: sql, log: log.With("database", database), metrics: newMetrics(reg, database)}, nil
+}
+
+// reach is how far forward a reading has an effect: it is part of the 24-hour
+// figures of its own hour and of the 23 that follow.
+const reach = 23 * time.Hour
+
+// overlap is by how much a roll-up looks back behind the start of the one
+// before: a reading's stamp is taken a little before others can see it, and
+// the clocks of two servers differ a little.
+const overlap = time.Minute
+
+// Increment computes every hour that readings stored since the last roll-up
+// can have changed, and nothing else. With nothing new it does nothing.
+// Running it again gives the same rows.
+func (r *Rollup) Increment(ctx context.Context) (Result, error) {
+	return r.run(ctx, "increment", r.since)
+}
+
+// Backfill computes every hour from one instant to another again, for all
+// stations.
+func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
+	return r.run(ctx, "backfill", func(ctx context.Context) ([]chunk, error) {
+		return r.between(ctx, from, to)
+	})
+}
+
+type planner func(context.Context) ([]chunk, error)
+
+func (r *Rollup) run(ctx context.Context, kind string, plan planner) (result Result, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	begin := time.Now()
+	defer func() { r.metrics.observe(kind, result, err, time.Since(begin)) }()
+
+	started, err := r.serverTime(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	chunks, err := plan(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	stations := make(map[string]struct{})
+	for _, c := range chunks {
+		if err := r.compute(ctx, c); err != nil {
+			return Result{}, fmt.Errorf("rolling up %s to %s: %w", c.from.Format(time.RFC3339), c.to.Format(time.RFC3339), err)
+		}
+		for _, s := range c.stations {
+			stations[s] = struct{}{}
+		}
+		if result.From.IsZero() || c.from.Before(result.From) {
+			result.From = c.from
+		}
+		if c.to.After(result.To) {
+			result.To = c.to
+		}
+	}
+	result.Stations, result.Elapsed = len(stations), time.Since(begin)
+	if len(chunks) == 0 {
+		return result, nil
+	}
+	if err := r.record(ctx, started, result); err != nil {
+		return Result{}, err
+	}
+	r.log.Info("rolled up", "kind", kind, "stations", result.Stations,
+		"from", result.From, "to", result.To, "elapsed", result.Elapsed.Round(time.Millisecond))
+	return result, nil
+}
+
+func (r *Rollup) compute(ctx context.Context, c chunk) error {
+	for _, statement := range []string{r.sql.stationHour, r.sql.cityHour, r.sql.cityDay} {
+		if err := r.conn.Exec(c.parameters(ctx), statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record marks a roll-up as done: readings stored before started need no other.
+func (r *Rollup) record(ctx context.Context, started time.Time, result Result) error {
+	const insert = `INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (?, ?, ?, ?)`
+	err := r.conn.Exec(ctx, fmt.Sprintf(insert, r.database), started, result.From, result.To, uint32(result.Stations))
+	if err != nil {
+		return fmt.Errorf("recording a roll-up: %w", err)
+	}
+	return nil
+}
+
+// serverTime returns ClickHouse's clock, which also stamps the readings.
+func (r *Rollup) serverTime(ctx context.Context) (now time.Time, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT now64(3, 'UTC')")
+	if err != nil {
+		return now, fmt.Errorf("asking ClickHouse for the time: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&now); err != nil {
+			return now, fmt.Errorf("asking ClickHouse for the time: %w", err)
+		}
+	}
+	return now, rows.Err()
+}

@@ -1,0 +1,42 @@
+-- Hours of cities from the hours of their stations: the AQI of a city is the
+-- mean of the AQIs of its stations.
+-- Parameters: from and to, the first and last hour wanted; stations, whose cities are wanted.
+INSERT INTO {{.Database}}.city_hour
+(
+    city, state, at,
+    {{range .Pollutants}}{{.}}, {{end}}
+    {{range .Pollutants}}{{.}}_index, {{end}}
+    aqi, dominant, stations_used, stations_total, derived, daily_mean, updated
+)
+WITH
+place AS
+(
+    SELECT id, city, state FROM {{.Database}}.station FINAL
+    WHERE (city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)})
+        AND city != ''
+),
+figures AS
+(
+    SELECT place.city AS city, place.state AS state, hour.at AS at,
+        {{range .Pollutants -}}
+        floor(avg(hour.{{.}}) * 10000 + 0.5) / 10000 AS {{.}},
+        sumOrNullIf(hour.{{.}}_index, isNotNull(hour.aqi)) AS {{.}}_sum,
+        nullIf(countIf(isNotNull(hour.{{.}}_index) AND isNotNull(hour.aqi)), 0) AS {{.}}_count,
+        {{end -}}
+        sum(hour.aqi) AS aqi_sum, count(hour.aqi) AS used, count() AS total,
+        groupBitOr(hour.derived) AS derived, groupBitOr(hour.daily_mean) AS daily_mean,
+        max(hour.updated) AS updated
+    FROM {{.Database}}.station_hour AS hour FINAL
+    INNER JOIN place ON place.id = hour.station
+    WHERE hour.at >= {from:DateTime('UTC')} AND hour.at <= {to:DateTime('UTC')}
+        AND hour.station IN (SELECT id FROM place)
+    GROUP BY city, state, at
+    HAVING used > 0
+)
+SELECT city, state, at,
+    {{range .Pollutants}}{{.}}, {{end}}
+    {{range .Pollutants}}toUInt16(intDiv(2 * {{.}}_sum + {{.}}_count, 2 * {{.}}_count)), {{end}}
+    toUInt16(intDiv(2 * aqi_sum + used, 2 * used)),
+    CAST(toInt8(indexOf([{{range $i, $p := .Pollutants}}{{if $i}}, {{end}}ifNull({{$p}}_sum / {{$p}}_count, -1){{end}}] AS means, arrayMax(means))), '{{.DominantEnum}}'),
+    used, total, derived, daily_mean, updated
+FROM figures

@@ -1,0 +1,48 @@
+package airquality
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type metrics struct {
+	runs    *prometheus.CounterVec
+	seconds prometheus.Histogram
+	hour    prometheus.Gauge
+}
+
+func newMetrics(reg prometheus.Registerer, database string) *metrics {
+	labels := prometheus.Labels{"database": database}
+	m := &metrics{
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_rollup_runs_total", ConstLabels: labels,
+			Help: "Roll-ups of readings into hours and days, by kind (increment, backfill) and outcome (done, idle, failed).",
+		}, []string{"kind", "outcome"}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "vayu_rollup_seconds", ConstLabels: labels,
+			Help:    "Wall time of a roll-up that had something to do.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 2, 12),
+		}),
+		hour: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vayu_rollup_last_success_timestamp_seconds", ConstLabels: labels,
+			Help: "When the last roll-up ended well, Unix seconds.",
+		}),
+	}
+	reg.MustRegister(m.runs, m.seconds, m.hour)
+	return m
+}
+
+func (m *metrics) observe(kind string, result Result, err error, elapsed time.Duration) {
+	switch {
+	case err != nil:
+		m.runs.WithLabelValues(kind, "failed").Inc()
+		return
+	case result.Stations == 0:
+		m.runs.WithLabelValues(kind, "idle").Inc()
+	default:
+		m.runs.WithLabelValues(kind, "done").Inc()
+		m.seconds.Observe(elapsed.Seconds())
+	}
+	m.hour.SetToCurrentTime()
+}

@@ -1,0 +1,78 @@
+package airquality
+
+import (
+	_ "embed" // the statements
+	"fmt"
+	"strings"
+	"text/template"
+
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+//go:embed station_hour.sql
+var stationHourSQL string
+
+//go:embed city_hour.sql
+var cityHourSQL string
+
+//go:embed city_day.sql
+var cityDaySQL string
+
+// statements is the roll-up's SQL for one database.
+type statements struct{ stationHour, cityHour, cityDay string }
+
+// facts is what the statements are written with: everything that is a number
+// of the index comes from schema/naqi.
+type facts struct {
+	Database      string
+	Pollutants    []string
+	EightHour     []string
+	Last          string
+	MinHours      int
+	MinHoursOf8   int
+	MinPollutants int
+	DominantEnum  string
+	IndiaSeconds  int
+	ToHourEnd     int // what takes a time to the end of its Indian hour by integer division
+}
+
+// IsEightHour reports whether the index takes the pollutant's 8-hour mean.
+func (f facts) IsEightHour(p string) bool {
+	return p == schema.O3.String() || p == schema.CO.String()
+}
+
+func newStatements(database string) (statements, error) {
+	f := facts{
+		Database: database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
+		EightHour:    []string{schema.CO.String(), schema.O3.String()},
+		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
+	}
+	enum := []string{`\'none\' = 0`}
+	number := make(map[string]int)
+	for i, p := range schema.Pollutants {
+		f.Pollutants = append(f.Pollutants, p.String())
+		enum = append(enum, fmt.Sprintf(`\'%s\' = %d`, p, p))
+		number[p.String()] = i
+	}
+	f.Last = f.Pollutants[len(f.Pollutants)-1]
+	f.DominantEnum = "Enum8(" + strings.Join(enum, ", ") + ")"
+	bit := func(i int) int { return 1 << i }
+	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }}
+	var s statements
+	for _, part := range []struct {
+		text string
+		into *string
+	}{{stationHourSQL, &s.stationHour}, {cityHourSQL, &s.cityHour}, {cityDaySQL, &s.cityDay}} {
+		t, err := template.New("roll-up").Funcs(functions).Parse(part.text)
+		if err != nil {
+			return s, fmt.Errorf("reading a roll-up statement: %w", err)
+		}
+		var b strings.Builder
+		if err := t.Execute(&b, f); err != nil {
+			return s, fmt.Errorf("writing a roll-up statement: %w", err)
+		}
+		*part.into = b.String()
+	}
+	return s, nil
+}

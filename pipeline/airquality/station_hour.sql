@@ -1,0 +1,83 @@
+-- Hours of stations: hourly means, then the index's rolling figures over them.
+-- Parameters: from and to, the first and last hour wanted; stations.
+INSERT INTO {{.Database}}.station_hour
+(
+    station, at,
+    {{range .Pollutants}}{{.}}, {{end}}
+    {{range .Pollutants}}{{.}}_index, {{end}}
+    aqi, dominant, derived, daily_mean, updated
+)
+WITH
+wanted AS
+(
+    -- Readings of up to an hour fall into the clock hour that holds them; a
+    -- daily mean stands at its end; what lies between covers each hour it spans.
+    SELECT station, pollutant, at AS ended, value, kind, averaging,
+        toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}}, 'UTC') AS hour
+    FROM {{.Database}}.reading FINAL
+    WHERE (averaging <= 60 OR averaging >= 1440)
+        AND at > {from:DateTime('UTC')} - INTERVAL 24 HOUR AND at <= {to:DateTime('UTC')}
+        AND station IN {stations:Array(String)}
+    UNION ALL
+    SELECT station, pollutant, least(at, hour) AS ended, value, kind, averaging,
+        arrayJoin(arrayMap(k -> toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}} - 3600 * k, 'UTC'),
+            range(toUInt64(intDiv(averaging + 59, 60))))) AS hour
+    FROM {{.Database}}.reading FINAL
+    WHERE averaging > 60 AND averaging < 1440
+        AND at > {from:DateTime('UTC')} - INTERVAL 24 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR
+        AND station IN {stations:Array(String)}
+),
+hourly AS
+(
+    SELECT station, hour,
+        {{range .Pollutants -}}
+        avgOrNullIf(value, pollutant = '{{.}}' AND kind = 'concentration' AND averaging < 1440) AS {{.}}_hour,
+        argMaxOrNullIf(value, ended, pollutant = '{{.}}' AND kind = 'concentration' AND averaging >= 1440) AS {{.}}_day,
+        argMaxOrNullIf(value, ended, pollutant = '{{.}}' AND kind = 'sub_index') AS {{.}}_published,
+        {{end -}}
+        max(ended) AS updated
+    FROM wanted
+    WHERE hour > {from:DateTime('UTC')} - INTERVAL 24 HOUR AND hour <= {to:DateTime('UTC')}
+    GROUP BY station, hour
+),
+eight AS
+(
+    SELECT *{{range .EightHour}},
+        if(count({{.}}_hour) OVER over8 >= {{$.MinHoursOf8}}, avg({{.}}_hour) OVER over8, NULL) AS {{.}}_eight{{end}}
+    FROM hourly
+    WINDOW over8 AS (PARTITION BY station ORDER BY hour RANGE BETWEEN 25200 PRECEDING AND CURRENT ROW)
+),
+rolling AS
+(
+    SELECT station, hour, updated,
+        {{range .Pollutants}}{{.}}_day, {{.}}_published,
+        if(count({{.}}_hour) OVER over24 >= {{$.MinHours}}, {{if $.IsEightHour .}}max({{.}}_eight){{else}}avg({{.}}_hour){{end}} OVER over24, NULL) AS {{.}}_rolling{{if ne . $.Last}},
+        {{end}}{{end}}
+    FROM eight
+    WINDOW over24 AS (PARTITION BY station ORDER BY hour RANGE BETWEEN 82800 PRECEDING AND CURRENT ROW)
+),
+figures AS
+(
+    -- A measured concentration is shown before one derived from a published
+    -- sub-index; a published sub-index counts before one computed here.
+    SELECT station, hour, updated,
+        {{range .Pollutants -}}
+        floor(coalesce({{.}}_rolling, {{.}}_day) * 10000 + 0.5) / 10000 AS {{.}}_measured,
+        coalesce({{.}}_measured, naqi_{{.}}_inverse({{.}}_published)) AS {{.}},
+        coalesce(toUInt16({{.}}_published), naqi_{{.}}({{.}}_measured)) AS {{.}}_index,
+        {{end -}}
+        [{{range $i, $p := .Pollutants}}{{if $i}}, {{end}}toInt16(ifNull({{$p}}_index, -1)){{end}}] AS indices,
+        arrayMax(indices) AS leading,
+        arrayCount(x -> x >= 0, indices) >= {{.MinPollutants}} AND (indices[1] >= 0 OR indices[2] >= 0) AS qualifies,
+        {{range $i, $p := .Pollutants}}{{if $i}} + {{end}}(isNull({{$p}}_measured) AND isNotNull({{$p}})) * {{bit $i}}{{end}} AS derived,
+        {{range $i, $p := .EightHour}}{{if $i}} + {{end}}(isNull({{$p}}_rolling) AND isNotNull({{$p}}_day)) * {{bitOf $p}}{{end}} AS daily_mean
+    FROM rolling
+    WHERE hour >= {from:DateTime('UTC')}
+)
+SELECT station, hour,
+    {{range .Pollutants}}{{.}}, {{end}}
+    {{range .Pollutants}}{{.}}_index, {{end}}
+    if(qualifies, toUInt16(leading), NULL),
+    CAST(toInt8(if(qualifies, indexOf(indices, leading), 0)), '{{.DominantEnum}}'),
+    derived, daily_mean, updated
+FROM figures
