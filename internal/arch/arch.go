@@ -40,6 +40,7 @@ var internalMay = map[string][]string{
 	"columnar":        {"columnar/engine", "config"},
 	"columnar/engine": {"config"},
 	"config":          {},
+	"realdata":        {},
 	"run":             {},
 }
 
@@ -69,7 +70,7 @@ type file struct {
 	faults *[]Fault
 }
 
-func (f *file) fault(at token.Pos, format string, args ...any) {
+func (f *file) faultf(at token.Pos, format string, args ...any) {
 	*f.faults = append(*f.faults, Fault{f.path, f.fset.Position(at).Line, fmt.Sprintf(format, args...)})
 }
 

@@ -1,0 +1,39 @@
+// Package realdata finds the real files that tests are held against. They lie
+// beside the checkout, in ../shared/data, and are never part of it: most may
+// be used and not all may be passed on.
+package realdata
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Path returns the path of a real file, named relative to the data folder
+// ("cpcb/city_day.csv"). Where the folder is absent the test is skipped; under
+// CI, where it must not be, the test fails.
+func Path(tb testing.TB, name string) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatalf("finding the checkout: %v", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			tb.Fatal("finding the checkout: no go.mod above the test")
+		}
+		dir = up
+	}
+	path := filepath.Join(filepath.Dir(dir), "shared", "data", filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("CI") != "" {
+			tb.Fatalf("a real file that CI must have is missing: %v", err)
+		}
+		tb.Skipf("the real data are not beside the checkout: %v", err)
+	}
+	return path
+}

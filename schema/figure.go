@@ -1,0 +1,72 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Figure is an amount in hundredths of its unit, the precision with which the
+// API shows concentrations. In JSON it is a decimal number, or null when it is
+// [Unknown].
+type Figure int32
+
+// Unknown is the figure of something that nobody measured.
+const Unknown Figure = math.MinInt32
+
+// FigureOf rounds v half-up to hundredths. Negative and undefined values and
+// those beyond 20 million are Unknown.
+func FigureOf(v float64) Figure {
+	if !(v >= 0 && v < 2e7) {
+		return Unknown
+	}
+	return Figure(math.Floor(v*100 + 0.5))
+}
+
+// Known reports whether the figure was measured.
+func (f Figure) Known() bool { return f != Unknown }
+
+// Float returns the figure in its unit; 0 when it is Unknown.
+func (f Figure) Float() float64 {
+	if !f.Known() {
+		return 0
+	}
+	return float64(f) / 100
+}
+
+// Append appends the figure as JSON: no trailing zeros, null when Unknown.
+func (f Figure) Append(b []byte) []byte {
+	if !f.Known() {
+		return append(b, "null"...)
+	}
+	n := int64(f)
+	if n < 0 {
+		b, n = append(b, '-'), -n
+	}
+	b = strconv.AppendInt(b, n/100, 10)
+	switch n %= 100; {
+	case n == 0:
+		return b
+	case n%10 == 0:
+		return append(b, '.', byte('0'+n/10))
+	default:
+		return append(b, '.', byte('0'+n/10), byte('0'+n%10))
+	}
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f Figure) MarshalJSON() ([]byte, error) { return f.Append(nil), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *Figure) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*f = Unknown
+		return nil
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return fmt.Errorf("reading figure %q: %w", text, err)
+	}
+	*f = Figure(math.Round(v * 100))
+	return nil
+}

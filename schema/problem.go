@@ -1,0 +1,164 @@
+package schema
+
+import "net/http"
+
+// Code names a kind of refusal or failure to clients. The codes and their HTTP
+// statuses are part of the contract: never rename one.
+type Code string
+
+// The codes of CONTRACT 1.
+const (
+	InvalidJSON           Code = "invalid_json"
+	InvalidRequest        Code = "invalid_request"
+	ConflictingParameters Code = "conflicting_parameters"
+	TooManyLocations      Code = "too_many_locations"
+	AmbiguousLocation     Code = "ambiguous_location"
+	UnknownVersion        Code = "unknown_version"
+	Unauthorized          Code = "unauthorized"
+	KeyRevoked            Code = "key_revoked"
+	KeyExpired            Code = "key_expired"
+	SignatureRequired     Code = "signature_required"
+	SignatureInvalid      Code = "signature_invalid"
+	InsufficientBalance   Code = "insufficient_balance"
+	Forbidden             Code = "forbidden"
+	InsufficientScope     Code = "insufficient_scope"
+	IPNotAllowed          Code = "ip_not_allowed"
+	NotFound              Code = "not_found"
+	LocationNotFound      Code = "location_not_found"
+	NoData                Code = "no_data"
+	NoStationNearby       Code = "no_station_nearby"
+	MethodNotAllowed      Code = "method_not_allowed"
+	NotAcceptable         Code = "not_acceptable"
+	DuplicateRefID        Code = "duplicate_ref_id"
+	IdempotencyConflict   Code = "idempotency_conflict"
+	ResultsExpired        Code = "results_expired"
+	PayloadTooLarge       Code = "payload_too_large"
+	UnsupportedMediaType  Code = "unsupported_media_type"
+	InvalidNumber         Code = "invalid_number"
+	OperatorNotDetected   Code = "operator_not_detected"
+	UnknownOperator       Code = "unknown_operator"
+	UnsupportedType       Code = "unsupported_type"
+	InvalidAmount         Code = "invalid_amount"
+	AmountNotSupported    Code = "amount_not_supported"
+	InvalidIFSC           Code = "invalid_ifsc"
+	InvalidAccountNumber  Code = "invalid_account_number"
+	InvalidVPA            Code = "invalid_vpa"
+	UnknownEventType      Code = "unknown_event_type"
+	InvalidWebhookURL     Code = "invalid_webhook_url"
+	URLNotAllowed         Code = "url_not_allowed"
+	QuotaExceeded         Code = "quota_exceeded"
+	RateLimited           Code = "rate_limited"
+	InternalError         Code = "internal_error"
+	OperatorNetworkError  Code = "operator_network_error"
+	BankNetworkError      Code = "bank_network_error"
+	OperatorUnavailable   Code = "operator_unavailable"
+	ServiceUnavailable    Code = "service_unavailable"
+	BankTimeout           Code = "bank_timeout"
+)
+
+// CodeStatus is the HTTP status of every code.
+var CodeStatus = map[Code]int{
+	InvalidJSON:           http.StatusBadRequest,
+	InvalidRequest:        http.StatusBadRequest,
+	ConflictingParameters: http.StatusBadRequest,
+	TooManyLocations:      http.StatusBadRequest,
+	AmbiguousLocation:     http.StatusBadRequest,
+	UnknownVersion:        http.StatusBadRequest,
+	Unauthorized:          http.StatusUnauthorized,
+	KeyRevoked:            http.StatusUnauthorized,
+	KeyExpired:            http.StatusUnauthorized,
+	SignatureRequired:     http.StatusUnauthorized,
+	SignatureInvalid:      http.StatusUnauthorized,
+	InsufficientBalance:   http.StatusPaymentRequired,
+	Forbidden:             http.StatusForbidden,
+	InsufficientScope:     http.StatusForbidden,
+	IPNotAllowed:          http.StatusForbidden,
+	NotFound:              http.StatusNotFound,
+	LocationNotFound:      http.StatusNotFound,
+	NoData:                http.StatusNotFound,
+	NoStationNearby:       http.StatusNotFound,
+	MethodNotAllowed:      http.StatusMethodNotAllowed,
+	NotAcceptable:         http.StatusNotAcceptable,
+	DuplicateRefID:        http.StatusConflict,
+	IdempotencyConflict:   http.StatusConflict,
+	ResultsExpired:        http.StatusGone,
+	PayloadTooLarge:       http.StatusRequestEntityTooLarge,
+	UnsupportedMediaType:  http.StatusUnsupportedMediaType,
+	InvalidNumber:         http.StatusUnprocessableEntity,
+	OperatorNotDetected:   http.StatusUnprocessableEntity,
+	UnknownOperator:       http.StatusUnprocessableEntity,
+	UnsupportedType:       http.StatusUnprocessableEntity,
+	InvalidAmount:         http.StatusUnprocessableEntity,
+	AmountNotSupported:    http.StatusUnprocessableEntity,
+	InvalidIFSC:           http.StatusUnprocessableEntity,
+	InvalidAccountNumber:  http.StatusUnprocessableEntity,
+	InvalidVPA:            http.StatusUnprocessableEntity,
+	UnknownEventType:      http.StatusUnprocessableEntity,
+	InvalidWebhookURL:     http.StatusUnprocessableEntity,
+	URLNotAllowed:         http.StatusUnprocessableEntity,
+	QuotaExceeded:         http.StatusTooManyRequests,
+	RateLimited:           http.StatusTooManyRequests,
+	InternalError:         http.StatusInternalServerError,
+	OperatorNetworkError:  http.StatusBadGateway,
+	BankNetworkError:      http.StatusBadGateway,
+	OperatorUnavailable:   http.StatusServiceUnavailable,
+	ServiceUnavailable:    http.StatusServiceUnavailable,
+	BankTimeout:           http.StatusGatewayTimeout,
+}
+
+// Status returns the HTTP status of a code; 500 for one that is not in the
+// contract.
+func (c Code) Status() int {
+	if status, ok := CodeStatus[c]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
+// Problem is the `error` object of a reply, and an error in Go: handlers return
+// it and the API turns it into the reply. Message is written for the client and
+// must carry no stack, SQL or text of another system. Suggestions go with
+// location_not_found, Candidates with ambiguous_location. Allow is the Allow
+// header of method_not_allowed; RetryAfter is seconds, 0 for no such header.
+type Problem struct {
+	Code        Code            `json:"code"`
+	Message     string          `json:"message"`
+	Field       string          `json:"field,omitempty"`
+	Details     []ProblemDetail `json:"details,omitempty"`
+	Suggestions []string        `json:"suggestions,omitempty"`
+	Candidates  []string        `json:"candidates,omitempty"`
+	DistanceKM  *Figure         `json:"distance_km,omitempty"`
+	RequestID   string          `json:"request_id,omitempty"`
+	Retryable   bool            `json:"retryable"`
+	Allow       string          `json:"-"`
+	RetryAfter  int             `json:"-"`
+}
+
+// ProblemDetail is one of several faults in one request.
+type ProblemDetail struct {
+	Field   string `json:"field"`
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+}
+
+// ProblemBody is the whole body of a refused request.
+type ProblemBody struct {
+	Status  string  `json:"status"`
+	Message string  `json:"message"`
+	Error   Problem `json:"error"`
+}
+
+// Refuse makes a problem. Field is the parameter or JSON field at fault, or "".
+func Refuse(code Code, field, message string) *Problem {
+	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() >= http.StatusBadGateway}
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return string(p.Code) + ": " + p.Message }
+
+// Body returns the body of a reply that refuses a request.
+func (p *Problem) Body(requestID string) ProblemBody {
+	e := *p
+	e.RequestID = requestID
+	return ProblemBody{Status: "error", Message: p.Message, Error: e}
+}
