@@ -1,0 +1,135 @@
+// Package columnar opens ClickHouse: a server or cluster by its DSN, or the real ClickHouse engine in a supervised child
+// process on this machine (package engine). Both are spoken to through clickhouse-go, by the same code.
+package columnar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnar/engine"
+)
+
+// DB is one ClickHouse. It is safe for concurrent use.
+type DB struct {
+	cfg     Config
+	log     *slog.Logger
+	metrics metrics
+	conn    driver.Conn
+	where   *endpoint // nil for a server
+}
+
+// Open prepares a DB. It starts nothing and connects to nothing: that is Run's work, and each query's.
+func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("opening ClickHouse: %w", err)
+	}
+	m, err := newMetrics(reg)
+	if err != nil {
+		return nil, fmt.Errorf("opening ClickHouse: %w", err)
+	}
+	db := &DB{cfg: cfg, log: log, metrics: m}
+	if db.cfg.MaxConnections == 0 {
+		db.cfg.MaxConnections = 16
+	}
+	options, err := db.options()
+	if err != nil {
+		return nil, fmt.Errorf("opening ClickHouse: %w", err)
+	}
+	if db.conn, err = clickhouse.Open(options); err != nil {
+		return nil, fmt.Errorf("opening ClickHouse: %w", err)
+	}
+	return db, nil
+}
+
+// Embedded reports whether the engine is a child process on this machine.
+func (db *DB) Embedded() bool { return db.cfg.DSN == "" }
+
+// Cluster is the cluster's name, "" for a single node.
+func (db *DB) Cluster() string { return db.cfg.Cluster }
+
+// Conn is the pool of connections. It follows the embedded engine through restarts: a query that finds the engine away
+// waits for it a moment (dialPatience) and fails then. The pool is closed when Run returns.
+func (db *DB) Conn() driver.Conn { return db.conn }
+
+// Run keeps the engine going until ctx ends: it starts the child, or uses the one that runs when Config.Share is set,
+// starts it again when it dies or hangs, and stops it at the end. With a DSN it only waits. It returns nil after ctx, and
+// otherwise an error that no restart would cure: the library is missing or another process holds the data directory.
+// Run is called once.
+func (db *DB) Run(ctx context.Context) error {
+	defer db.conn.Close()
+	if !db.Embedded() {
+		<-ctx.Done()
+		return nil
+	}
+	err := db.supervise(ctx)
+	if err == nil {
+		db.where.fail(errors.New("the engine was stopped"))
+	} else {
+		db.where.fail(err)
+	}
+	return err
+}
+
+// readyPause is the time between two questions whether a server answers.
+const readyPause = 200 * time.Millisecond
+
+// Ready waits until ClickHouse answers. It fails when ctx ends first, saying what was last in the way, and at once when
+// the embedded engine cannot run at all.
+func (db *DB) Ready(ctx context.Context) error {
+	tick := time.NewTicker(readyPause)
+	defer tick.Stop()
+	for {
+		err := db.ready(ctx)
+		var gone *stoppedError
+		if err == nil || errors.As(err, &gone) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for ClickHouse: %w", err)
+		case <-tick.C:
+		}
+	}
+}
+
+func (db *DB) ready(ctx context.Context) error {
+	if db.Embedded() {
+		if _, err := db.where.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return db.conn.Ping(ctx)
+}
+
+// Version is what ClickHouse calls itself, such as 26.7.2.1.
+func (db *DB) Version(ctx context.Context) (string, error) {
+	var version string
+	if err := db.conn.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
+		return "", fmt.Errorf("asking ClickHouse for its version: %w", err)
+	}
+	return version, nil
+}
+
+// Holder says which process has the data directory of the embedded engine; ok is false when none has.
+func (db *DB) Holder() (h engine.Holder, ok bool) {
+	if !db.Embedded() {
+		return engine.Holder{}, false
+	}
+	return engine.FindHolder(db.cfg.Data)
+}
+
+// Code is ClickHouse's error code inside err; ok is false when err did not come from ClickHouse.
+func Code(err error) (code int32, ok bool) {
+	var e *clickhouse.Exception
+	if errors.As(err, &e) {
+		return e.Code, true
+	}
+	return 0, false
+}

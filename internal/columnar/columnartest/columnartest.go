@@ -1,0 +1,135 @@
+// Package columnartest gives tests a real ClickHouse: one embedded engine per test binary, a database per test.
+//
+//	func TestMain(m *testing.M) { columnartest.Main(m) }
+//
+//	func TestX(t *testing.T) {
+//		db := columnartest.New(t)
+//		name := columnartest.Database(t, db) // write name.table in the SQL
+//	}
+package columnartest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/internal/columnar"
+	"vayu/internal/columnar/engine"
+)
+
+// childVariable marks the process that the test binary starts of itself to be the engine.
+const childVariable = "VAYU_TEST_ENGINE"
+
+// Environment makes the test binary act as the engine's process; Config.Environment takes it.
+func Environment() []string { return []string{childVariable + "=1"} }
+
+// server is the engine that the tests of one binary share. It starts with the first test that asks for it.
+type server struct {
+	once sync.Once
+	main bool // Main runs, so the binary can be its own engine
+	db   *columnar.DB
+	err  error
+	stop func()
+}
+
+//nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
+var shared server
+
+// Main runs a package's tests, or the engine when the binary was started as such. It does not return.
+func Main(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		if err := engine.Child(context.Background(), os.Stdin, os.Stdout, os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	shared.main = true
+	code := m.Run()
+	if shared.stop != nil {
+		shared.stop()
+	}
+	os.Exit(code)
+}
+
+// startPatience bounds the first start, on a machine that is busy with other tests.
+const startPatience = 2 * time.Minute
+
+// New returns the binary's engine, ready. Without the library the test is skipped, or fails when CI is true.
+func New(t testing.TB) *columnar.DB {
+	t.Helper()
+	Library(t)
+	if !shared.main {
+		t.Fatal("TestMain of this package must call columnartest.Main")
+	}
+	shared.once.Do(shared.start)
+	if shared.err != nil {
+		t.Fatalf("starting the engine: %v", shared.err)
+	}
+	return shared.db
+}
+
+// Library returns the path of libchdb. Without it the test is skipped, or fails when CI is true.
+func Library(t testing.TB) string {
+	t.Helper()
+	path, err := engine.FindLibrary("")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return path
+}
+
+func (s *server) start() {
+	dir, err := os.MkdirTemp("", "vayu-engine-")
+	if err != nil {
+		s.err = err
+		return
+	}
+	cfg := columnar.Default()
+	cfg.Port, cfg.Data, cfg.Environment = 0, dir, Environment()
+	cfg.Command = []string{os.Args[0]}
+	ctx, cancel := context.WithCancel(context.Background())
+	if s.db, s.err = columnar.Open(cfg, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), nil); s.err != nil {
+		cancel()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.db.Run(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "engine:", err)
+		}
+	}()
+	s.stop = func() {
+		cancel()
+		<-done
+		_ = os.RemoveAll(dir)
+	}
+	ready, stop := context.WithTimeout(ctx, startPatience)
+	defer stop()
+	s.err = s.db.Ready(ready)
+}
+
+// Database makes a database for one test and drops it at the end. It returns the name.
+func Database(t testing.TB, db *columnar.DB) string {
+	t.Helper()
+	name := "test_" + strings.ToLower(rand.Text())
+	if err := db.Conn().Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("creating a database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Conn().Exec(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" SYNC"); err != nil {
+			t.Errorf("dropping the database: %v", err)
+		}
+	})
+	return name
+}

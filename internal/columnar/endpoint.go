@@ -1,0 +1,141 @@
+package columnar
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// endpoint is where the embedded engine is reached at the moment.
+type endpoint struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed at every change
+	access  access
+	up      bool
+	reason  error // why it is not up
+	stopped bool  // it never will be again
+}
+
+// access is what one start of the engine is reached by.
+type access struct{ address, password string }
+
+func newEndpoint() *endpoint {
+	return &endpoint{changed: make(chan struct{}), reason: fmt.Errorf("the engine has not been started")}
+}
+
+func (e *endpoint) set(change func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	change()
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// serve publishes a working engine.
+func (e *endpoint) serve(a access) { e.set(func() { e.access, e.up, e.reason = a, true, nil }) }
+
+// lose says that the engine is away for now.
+func (e *endpoint) lose(reason error) { e.set(func() { e.up, e.reason = false, reason }) }
+
+// fail says that the engine is away for good.
+func (e *endpoint) fail(reason error) {
+	e.set(func() { e.up, e.reason, e.stopped = false, reason, true })
+}
+
+// stoppedError says that waiting is useless.
+type stoppedError struct{ reason error }
+
+func (e *stoppedError) Error() string { return e.reason.Error() }
+func (e *stoppedError) Unwrap() error { return e.reason }
+
+// wait returns where the engine is as soon as it is up.
+func (e *endpoint) wait(ctx context.Context) (access, error) {
+	for {
+		e.mu.Lock()
+		a, up, reason, stopped, changed := e.access, e.up, e.reason, e.stopped, e.changed
+		e.mu.Unlock()
+		switch {
+		case up:
+			return a, nil
+		case stopped:
+			return access{}, &stoppedError{reason}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return access{}, fmt.Errorf("the ClickHouse engine is not up: %w", reason)
+		}
+	}
+}
+
+// dialPatience is how long a query waits for an engine that is being started again: a restart takes about a second.
+const dialPatience = 5 * time.Second
+
+// dial connects to wherever the engine is now.
+func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	a, err := e.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", a.address)
+}
+
+// transport adds the password, which is known only after the engine's first start.
+type transport struct {
+	where *endpoint
+	next  *http.Transport
+}
+
+// RoundTrip sends one request with the credentials of the engine that is up.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), dialPatience)
+	a, err := t.where.wait(ctx)
+	cancel()
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("X-ClickHouse-User", "default")
+	r.Header.Set("X-ClickHouse-Key", a.password)
+	return t.next.RoundTrip(r)
+}
+
+// CloseIdleConnections lets clickhouse-go give its sockets back.
+func (t *transport) CloseIdleConnections() { t.next.CloseIdleConnections() }
+
+// answerPatience is how long a query may run before its first byte. The engine's own limits are the ones that matter.
+const answerPatience = 24 * time.Hour
+
+// options are those of clickhouse-go: of the DSN, or of the embedded engine.
+func (db *DB) options() (*clickhouse.Options, error) {
+	options := &clickhouse.Options{}
+	if !db.Embedded() {
+		var err error
+		if options, err = clickhouse.ParseDSN(db.cfg.DSN); err != nil {
+			return nil, fmt.Errorf("dsn: %w", err)
+		}
+	} else {
+		db.where = newEndpoint()
+		options.Protocol = clickhouse.HTTP
+		options.Addr = []string{"127.0.0.1:8123"} // replaced by dial
+		options.Auth = clickhouse.Auth{Username: "default"}
+		options.DialContext = db.where.dial
+		options.ReadTimeout = answerPatience
+		options.TransportFunc = func(rt *http.Transport) (http.RoundTripper, error) {
+			rt.Proxy = nil
+			return &transport{where: db.where, next: rt}, nil
+		}
+	}
+	options.MaxOpenConns = db.cfg.MaxConnections
+	options.MaxIdleConns = db.cfg.MaxConnections
+	options.ClientInfo.Products = append(options.ClientInfo.Products, struct{ Name, Version string }{"vayu", "1"})
+	return options, nil
+}
