@@ -23,19 +23,19 @@ var promise = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
 func (f *file) checkPackage() {
 	if name := f.tree.Name.Name; slices.Contains(emptyNames, strings.TrimSuffix(name, "_test")) {
-		f.fault(f.tree.Name.Pos(), "package %s says nothing about what is inside", name)
+		f.faultf(f.tree.Name.Pos(), "package %s says nothing about what is inside", name)
 	}
 	if parent := path.Dir(f.path); top(parent) == "internal" {
 		if _, ok := internalMay[strings.TrimPrefix(parent, "internal/")]; !ok {
-			f.fault(f.tree.Name.Pos(), "give %s a row in the table internalMay in internal/arch", parent)
+			f.faultf(f.tree.Name.Pos(), "give %s a row in the table internalMay in internal/arch", parent)
 		}
 	}
 	if f.path == path.Base(f.path) {
-		f.fault(f.tree.Name.Pos(), "no Go file stands beside go.mod")
+		f.faultf(f.tree.Name.Pos(), "no Go file stands beside go.mod")
 	}
 	for _, decl := range f.tree.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-			f.fault(fn.Pos(), "init runs unasked; build what is needed where it is needed")
+			f.faultf(fn.Pos(), "init runs unasked; build what is needed where it is needed")
 		}
 	}
 }
@@ -58,10 +58,10 @@ func (f *file) checkCalls() {
 			return true
 		}
 		if pure && slices.Contains(clockCalls, sel.Sel.Name) {
-			f.fault(sel.Pos(), "time.%s: schema reads no clock; take now as an argument", sel.Sel.Name)
+			f.faultf(sel.Pos(), "time.%s: schema reads no clock; take now as an argument", sel.Sel.Name)
 		}
 		if sleepless && sel.Sel.Name == "Sleep" {
-			f.fault(sel.Pos(), "time.Sleep in a test is a guess; wait for the event, or use testing/synctest")
+			f.faultf(sel.Pos(), "time.Sleep in a test is a guess; wait for the event, or use testing/synctest")
 		}
 		return true
 	})
@@ -86,7 +86,7 @@ func (f *file) checkMarks() {
 	for _, group := range f.tree.Comments {
 		for _, c := range group.List {
 			if m := promise.FindString(c.Text); m != "" {
-				f.fault(c.Pos(), "%s: do it, or write an issue", m)
+				f.faultf(c.Pos(), "%s: do it, or write an issue", m)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (f *file) wantDoc(name *ast.Ident, doc *ast.CommentGroup) {
 		text = strings.TrimPrefix(text, article)
 	}
 	if rest, ok := strings.CutPrefix(text, name.Name); !ok || rest != "" && token.IsIdentifier(rest[:1]) {
-		f.fault(name.Pos(), "%s is exported: give it a comment that begins with its name", name.Name)
+		f.faultf(name.Pos(), "%s is exported: give it a comment that begins with its name", name.Name)
 	}
 }
 

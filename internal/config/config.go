@@ -140,14 +140,13 @@ func validate(v reflect.Value, key string, origin func(string) string, problems 
 func ask(v reflect.Value, key string, origin func(string) string, problems *Problems) {
 	p := reflect.New(v.Type()) // Validate may have a pointer receiver
 	p.Elem().Set(v)
-	check, ok := p.Interface().(Validator)
+	check, ok := reflect.TypeAssert[Validator](p)
 	if !ok {
 		return
 	}
 	for _, err := range check.Validate() {
 		problem := Problem{Key: key, Err: err}
-		var named Problem
-		if errors.As(err, &named) {
+		if named, ok := errors.AsType[Problem](err); ok {
 			problem = named
 			problem.Key = join(key, named.Key)
 		}

@@ -99,7 +99,7 @@ func splitList(text string) []node {
 // fillText sets a scalar from its text. Its errors quote the text, except that
 // of a secret, which never fails.
 func fillText(v reflect.Value, text string) error {
-	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
 	}
 	wrong := fmt.Errorf("%s is not %s", quote(text), describe(v.Type()))

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -71,7 +72,7 @@ type group struct {
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // an end before the last start is an end, not a failure
 		}
 		begun := time.Now()
 		r := launch(ctx, part, g.log, g.failed)
@@ -100,8 +101,7 @@ func (g *group) start(ctx context.Context, parts []Part) error {
 // in the order in which the parts were stopped.
 func (g *group) stop() []error {
 	var failures []error
-	for i := len(g.started) - 1; i >= 0; i-- {
-		r := g.started[i]
+	for _, r := range slices.Backward(g.started) {
 		begun := time.Now()
 		if err := r.stop(); err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", r.part.Name, err))
