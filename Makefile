@@ -1,0 +1,74 @@
+# Vayu. `make` alone prints what there is to make.
+#
+# Needs Go, Node with npm, a C compiler (for -race) and make. Everything else
+# comes through Go's module proxy and npm, pinned by go.sum and
+# package-lock.json.
+
+SHELL     := bash
+GO        ?= go
+FUZZTIME  ?= 10s
+BENCHTIME ?= 1s
+# The longest package takes a minute with -race on two cores; a test that hangs
+# shows its stacks after ten.
+TIMEOUT   ?= 10m
+# What `make run` hands to `vayu serve`: make run ARGS="--listen :9000".
+ARGS      ?=
+
+BIN   := bin/vayu
+LINT  := bin/golangci-lint
+NPM   := node_modules/.package-lock.json
+GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test test-race check format vet lint readme integration bench fuzz clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## build, then serve on 127.0.0.1:8080 with data in ./data; prints a curl that works
+	$(BIN) serve $(ARGS)
+
+build: $(NPM) ## build bin/vayu, and fetch the engine's library beside it
+	$(GO) build -trimpath -o $(BIN) ./cmd/vayu
+
+test: $(NPM) ## run every test
+	$(GO) test -timeout $(TIMEOUT) ./...
+
+test-race: $(NPM) ## run every test with the race detector
+	$(GO) test -race -timeout $(TIMEOUT) ./...
+
+check: format vet lint test-race readme ## everything that CI checks
+
+format: ## fail when a file is not gofmt'ed
+	@bad=$$(gofmt -l $(GOSRC)); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
+
+vet: ## go vet, with the integration tests
+	$(GO) vet -tags integration ./...
+
+lint: $(LINT) ## golangci-lint with .golangci.yml
+	$(LINT) run --build-tags integration ./...
+
+readme: build ## run the commands of README.md against a fresh binary
+	.ci/readme README.md
+
+integration: build ## run the tests that need the built binary (build tag integration)
+	.ci/integration
+
+bench: $(NPM) ## run every benchmark, BENCHTIME each
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 60m ./...
+
+fuzz: $(NPM) ## run every fuzz target for FUZZTIME
+	@set -e; git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file target; do \
+		echo "$${target#func } in $$(dirname $$file) for $(FUZZTIME)"; \
+		$(GO) test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "./$$(dirname $$file)" < /dev/null; \
+	done
+
+clean: ## remove what was built; data and node_modules stay
+	rm -rf bin
+
+$(NPM): package.json package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+$(LINT): .ci/lint/go.mod .ci/lint/go.sum
+	cd .ci/lint && $(GO) build -trimpath -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
