@@ -26,20 +26,51 @@ type Builder struct {
 	yield  func(*Batch) error
 
 	known    map[string]int // station id -> index in stations
-	stations []schema.Station
-	inBatch  []bool
+	stations []described
+	used     []int // stations with a reading in the batch
 	columns  *array.RecordBuilder
+	fields   fields
 	batch    *Batch
 	rows     int
 	position int64
 }
 
+// described is a station and the run of its readings in the batch at hand.
+type described struct {
+	schema.Station
+	used     bool
+	from, to time.Time
+}
+
+// fields are the builder's columns by their own types.
+type fields struct {
+	station, source       *array.StringBuilder
+	pollutant, kind, flag *array.Int8Builder
+	at                    *array.TimestampBuilder
+	value                 *array.Float64Builder
+	averaging             *array.Uint16Builder
+}
+
+// runGap is how far a reading may be from the others of its station to be
+// recorded as one span of changes: a change reaches 23 hours forward anyway.
+const runGap = 24 * time.Hour
+
 // NewBuilder makes a builder for one fetch of a source at a time, which passes
 // full batches to yield.
 func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder {
+	columns := array.NewRecordBuilder(memory.DefaultAllocator, schema.ReadingColumns)
 	return &Builder{
-		source: source, now: now, yield: yield, known: make(map[string]int),
-		columns: array.NewRecordBuilder(memory.DefaultAllocator, schema.ReadingColumns), batch: new(Batch),
+		source: source, now: now, yield: yield, known: make(map[string]int), columns: columns, batch: new(Batch),
+		fields: fields{
+			station:   columns.Field(schema.ReadingStation).(*array.StringBuilder),
+			pollutant: columns.Field(schema.ReadingPollutant).(*array.Int8Builder),
+			at:        columns.Field(schema.ReadingAt).(*array.TimestampBuilder),
+			value:     columns.Field(schema.ReadingValue).(*array.Float64Builder),
+			kind:      columns.Field(schema.ReadingKind).(*array.Int8Builder),
+			averaging: columns.Field(schema.ReadingAveraging).(*array.Uint16Builder),
+			flag:      columns.Field(schema.ReadingFlag).(*array.Int8Builder),
+			source:    columns.Field(schema.ReadingSource).(*array.StringBuilder),
+		},
 	}
 }
 
@@ -61,8 +92,7 @@ func (b *Builder) Station(s schema.Station) int {
 		s.Latitude, s.Longitude = 0, 0
 		b.Reject(BadPosition)
 	}
-	b.stations = append(b.stations, s)
-	b.inBatch = append(b.inBatch, false)
+	b.stations = append(b.stations, described{Station: s})
 	b.known[s.ID] = len(b.stations) - 1
 	return len(b.stations) - 1
 }
@@ -80,30 +110,44 @@ func (b *Builder) Add(station int, r schema.Reading) error {
 		b.Reject(reason)
 		return nil
 	}
-	if !b.inBatch[station] {
-		b.inBatch[station] = true
-	}
-	if s.FirstSeen.IsZero() || r.At.Before(s.FirstSeen) {
-		s.FirstSeen = r.At
-	}
-	if r.At.After(s.LastSeen) {
-		s.LastSeen = r.At
-	}
-	c := b.columns
-	c.Field(schema.ReadingStation).(*array.StringBuilder).Append(r.Station)
-	c.Field(schema.ReadingPollutant).(*array.Int8Builder).Append(int8(r.Pollutant))
-	c.Field(schema.ReadingAt).(*array.TimestampBuilder).Append(arrow.Timestamp(r.At.Unix()))
-	c.Field(schema.ReadingValue).(*array.Float64Builder).Append(r.Value)
-	c.Field(schema.ReadingKind).(*array.Int8Builder).Append(int8(r.Kind))
-	c.Field(schema.ReadingAveraging).(*array.Uint16Builder).Append(r.Averaging)
-	c.Field(schema.ReadingFlag).(*array.Int8Builder).Append(int8(r.Flag))
-	c.Field(schema.ReadingSource).(*array.StringBuilder).Append(b.source)
-	b.batch.Changes.Add(r.Station, r.At)
+	b.note(station, r.At)
+	f := &b.fields
+	f.station.Append(r.Station)
+	f.pollutant.Append(int8(r.Pollutant))
+	f.at.Append(arrow.Timestamp(r.At.Unix()))
+	f.value.Append(r.Value)
+	f.kind.Append(int8(r.Kind))
+	f.averaging.Append(r.Averaging)
+	f.flag.Append(int8(r.Flag))
+	f.source.Append(b.source)
 	b.rows++
 	if b.rows < batchRows {
 		return nil
 	}
 	return b.flush()
+}
+
+// note records that a station has a reading at an instant.
+func (b *Builder) note(station int, at time.Time) {
+	s := &b.stations[station]
+	if s.FirstSeen.IsZero() || at.Before(s.FirstSeen) {
+		s.FirstSeen = at
+	}
+	if at.After(s.LastSeen) {
+		s.LastSeen = at
+	}
+	switch {
+	case !s.used:
+		s.used, s.from, s.to = true, at, at
+		b.used = append(b.used, station)
+	case at.Before(s.from.Add(-runGap)) || at.After(s.to.Add(runGap)):
+		b.batch.Changes.AddSpan(s.ID, s.from, s.to)
+		s.from, s.to = at, at
+	case at.Before(s.from):
+		s.from = at
+	case at.After(s.to):
+		s.to = at
+	}
 }
 
 // Reject counts a value, line or position that the source itself had to refuse.
@@ -129,13 +173,13 @@ func (b *Builder) flush() error {
 	batch := b.batch
 	batch.Readings = b.columns.NewRecord()
 	batch.Position = b.position
-	for i, used := range b.inBatch {
-		if used {
-			batch.Stations = append(batch.Stations, b.stations[i])
-			b.inBatch[i] = false
-		}
+	for _, i := range b.used {
+		s := &b.stations[i]
+		batch.Changes.AddSpan(s.ID, s.from, s.to)
+		batch.Stations = append(batch.Stations, s.Station)
+		s.used = false
 	}
-	b.batch, b.rows = new(Batch), 0
+	b.batch, b.rows, b.used = new(Batch), 0, b.used[:0]
 	if err := b.yield(batch); err != nil {
 		return fmt.Errorf("passing on a batch: %w", err)
 	}

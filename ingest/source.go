@@ -9,9 +9,11 @@ package ingest
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"vayu/schema"
 )
@@ -60,5 +62,25 @@ func (b *Batch) Release() {
 	if b.Readings != nil {
 		b.Readings.Release()
 		b.Readings = nil
+	}
+}
+
+// Reading returns a row of the batch as a value, for tables and tests; batches
+// are stored by columns.
+func (b *Batch) Reading(row int) schema.Reading {
+	int8At := func(column int) int8 { return b.Readings.Column(column).(*array.Int8).Value(row) }
+	textAt := func(column int) string {
+		return strings.Clone(b.Readings.Column(column).(*array.String).Value(row)) // outlives the batch
+	}
+	at := b.Readings.Column(schema.ReadingAt).(*array.Timestamp).Value(row)
+	return schema.Reading{
+		Station:   textAt(schema.ReadingStation),
+		Pollutant: schema.Pollutant(int8At(schema.ReadingPollutant)),
+		At:        time.Unix(int64(at), 0).UTC(),
+		Value:     b.Readings.Column(schema.ReadingValue).(*array.Float64).Value(row),
+		Kind:      schema.Kind(int8At(schema.ReadingKind)),
+		Averaging: b.Readings.Column(schema.ReadingAveraging).(*array.Uint16).Value(row),
+		Flag:      schema.Flag(int8At(schema.ReadingFlag)),
+		Source:    textAt(schema.ReadingSource),
 	}
 }

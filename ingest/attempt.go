@@ -1,0 +1,145 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"vayu/schema"
+)
+
+// errTimeout is the cause of a fetch that took too long.
+var errTimeout = errors.New("the fetch took longer than it may")
+
+// tally is what one run has stored and refused.
+type tally struct {
+	rows     int
+	rejected Rejections
+}
+
+// run fetches one window, stores it and rolls it up. It counts and logs how
+// that went. The watermark moves only when all of the window is stored.
+func (r *Runner) run(ctx context.Context, f *feedRun, w Window) Outcome {
+	begun := time.Now()
+	var sum tally
+	err := r.fetch(ctx, f, w, &sum)
+	outcome := outcomeOf(err)
+	if err == nil {
+		f.agenda.fetched(w)
+	}
+	if f.pending.Len() > 0 && ctx.Err() == nil {
+		if rollUpErr := r.rollUp(ctx, f); rollUpErr != nil {
+			r.notePanic(ctx, f, rollUpErr)
+			if err = errors.Join(err, rollUpErr); outcome == Done {
+				outcome = RollUpFailed
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return outcome // stopped by us: no outcome of the source
+	}
+	r.count(f, outcome, time.Since(begun))
+	log := r.log.With("source", f.Name, "from", w.From, "to", w.To, "outcome", outcome,
+		"stored", sum.rows, "rejected", sum.rejected, "seconds", time.Since(begun).Seconds())
+	if err != nil {
+		log.WarnContext(ctx, "source failed", "error", err, "failures", f.failures+1)
+		return outcome
+	}
+	log.InfoContext(ctx, "source ran")
+	return outcome
+}
+
+// fetch transfers the window through the feed's breaker.
+func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, sum *tally) error {
+	load := patiently(r.archive, func(err error) {
+		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
+		r.log.WarnContext(ctx, "a batch waits for the store", "source", f.Name, "error", err)
+	})
+	stored := func(_ context.Context, b *Batch) error {
+		r.metrics.batch(f.Name, b)
+		f.pending.Merge(b.Changes)
+		sum.rows += b.Rows()
+		sum.rejected.Merge(b.Rejected)
+		return nil
+	}
+	_, err := f.breaker.Execute(func() (struct{}, error) {
+		limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
+		defer cancel()
+		err := transfer(limited, f.Source, w, load, stored)
+		if err != nil && errors.Is(context.Cause(limited), errTimeout) {
+			err = errors.Join(errTimeout, err)
+		}
+		return struct{}{}, err
+	})
+	r.notePanic(ctx, f, err)
+	var refused *BatchError
+	if errors.As(err, &refused) {
+		r.metrics.refused.WithLabelValues(f.Name, string(refused.Reason)).Inc()
+	}
+	var store *StoreError
+	if errors.As(err, &store) && ctx.Err() == nil {
+		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
+	}
+	return err
+}
+
+// rollUp passes on what is pending, and keeps it when that fails.
+func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
+	if err := guard(func() error { return r.onChange(ctx, f.pending) }); err != nil {
+		return err
+	}
+	f.pending = schema.Changes{}
+	return nil
+}
+
+func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		r.metrics.panics.WithLabelValues(f.Name).Inc()
+		r.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("source", f.Name),
+			slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack)))
+	}
+}
+
+// count counts a run that came to its end.
+func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
+	r.metrics.runs.WithLabelValues(f.Name, string(outcome)).Inc()
+	if outcome != BreakerOpen {
+		r.metrics.seconds.WithLabelValues(f.Name).Observe(took.Seconds())
+	}
+	backlog := time.Duration(0)
+	if f.History > 0 && f.agenda.edge.After(f.agenda.horizon) {
+		backlog = f.agenda.edge.Sub(f.agenda.horizon)
+	}
+	r.metrics.backlog.WithLabelValues(f.Name).Set(backlog.Seconds())
+	if outcome == Done {
+		r.metrics.lastSuccess.WithLabelValues(f.Name).Set(float64(time.Now().UnixMilli()) / 1000)
+	}
+}
+
+// outcomeOf names what an error of a fetch means.
+func outcomeOf(err error) Outcome {
+	var (
+		panicked *PanicError
+		refused  *BatchError
+		store    *StoreError
+	)
+	switch {
+	case err == nil:
+		return Done
+	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+		return BreakerOpen
+	case errors.As(err, &panicked):
+		return Panicked
+	case errors.Is(err, errTimeout):
+		return TimedOut
+	case errors.As(err, &refused):
+		return Refused
+	case errors.As(err, &store):
+		return StoreFailed
+	}
+	return FetchFailed
+}

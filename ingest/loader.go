@@ -1,0 +1,143 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"vayu/schema"
+)
+
+// Loader writes batches into the tables `reading` and `station` of one world.
+// It is the only writer of both. It may be used by several goroutines.
+type Loader struct {
+	conn     driver.Conn
+	database string
+
+	mu       sync.Mutex // serialises reading and writing the table station
+	known    map[string]schema.Station
+	loadedAt time.Time
+}
+
+// NewLoader returns a loader into a world's database. It neither connects nor
+// owns conn.
+func NewLoader(conn driver.Conn, world schema.World) *Loader {
+	return &Loader{conn: conn, database: world.Database()}
+}
+
+// insertSettings of every insert. A file of daily means spans more months than
+// the 100 partitions that an insert may touch by default; and a batch stored
+// again must count again, so that the reading that came last wins.
+var insertSettings = clickhouse.Settings{"max_partitions_per_insert_block": 0, "insert_deduplicate": 0}
+
+// readingColumns are the types in which columns travel over HTTP. They are the
+// plain forms of the table's types, which ClickHouse converts itself: the
+// client would build LowCardinality and Enum8 with a boxed value per row. Over
+// TCP the server names the types, and the same slices are accepted.
+var readingColumns = []clickhouse.ColumnNameAndType{
+	{Name: "station", Type: "String"},
+	{Name: "pollutant", Type: "Int8"},
+	{Name: "at", Type: "DateTime('UTC')"},
+	{Name: "value", Type: "Float64"},
+	{Name: "kind", Type: "Int8"},
+	{Name: "averaging", Type: "UInt16"},
+	{Name: "flag", Type: "Int8"},
+	{Name: "source", Type: "String"},
+}
+
+// Load stores a batch and returns nil once ClickHouse has acknowledged it.
+// After an error some of it may be stored; loading it again then completes it
+// and doubles nothing. A position that lies far from a station's known one is
+// refused and counted in b.Rejected as [StationMoved], once, when Load succeeds.
+// Load does not release the batch.
+func (l *Loader) Load(ctx context.Context, b *Batch) error {
+	if b.Rows() == 0 {
+		return nil
+	}
+	moved, err := l.loadStations(ctx, b.Stations)
+	if err != nil {
+		return err
+	}
+	if err := l.loadReadings(ctx, b.Readings); err != nil {
+		return err
+	}
+	if moved > 0 {
+		b.Rejected.Add(StationMoved, moved)
+	}
+	return nil
+}
+
+func (l *Loader) loadReadings(ctx context.Context, record arrow.Record) error {
+	query := "INSERT INTO " + l.database + ".reading (station, pollutant, at, value, kind, averaging, flag, source)"
+	err := l.insert(ctx, query, readingColumns, readingSlices(record)...)
+	if err != nil {
+		return fmt.Errorf("storing %d readings: %w", record.NumRows(), err)
+	}
+	return nil
+}
+
+// readingSlices returns the columns of a record as Go slices that share the
+// record's memory, in the order of readingColumns.
+func readingSlices(record arrow.Record) []any {
+	at := record.Column(schema.ReadingAt).(*array.Timestamp).TimestampValues()
+	int8s := func(column int) []int8 { return record.Column(column).(*array.Int8).Int8Values() }
+	return []any{
+		texts(record.Column(schema.ReadingStation).(*array.String)),
+		int8s(schema.ReadingPollutant),
+		arrow.Int64Traits.CastFromBytes(arrow.TimestampTraits.CastToBytes(at)),
+		record.Column(schema.ReadingValue).(*array.Float64).Float64Values(),
+		int8s(schema.ReadingKind),
+		record.Column(schema.ReadingAveraging).(*array.Uint16).Uint16Values(),
+		int8s(schema.ReadingFlag),
+		texts(record.Column(schema.ReadingSource).(*array.String)),
+	}
+}
+
+func texts(column *array.String) []string {
+	out := make([]string, column.Len())
+	for i := range out {
+		out[i] = column.Value(i)
+	}
+	return out
+}
+
+// insert sends whole columns in one insert. Each of columns is a typed slice.
+func (l *Loader) insert(ctx context.Context, query string, types []clickhouse.ColumnNameAndType, columns ...any) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings), clickhouse.WithColumnNamesAndTypes(types))
+	batch, err := l.conn.PrepareBatch(ctx, query)
+	if err != nil {
+		return fmt.Errorf("preparing the insert: %w", err)
+	}
+	defer func() { _ = batch.Close() }() // after Send it does nothing
+	for i, column := range columns {
+		if err := batch.Column(i).Append(column); err != nil {
+			return fmt.Errorf("appending column %q: %w", types[i].Name, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("sending the insert: %w", err)
+	}
+	return nil
+}
+
+// Coverage returns the first and the last end of an averaging interval that
+// the world holds from a source, looking no further back than since. Both are
+// zero when it holds nothing.
+func (l *Loader) Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error) {
+	query := "SELECT count(), min(at), max(at) FROM " + l.database + ".reading WHERE source = {source:String} AND at >= fromUnixTimestamp({since:Int64})"
+	var rows uint64
+	row := l.conn.QueryRow(ctx, query, clickhouse.Named("source", source), clickhouse.Named("since", fmt.Sprint(since.Unix())))
+	if err := row.Scan(&rows, &first, &last); err != nil {
+		return time.Time{}, time.Time{}, fmt.Errorf("asking what %q has brought: %w", source, err)
+	}
+	if rows == 0 {
+		return time.Time{}, time.Time{}, nil
+	}
+	return first.UTC(), last.UTC(), nil
+}

@@ -1,0 +1,68 @@
+package ingest
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Outcome is how one attempt to run a source ended. It is a label of
+// vayu_source_runs_total.
+type Outcome string
+
+// The outcomes.
+const (
+	Done         Outcome = "done"          // everything fetched, stored and rolled up
+	FetchFailed  Outcome = "fetch_failed"  // the source returned an error
+	TimedOut     Outcome = "timed_out"     // the fetch took longer than it may
+	Refused      Outcome = "refused"       // the source refused its whole input, see BatchError
+	Panicked     Outcome = "panicked"      // a panic was kept inside
+	StoreFailed  Outcome = "store_failed"  // ClickHouse did not take a batch
+	RollUpFailed Outcome = "rollup_failed" // everything is stored, but not rolled up
+	BreakerOpen  Outcome = "breaker_open"  // not tried: the source has failed too often
+)
+
+// Metrics counts what sources bring. One serves all runners of a process.
+type Metrics struct {
+	runs        *prometheus.CounterVec   // source, outcome
+	seconds     *prometheus.HistogramVec // source
+	readings    *prometheus.CounterVec   // source, outcome, reason
+	refused     *prometheus.CounterVec   // source, reason
+	panics      *prometheus.CounterVec   // source
+	storeErrors *prometheus.CounterVec   // source
+	lastSuccess *prometheus.GaugeVec     // source
+	breaker     *prometheus.GaugeVec     // source
+	backlog     *prometheus.GaugeVec     // source
+}
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"source"})
+	}
+	m := &Metrics{
+		runs: counter("vayu_source_runs_total", "Runs of a source by outcome.", "source", "outcome"),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vayu_source_run_seconds", Help: "Time to fetch, store and roll up one window.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14), // 50 ms to 7 min
+		}, []string{"source"}),
+		readings:    counter("vayu_readings_total", "Values by outcome (stored, rejected) and reason.", "source", "outcome", "reason"),
+		refused:     counter("vayu_source_refused_total", "Inputs refused as a whole, by reason.", "source", "reason"),
+		panics:      counter("vayu_source_panics_total", "Panics of a source that were kept inside.", "source"),
+		storeErrors: counter("vayu_source_store_errors_total", "Tries to store a batch that failed.", "source"),
+		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "When the source last ran well, seconds since 1970."),
+		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
+		backlog:     gauge("vayu_source_backlog_seconds", "Length of the past that the source has still to bring."),
+	}
+	registry.MustRegister(m.runs, m.seconds, m.readings, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog)
+	return m
+}
+
+// batch counts a batch that was stored.
+func (m *Metrics) batch(source string, b *Batch) {
+	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
+	for reason, n := range b.Rejected {
+		m.readings.WithLabelValues(source, "rejected", string(reason)).Add(float64(n))
+	}
+}
