@@ -4,6 +4,7 @@ package gazetteer
 
 import (
 	_ "embed" // cities.csv
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,7 +23,7 @@ var citiesCSV string
 
 type table struct {
 	cities []City
-	byName map[string][]int // slug of name or alias -> cities
+	byName map[string][]int // key of a name, alone or with the state, -> cities
 }
 
 var load = sync.OnceValue(func() table {
@@ -38,13 +39,44 @@ var load = sync.OnceValue(func() table {
 			c.Aliases = strings.Split(fields[2], "|")
 		}
 		t.cities = append(t.cities, c)
-		for _, name := range append([]string{c.Name}, c.Aliases...) {
-			key := schema.Slug(name)
-			t.byName[key] = append(t.byName[key], len(t.cities)-1)
+		i := len(t.cities) - 1
+		for _, key := range c.Keys() {
+			if !slices.Contains(t.byName[key], i) {
+				t.byName[key] = append(t.byName[key], i)
+			}
 		}
 	}
 	return t
 })
+
+// Keys returns the keys (see [AppendKey]) of everything that the city may be
+// called: its names, each alone and with the state.
+func (c *City) Keys() []string {
+	keys := make([]string, 0, 2+2*len(c.Aliases))
+	for _, name := range append([]string{c.Name}, c.Aliases...) {
+		keys = append(keys, Key(name))
+		if c.State != "" {
+			keys = append(keys, Key(name+c.State))
+		}
+	}
+	return keys
+}
+
+// Lookup returns the cities that a name may mean. The slice may be empty.
+func Lookup(name string) []City {
+	t := load()
+	found := t.byName[Key(name)]
+	cities := make([]City, len(found))
+	for i, n := range found {
+		cities[i] = t.cities[n]
+	}
+	return cities
+}
+
+// Homonymous reports whether cities of several states share the name.
+func Homonymous(name string) bool {
+	return len(load().byName[Key(name)]) > 1
+}
 
 // Cities returns every city of the table. The slice is shared: do not change it.
 func Cities() []City { return load().cities }
@@ -57,7 +89,7 @@ func Canonical(city, state string) (name, stateName string) {
 	city, state = schema.CleanPlace(city), schema.CleanState(state)
 	t := load()
 	found := -1
-	for _, i := range t.byName[schema.Slug(city)] {
+	for _, i := range t.byName[Key(city)] {
 		if state == "" || strings.EqualFold(state, t.cities[i].State) {
 			if found >= 0 {
 				return city, state

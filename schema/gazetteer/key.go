@@ -1,0 +1,50 @@
+package gazetteer
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// AppendKey appends to b what is left of a place's name when case, blanks,
+// hyphens, dots, commas, brackets, underscores and diacritics are taken away:
+// two names with the same key are the same name. Vowel signs of Indian scripts
+// are letters in all but category and are kept. Every other character is kept
+// as well, so that a name with a stray quote or angle bracket matches nothing.
+// It does not allocate for ASCII names when b has room.
+func AppendKey(b []byte, name string) []byte {
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return appendKeySlow(b, name[i:])
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c+('a'-'A'))
+		case c == ' ' || c == '-' || c == '.' || c == ',' || c == '(' || c == ')' || c == '_' || c == '\t':
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// nukta is the dot under a Devanagari letter, which people leave out as often
+// as they write it: फरीदाबाद, फ़रीदाबाद.
+const nukta = '\u093c'
+
+func appendKeySlow(b []byte, name string) []byte {
+	for _, r := range norm.NFKD.String(name) {
+		switch {
+		case r >= 0x300 && r <= 0x36f, r == nukta, r == '\u200c', r == '\u200d': // combining accents, joiners
+		case unicode.IsSpace(r), unicode.Is(unicode.Pd, r):
+		case r == '.' || r == ',' || r == '(' || r == ')' || r == '_':
+		default:
+			b = utf8.AppendRune(b, unicode.ToLower(r))
+		}
+	}
+	return b
+}
+
+// Key returns the key of a name: see [AppendKey].
+func Key(name string) string { return string(AppendKey(make([]byte, 0, len(name)), name)) }
