@@ -1,0 +1,62 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+
+	"vayu/schema"
+)
+
+var errPanic = errors.New("panic")
+
+func stack() string { return string(debug.Stack()) }
+
+// problemOf maps any error to what a client may know of it. Errors that are no
+// *schema.Problem stay inside: their text may hold SQL or addresses.
+func problemOf(err error) *schema.Problem {
+	var p *schema.Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return schema.Refuse(schema.ServiceUnavailable, "", "The answer took too long; please try again.")
+	}
+	return schema.Refuse(schema.InternalError, "", "Something went wrong on our side. Please quote the request id.")
+}
+
+// refuse answers with the error body and returns the status. It is the one
+// place where errors become replies.
+func (rt *router) refuse(w http.ResponseWriter, r *http.Request, id string, err error) int {
+	p := problemOf(err)
+	status := p.Code.Status()
+	if status >= http.StatusInternalServerError && r.Context().Err() == nil {
+		rt.log.Error("request failed", "request", id, "method", r.Method, "path", r.URL.Path,
+			"status", status, "code", p.Code, "error", err)
+	}
+	h := w.Header()
+	switch {
+	case status == http.StatusUnauthorized:
+		h["Www-Authenticate"] = bearer
+	case p.Allow != "":
+		h["Allow"] = []string{p.Allow}
+	}
+	retry := p.RetryAfter
+	if retry == 0 && status == http.StatusServiceUnavailable {
+		retry = retryAfter
+	}
+	if retry > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(retry)}
+	}
+	body := p.Body(id)
+	if _, err := write(w, r, &Response{Status: status, Value: body}); err != nil {
+		rt.log.Error("writing an error", "request", id, "error", err)
+	}
+	return status
+}
+
+// retryAfter is the pause in seconds that a 503 asks for: the engine is back
+// within 5 s of dying.
+const retryAfter = 5

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Response is what a handler answers with: Body when the bytes are ready, else
+// Value, which is turned into JSON. Header values are slices made beforehand so
+// that an answer made once costs nothing per request; nobody may change them.
+type Response struct {
+	Status int // 0 is 200
+	Value  any
+	Body   []byte
+	// ETag is the quoted strong validator of Body; nil for none. A response
+	// that has one answers conditional requests.
+	ETag []string
+	// Modified is the Last-Modified header and Changed the same instant; nil
+	// and zero for none.
+	Modified []string
+	Changed  time.Time
+	// Cache is the Cache-Control header; nil means no-store.
+	Cache []string
+	// Length is the Content-Length header of Body; nil lets it be computed.
+	Length []string
+}
+
+// Ready fills in the headers of a body that never changes again: its strong
+// ETag (a hash), its length, and the time of its last change unless that is
+// zero.
+func Ready(body []byte, changed time.Time) Response {
+	resp := Response{Body: body, ETag: []string{ETag(body)}, Length: []string{strconv.Itoa(len(body))}}
+	if !changed.IsZero() {
+		resp.Changed = changed.UTC().Truncate(time.Second)
+		resp.Modified = []string{resp.Changed.Format(http.TimeFormat)}
+	}
+	return resp
+}
+
+// ETag returns the quoted strong validator of a body.
+func ETag(body []byte) string {
+	var sum, text [16]byte
+	n := xxhash.Sum64(body)
+	for i := range 8 {
+		sum[i] = byte(n >> (56 - 8*i))
+	}
+	hex.Encode(text[:], sum[:8])
+	return `"` + string(text[:]) + `"`
+}
+
+// notModified reports whether the client already has the response: If-None-Match
+// decides when it is there, else If-Modified-Since (RFC 9110, 13.2.2).
+func notModified(r *http.Request, resp *Response) bool {
+	if matches, ok := r.Header["If-None-Match"]; ok {
+		return len(resp.ETag) == 1 && etagListed(matches, resp.ETag[0])
+	}
+	since := r.Header.Get("If-Modified-Since")
+	if since == "" || resp.Changed.IsZero() {
+		return false
+	}
+	t, err := http.ParseTime(since)
+	return err == nil && !resp.Changed.After(t)
+}
+
+// etagListed compares weakly, as If-None-Match wants it, and takes the tag of a
+// compressed representation for the same.
+func etagListed(headers []string, etag string) bool {
+	opaque := strings.Trim(etag, `"`)
+	for _, header := range headers {
+		for tag := range strings.SplitSeq(header, ",") {
+			tag = strings.TrimSpace(tag)
+			if tag == "*" {
+				return true
+			}
+			tag = strings.TrimPrefix(tag, "W/")
+			if len(tag) < 2 || tag[0] != '"' || tag[len(tag)-1] != '"' {
+				continue
+			}
+			tag = tag[1 : len(tag)-1]
+			if base, encoding, found := strings.Cut(tag, "-"); found && (encoding == gzipName || encoding == zstdName) {
+				tag = base
+			}
+			if tag == opaque {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Headers that are the same on every reply.
+var (
+	jsonType      = []string{"application/json"}
+	noStore       = []string{"no-store"}
+	varyHeader    = []string{"Accept-Encoding, Authorization"}
+	noSniff       = []string{"nosniff"}
+	version       = []string{Version}
+	sandboxMode   = []string{"sandbox"}
+	bearer        = []string{"Bearer"}
+	contentPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
+)
+
+// write sends a response. It is the only place where bodies are written.
+func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, err error) {
+	status = resp.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	body := resp.Body
+	if resp.Value != nil {
+		if body, err = json.Marshal(resp.Value); err != nil {
+			return 0, err
+		}
+	}
+	h := w.Header()
+	cache := resp.Cache
+	if cache == nil {
+		cache = noStore
+	}
+	h["Cache-Control"] = cache
+	h["Vary"] = varyHeader
+	if resp.ETag != nil {
+		h["Etag"] = resp.ETag
+		if resp.Modified != nil {
+			h["Last-Modified"] = resp.Modified
+		}
+		if status == http.StatusOK && notModified(r, resp) {
+			w.WriteHeader(http.StatusNotModified)
+			return http.StatusNotModified, nil
+		}
+	}
+	h["Content-Type"] = jsonType
+	if len(body) >= compressFrom {
+		if encoding := negotiate(r.Header["Accept-Encoding"]); encoding != "" {
+			if resp.ETag != nil {
+				h["Etag"] = []string{strings.TrimSuffix(resp.ETag[0], `"`) + "-" + encoding + `"`}
+			}
+			h["Content-Encoding"] = []string{encoding}
+			w.WriteHeader(status)
+			if r.Method != http.MethodHead {
+				compress(w, encoding, body)
+			}
+			return status, nil
+		}
+	}
+	if resp.Length != nil {
+		h["Content-Length"] = resp.Length
+	} else {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // a client that went away is its own business
+	}
+	return status, nil
+}

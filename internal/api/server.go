@@ -1,0 +1,35 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Limits of a connection. A client that sends its header at a byte a second is
+// cut off after readHeader; the longest question (100 city names in Hindi,
+// percent-encoded) has about 10 KB.
+const (
+	readHeader = 5 * time.Second
+	readAll    = 30 * time.Second
+	writeAll   = 60 * time.Second
+	idle       = 120 * time.Second
+	maxHeader  = 32 << 10
+)
+
+// NewServer returns an HTTP server for the handler with limits against slow and
+// oversized clients. It listens nowhere yet.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	s := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: readHeader,
+		ReadTimeout:       readAll,
+		WriteTimeout:      writeAll,
+		IdleTimeout:       idle,
+		MaxHeaderBytes:    maxHeader,
+	}
+	if log != nil {
+		s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	}
+	return s
+}
