@@ -27,7 +27,14 @@ type DB struct {
 
 // Open prepares a DB. It starts nothing and connects to nothing: that is Run's work, and each query's.
 func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
-	if err := cfg.Validate(); err != nil {
+	faults := cfg.Validate()
+	if cfg.DSN == "" && cfg.Data == "" {
+		faults = append(faults, errors.New("the embedded engine needs a data directory"))
+	}
+	if cfg.DSN == "" && cfg.Cluster != "" {
+		faults = append(faults, errors.New("the embedded engine is a single node; a cluster needs a DSN"))
+	}
+	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
 	m, err := newMetrics(reg)
@@ -35,9 +42,6 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
 	db := &DB{cfg: cfg, log: log, metrics: m}
-	if db.cfg.MaxConnections == 0 {
-		db.cfg.MaxConnections = 16
-	}
 	options, err := db.options()
 	if err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)

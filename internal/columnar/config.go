@@ -1,29 +1,32 @@
 package columnar
 
 import (
-	"errors"
-	"fmt"
+	"net/url"
+	"strings"
 	"time"
+
+	"vayu/internal/config"
 )
 
-// Config says which ClickHouse to use: a server by DSN, or the embedded engine in a data directory.
+// Config says which ClickHouse to use: a server by DSN, or the embedded engine in a data directory. As settings its tagged
+// fields belong under the key "engine"; the others are set by the program.
 type Config struct {
-	// DSN of a server or cluster: clickhouse://user:password@host:9000/, http:// or https://. Empty: the embedded engine.
-	DSN string `koanf:"dsn"`
+	// DSN of a server or cluster; empty for the embedded engine.
+	DSN DSN `koanf:"-"`
 	// Cluster is the server's cluster name; with it the tables are replicated and distributed.
-	Cluster string `koanf:"cluster"`
+	Cluster string `koanf:"-"`
 	// Data is the directory of the embedded engine; it belongs to one engine at a time.
-	Data string `koanf:"data"`
+	Data string `koanf:"-"`
 	// Library is the path of libchdb. Empty: beside the executable, then the node_modules above it and above the working directory.
-	Library string `koanf:"library"`
+	Library string `koanf:"library" help:"path of the ClickHouse engine's library, libchdb"`
 	// Port is the engine's preferred port on 127.0.0.1. When it is taken, or 0, any free one is used; DIR/engine.port tells.
-	Port int `koanf:"port"`
-	// MaxMemory is how many bytes one query of the embedded engine may use, unless it sets max_memory_usage; 0 means no limit.
-	MaxMemory int64 `koanf:"max_memory"`
+	Port int `koanf:"port" help:"port of the embedded ClickHouse engine on 127.0.0.1; any other when it is taken"`
+	// MaxMemory is how much memory one query of the embedded engine may use, unless it sets max_memory_usage; 0 means no limit.
+	MaxMemory config.Size `koanf:"max-memory" help:"memory that one query of the embedded engine may use"`
 	// MaxTime is how long one query of the embedded engine may run, unless it sets max_execution_time; 0 means no limit.
-	MaxTime time.Duration `koanf:"max_time"`
-	// MaxConnections is how many queries the process sends at once; 0 means 16.
-	MaxConnections int `koanf:"max_connections"`
+	MaxTime time.Duration `koanf:"max-time" help:"how long one query of the embedded engine may run"`
+	// Connections is how many queries the process sends at once.
+	Connections int `koanf:"connections" help:"queries sent to ClickHouse at once"`
 	// Share uses an engine that already runs in Data, for a command beside a running service; without one it starts its own.
 	Share bool `koanf:"-"`
 	// Command starts the engine's process. Empty: this executable with the argument "engine".
@@ -32,35 +35,51 @@ type Config struct {
 	Environment []string `koanf:"-"`
 }
 
-// Default is the embedded engine on ClickHouse's port. 4 GB a query is what the roll-up of a year needs (under 3 GB) with
-// room; half an hour is ten times its target.
+// Default is the embedded engine on ClickHouse's port. 4 GiB a query is what the roll-up of a year needs (under 3 GB) with
+// room; half an hour is forty times its target. 16 connections keep two cores busy while some wait for the disk.
 func Default() Config {
-	return Config{Port: 8123, MaxMemory: 4 << 30, MaxTime: 30 * time.Minute, MaxConnections: 16}
+	return Config{Port: 8123, MaxMemory: 4 * config.GiB, MaxTime: 30 * time.Minute, Connections: 16}
 }
 
 // Validate reports every fault at once, each naming its key.
-func (c Config) Validate() error {
+func (c Config) Validate() []error {
 	var faults []error
-	add := func(key, format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
-	}
-	if c.DSN == "" && c.Data == "" {
-		add("data", "the embedded engine needs a directory")
-	}
-	if c.DSN == "" && c.Cluster != "" {
-		add("cluster", "the embedded engine is a single node; a cluster needs a dsn")
-	}
 	if c.Port < 0 || c.Port > 65535 {
-		add("port", "%d is not a port", c.Port)
-	}
-	if c.MaxMemory < 0 {
-		add("max_memory", "must not be negative")
+		faults = append(faults, config.Invalid("port", "%d is not a port", c.Port))
 	}
 	if c.MaxTime < 0 {
-		add("max_time", "must not be negative")
+		faults = append(faults, config.Invalid("max-time", "must not be negative"))
 	}
-	if c.MaxConnections < 0 {
-		add("max_connections", "must not be negative")
+	if c.Connections < 1 {
+		faults = append(faults, config.Invalid("connections", "must be at least 1"))
 	}
-	return errors.Join(faults...)
+	return faults
+}
+
+// DSN is a ClickHouse address: clickhouse://user:password@host:9000/, http:// or https://. Its String hides the password.
+type DSN string
+
+// UnmarshalText takes the text as it is; Open checks it.
+func (d *DSN) UnmarshalText(text []byte) error {
+	*d = DSN(text)
+	return nil
+}
+
+// MarshalText writes String, so that a printed configuration tells no password.
+func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// String is the address with *** for the password, wherever it stands.
+func (d DSN) String() string {
+	u, err := url.Parse(string(d))
+	if err != nil || d == "" {
+		return strings.Repeat("*", 3*min(1, len(d)))
+	}
+	if _, ok := u.User.Password(); ok {
+		u.User = url.UserPassword(u.User.Username(), "***")
+	}
+	if q := u.Query(); q.Get("password") != "" {
+		q.Set("password", "***")
+		u.RawQuery = q.Encode()
+	}
+	return strings.ReplaceAll(u.String(), "%2A%2A%2A", "***")
 }

@@ -119,7 +119,7 @@ func (db *DB) options() (*clickhouse.Options, error) {
 	options := &clickhouse.Options{}
 	if !db.Embedded() {
 		var err error
-		if options, err = clickhouse.ParseDSN(db.cfg.DSN); err != nil {
+		if options, err = clickhouse.ParseDSN(string(db.cfg.DSN)); err != nil {
 			return nil, fmt.Errorf("dsn: %w", err)
 		}
 	} else {
@@ -134,8 +134,8 @@ func (db *DB) options() (*clickhouse.Options, error) {
 			return &transport{where: db.where, next: rt}, nil
 		}
 	}
-	options.MaxOpenConns = db.cfg.MaxConnections
-	options.MaxIdleConns = db.cfg.MaxConnections
+	options.MaxOpenConns = db.cfg.Connections
+	options.MaxIdleConns = db.cfg.Connections
 	options.ClientInfo.Products = append(options.ClientInfo.Products, struct{ Name, Version string }{"vayu", "1"})
 	return options, nil
 }

@@ -145,7 +145,7 @@ func (db *DB) child(ctx context.Context) error {
 func (db *DB) childConfig() engine.Config {
 	return engine.Config{
 		Data: db.cfg.Data, Library: db.cfg.Library, Port: db.cfg.Port,
-		MaxMemory: db.cfg.MaxMemory, MaxTime: db.cfg.MaxTime, MaxQueries: 2 * db.cfg.MaxConnections,
+		MaxMemory: int64(db.cfg.MaxMemory), MaxTime: db.cfg.MaxTime, MaxQueries: 2 * db.cfg.Connections,
 		Owner: fmt.Sprintf("%s, pid %d", strings.Join(os.Args, " "), os.Getpid()),
 	}
 }

@@ -131,10 +131,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	s.bad = q.session()
 	switch {
 	case q.data >= 0 && q.inlined():
-		q.text += " FORMAT " + q.format + "\n" + string(q.inline)
-		if q.format == "Values" {
-			q.text = q.statement.text + " VALUES " + string(q.inline)
-		}
+		q.text += " VALUES " + string(q.inline)
 		return h.whole(s, q, a)
 	case q.data >= 0:
 		return h.insert(s, q, a)

@@ -1,0 +1,224 @@
+package columnar
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// migration is one numbered file.
+type migration struct {
+	version uint32
+	name    string // of the file
+	text    string
+}
+
+// sum identifies the file's text; it shows that an applied migration was edited afterwards.
+func (m migration) sum() string {
+	sum := sha256.Sum256([]byte(m.text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Migrate brings the database p.Database up to the last of files: NNNN_name.sql in the root of files, applied in order,
+// each a template (see Params) of statements that end with ";" at the end of a line. What was applied is recorded in the
+// table migration of the same database, so that a second call does nothing.
+//
+// ClickHouse has no transaction around DDL: a file that stops half-way is applied again from its beginning, so its
+// statements must bear that (IF NOT EXISTS, OR REPLACE). On the embedded engine a lock in the data directory keeps two
+// processes apart; on a server the same property of the statements does.
+//
+// A database that was migrated by a newer program, and a file that was edited after it was applied, are refused.
+func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
+	if err := p.validate(); err != nil {
+		return fmt.Errorf("migrating ClickHouse: %w", err)
+	}
+	list, err := readMigrations(files)
+	if err != nil {
+		return fmt.Errorf("migrating %q: %w", p.Database, err)
+	}
+	if db.Embedded() {
+		lock := flock.New(filepath.Join(db.cfg.Data, "migrate.lock"), flock.SetPermissions(0o600))
+		if _, err := lock.TryLockContext(ctx, readyPause); err != nil {
+			return fmt.Errorf("migrating %q: waiting for another migration to end: %w", p.Database, err)
+		}
+		defer lock.Close()
+	}
+	applied, err := db.applied(ctx, p)
+	if err != nil {
+		return fmt.Errorf("migrating %q: %w", p.Database, err)
+	}
+	pending, err := pendingMigrations(list, applied)
+	if err != nil {
+		return fmt.Errorf("migrating %q: %w", p.Database, err)
+	}
+	for _, m := range pending {
+		if err := db.apply(ctx, m, p); err != nil {
+			return fmt.Errorf("migrating %q: %s: %w", p.Database, m.name, err)
+		}
+	}
+	return nil
+}
+
+// record is one row of the table migration.
+type record struct {
+	Version  uint32 `ch:"version"`
+	Name     string `ch:"name"`
+	Checksum string `ch:"checksum"`
+}
+
+// applied makes the database and its table migration when they are missing, and reads what was applied.
+func (db *DB) applied(ctx context.Context, p Params) ([]record, error) {
+	text, err := p.render("migration", `CREATE DATABASE IF NOT EXISTS {{.Database}} {{.OnCluster}};
+CREATE TABLE IF NOT EXISTS {{.Database}}.migration {{.OnCluster}}
+(
+    version UInt32 COMMENT 'number of the file',
+    name String COMMENT 'file name',
+    checksum String COMMENT 'first 16 hexadecimal digits of the SHA-256 of the file',
+    applied_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was applied, UTC'
+)
+ENGINE = {{engine "ReplacingMergeTree" "applied_at"}}
+ORDER BY version
+COMMENT 'Migrations that were applied. Written by package columnar only.';
+`)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.statements(ctx, text); err != nil {
+		return nil, err
+	}
+	var rows []record
+	err = db.conn.Select(ctx, &rows, "SELECT version, name, checksum FROM "+quoteName(p.Database)+".migration FINAL ORDER BY version")
+	if err != nil {
+		return nil, fmt.Errorf("reading what was applied: %w", err)
+	}
+	return rows, nil
+}
+
+// apply runs one file and records it.
+func (db *DB) apply(ctx context.Context, m migration, p Params) error {
+	text, err := p.render(m.name, m.text)
+	if err != nil {
+		return err
+	}
+	if err := db.statements(ctx, text); err != nil {
+		return err
+	}
+	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+quoteName(p.Database)+".migration (version, name, checksum)")
+	if err != nil {
+		return fmt.Errorf("recording it: %w", err)
+	}
+	defer batch.Close()
+	if err := batch.Append(m.version, m.name, m.sum()); err != nil {
+		return fmt.Errorf("recording it: %w", err)
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("recording it: %w", err)
+	}
+	db.log.Info("migration applied", "database", p.Database, "file", m.name)
+	return nil
+}
+
+// statements runs a text's statements one after the other.
+func (db *DB) statements(ctx context.Context, text string) error {
+	for n, statement := range splitStatements(text) {
+		if err := db.conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("statement %d: %w", n+1, err)
+		}
+	}
+	return nil
+}
+
+// pendingMigrations compares the files with what was applied.
+func pendingMigrations(files []migration, applied []record) ([]migration, error) {
+	known := map[uint32]migration{}
+	for _, m := range files {
+		known[m.version] = m
+	}
+	done := map[uint32]bool{}
+	for _, r := range applied {
+		m, ok := known[r.Version]
+		if !ok {
+			return nil, fmt.Errorf("the database was migrated by a newer version of this program: it has %s, and the latest file here is %s; upgrade the program",
+				r.Name, lastName(files))
+		}
+		if m.sum() != r.Checksum {
+			return nil, fmt.Errorf("%s was edited after it was applied here; put it back and write a new migration", m.name)
+		}
+		done[r.Version] = true
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(m migration) bool { return done[m.version] }), nil
+}
+
+func lastName(files []migration) string {
+	if len(files) == 0 {
+		return "none"
+	}
+	return files[len(files)-1].name
+}
+
+var migrationName = regexp.MustCompile(`^([0-9]{4})_[a-z0-9_]+\.sql$`)
+
+// readMigrations lists the files in order; a wrong name or a number used twice is an error.
+func readMigrations(files fs.FS) ([]migration, error) {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var list []migration
+	for _, name := range names {
+		m := migrationName.FindStringSubmatch(name)
+		if m == nil {
+			return nil, fmt.Errorf("migration %q is not named NNNN_name.sql", name)
+		}
+		version, err := strconv.ParseUint(m[1], 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("migration %q: %w", name, err)
+		}
+		if n := len(list); n > 0 && list[n-1].version == uint32(version) {
+			return nil, fmt.Errorf("migrations %q and %q have one number", list[n-1].name, name)
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, migration{uint32(version), name, string(text)})
+	}
+	return list, nil
+}
+
+// splitStatements cuts a text behind every ";" that ends a line. Pieces of nothing but comments are left out.
+func splitStatements(text string) []string {
+	var list []string
+	var current []string
+	code := false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if trimmed != "" && !strings.HasPrefix(trimmed, "--") {
+			code = true
+		}
+		body, ended := strings.CutSuffix(trimmed, ";")
+		if !ended || strings.HasPrefix(trimmed, "--") {
+			current = append(current, strings.TrimRight(line, "\r\n"))
+			continue
+		}
+		current = append(current, body)
+		if code && strings.TrimSpace(strings.Join(current, "")) != "" {
+			list = append(list, strings.Join(current, "\n"))
+		}
+		current, code = nil, false
+	}
+	if code {
+		list = append(list, strings.Join(current, "\n"))
+	}
+	return list
+}
