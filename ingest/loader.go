@@ -25,10 +25,11 @@ type Loader struct {
 	loadedAt time.Time
 }
 
-// NewLoader returns a loader into a world's database. It neither connects nor
+// NewLoader returns a loader into a database, see [schema.World.Database]. It
+// neither connects nor
 // owns conn.
-func NewLoader(conn driver.Conn, world schema.World) *Loader {
-	return &Loader{conn: conn, database: world.Database()}
+func NewLoader(conn driver.Conn, database string) *Loader {
+	return &Loader{conn: conn, database: database}
 }
 
 // insertSettings of every insert. A file of daily means spans more months than

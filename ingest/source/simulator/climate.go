@@ -1,0 +1,155 @@
+package simulator
+
+import (
+	_ "embed" // cities.csv
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"vayu/schema"
+)
+
+//go:embed cities.csv
+var citiesCSV string
+
+// city is a line of cities.csv. Its levels are invented in the order of
+// magnitude of the annual means in CPCB's bulletins and data.
+type city struct {
+	name, state, label  string // label tells cities of one name apart
+	latitude, longitude float64
+	stations            int
+	climate             climate
+	level               [schema.Pb + 1]float64
+	seed                uint64
+}
+
+// climate is how the air of a region goes through the year.
+type climate struct {
+	particles [12]float64 // monthly factors, January first, mean about 1
+	coarse    float64     // PM10 per PM2.5
+	ozone     float64     // annual mean, µg/m³
+	ammonia   float64     // annual mean, µg/m³
+}
+
+// climates: cold, still winters make the northern plain four times worse than
+// the monsoon does; coasts are washed and ventilated; the west has dust.
+var climates = map[string]climate{
+	"plain":  {[12]float64{1.75, 1.25, 0.85, 0.80, 0.85, 0.70, 0.42, 0.38, 0.48, 1.10, 1.85, 1.75}, 2.0, 34, 38},
+	"east":   {[12]float64{1.75, 1.45, 1.00, 0.72, 0.62, 0.55, 0.45, 0.45, 0.52, 0.90, 1.55, 1.85}, 1.9, 32, 22},
+	"west":   {[12]float64{1.35, 1.15, 0.98, 1.00, 1.05, 0.90, 0.55, 0.48, 0.62, 1.08, 1.45, 1.40}, 2.2, 36, 22},
+	"centre": {[12]float64{1.45, 1.25, 1.05, 0.98, 0.92, 0.65, 0.42, 0.40, 0.55, 1.05, 1.55, 1.60}, 2.0, 34, 20},
+	"south":  {[12]float64{1.40, 1.30, 1.20, 1.00, 0.85, 0.62, 0.55, 0.58, 0.70, 0.95, 1.25, 1.45}, 2.0, 30, 16},
+	"coast":  {[12]float64{1.55, 1.35, 1.15, 0.85, 0.70, 0.58, 0.50, 0.52, 0.65, 0.98, 1.40, 1.60}, 2.2, 28, 14},
+	"hill":   {[12]float64{1.45, 1.20, 1.00, 0.95, 0.90, 0.72, 0.55, 0.52, 0.65, 0.95, 1.35, 1.55}, 1.8, 42, 8},
+}
+
+// cities reads the table once. It is part of the program, so a test, not the
+// caller, finds its faults.
+var cities = sync.OnceValue(func() []city {
+	var out []city
+	seen := make(map[string]int)
+	for line := range strings.Lines(citiesCSV) {
+		f := strings.Split(strings.TrimSpace(line), ",")
+		if strings.HasPrefix(line, "#") || len(f) < 10 {
+			continue
+		}
+		number := func(i int) float64 { x, _ := strconv.ParseFloat(f[i], 64); return x }
+		c := city{name: f[0], state: f[1], label: f[0], latitude: number(2), longitude: number(3), stations: int(number(4)),
+			climate: climates[f[5]], seed: hashText(f[0] + f[1])}
+		c.level = [...]float64{
+			schema.PM25: number(6), schema.PM10: number(6) * c.climate.coarse, schema.NO2: number(7), schema.SO2: number(8),
+			schema.CO: number(9), schema.O3: c.climate.ozone, schema.NH3: c.climate.ammonia, schema.Pb: 0,
+		}
+		if other, twice := seen[c.name]; twice {
+			out[other].label = c.name + " (" + out[other].state + ")"
+			c.label = c.name + " (" + c.state + ")"
+		}
+		seen[c.name] = len(out)
+		out = append(out, c)
+	}
+	return out
+})
+
+// Diurnal factors by hour of the day: traffic and a shallow layer of air make a
+// peak in the morning and a higher one in the evening; ozone follows the sun.
+var (
+	traffic = [24]float64{1.08, 1.00, 0.94, 0.90, 0.90, 0.95, 1.08, 1.25, 1.36, 1.32, 1.12, 0.90, 0.75, 0.66, 0.62, 0.64, 0.74, 0.92, 1.16, 1.34, 1.40, 1.36, 1.27, 1.17}
+	sun     = [24]float64{0.55, 0.52, 0.50, 0.48, 0.46, 0.45, 0.48, 0.58, 0.78, 1.05, 1.35, 1.65, 1.85, 1.95, 1.95, 1.80, 1.50, 1.18, 0.92, 0.78, 0.70, 0.65, 0.60, 0.57}
+)
+
+// curve returns the city's level of a pollutant in each hour.
+func (c *city) curve(p schema.Pollutant, hours []hour) []float64 {
+	out := make([]float64, len(hours))
+	for i := range hours {
+		h := &hours[i]
+		v := c.level[p] * c.weather(h) * diurnal(p, h) * season(c.climate, p, h.year)
+		if p == schema.PM25 || p == schema.PM10 {
+			v *= h.smoke
+		}
+		out[i] = v
+	}
+	return out
+}
+
+func diurnal(p schema.Pollutant, h *hour) float64 {
+	if p == schema.O3 {
+		return sun[h.of]
+	}
+	shape := traffic[h.of]
+	if p == schema.SO2 || p == schema.NH3 { // chimneys and fields know no rush hour
+		shape = 1 + (shape-1)*0.4
+	} else if h.weekend {
+		shape *= 0.9
+	}
+	return shape
+}
+
+// season interpolates the climate's monthly factors between mid-months. Gases
+// feel the season less than particles; ozone peaks before the monsoon.
+func season(c climate, p schema.Pollutant, year float64) float64 {
+	at := year - 0.5 + 12
+	month, part := int(at)%12, at-math.Floor(at)
+	factor := c.particles[month]*(1-part) + c.particles[(month+1)%12]*part
+	switch p {
+	case schema.PM25, schema.PM10:
+		return factor
+	case schema.O3:
+		return 1 + 0.35*math.Cos((year-4.5)/12*2*math.Pi) // mid-May
+	}
+	return 1 + (factor-1)*0.4
+}
+
+// weather is the good and bad days of a city: a value per day between 0.65 and
+// 1.35, with a smooth way from one to the next.
+func (c *city) weather(h *hour) float64 {
+	of := func(day int64) float64 { return 0.65 + 0.7*unit(mix(c.seed^uint64(day)*0x9e3779b97f4a7c15)) }
+	part := float64(h.of) / 24
+	part = part * part * (3 - 2*part)
+	return of(h.day)*(1-part) + of(h.day+1)*part
+}
+
+// diwali is the evening of fireworks in each year, from the Government of
+// India's lists of holidays.
+var diwali = map[int]time.Time{
+	2023: time.Date(2023, 11, 12, 0, 0, 0, 0, schema.India), 2024: time.Date(2024, 10, 31, 0, 0, 0, 0, schema.India),
+	2025: time.Date(2025, 10, 20, 0, 0, 0, 0, schema.India), 2026: time.Date(2026, 11, 8, 0, 0, 0, 0, schema.India),
+}
+
+// smokeOf is the factor of fireworks on particles: 2.5 from 19:00 to 02:00,
+// fading to 1 over the next twenty hours.
+func smokeOf(begin time.Time) float64 {
+	evening, known := diwali[begin.Year()]
+	if !known {
+		return 1
+	}
+	since := begin.Sub(evening.Add(19 * time.Hour)).Hours()
+	switch {
+	case since < 0 || since > 27:
+		return 1
+	case since <= 7:
+		return 2.5
+	}
+	return 1 + 1.5*(27-since)/20
+}

@@ -1,0 +1,40 @@
+package ingest
+
+import (
+	"context"
+
+	"vayu/schema"
+)
+
+// Sample is what a source brings when it is tried.
+type Sample struct {
+	Readings []schema.Reading
+	// Stations describes the stations of the readings, in the order in which
+	// they came.
+	Stations []schema.Station
+	Rejected Rejections
+}
+
+// Try fetches a window once, in full, and stores nothing. After an error the
+// sample holds what came before it. A panic of the source is an error.
+func Try(ctx context.Context, src Source, w Window) (Sample, error) {
+	var sample Sample
+	at := make(map[string]int)
+	keep := func(_ context.Context, b *Batch) error {
+		for row := range b.Rows() {
+			sample.Readings = append(sample.Readings, b.Reading(row))
+		}
+		for _, s := range b.Stations {
+			if i, known := at[s.ID]; known {
+				sample.Stations[i] = s
+				continue
+			}
+			at[s.ID] = len(sample.Stations)
+			sample.Stations = append(sample.Stations, s)
+		}
+		sample.Rejected.Merge(b.Rejected)
+		return nil
+	}
+	err := transfer(ctx, src, w, func(context.Context, *Batch) error { return nil }, keep)
+	return sample, err
+}
