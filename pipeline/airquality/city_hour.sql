@@ -19,7 +19,7 @@ figures AS
 (
     SELECT place.city AS city, place.state AS state, hour.at AS at,
         {{range .Pollutants -}}
-        floor(avg(hour.{{.}}) * 10000 + 0.5) / 10000 AS {{.}},
+        {{four (printf "avg(hour.%s)" .)}} AS {{.}},
         sumOrNullIf(hour.{{.}}_index, isNotNull(hour.aqi)) AS {{.}}_sum,
         nullIf(countIf(isNotNull(hour.{{.}}_index) AND isNotNull(hour.aqi)), 0) AS {{.}}_count,
         {{end -}}

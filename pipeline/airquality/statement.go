@@ -58,7 +58,7 @@ func newStatements(database string) (statements, error) {
 	f.Last = f.Pollutants[len(f.Pollutants)-1]
 	f.DominantEnum = "Enum8(" + strings.Join(enum, ", ") + ")"
 	bit := func(i int) int { return 1 << i }
-	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }}
+	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": four}
 	var s statements
 	for _, part := range []struct {
 		text string
@@ -75,4 +75,10 @@ func newStatements(database string) (statements, error) {
 		*part.into = b.String()
 	}
 	return s, nil
+}
+
+// four rounds an expression half-up to four decimals. It goes by millionths,
+// so that a mean that is a tie is one whatever order its parts were added in.
+func four(expression string) string {
+	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)
 }

@@ -62,7 +62,7 @@ figures AS
     -- sub-index; a published sub-index counts before one computed here.
     SELECT station, hour, updated,
         {{range .Pollutants -}}
-        floor(coalesce({{.}}_rolling, {{.}}_day) * 10000 + 0.5) / 10000 AS {{.}}_measured,
+        {{four (printf "coalesce(%s_rolling, %s_day)" . .)}} AS {{.}}_measured,
         coalesce({{.}}_measured, naqi_{{.}}_inverse({{.}}_published)) AS {{.}},
         coalesce(toUInt16({{.}}_published), naqi_{{.}}({{.}}_measured)) AS {{.}}_index,
         {{end -}}

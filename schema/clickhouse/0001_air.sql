@@ -1,5 +1,5 @@
 -- The air: what was measured and what follows from it.
-CREATE TABLE IF NOT EXISTS {{.Database}}.station {{.OnCluster}}
+CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "station"}} {{.OnCluster}}
 (
     id String COMMENT 'identity: network and name',
     source LowCardinality(String) COMMENT 'source that described it last',
@@ -17,8 +17,9 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.station {{.OnCluster}}
 ENGINE = {{engine "ReplacingMergeTree" "last_seen"}}
 ORDER BY id
 COMMENT 'Stations. Written by ingest only. Read with FINAL.';
+{{distributed "station" "cityHash64(id)"}}
 
-CREATE TABLE IF NOT EXISTS {{.Database}}.reading {{.OnCluster}}
+CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "reading"}} {{.OnCluster}}
 (
     station LowCardinality(String) COMMENT 'station.id',
     pollutant Enum8('pm25' = 1, 'pm10' = 2, 'no2' = 3, 'so2' = 4, 'co' = 5, 'o3' = 6, 'nh3' = 7, 'pb' = 8) COMMENT 'what was measured',
@@ -35,8 +36,9 @@ ENGINE = {{engine "ReplacingMergeTree" "ingested_at"}}
 PARTITION BY toYYYYMM(at)
 ORDER BY (station, pollutant, at, kind, averaging)
 COMMENT 'Every reading as its source gave it. Written by ingest only. Read with FINAL.';
+{{distributed "reading" "cityHash64(station)"}}
 
-CREATE TABLE IF NOT EXISTS {{.Database}}.station_hour {{.OnCluster}}
+CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "station_hour"}} {{.OnCluster}}
 (
     station LowCardinality(String) COMMENT 'station.id',
     at DateTime('UTC') COMMENT 'end of the hour, UTC; hours are those of an Indian clock, so they end at hh:30' CODEC(DoubleDelta, LZ4),
@@ -67,8 +69,9 @@ ENGINE = {{engine "ReplacingMergeTree" "computed_at"}}
 PARTITION BY toYYYYMM(at)
 ORDER BY (station, at)
 COMMENT 'A station in an hour. Written by pipeline/airquality only. Read with FINAL.';
+{{distributed "station_hour" "cityHash64(station)"}}
 
-CREATE TABLE IF NOT EXISTS {{.Database}}.city_hour {{.OnCluster}}
+CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "city_hour"}} {{.OnCluster}}
 (
     city LowCardinality(String) COMMENT 'city as in station.city',
     state LowCardinality(String) COMMENT 'state as in station.state',
@@ -102,8 +105,9 @@ ENGINE = {{engine "ReplacingMergeTree" "computed_at"}}
 PARTITION BY toYYYYMM(at)
 ORDER BY (city, state, at)
 COMMENT 'A city in an hour. Written by pipeline/airquality only. Read with FINAL.';
+{{distributed "city_hour" "cityHash64(city)"}}
 
-CREATE TABLE IF NOT EXISTS {{.Database}}.city_day {{.OnCluster}}
+CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "city_day"}} {{.OnCluster}}
 (
     city LowCardinality(String) COMMENT 'city as in station.city',
     state LowCardinality(String) COMMENT 'state as in station.state',
@@ -138,8 +142,9 @@ ENGINE = {{engine "ReplacingMergeTree" "computed_at"}}
 PARTITION BY toYear(day)
 ORDER BY (city, state, day)
 COMMENT 'A city on an Indian day. Written by pipeline/airquality only. Read with FINAL.';
+{{distributed "city_day" "cityHash64(city)"}}
 
-CREATE TABLE IF NOT EXISTS {{.Database}}.rollup {{.OnCluster}}
+CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "rollup"}} {{.OnCluster}}
 (
     at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the roll-up ended, UTC',
     started DateTime64(3, 'UTC') COMMENT 'when it began, UTC: every reading stored before is in its figures',
@@ -151,3 +156,4 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toYYYYMM(at)
 ORDER BY at
 COMMENT 'One row a finished roll-up. Written by pipeline/airquality only.';
+{{distributed "rollup" "rand()"}}

@@ -3,10 +3,19 @@
 // parameter. See package columnar for the functions a template may use.
 package clickhouse
 
-import "embed"
+import (
+	"embed"
+
+	"vayu/schema/naqi"
+)
 
 // Files holds the migrations, NNNN_name.sql in the order in which they are
 // applied. A migration that has been released is never edited.
 //
 //go:embed *.sql
 var Files embed.FS
+
+// Values is what the migrations' templates need beside the database's name.
+func Values() map[string]any {
+	return map[string]any{"Functions": naqi.Functions()}
+}

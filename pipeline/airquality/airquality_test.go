@@ -1,0 +1,290 @@
+package airquality
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+// series is hourly values by hour number; absent hours have no reading.
+type series map[int]float64
+
+// expected computes a station's hours the slow way, from the rule's text.
+func expected(station string, all map[schema.Pollutant]series, hours int) []figure {
+	mean := func(s series, from, to int) (sum float64, n int) {
+		for h := from; h <= to; h++ {
+			if v, ok := s[h]; ok {
+				sum, n = sum+v, n+1
+			}
+		}
+		return sum / float64(n), n
+	}
+	var out []figure
+	for h := range hours {
+		f := figure{Station: station, At: hour(h), LastUpdate: hour(h), Dominant: "none"}
+		present := false
+		subs := naqi.None()
+		for i, p := range schema.Pollutants {
+			s := all[p]
+			if _, ok := s[h]; ok {
+				present = true
+			}
+			conc, n := mean(s, h-23, h)
+			if n < naqi.MinHours {
+				continue
+			}
+			if p == schema.CO || p == schema.O3 {
+				conc = -1
+				for end := h - 23; end <= h; end++ {
+					if _, ok := anyPollutant(all, end); !ok {
+						continue // a running mean stands only where the station has an hour
+					}
+					if eight, n := mean(s, end-7, end); n >= naqi.MinHoursOf8 {
+						conc = math.Max(conc, eight)
+					}
+				}
+				if conc < 0 {
+					continue
+				}
+			}
+			conc = float64((int64(math.Floor(conc*1e6+0.5))+50)/100) / 10000
+			index, _ := naqi.SubIndex(p, conc)
+			subs[p] = index
+			short := uint16(index)
+			f.Conc[i], f.Index[i] = &conc, &short
+		}
+		if !present {
+			continue
+		}
+		if aqi, dominant, ok := naqi.Index(subs); ok {
+			short := uint16(aqi)
+			f.AQI, f.Dominant = &short, dominant.String()
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func anyPollutant(all map[schema.Pollutant]series, h int) (float64, bool) {
+	for _, s := range all {
+		if v, ok := s[h]; ok {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
+// made returns a station's series with gaps, the same for the same seed.
+func made(seed uint64, hours int) map[schema.Pollutant]series {
+	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's data, the same on every run
+	all := make(map[schema.Pollutant]series)
+	for _, p := range schema.Pollutants[:7] {
+		s := make(series)
+		top, _ := naqi.Inverse(p, 320)
+		for h := range hours {
+			if random.Float64() < 0.75 {
+				s[h] = math.Floor(random.Float64()*top*100) / 100
+			}
+		}
+		all[p] = s
+	}
+	return all
+}
+
+func readingsOf(station string, all map[schema.Pollutant]series) []schema.Reading {
+	var out []schema.Reading
+	for _, p := range schema.Pollutants {
+		for h, v := range all[p] {
+			out = append(out, schema.Reading{Station: station, Pollutant: p, At: hour(h), Value: v})
+		}
+	}
+	return out
+}
+
+func TestRollingFiguresFollowTheRule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var want []figure
+	for i := range 3 {
+		id := fmt.Sprintf("station-%d", i)
+		w.station(id, "Pune", "Maharashtra")
+		all := made(uint64(i), 80)
+		w.readings(readingsOf(id, all)...)
+		want = append(want, expected(id, all, 80)...)
+	}
+	w.increment()
+	if diff := cmp.Diff(want, w.stationHours()); diff != "" {
+		t.Errorf("hours of stations (-want +got):\n%s", diff)
+	}
+}
+
+// Readings that arrive in any order, in several steps and with corrections must
+// end in the rows that one computation of everything gives.
+func TestIncrementsEqualOneBackfill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var all []schema.Reading
+	for i := range 3 {
+		id := fmt.Sprintf("station-%d", i)
+		w.station(id, fmt.Sprintf("City %d", i%2), "Kerala")
+		all = append(all, readingsOf(id, made(uint64(10+i), 70))...)
+	}
+	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // a test's data, the same on every run
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for step := range 5 {
+		part := all[step*len(all)/5 : (step+1)*len(all)/5]
+		if step == 2 { // readings that are corrected by the last step
+			wrong := append([]schema.Reading(nil), all[4*len(all)/5:]...)
+			for i := range wrong {
+				wrong[i].Value += 100
+			}
+			w.readings(wrong...)
+		}
+		w.readings(part...)
+		w.increment()
+	}
+	const tables = `SELECT toString(tuple(COLUMNS('.*') EXCEPT computed_at)) FROM %s.`
+	read := func() (out []string) {
+		out = append(out, w.text(tables+"station_hour FINAL ORDER BY station, at")...)
+		out = append(out, w.text(tables+"city_hour FINAL ORDER BY city, state, at")...)
+		return append(out, w.text(tables+"city_day FINAL ORDER BY city, state, day")...)
+	}
+	stepwise := read()
+	for _, table := range []string{"station_hour", "city_hour", "city_day"} {
+		w.exec("TRUNCATE TABLE %s." + table)
+	}
+	if _, err := w.rollup.Backfill(t.Context(), hour(-24), hour(200)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(read(), stepwise); diff != "" {
+		t.Errorf("five increments against one backfill (-backfill +increments):\n%s", diff)
+	}
+	if len(stepwise) < 200 {
+		t.Errorf("only %d rows were compared", len(stepwise))
+	}
+}
+
+func TestIncrementWithNothingNewDoesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := w.increment(); got.Stations != 0 {
+		t.Errorf("an empty database gave %+v", got)
+	}
+	w.station("s", "Pune", "Maharashtra")
+	// Stored an hour ago: beyond what a roll-up looks back behind the one before.
+	w.exec("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at) VALUES ('s', 'pm25', ?, 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR)", hour(1))
+	if got := w.increment(); got.Stations != 1 || !got.From.Equal(hour(1)) || !got.To.Equal(hour(24)) {
+		t.Errorf("one reading gave %+v, want hours 1 to 24 of one station", got)
+	}
+	if got := w.increment(); got.Stations != 0 {
+		t.Errorf("nothing new gave %+v", got)
+	}
+}
+
+func TestPublishedSubIndexIsTheAQI(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Delhi", "Delhi")
+	for p, v := range map[schema.Pollutant]float64{schema.PM25: 232, schema.PM10: 174, schema.CO: 28} {
+		w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(5).Add(-30 * time.Minute), Value: v, Kind: schema.SubIndex})
+	}
+	w.increment()
+	got := w.stationHours()
+	if len(got) != 1 {
+		t.Fatalf("%d hours, want the one that has readings", len(got))
+	}
+	f := got[0]
+	if *f.AQI != 232 || f.Dominant != "pm25" || *f.Conc[0] != 99.6 || *f.Conc[4] != 0.56 || f.Derived != 0b10011 {
+		t.Errorf("aqi %d, dominant %s, PM2.5 %v, CO %v, derived %b; want 232 pm25 99.6 0.56 10011",
+			*f.AQI, f.Dominant, *f.Conc[0], *f.Conc[4], f.Derived)
+	}
+	if !f.At.Equal(hour(5)) || !f.LastUpdate.Equal(hour(5).Add(-30*time.Minute)) {
+		t.Errorf("hour %v updated %v, want the full Indian hour and the reading's own time", f.At, f.LastUpdate)
+	}
+}
+
+func TestDailyMeansMakeTheirDayDirectly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Chennai", "Tamil Nadu")
+	for p, v := range map[schema.Pollutant]float64{schema.PM25: 45, schema.NO2: 20, schema.O3: 30} {
+		w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(24), Value: v, Averaging: schema.Daily})
+	}
+	w.increment()
+	got := w.text(`SELECT concat(toString(day), ' ', toString(aqi), ' ', toString(dominant), ' ', toString(daily_mean)) FROM %s.city_day FINAL`)
+	if diff := cmp.Diff([]string{"2025-03-10 75 pm25 32"}, got); diff != "" {
+		t.Errorf("the day (-want +got):\n%s", diff)
+	}
+}
+
+func TestFourHourMeansCoverTheirHours(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Delhi", "Delhi")
+	for h := 4; h <= 24; h += 4 {
+		for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
+			w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(h), Value: float64(h), Averaging: 240})
+		}
+	}
+	w.increment()
+	hours := w.stationHours()
+	if len(hours) != 24 {
+		t.Fatalf("%d hours are covered, want 24", len(hours))
+	}
+	for i, f := range hours {
+		if (f.AQI != nil) != (i+1 >= naqi.MinHours) {
+			t.Errorf("hour %d: has an AQI: %v", i+1, f.AQI != nil)
+		}
+	}
+	if got := *hours[23].Conc[0]; got != 14 {
+		t.Errorf("mean of the day is %v, want 14", got)
+	}
+}
+
+func TestCityIsTheMeanOfItsStations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for id, subs := range map[string][3]float64{"a": {100, 60, 40}, "b": {51, 90, 41}, "c": {200, 0, 0}} {
+		w.station(id, "Nashik", "Maharashtra")
+		for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
+			if subs[i] > 0 {
+				w.readings(schema.Reading{Station: id, Pollutant: p, At: hour(7), Value: subs[i], Kind: schema.SubIndex})
+			}
+		}
+	}
+	w.increment()
+	// c has one pollutant and so no AQI; (100+90)/2 = 95; mean sub-indices 75.5, 75, 40.5.
+	got := w.text(`SELECT concat(toString(aqi), ' ', toString(dominant), ' ', toString(pm25_index), ' ', toString(pm10_index), ' ',
+		toString(no2_index), ' ', toString(stations_used), '/', toString(stations_total)) FROM %s.city_hour FINAL`)
+	if diff := cmp.Diff([]string{"95 pm25 76 75 41 2/3"}, got); diff != "" {
+		t.Errorf("the city (-want +got):\n%s", diff)
+	}
+}
+
+func TestDayIsItsLastHourThatQualifies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Pune", "Maharashtra")
+	at := func(h int, values ...float64) {
+		for i, v := range values {
+			w.readings(schema.Reading{Station: "s", Pollutant: schema.Pollutants[i], At: hour(h), Value: v, Kind: schema.SubIndex})
+		}
+	}
+	at(3, 10, 20, 30)
+	at(9, 40, 50, 60)
+	at(20, 70, 80) // two pollutants: no AQI
+	at(24, 90)     // 24:00 belongs to the day it ends
+	at(25, 11, 12, 13)
+	w.increment()
+	got := w.text(`SELECT concat(toString(day), ' ', toString(aqi)) FROM %s.city_day FINAL ORDER BY day`)
+	if diff := cmp.Diff([]string{"2025-03-10 60", "2025-03-11 13"}, got); diff != "" {
+		t.Errorf("days (-want +got):\n%s", diff)
+	}
+}
