@@ -1,0 +1,171 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+func TestStoredReadingsComeBack(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	want := []schema.Reading{
+		concentration(schema.PM25, now.Add(-30*time.Minute), 61.25),
+		concentration(schema.CO, now.Add(-30*time.Minute), 1.13),
+		{Pollutant: schema.O3, At: now.Add(-90 * time.Minute), Value: 28, Kind: schema.SubIndex, Averaging: schema.Hourly, Flag: schema.Stuck},
+		{Pollutant: schema.Pb, At: time.Date(2009, 3, 1, 18, 30, 0, 0, time.UTC), Value: 0.1, Kind: schema.Concentration, Averaging: schema.Daily, Flag: schema.Clipped},
+	}
+	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), want...)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := conn.Query(t.Context(), "SELECT station, pollutant, at, value, kind, averaging, flag, source FROM "+name+".reading FINAL ORDER BY at DESC, pollutant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var got []schema.Reading
+	for rows.Next() {
+		var r schema.Reading
+		var pollutant, kind, flag int8
+		if err := rows.Scan(&r.Station, &pollutant, &r.At, &r.Value, &kind, &r.Averaging, &flag, &r.Source); err != nil {
+			t.Fatal(err)
+		}
+		r.Pollutant, r.Kind, r.Flag, r.At = schema.Pollutant(pollutant), schema.Kind(kind), schema.Flag(flag), r.At.UTC()
+		got = append(got, r)
+	}
+	for i := range want {
+		want[i].Station, want[i].Source = "a", "test"
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("readings (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadingTwiceDoublesNothing(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	loader := ingest.NewLoader(conn, name)
+	b := batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50), concentration(schema.PM10, now, 90))
+	for range 2 {
+		if err := loader.Load(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL"); got != 2 {
+		t.Errorf("%d readings, want 2", got)
+	}
+	if got := count(t, conn, "SELECT count() FROM "+name+".station FINAL"); got != 1 {
+		t.Errorf("%d stations, want 1", got)
+	}
+	corrected := batchOf(t, "test", station("a"), concentration(schema.PM25, now, 55))
+	if err := loader.Load(t.Context(), corrected); err != nil {
+		t.Fatal(err)
+	}
+	if err := loader.Load(t.Context(), b); err != nil { // the same block again is no duplicate to skip
+		t.Fatal(err)
+	}
+	if got := count(t, conn, "SELECT toUInt64(value) FROM "+name+".reading FINAL WHERE pollutant = 'pm25'"); got != 50 {
+		t.Errorf("value %d, want the one stored last, 50", got)
+	}
+}
+
+func TestFileOverManyMonthsIsOneInsert(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	var readings []schema.Reading
+	for month := range 180 {
+		readings = append(readings, concentration(schema.NO2, time.Date(2008, time.Month(1+month), 5, 18, 30, 0, 0, time.UTC), 40))
+	}
+	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), readings...)); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, conn, "SELECT count() FROM "+name+".reading"); got != 180 {
+		t.Errorf("%d readings, want 180", got)
+	}
+}
+
+func TestCoverage(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	loader := ingest.NewLoader(conn, name)
+	first, last, err := loader.Coverage(t.Context(), "test", now.Add(-time.Hour))
+	if err != nil || !first.IsZero() || !last.IsZero() {
+		t.Errorf("Coverage of nothing = %v, %v, %v", first, last, err)
+	}
+	old, recent := now.Add(-100*time.Hour), now.Add(-10*time.Hour)
+	b := batchOf(t, "test", station("a"), concentration(schema.PM25, old, 1), concentration(schema.PM25, recent, 1), concentration(schema.PM25, now, 1))
+	if err := loader.Load(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	first, last, err = loader.Coverage(t.Context(), "test", recent.Add(-time.Second))
+	if err != nil || !first.Equal(recent) || !last.Equal(now) {
+		t.Errorf("Coverage = %v, %v, %v, want %v and %v", first, last, err, recent, now)
+	}
+	if first, _, err = loader.Coverage(t.Context(), "other", old); err != nil || !first.IsZero() {
+		t.Errorf("Coverage of another source = %v, %v", first, err)
+	}
+}
+
+// deadConn is ClickHouse while it is away: from the nth insert on.
+type deadConn struct {
+	driver.Conn
+	after int
+}
+
+var errAway = errors.New("connection refused")
+
+func (c *deadConn) PrepareBatch(ctx context.Context, query string, o ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if c.after--; c.after < 0 {
+		return nil, errAway
+	}
+	return c.Conn.PrepareBatch(ctx, query, o...)
+}
+
+func TestDeadEngineAcknowledgesNothing(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	for inserts := range 2 { // it dies before the stations, and before the readings
+		id := fmt.Sprint("dies-after-", inserts)
+		dying := &deadConn{Conn: conn, after: inserts}
+		loader := ingest.NewLoader(dying, name)
+		b := batchOf(t, "test", station(id), concentration(schema.PM25, now, 50))
+		if err := loader.Load(t.Context(), b); !errors.Is(err, errAway) {
+			t.Errorf("Load = %v, want the engine's error", err)
+		}
+		dying.after = 10
+		if err := loader.Load(t.Context(), b); err != nil {
+			t.Errorf("Load after the engine came back: %v", err)
+		}
+		if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL WHERE station = '"+id+"'"); got != 1 {
+			t.Errorf("%d readings of %s, want 1", got, id)
+		}
+		if got := count(t, conn, "SELECT count() FROM "+name+".station FINAL WHERE id = '"+id+"'"); got != 1 {
+			t.Errorf("%d stations %s, want 1", got, id)
+		}
+	}
+}
+
+func TestUnreachableEngineIsAnError(t *testing.T) {
+	t.Parallel()
+	conn, err := clickhouse.Open(&clickhouse.Options{Addr: []string{"127.0.0.1:1"}, Protocol: clickhouse.HTTP, DialTimeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	loader := ingest.NewLoader(conn, "vayu")
+	if err := loader.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err == nil {
+		t.Error("Load acknowledged a batch that nobody has")
+	}
+	if _, _, err := loader.Coverage(t.Context(), "test", now); err == nil {
+		t.Error("Coverage answered without an engine")
+	}
+}

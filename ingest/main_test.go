@@ -1,0 +1,85 @@
+package ingest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/ingest"
+	"vayu/internal/columnar"
+	"vayu/internal/columnar/columnartest"
+	"vayu/schema"
+	"vayu/schema/clickhouse"
+	"vayu/schema/naqi"
+)
+
+func TestMain(m *testing.M) { columnartest.Main(m) }
+
+// now is when every test takes place.
+var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
+
+// database makes a migrated database for one test.
+func database(t testing.TB) (driver.Conn, string) {
+	t.Helper()
+	db := columnartest.New(t)
+	name := columnartest.Database(t, db)
+	params := columnar.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}
+	if err := columnar.Migrate(t.Context(), db, clickhouse.Files, params); err != nil {
+		t.Fatal(err)
+	}
+	return db.Conn(), name
+}
+
+// count runs a query that answers with one number.
+func count(t testing.TB, conn driver.Conn, query string) int {
+	t.Helper()
+	var n uint64
+	if err := conn.QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return int(n)
+}
+
+// station is a station of the tests, with the readings of which batches are made.
+func station(id string) schema.Station {
+	return schema.Station{
+		ID: id, Name: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86,
+		Kind: schema.Reference, Attribution: "MPCB", Licence: "GODL-India",
+	}
+}
+
+func concentration(p schema.Pollutant, at time.Time, value float64) schema.Reading {
+	return schema.Reading{Pollutant: p, At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
+}
+
+// batchOf builds the one batch of a station's readings.
+func batchOf(t testing.TB, source string, s schema.Station, readings ...schema.Reading) *ingest.Batch {
+	t.Helper()
+	var out *ingest.Batch
+	b := ingest.NewBuilder(source, now, func(batch *ingest.Batch) error { out = batch; return nil })
+	n := b.Station(s)
+	for _, r := range readings {
+		if err := b.Add(n, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(out.Release)
+	return out
+}
+
+// storedStation reads the only station.
+func storedStation(t testing.TB, conn driver.Conn, name string) schema.Station {
+	t.Helper()
+	var s schema.Station
+	var kind int8
+	row := conn.QueryRow(t.Context(), "SELECT id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen FROM "+name+".station FINAL")
+	if err := row.Scan(&s.ID, &s.Source, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude, &kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen); err != nil {
+		t.Fatal(err)
+	}
+	s.Kind, s.FirstSeen, s.LastSeen = schema.StationKind(kind), s.FirstSeen.UTC(), s.LastSeen.UTC()
+	return s
+}

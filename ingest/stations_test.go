@@ -1,0 +1,108 @@
+package ingest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+func TestStationIsKeptUpToDate(t *testing.T) {
+	t.Parallel()
+	changed := func(change func(*schema.Station)) schema.Station {
+		s := station("a")
+		change(&s)
+		return s
+	}
+	hour := func(n int) time.Time { return now.Add(time.Duration(n-100) * time.Hour) }
+	type step struct {
+		described schema.Station
+		at        time.Time
+		rejected  ingest.Rejections
+	}
+	far := changed(func(s *schema.Station) { s.Latitude = 18.62 }) // 11 km
+	for _, c := range []struct {
+		name  string
+		steps []step
+		want  schema.Station // first and last seen are of the steps
+	}{
+		{"seen again", []step{{station("a"), hour(1), nil}, {station("a"), hour(2), nil}}, station("a")},
+		{
+			"renamed by a newer description",
+			[]step{{station("a"), hour(1), nil}, {changed(func(s *schema.Station) { s.Name, s.Attribution = "new", "CPCB" }), hour(2), nil}},
+			changed(func(s *schema.Station) { s.Name, s.Attribution = "new", "CPCB" }),
+		},
+		{
+			"an older description completes and renames nothing",
+			[]step{{changed(func(s *schema.Station) { s.Licence = "" }), hour(2), nil}, {changed(func(s *schema.Station) { s.Name = "old" }), hour(1), nil}},
+			station("a"),
+		},
+		{
+			"a newer description without a position keeps it",
+			[]step{{station("a"), hour(1), nil}, {changed(func(s *schema.Station) { s.Latitude, s.Longitude = 0, 0 }), hour(2), nil}},
+			station("a"),
+		},
+		{
+			"a position that was missing is taken from an older description too",
+			[]step{{changed(func(s *schema.Station) { s.Latitude, s.Longitude = 0, 0 }), hour(2), nil}, {station("a"), hour(1), nil}},
+			station("a"),
+		},
+		{
+			"a street further",
+			[]step{{station("a"), hour(1), nil}, {changed(func(s *schema.Station) { s.Latitude = 18.53 }), hour(2), nil}},
+			changed(func(s *schema.Station) { s.Latitude = 18.53 }),
+		},
+		{
+			"a jump is refused and counted each time",
+			[]step{{station("a"), hour(1), nil}, {far, hour(2), ingest.Rejections{ingest.StationMoved: 1}}, {far, hour(3), ingest.Rejections{ingest.StationMoved: 1}}},
+			station("a"),
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			conn, name := database(t)
+			c.want.Source, c.want.FirstSeen, c.want.LastSeen = "test", now, time.Time{}
+			for _, again := range []bool{false, true} { // with memory, then each step with a loader that has none
+				loader := ingest.NewLoader(conn, name)
+				for _, s := range c.steps {
+					if again {
+						loader = ingest.NewLoader(conn, name)
+					}
+					b := batchOf(t, "test", s.described, concentration(schema.PM25, s.at, 50))
+					if err := loader.Load(t.Context(), b); err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(s.rejected, b.Rejected); !again && diff != "" {
+						t.Errorf("rejected (-want +got):\n%s", diff)
+					}
+					if s.at.Before(c.want.FirstSeen) {
+						c.want.FirstSeen = s.at
+					}
+					if s.at.After(c.want.LastSeen) {
+						c.want.LastSeen = s.at
+					}
+				}
+				if diff := cmp.Diff(c.want, storedStation(t, conn, name)); diff != "" {
+					t.Errorf("station (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestUnchangedStationIsNotWrittenAgain(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	loader := ingest.NewLoader(conn, name)
+	for range 3 {
+		if err := loader.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := count(t, conn, "SELECT count() FROM "+name+".station"); got != 1 {
+		t.Errorf("%d rows of one station that never changed, want 1", got)
+	}
+}
