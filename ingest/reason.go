@@ -31,7 +31,9 @@ const (
 	StationMoved     Reason = "station_moved"     // a position far from the known one: the known one stays, and the readings too
 	Duplicate        Reason = "duplicate"         // the same station, pollutant and time again in one fetch
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
+	OutsideIndia     Reason = "outside_india"     // a reading whose source says that it was taken in another country
 	GateFailed       Reason = "gate_failed"       // a batch whose own cross-check fails
+	BadReply         Reason = "bad_reply"         // a reply or file that cannot be read as what it should be: cut off, too large, a web page
 )
 
 // Rejections counts refused values by reason.

@@ -1,0 +1,43 @@
+// Package cpcb is the live feed of India's Central Pollution Control Board:
+// some 500 stations, hourly, without a key.
+package cpcb
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+	"vayu/internal/config"
+)
+
+// Config is what the source needs to know.
+type Config struct {
+	// URL is the address of the feed.
+	URL string `koanf:"url"`
+	// Timeout is how long a whole reply may take.
+	Timeout time.Duration `koanf:"timeout"`
+	// MaxBytes is the largest reply that is read; the feed has about 400 KB.
+	MaxBytes config.Size `koanf:"max-bytes"`
+}
+
+// DefaultConfig is the public feed.
+func DefaultConfig() Config {
+	return Config{URL: "https://airquality.cpcb.gov.in/caaqms/rss_feed", Timeout: 60 * time.Second, MaxBytes: 16 << 20}
+}
+
+// New builds the source under the name that its readings carry.
+func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return nil, fmt.Errorf("source %q: url is not an http or https address", name)
+	case c.Timeout <= 0:
+		return nil, errors.New("source \"" + name + "\": timeout must be positive")
+	case c.MaxBytes <= 0:
+		return nil, errors.New("source \"" + name + "\": max-bytes must be positive")
+	}
+	return &Source{name: name, url: c.URL, clock: clock, client: fetch.New(c.Timeout, int64(c.MaxBytes))}, nil
+}

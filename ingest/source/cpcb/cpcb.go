@@ -1,0 +1,43 @@
+package cpcb
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+)
+
+// Source is the live feed. It only has the present, so it ignores the window's
+// beginning.
+type Source struct {
+	name   string
+	url    string
+	clock  func() time.Time
+	client *fetch.Client
+	stamp  fetch.Stamp // of the last feed whose readings were accepted
+}
+
+// Fetch implements [ingest.Source]. A feed that has not changed since the last
+// one yields nothing.
+func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
+	reply, err := s.client.Get(ctx, s.url, s.stamp)
+	if err != nil {
+		return fmt.Errorf("fetching CPCB's feed: %w", err)
+	}
+	if reply.Body == nil {
+		return nil
+	}
+	b := ingest.NewBuilder(s.name, s.clock(), yield)
+	if err := Parse(bytes.NewReader(reply.Body), b); err != nil {
+		b.Discard()
+		return fmt.Errorf("reading CPCB's feed: %w", err)
+	}
+	if err := b.Close(); err != nil {
+		return err
+	}
+	s.stamp = reply.Stamp
+	return nil
+}

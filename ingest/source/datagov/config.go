@@ -1,0 +1,58 @@
+// Package datagov is the mirror of CPCB's feed on India's open data portal,
+// resource 3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69: pages of JSON, with a key.
+package datagov
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+	"vayu/internal/config"
+)
+
+// Config is what the source needs to know.
+type Config struct {
+	// URL is the address of the resource, without a query.
+	URL string `koanf:"url"`
+	// Key is the portal's API key.
+	Key config.Secret `koanf:"key"`
+	// Timeout is how long one page may take.
+	Timeout time.Duration `koanf:"timeout"`
+	// MaxBytes is the largest page that is read; 300 records have about 100 KB.
+	MaxBytes config.Size `koanf:"max-bytes"`
+	// Limit is how many records to ask for at once: 1,000 may time out, 300 works.
+	Limit int `koanf:"limit"`
+	// MaxPages bounds a fetch. A full listing has about 3,500 records: 12 pages of
+	// 300, or 350 of the 10 that a shared key gets.
+	MaxPages int `koanf:"max-pages"`
+}
+
+// DefaultConfig is the public resource; the key is missing.
+func DefaultConfig() Config {
+	return Config{
+		URL:     "https://api.data.gov.in/resource/3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69",
+		Timeout: 60 * time.Second, MaxBytes: 16 << 20, Limit: 300, MaxPages: 1000,
+	}
+}
+
+// New builds the source under the name that its readings carry.
+func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
+	u, err := url.Parse(c.URL)
+	var faults []error
+	if err != nil || u.Host == "" || u.RawQuery != "" || (u.Scheme != "http" && u.Scheme != "https") {
+		faults = append(faults, errors.New("url is not an http or https address without a query"))
+	}
+	if !c.Key.IsSet() {
+		faults = append(faults, errors.New("key is missing (data.gov.in gives one to every account)"))
+	}
+	if c.Timeout <= 0 || c.MaxBytes <= 0 || c.Limit <= 0 || c.MaxPages <= 0 {
+		faults = append(faults, errors.New("timeout, max-bytes, limit and max-pages must be positive"))
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("source %q: %w", name, errors.Join(faults...))
+	}
+	return &Source{name: name, config: c, clock: clock, client: fetch.New(c.Timeout, int64(c.MaxBytes))}, nil
+}

@@ -1,0 +1,176 @@
+package datagov
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// stalledPages is how many pages in a row may bring nothing new: the order of
+// the portal's pages is unstable, so one may, but then the listing goes on.
+const stalledPages = 3
+
+// scalar is a JSON string or number as it was written: the portal gives either.
+type scalar string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *scalar) UnmarshalJSON(raw []byte) error {
+	switch {
+	case len(raw) > 0 && raw[0] == '"':
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return err
+		}
+		*s = scalar(strings.TrimSpace(text))
+	case string(raw) == "null":
+		*s = ""
+	case len(raw) > 0 && (raw[0] == '{' || raw[0] == '['):
+		return errors.New("an object or a list where a value belongs")
+	default:
+		*s = scalar(raw)
+	}
+	return nil
+}
+
+// record is one pollutant of one station. The resource's JSON names its figure
+// avg_value, its download pollutant_avg.
+type record struct {
+	State        scalar `json:"state"`
+	City         scalar `json:"city"`
+	Station      scalar `json:"station"`
+	LastUpdate   scalar `json:"last_update"`
+	Latitude     scalar `json:"latitude"`
+	Longitude    scalar `json:"longitude"`
+	Pollutant    scalar `json:"pollutant_id"`
+	Average      scalar `json:"avg_value"`
+	PollutantAvg scalar `json:"pollutant_avg"`
+}
+
+// key is what makes two records the same.
+type key struct{ station, pollutant, at scalar }
+
+// listing collects the records of the pages of one fetch.
+type listing struct {
+	records    []record
+	seen       map[key]bool
+	read       int // records of all pages, repeated ones included
+	duplicates int
+	stalled    int
+}
+
+func newListing() *listing { return &listing{seen: make(map[key]bool)} }
+
+// page takes in the next page and reports whether it was the last.
+func (l *listing) page(body []byte) (done bool, err error) {
+	if !utf8.Valid(body) {
+		return false, refuse("the page is not UTF-8")
+	}
+	var p struct {
+		Total   scalar    `json:"total"`
+		Message scalar    `json:"message"`
+		Records *[]record `json:"records"`
+	}
+	if err := json.Unmarshal(body, &p); err != nil {
+		return false, refuse("the page is not the portal's JSON: " + err.Error())
+	}
+	if p.Records == nil {
+		return false, refuse(fmt.Sprintf("the page has no records; the portal says %.100q", p.Message))
+	}
+	total, err := strconv.Atoi(string(p.Total))
+	if err != nil {
+		total = -1 // not given: the listing ends with an empty page
+	}
+	fresh := 0
+	for _, r := range *p.Records {
+		k := key{r.Station, r.Pollutant, r.LastUpdate}
+		if l.seen[k] {
+			l.duplicates++
+			continue
+		}
+		l.seen[k] = true
+		l.records = append(l.records, r)
+		fresh++
+	}
+	count := len(*p.Records)
+	l.read += count
+	return total < 0 && count == 0 || total >= 0 && l.read >= total, l.fault(count, fresh, total)
+}
+
+// fault says why a listing cannot go on after a page.
+func (l *listing) fault(count, fresh, total int) error {
+	switch {
+	case len(l.records) == 0:
+		return refuse("the listing is empty")
+	case count == 0 && l.read < total:
+		return refuse(fmt.Sprintf("an empty page after %d of %d records", l.read, total))
+	case count > 0 && fresh == 0:
+		if l.stalled++; l.stalled == stalledPages {
+			return refuse(fmt.Sprintf("the portal repeats its pages: %d in a row bring nothing new", stalledPages))
+		}
+	default:
+		l.stalled = 0
+	}
+	return nil
+}
+
+// Parse reads one page of the resource and adds its sub-indices to b.
+func Parse(r io.Reader, b *ingest.Builder) error {
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(r); err != nil {
+		return fmt.Errorf("reading a page: %w", err)
+	}
+	l := newListing()
+	if _, err := l.page(body.Bytes()); err != nil {
+		return err
+	}
+	return l.add(b)
+}
+
+// add adds all records to b.
+func (l *listing) add(b *ingest.Builder) error {
+	for range l.duplicates {
+		b.Reject(ingest.Duplicate)
+	}
+	stations := make(map[scalar]int)
+	for i := range l.records {
+		if err := addRecord(b, &l.records[i], stations); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addRecord(b *ingest.Builder, r *record, stations map[scalar]int) error {
+	if schema.Slug(string(r.Station)) == "" {
+		b.Reject(ingest.NoStation)
+		return nil
+	}
+	station, ok := stations[r.Station]
+	if !ok {
+		lat, lon, reason := network.Position(string(r.Latitude), string(r.Longitude))
+		if reason != ingest.None {
+			b.Reject(reason)
+		}
+		station = b.Station(network.Station(string(r.Station), string(r.City), string(r.State), lat, lon))
+		stations[r.Station] = station
+	}
+	figure := r.Average
+	if figure == "" {
+		figure = r.PollutantAvg
+	}
+	reading, reason := network.SubIndex(string(r.Pollutant), string(r.LastUpdate), string(figure))
+	if reason != ingest.None {
+		b.Reject(reason)
+		return nil
+	}
+	return b.Add(station, reading)
+}

@@ -1,0 +1,123 @@
+package file
+
+import (
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// at returns a cell, empty for a column that the table lacks.
+func at(cells [][]byte, index int) []byte {
+	if index < 0 || index >= len(cells) {
+		return nil
+	}
+	return cells[index]
+}
+
+// stations remembers the builder's numbers of stations by the text that names
+// them, because a lookup by identity would spell it out for every row.
+type stations struct {
+	numbers map[string]int
+	last    string
+	number  int
+}
+
+// find returns the number of the station that a text names; describe is called
+// for a text that is new.
+func (s *stations) find(name []byte, b *ingest.Builder, describe func() schema.Station) int {
+	if string(name) == s.last && s.numbers != nil {
+		return s.number
+	}
+	number, ok := s.numbers[string(name)]
+	if !ok {
+		if s.numbers == nil {
+			s.numbers = make(map[string]int)
+		}
+		number = b.Station(describe())
+		s.numbers[string(name)] = number
+	}
+	s.last, s.number = string(name), number
+	return number
+}
+
+// named reports whether a cell names anything.
+func named(cell []byte) bool {
+	for _, c := range cell {
+		if c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
+			return schema.Slug(string(cell)) != ""
+		}
+	}
+	return false
+}
+
+// clock reads times and remembers the last one, because rows of one time stand
+// together.
+type clock struct {
+	text string
+	at   time.Time
+	ok   bool
+}
+
+func (c *clock) parse(text []byte, parse func([]byte) (time.Time, bool)) (time.Time, bool) {
+	if c.text == "" || string(text) != c.text {
+		c.text = string(text)
+		c.at, c.ok = parse(text)
+	}
+	return c.at, c.ok
+}
+
+// pollutants remembers how names of pollutants were understood. A file has a
+// dozen of them; more are looked up each time.
+type pollutants map[string]schema.Pollutant
+
+func (known pollutants) parse(name []byte) schema.Pollutant {
+	p, ok := known[string(name)]
+	if !ok {
+		p, _ = schema.ParsePollutant(string(name))
+		if len(known) < 64 {
+			known[string(name)] = p
+		}
+	}
+	return p
+}
+
+// position reads a station's position and counts one that is none.
+func position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
+	lat, lon, reason := network.Position(string(latitude), string(longitude))
+	if reason != ingest.None {
+		b.Reject(reason)
+	}
+	return lat, lon
+}
+
+// concentrations adds the figures of one row of a wide table.
+func concentrations(columns []column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
+	for i := range columns {
+		c := &columns[i]
+		v, reason := ingest.ParseValue(string(at(cells, c.index)))
+		if reason == ingest.None && c.unit != "" {
+			v, _ = c.pollutant.Convert(v, c.unit)
+		}
+		if reason != ingest.None {
+			b.Reject(reason)
+			continue
+		}
+		err := b.Add(station, schema.Reading{
+			Pollutant: c.pollutant, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseAll counts every figure of a row for one reason.
+func refuseAll(columns []column, reason ingest.Reason, b *ingest.Builder) error {
+	for range columns {
+		b.Reject(reason)
+	}
+	return nil
+}

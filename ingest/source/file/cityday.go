@@ -1,0 +1,42 @@
+package file
+
+import (
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// cityDay is a table of daily means per city (the public set city_day.csv). A
+// city is one station, and the day's figure stands at its 24:00 IST. Its column
+// AQI is its author's own and is not read.
+type cityDay struct {
+	city, day int
+	columns   []column
+	stations  stations
+	clock     clock
+}
+
+func newCityDay(h header) (row, bool) {
+	t := &cityDay{city: h.find("city"), day: h.find("date"), columns: h.columns()}
+	return t, t.city >= 0 && t.day >= 0 && len(t.columns) >= 3 && h.find("station", "site_name", "stationid") < 0
+}
+
+func (t *cityDay) read(cells [][]byte, b *ingest.Builder) error {
+	city := cells[t.city]
+	if !named(city) {
+		return refuseAll(t.columns, ingest.NoStation, b)
+	}
+	start, ok := t.clock.parse(cells[t.day], func(text []byte) (time.Time, bool) { return network.ParseDate(text) })
+	if !ok {
+		return refuseAll(t.columns, ingest.BadTime, b)
+	}
+	station := t.stations.find(city, b, func() schema.Station {
+		return schema.Station{
+			ID: schema.StationID("citymean", string(city)), Name: string(city), City: string(city),
+			Kind: schema.CityMean, Attribution: network.Owner, Licence: network.Licence,
+		}
+	})
+	return concentrations(t.columns, cells, station, start.Add(24*time.Hour), schema.Daily, b)
+}

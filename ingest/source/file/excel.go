@@ -1,0 +1,124 @@
+package file
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// maxUnzipped is how large a workbook may become when it is unpacked. The
+// portal's largest seen has 2.6 MB; Excel's million rows of eight columns have
+// about 200.
+const maxUnzipped = 256 << 20
+
+// parseExcel reads an export of the CAAQM portal in Excel. Positions count its
+// rows, over all sheets. The library panics on some damaged workbooks; that is
+// a refusal, too.
+func parseExcel(in *source, b *ingest.Builder) (err error) {
+	text, err := in.text()
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	book, err := openBook(limited(text, maxDocument))
+	if err != nil {
+		return err
+	}
+	defer book.Close()
+	n := int64(0)
+	for _, sheet := range book.GetSheetList() {
+		if n, err = readSheet(book, sheet, n, in.start, b); err != nil {
+			return err
+		}
+	}
+	b.At(n)
+	return nil
+}
+
+func openBook(r io.Reader) (book *excelize.File, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			book, err = nil, refuse("the workbook is damaged: %v", p)
+		}
+	}()
+	book, err = excelize.OpenReader(r, excelize.Options{
+		RawCellValue: true, UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxUnzipped,
+	})
+	if err != nil {
+		return nil, refuse("the workbook cannot be opened: %v", err)
+	}
+	return book, nil
+}
+
+// readSheet reads the rows of a sheet, of which the first is number n, and
+// returns the number after the last.
+func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
+	rows, err := book.Rows(sheet)
+	if err != nil {
+		return n, refuse("sheet %q: %v", sheet, err)
+	}
+	defer rows.Close()
+	e := newExport()
+	var cells [][]byte
+	for {
+		values, more, err := nextRow(rows)
+		if err != nil {
+			return n, fmt.Errorf("sheet %q: %w", sheet, err)
+		}
+		if !more {
+			return n, nil
+		}
+		cells = cells[:0]
+		for _, v := range values {
+			cells = append(cells, []byte(v))
+		}
+		if n >= start {
+			b.At(n)
+		}
+		if err := e.read(cells, n < start, b); err != nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+func nextRow(rows *excelize.Rows) (values []string, more bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = refuse("the sheet is damaged: %v", p)
+		}
+	}()
+	if !rows.Next() {
+		if err := rows.Error(); err != nil {
+			return nil, false, refuse("the sheet is damaged: %v", err)
+		}
+		return nil, false, nil
+	}
+	values, err = rows.Columns()
+	if err != nil {
+		return nil, false, refuse("the sheet is damaged: %v", err)
+	}
+	return values, true, nil
+}
+
+// serial reads a time that Excel keeps as a number of days since 30 December
+// 1899, to the minute. Only days of this century are taken for times.
+func serial(text []byte) (time.Time, bool) {
+	const first, last, epoch = 36526, 73050, 25569 // 2000-01-01, 2100-01-01, 1970-01-01
+	if len(text) < 5 || len(text) > 24 {
+		return time.Time{}, false
+	}
+	days, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(days >= first && days < last) {
+		return time.Time{}, false
+	}
+	minutes := int64(math.Round((days - epoch) * 1440))
+	return time.Unix(minutes*60, 0).Add(-schema.IndiaOffset).UTC(), true
+}

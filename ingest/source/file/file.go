@@ -1,0 +1,102 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"vayu/ingest"
+)
+
+// File is one file as a source. Its batches carry positions from which another
+// File can go on.
+type File struct {
+	name   string
+	path   string
+	start  int64
+	clock  func() time.Time
+	format *format
+	size   int64
+	read   atomic.Int64
+}
+
+// Open recognises a file, without reading more than its head. Readings come
+// under the source's name. start is the [ingest.Batch.Position] after which to
+// go on, 0 for the whole file: the rows after it are read again, the one it
+// lies in included. The error names the formats when the file has none of them.
+func Open(name, path string, start int64, clock func() time.Time) (*File, error) {
+	f := &File{name: name, path: path, start: start, clock: clock}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening a file: %w", err)
+	}
+	f.size = info.Size()
+	if f.format, err = recognise(f.source(context.Background())); err != nil {
+		return nil, fmt.Errorf("opening %q: %w", path, err)
+	}
+	return f, nil
+}
+
+// Format is what the file holds, e.g. "CAAQM table".
+func (f *File) Format() string { return f.format.name }
+
+// Size is the file's size on disk, in bytes.
+func (f *File) Size() int64 { return f.size }
+
+// Read is how many of [File.Size] bytes the running or last Fetch has read. It
+// may be called while Fetch runs.
+func (f *File) Read() int64 { return f.read.Load() }
+
+// Fetch implements [ingest.Source]. It reads the whole file from the start
+// position and ignores the window.
+func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
+	b := ingest.NewBuilder(f.name, f.clock(), yield)
+	if err := f.format.parse(f.source(ctx), b); err != nil {
+		b.Discard()
+		return fmt.Errorf("reading %q (%s): %w", f.path, f.format.name, err)
+	}
+	return b.Close()
+}
+
+func (f *File) source(ctx context.Context) *source {
+	return &source{start: f.start, open: func() (io.ReadCloser, error) { return f.open(ctx) }}
+}
+
+// open opens the file's bytes as they are on disk, and counts them from 0.
+func (f *File) open(ctx context.Context) (io.ReadCloser, error) {
+	disk, err := os.Open(f.path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := disk.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		disk.Close()
+		if err == nil {
+			err = fmt.Errorf("%q is no regular file", f.path)
+		}
+		return nil, err
+	}
+	f.read.Store(0)
+	return &counted{ctx: ctx, in: disk, read: &f.read}, nil
+}
+
+// counted reads a file until the context ends, and counts.
+type counted struct {
+	ctx  context.Context
+	in   *os.File
+	read *atomic.Int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.in.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+func (c *counted) Close() error { return c.in.Close() }

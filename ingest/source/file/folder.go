@@ -1,0 +1,131 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+)
+
+// Folder is a watched folder. Each Fetch reads the files that are new or have
+// changed since their readings were accepted; what it knows of them it keeps in
+// memory, because storing a reading twice changes nothing.
+type Folder struct {
+	name   string
+	config Config
+	clock  func() time.Time
+	seen   map[string]entry
+}
+
+// entry is what a file looked like.
+type entry struct {
+	path string
+	info fs.FileInfo
+}
+
+// same reports whether a file is the one that was looked at before, untouched.
+func (e entry) same(other entry) bool {
+	return e.info != nil && other.info != nil && os.SameFile(e.info, other.info) &&
+		e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime())
+}
+
+// unfinished are the endings that programs give to files that they still write.
+var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
+
+// Fetch implements [ingest.Source]. A file that cannot be read does not keep
+// the others from being read; the error then tells of all such files. A file
+// that is no known format is reported once, until it changes.
+func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
+	files, err := f.list(ctx)
+	if err != nil {
+		return fmt.Errorf("looking through %q: %w", f.config.Folder, err)
+	}
+	var faults []error
+	for _, e := range files {
+		passed := true
+		err := f.file(ctx, e, w, func(b *ingest.Batch) error {
+			err := yield(b)
+			passed = passed && err == nil
+			return err
+		})
+		if !passed {
+			return err
+		}
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// file reads one file and remembers it if that changed nothing about it.
+func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
+	one, err := Open(f.name, e.path, 0, f.clock)
+	if err == nil {
+		err = one.Fetch(ctx, w, yield)
+	}
+	var refused *ingest.BatchError
+	if err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	if info, statErr := os.Stat(e.path); statErr == nil && e.same(entry{e.path, info}) {
+		f.seen[e.path] = e
+	}
+	return err
+}
+
+// list returns the files to read, the oldest first, and forgets those that are
+// gone.
+func (f *Folder) list(ctx context.Context) ([]entry, error) {
+	var fresh []entry
+	present := make(map[string]bool)
+	settled := f.clock().Add(-f.config.Settle)
+	err := filepath.WalkDir(f.config.Folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		name := d.Name()
+		hidden := strings.HasPrefix(name, ".") && path != f.config.Folder
+		if d.IsDir() {
+			if hidden {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if hidden || !d.Type().IsRegular() || slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(name, end) }) {
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it went away while we looked
+		}
+		if err != nil {
+			return err
+		}
+		present[path] = true
+		if e := (entry{path, info}); !f.seen[path].same(e) && !info.ModTime().After(settled) {
+			fresh = append(fresh, e)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for path := range f.seen {
+		if !present[path] {
+			delete(f.seen, path)
+		}
+	}
+	slices.SortStableFunc(fresh, func(a, b entry) int { return a.info.ModTime().Compare(b.info.ModTime()) })
+	return fresh, nil
+}

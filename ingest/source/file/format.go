@@ -1,0 +1,116 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+	"vayu/ingest/network"
+)
+
+// format is one kind of file: how to tell it from its head, and how to read it.
+type format struct {
+	name  string
+	match func(h *head) bool
+	parse func(in *source, b *ingest.Builder) error
+}
+
+// formats returns every format that is known, in the order in which they are
+// tried.
+func formats() []format {
+	return []format{
+		{"CPCB feed XML", func(h *head) bool { return h.begins("<") && h.holds("<AqIndex") }, parseFeed},
+		{"CAAQM JSON", func(h *head) bool { return h.begins("{") && h.holds(`"tabularData"`) }, parseJSON},
+		{"CAAQM Excel", func(h *head) bool { return h.begins("PK\x03\x04") }, parseExcel},
+		{"data.gov.in CSV", func(h *head) bool { return h.table.is(newListing) }, rows(newListing)},
+		{"OpenAQ v1 CSV", func(h *head) bool { return h.table.is(newOpenAQ1) }, rows(newOpenAQ1)},
+		{"OpenAQ v2 CSV", func(h *head) bool { return h.table.is(newOpenAQ2) }, rows(newOpenAQ2)},
+		{"CAAQM table", func(h *head) bool { return h.table.is(newSpans) }, rows(newSpans)},
+		{"CAAQM table without ends", func(h *head) bool { return h.table.is(newStarts) }, rows(newStarts)},
+		{"CAAQM export CSV", func(h *head) bool { return h.export() }, parseExport},
+		{"city_day CSV", func(h *head) bool { return h.table.is(newCityDay) }, rows(newCityDay)},
+	}
+}
+
+// head is the beginning of a file's text.
+type head struct {
+	text  []byte
+	table header
+}
+
+func (h *head) begins(prefix string) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(h.text, " \t\r\n"), []byte(prefix))
+}
+
+func (h *head) holds(part string) bool { return bytes.Contains(h.text, []byte(part)) }
+
+// export reports whether one of the first lines heads the table of an export
+// of the CAAQM portal, which has lines about the station before it.
+func (h *head) export() bool {
+	for i, line := range bytes.Split(h.text, []byte{'\n'}) {
+		if i > 100 {
+			return false
+		}
+		if newHeader(bytes.Clone(line)).span() {
+			return true
+		}
+	}
+	return false
+}
+
+// parseFeed reads a saved reply of CPCB's live feed, which is never resumed.
+func parseFeed(in *source, b *ingest.Builder) error {
+	text, err := in.text()
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	return network.ParseFeed(limited(text, maxDocument), b)
+}
+
+// recognise finds the format of a file from its head.
+func recognise(file *source) (*format, error) {
+	text, err := file.text()
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	h := &head{}
+	h.text, err = text.Peek(min(headBytes, text.Size()))
+	if len(h.text) == 0 {
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return nil, refuse("the file is empty")
+	}
+	if fetch.IsHTML(h.text) {
+		return nil, refuse("a web page (HTML) in place of data")
+	}
+	first, _, _ := bytes.Cut(h.text, []byte{'\n'})
+	h.table = newHeader(bytes.Clone(first))
+	if known, ok := match(h); ok {
+		return known, nil
+	}
+	if !plain(first) {
+		return nil, refuse("the file is neither UTF-8 nor UTF-16 text, nor a known kind of document")
+	}
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return nil, refuse("the format is not known; known are %s", strings.Join(names, ", "))
+}
+
+// match returns the first format that a head has.
+func match(h *head) (*format, bool) {
+	all := formats()
+	for i := range all {
+		if all[i].match(h) {
+			return &all[i], true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,105 @@
+package file
+
+import (
+	"bytes"
+	"strings"
+
+	"vayu/schema"
+)
+
+// header is the first line of a table: its separator and its columns' names in
+// lower case without blanks at the ends.
+type header struct {
+	separator byte
+	names     []string
+}
+
+// newHeader reads a line, which it may change. The separator is the one that
+// makes the most columns.
+func newHeader(line []byte) header {
+	line = bytes.TrimRight(line, "\r\n")
+	h := header{separator: ','}
+	most := 0
+	for _, c := range []byte{',', ';', '\t'} {
+		if n := bytes.Count(line, []byte{c}); n > most {
+			most, h.separator = n, c
+		}
+	}
+	if !plain(line) {
+		return h
+	}
+	if cells, ok := split(line, h.separator, nil); ok {
+		h.names = headerOf(cells).names
+	}
+	return h
+}
+
+// headerOf reads a header that has been cut into cells already.
+func headerOf(cells [][]byte) header {
+	var h header
+	for _, cell := range cells {
+		h.names = append(h.names, strings.ToLower(strings.TrimSpace(string(cell))))
+	}
+	return h
+}
+
+// find returns the first column that has one of the names, or -1.
+func (h header) find(names ...string) int {
+	for i, name := range h.names {
+		for _, wanted := range names {
+			if name == wanted {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// is reports whether a kind of table accepts the header.
+func (h header) is(open func(header) (row, bool)) bool {
+	_, ok := open(h)
+	return ok
+}
+
+// column is a column with the concentrations of one pollutant.
+type column struct {
+	index     int
+	pollutant schema.Pollutant
+	unit      string // empty when it is the pollutant's own
+}
+
+// columns returns the columns that hold concentrations of the index's
+// pollutants: "PM2.5", "pm25", "Ozone (ug/m3)". Without a unit it is the
+// pollutant's own, as in every export of CPCB (CO in mg/m³). Other columns (NO,
+// NOx, benzene, weather) are no readings and are not counted as rejected. Of
+// two columns for a pollutant the first counts.
+func (h header) columns() []column {
+	var found []column
+	var taken [schema.Pb + 1]bool
+	for i, name := range h.names {
+		name, unit, _ := strings.Cut(name, "(")
+		p, ok := schema.ParsePollutant(strings.TrimSpace(name))
+		if !ok || taken[p] {
+			continue
+		}
+		unit = strings.TrimSuffix(strings.TrimSpace(unit), ")")
+		if unit != "" {
+			scale, ok := p.Convert(1, unit)
+			if !ok {
+				continue
+			}
+			if scale == 1 {
+				unit = ""
+			}
+		}
+		taken[p] = true
+		found = append(found, column{i, p, unit})
+	}
+	return found
+}
+
+// span reports whether a header has the two columns in which an export of the
+// CAAQM portal gives the ends of an interval, and figures.
+func (h header) span() bool {
+	return h.find("from date") >= 0 && h.find("to date") >= 0 && len(h.columns()) > 0
+}

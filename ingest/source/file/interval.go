@@ -1,0 +1,73 @@
+package file
+
+import (
+	"time"
+
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// interval is where a CAAQM table says over which time a row is a mean: a cell
+// with date and time for each end, or two cells.
+type interval struct {
+	fromDate, fromTime, toDate, toTime int
+
+	from, to clock
+	text     []byte
+}
+
+func newInterval(h header) interval {
+	return interval{
+		fromDate: h.find("from date", "from_date"), fromTime: h.find("from_time", "from time"),
+		toDate: h.find("to date", "to_date"), toTime: h.find("to_time", "to time"),
+	}
+}
+
+// begin returns the row's beginning.
+func (i *interval) begin(cells [][]byte) (time.Time, bool) {
+	return i.from.parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
+}
+
+// end returns the row's end and its length in minutes. It reports false unless
+// the length is between a minute and a day: longer means say nothing of an hour
+// or a day.
+func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
+	from, ok := i.begin(cells)
+	if !ok {
+		return time.Time{}, 0, false
+	}
+	to, ok := i.to.parse(i.join(cells, i.toDate, i.toTime), exportTime)
+	if !ok {
+		return time.Time{}, 0, false
+	}
+	minutes, ok := length(to.Sub(from))
+	return to, minutes, ok
+}
+
+// length is an interval as readings keep it, in minutes.
+func length(d time.Duration) (uint16, bool) {
+	if d < time.Minute || d > time.Duration(schema.Daily)*time.Minute {
+		return 0, false
+	}
+	return uint16(d / time.Minute), true
+}
+
+// join puts a date and a time that stand in two cells together.
+func (i *interval) join(cells [][]byte, date, clock int) []byte {
+	if clock < 0 {
+		return at(cells, date)
+	}
+	i.text = append(i.text[:0], at(cells, date)...)
+	i.text = append(i.text, ' ')
+	i.text = append(i.text, at(cells, clock)...)
+	return i.text
+}
+
+// exportTime reads a time of an export, which Excel may have turned into a
+// number of days since 30 December 1899.
+func exportTime(text []byte) (time.Time, bool) {
+	if t, ok := network.ParseTime(text); ok {
+		return t, true
+	}
+	return serial(text)
+}

@@ -1,0 +1,57 @@
+package file
+
+import (
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// listing is a download of data.gov.in's resource 3b01bcb8: one pollutant of
+// one station a row. Its figures are sub-indices.
+type listing struct {
+	station, city, state, latitude, longitude int
+	stamp, pollutant, average                 int
+
+	stations   stations
+	clock      clock
+	pollutants pollutants
+}
+
+func newListing(h header) (row, bool) {
+	l := &listing{
+		station: h.find("station"), city: h.find("city"), state: h.find("state"),
+		latitude: h.find("latitude"), longitude: h.find("longitude"), stamp: h.find("last_update"),
+		pollutant: h.find("pollutant_id"), average: h.find("pollutant_avg", "avg_value"), pollutants: make(pollutants),
+	}
+	return l, l.station >= 0 && l.stamp >= 0 && l.pollutant >= 0 && l.average >= 0
+}
+
+func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
+	name := cells[l.station]
+	if !named(name) {
+		b.Reject(ingest.NoStation)
+		return nil
+	}
+	station := l.stations.find(name, b, func() schema.Station {
+		lat, lon := position(at(cells, l.latitude), at(cells, l.longitude), b)
+		return network.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
+	})
+	p := l.pollutants.parse(cells[l.pollutant])
+	if !p.Valid() {
+		b.Reject(ingest.UnknownPollutant)
+		return nil
+	}
+	end, ok := l.clock.parse(cells[l.stamp], func(text []byte) (time.Time, bool) { return network.ParseStamp(text) })
+	if !ok {
+		b.Reject(ingest.BadTime)
+		return nil
+	}
+	v, reason := ingest.ParseValue(string(cells[l.average]))
+	if reason != ingest.None {
+		b.Reject(reason)
+		return nil
+	}
+	return b.Add(station, schema.Reading{Pollutant: p, At: end, Value: v, Kind: schema.SubIndex, Averaging: schema.Hourly})
+}
