@@ -52,8 +52,10 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w Window) Outcome {
 	return outcome
 }
 
-// fetch transfers the window through the feed's breaker.
+// fetch stores what waits and transfers the window.
 func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, sum *tally) error {
+	limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
+	defer cancel()
 	load := patiently(r.archive, func(err error) {
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
 		r.log.WarnContext(ctx, "a batch waits for the store", "source", f.Name, "error", err)
@@ -65,25 +67,44 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, sum *tally) er
 		sum.rejected.Merge(b.Rejected)
 		return nil
 	}
-	_, err := f.breaker.Execute(func() (struct{}, error) {
-		limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
-		defer cancel()
-		err := transfer(limited, f.Source, w, load, stored)
-		if err != nil && errors.Is(context.Cause(limited), errTimeout) {
-			err = errors.Join(errTimeout, err)
-		}
-		return struct{}{}, err
-	})
+	err := r.storeWaiting(limited, f, load, stored)
+	if err == nil {
+		_, err = f.breaker.Execute(func() (struct{}, error) {
+			left, err := transfer(limited, f.Source, w, load, stored)
+			f.waiting = left
+			if err != nil && errors.Is(context.Cause(limited), errTimeout) {
+				err = errors.Join(errTimeout, err)
+			}
+			return struct{}{}, err
+		})
+	}
 	r.notePanic(ctx, f, err)
 	var refused *BatchError
 	if errors.As(err, &refused) {
 		r.metrics.refused.WithLabelValues(f.Name, string(refused.Reason)).Inc()
 	}
-	var store *StoreError
-	if errors.As(err, &store) && ctx.Err() == nil {
-		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
-	}
 	return err
+}
+
+// storeWaiting stores the batches that an earlier fetch could not: their source
+// may believe that they are stored and not bring them again.
+func (r *Runner) storeWaiting(ctx context.Context, f *feedRun, load, stored func(context.Context, *Batch) error) error {
+	for len(f.waiting) > 0 {
+		b := f.waiting[0]
+		if err := storeOne(ctx, b, load, stored); err != nil {
+			return err
+		}
+		b.Release()
+		f.waiting = f.waiting[1:]
+	}
+	return nil
+}
+
+func releaseAll(batches *[]*Batch) {
+	for _, b := range *batches {
+		b.Release()
+	}
+	*batches = nil
 }
 
 // rollUp passes on what is pending, and keeps it when that fails.

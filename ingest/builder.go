@@ -32,7 +32,10 @@ type Builder struct {
 	fields   fields
 	batch    *Batch
 	rows     int
-	position int64
+
+	position   int64
+	positioned bool  // the source says where it is
+	err        error // of a flush in At
 }
 
 // described is a station and the run of its readings in the batch at hand.
@@ -104,6 +107,9 @@ func inIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 
 // Add adds a reading of a station. r.Station and r.Source are filled in here.
 // A reading that the rules refuse is counted. The error is yield's.
 func (b *Builder) Add(station int, r schema.Reading) error {
+	if b.err != nil {
+		return b.err
+	}
 	s := &b.stations[station]
 	r.Station = s.ID
 	if reason := Check(&r, b.now); reason != None {
@@ -121,7 +127,7 @@ func (b *Builder) Add(station int, r schema.Reading) error {
 	f.flag.Append(int8(r.Flag))
 	f.source.Append(b.source)
 	b.rows++
-	if b.rows < batchRows {
+	if b.rows < batchRows || b.positioned && b.rows < 2*batchRows { // At flushes between rows
 		return nil
 	}
 	return b.flush()
@@ -153,13 +159,23 @@ func (b *Builder) note(station int, at time.Time) {
 // Reject counts a value, line or position that the source itself had to refuse.
 func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
 
-// At notes how far in its input the source has got; batches carry it.
-func (b *Builder) At(position int64) { b.position = position }
+// At notes how far in its input the source has got; batches carry it. A source
+// calls it between the rows of its input, with a position from which everything
+// not yet added or rejected can be read: batches then end between rows.
+func (b *Builder) At(position int64) {
+	b.position, b.positioned = position, true
+	if b.rows >= batchRows && b.err == nil {
+		b.err = b.flush()
+	}
+}
 
 // Close yields what is left and frees the builder's columns. Call it once, at
 // the end of a fetch that went well; after an error call [Builder.Discard].
 func (b *Builder) Close() error {
 	defer b.columns.Release()
+	if b.err != nil {
+		return b.err
+	}
 	if b.rows == 0 && len(b.batch.Rejected) == 0 {
 		return nil
 	}

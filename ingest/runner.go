@@ -42,6 +42,7 @@ type feedRun struct {
 	schedule cron.Schedule
 	breaker  *gobreaker.CircuitBreaker[struct{}]
 	agenda   agenda
+	waiting  []*Batch       // fetched, not yet stored
 	pending  schema.Changes // stored, not yet passed to onChange
 	failures int            // in a row
 }
@@ -108,6 +109,7 @@ func (r *Runner) Run(ctx context.Context) error {
 // loop runs one feed until ctx ends. The present has precedence; slices of the
 // past fill the time between.
 func (r *Runner) loop(ctx context.Context, f *feedRun) {
+	defer releaseAll(&f.waiting)
 	if !r.recall(ctx, f) {
 		return
 	}

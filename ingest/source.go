@@ -29,7 +29,9 @@ type Source interface {
 	// when it has yielded them all. Readings outside the window may be yielded
 	// too; storing a reading twice changes nothing. Fetch may be called again,
 	// never twice at once. It returns as soon as ctx ends or yield returns an
-	// error, and then returns that error. A batch belongs to yield once passed.
+	// error, and then returns that error. A batch belongs to yield once passed,
+	// and one that yield has accepted is stored later or fetched again by a new
+	// process: a source may remember in memory, and only there, that it is done.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 

@@ -42,20 +42,26 @@ func (e *StoreError) Unwrap() error { return e.Err }
 // transfer fetches a window and stores its batches in order, parsing the next
 // while the last one is being stored. stored is called after each batch that
 // the store has acknowledged, from one goroutine at a time, before the batch is
-// released. On return nothing is running any more. After an error the batches
-// for which stored was called are safe.
-func transfer(ctx context.Context, src Source, w Window, load, stored func(context.Context, *Batch) error) error {
+// released. On return nothing is running any more. After an error left holds,
+// in order, the batches that the source was rid of and the store did not take;
+// they are the caller's.
+func transfer(ctx context.Context, src Source, w Window, load, stored func(context.Context, *Batch) error) (left []*Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan *Batch, inFlight)
 	done := make(chan error, 1)
 	go func() {
-		err := guard(func() error { return storeAll(ctx, batches, load, stored) })
-		if err != nil {
-			cancel(err) // ends the fetch
-		}
+		var err error
 		for b := range batches {
-			b.Release()
+			if err == nil {
+				err = storeOne(ctx, b, load, stored)
+			}
+			if err == nil {
+				b.Release()
+				continue
+			}
+			left = append(left, b)
+			cancel(err) // ends the fetch
 		}
 		done <- err
 	}()
@@ -72,25 +78,18 @@ func transfer(ctx context.Context, src Source, w Window, load, stored func(conte
 	})
 	close(batches)
 	if storeErr := <-done; storeErr != nil {
-		return storeErr // it came first, and what the fetch says follows from it
+		return left, storeErr // it came first, and what the fetch says follows from it
 	}
-	return fetchErr
+	return nil, fetchErr
 }
 
-func storeAll(ctx context.Context, batches <-chan *Batch, load, stored func(context.Context, *Batch) error) error {
-	for b := range batches {
-		err := load(ctx, b)
-		if err != nil {
-			err = &StoreError{err}
-		} else {
-			err = stored(ctx, b)
+func storeOne(ctx context.Context, b *Batch, load, stored func(context.Context, *Batch) error) error {
+	return guard(func() error {
+		if err := load(ctx, b); err != nil {
+			return &StoreError{err}
 		}
-		b.Release()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return stored(ctx, b)
+	})
 }
 
 // guard turns a panic of work into an error.
@@ -108,20 +107,23 @@ func guard(work func() error) (err error) {
 // takes to restart.
 var storePatience = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
-// patiently returns a load that tries again while the store fails.
+// patiently returns a load that tries again while the store fails, and calls
+// failed for each failure.
 func patiently(store Store, failed func(error)) func(context.Context, *Batch) error {
 	return func(ctx context.Context, b *Batch) error {
-		for _, wait := range storePatience {
+		for try := 0; ; try++ {
 			err := store.Load(ctx, b)
 			if err == nil || ctx.Err() != nil {
 				return err
 			}
 			failed(err)
-			if sleepErr := sleep(ctx, wait); sleepErr != nil {
+			if try == len(storePatience) {
+				return err
+			}
+			if sleepErr := sleep(ctx, storePatience[try]); sleepErr != nil {
 				return errors.Join(err, sleepErr)
 			}
 		}
-		return store.Load(ctx, b)
 	}
 }
 

@@ -35,6 +35,6 @@ func Try(ctx context.Context, src Source, w Window) (Sample, error) {
 		sample.Rejected.Merge(b.Rejected)
 		return nil
 	}
-	err := transfer(ctx, src, w, func(context.Context, *Batch) error { return nil }, keep)
+	_, err := transfer(ctx, src, w, func(context.Context, *Batch) error { return nil }, keep)
 	return sample, err
 }

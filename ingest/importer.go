@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vayu/schema"
+)
+
+// Job is one input to import.
+type Job struct {
+	// Key names the input and its content: the same key means the same bytes.
+	// See [FileKey].
+	Key string
+	// Open opens the input so that Fetch goes on at a position that a batch of
+	// it carried; 0 is the beginning.
+	Open func(position int64) (Source, error)
+	// Progress, unless nil, is called after each stored batch from one
+	// goroutine. The summary is its own.
+	Progress func(Summary)
+}
+
+// Summary is what an import did, from the input's beginning even when it was
+// interrupted and went on. Read is always Stored plus all of Rejected.
+type Summary struct {
+	Read     int        // values seen
+	Stored   int        // values that are in ClickHouse
+	Rejected Rejections // values refused, by reason
+	// Positions counts the positions of stations that were dropped; the readings
+	// of these stations are stored.
+	Positions Rejections
+	Stations  int           // stations that have a stored reading
+	Elapsed   time.Duration // time spent, without the time between two tries
+	Resumed   bool          // whether an earlier import was taken up
+	// Changes are the hours that this run has stored readings of; those of an
+	// interrupted run are found by their ingested_at.
+	Changes schema.Changes
+}
+
+// Importer stores inputs once, completely, however often it is interrupted.
+type Importer struct {
+	store    Store
+	progress progressFolder
+}
+
+// NewImporter returns an importer that keeps its progress in dir, which it
+// makes when it needs it.
+func NewImporter(store Store, dir string) *Importer {
+	return &Importer{store: store, progress: progressFolder(dir)}
+}
+
+// Import stores an input. Interrupted in whatever way, it loses and doubles
+// nothing when it is called again with the same job: it goes on where
+// ClickHouse had acknowledged everything before. A finished import leaves no
+// progress behind, and doing it again stores the same readings over the same.
+// After an error the summary says what had been stored.
+func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
+	begun := time.Now()
+	state := i.progress.load(job.Key)
+	src, err := job.Open(state.Position)
+	if err != nil {
+		return Summary{}, fmt.Errorf("importing: %w", err)
+	}
+	run := importRun{job: job, folder: i.progress, state: state, begun: begun, stations: make(map[string]bool)}
+	for _, id := range state.Stations {
+		run.stations[id] = true
+	}
+	load := patiently(i.store, func(error) {})
+	left, err := transfer(ctx, src, Window{To: begun}, load, run.stored)
+	releaseAll(&left)
+	if err != nil {
+		return run.summary(), fmt.Errorf("importing: %w", err)
+	}
+	if err := i.progress.remove(job.Key); err != nil {
+		return run.summary(), fmt.Errorf("importing: %w", err)
+	}
+	return run.summary(), nil
+}
+
+// importRun is one call of Import.
+type importRun struct {
+	job      Job
+	folder   progressFolder
+	state    progress // what is stored
+	begun    time.Time
+	stations map[string]bool
+	changes  schema.Changes
+}
+
+// stored notes a batch that ClickHouse has acknowledged.
+func (r *importRun) stored(_ context.Context, b *Batch) error {
+	r.state.Stored += b.Rows()
+	for reason, n := range b.Rejected {
+		if reason.keepsReading() {
+			r.state.Positions.Add(reason, n)
+		} else {
+			r.state.Rejected.Add(reason, n)
+		}
+	}
+	for _, s := range b.Stations {
+		r.stations[s.ID] = true
+	}
+	r.changes.Merge(b.Changes)
+	if b.Position > r.state.Position {
+		saved := r.state
+		saved.Key, saved.Position = r.job.Key, b.Position
+		saved.Stations = slices.Sorted(maps.Keys(r.stations))
+		saved.Elapsed += time.Since(r.begun)
+		if err := r.folder.save(saved); err != nil {
+			return err
+		}
+		r.state.Position = b.Position
+	}
+	if r.job.Progress != nil {
+		r.job.Progress(r.summary())
+	}
+	return nil
+}
+
+func (r *importRun) summary() Summary {
+	s := Summary{
+		Read: r.state.Stored, Stored: r.state.Stored, Stations: len(r.stations),
+		Rejected: maps.Clone(r.state.Rejected), Positions: maps.Clone(r.state.Positions),
+		Elapsed: r.state.Elapsed + time.Since(r.begun), Resumed: r.state.Key != "",
+	}
+	s.Changes.Merge(r.changes)
+	for _, n := range s.Rejected {
+		s.Read += n
+	}
+	return s
+}
+
+// keepsReading reports whether what was refused is not a value but a
+// station's position.
+func (r Reason) keepsReading() bool { return r == BadPosition || r == StationMoved }

@@ -1,0 +1,97 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// progress is how far an import has got: everything before Position is stored,
+// and the counts are of exactly that.
+type progress struct {
+	Key       string        `json:"key"`
+	Position  int64         `json:"position"`
+	Stored    int           `json:"stored"`
+	Rejected  Rejections    `json:"rejected"`
+	Positions Rejections    `json:"positions"`
+	Stations  []string      `json:"stations"`
+	Elapsed   time.Duration `json:"elapsed_ns"`
+}
+
+// progressFolder holds a file per import under way.
+type progressFolder string
+
+func (f progressFolder) path(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(string(f), hex.EncodeToString(sum[:16])+".json")
+}
+
+// load returns the progress of an import. Without a file, or with one that
+// cannot be read, it begins at the beginning: that costs time and no reading.
+func (f progressFolder) load(key string) progress {
+	text, err := os.ReadFile(f.path(key))
+	if err != nil {
+		return progress{}
+	}
+	var p progress
+	if json.Unmarshal(text, &p) != nil || p.Key != key || p.Position <= 0 {
+		return progress{}
+	}
+	return p
+}
+
+// save replaces the file in one step, after its content is on the disk.
+func (f progressFolder) save(p progress) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("saving the progress: %w", err)
+		}
+	}()
+	if err := os.MkdirAll(string(f), 0o750); err != nil {
+		return err
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(string(f), "*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), f.path(p.Key))
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}
+
+func (f progressFolder) remove(key string) error {
+	err := os.Remove(f.path(key))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the progress: %w", err)
+	}
+	return nil
+}
+
+// FileKey names a file by where it is, its size and when it was written last: a
+// file that changes is another input.
+func FileKey(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("naming %q: %w", path, err)
+	}
+	info, err := os.Stat(absolute)
+	if err != nil {
+		return "", fmt.Errorf("naming %q: %w", path, err)
+	}
+	return fmt.Sprintf("%s %d %d", absolute, info.Size(), info.ModTime().UnixNano()), nil
+}
