@@ -1,16 +1,82 @@
 package columnar_test
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
 	"testing"
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/columnar"
 	"vayu/internal/columnar/columnartest"
+	"vayu/internal/config"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+// parentVariable makes the test binary a service with an engine in the directory it names, to be killed by a test.
+const parentVariable = "VAYU_TEST_PARENT"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(parentVariable); dir != "" && os.Getenv(columnartest.Environment()[0][:len("VAYU_TEST_ENGINE")]) == "" {
+		os.Exit(parent(dir))
+	}
+	columnartest.Main(m)
+}
+
+// parent runs an engine until it is killed, and prints the engine's process id when it is ready.
+func parent(dir string) int {
+	cfg := embedded(dir)
+	db, err := columnar.Open(cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	go func() {
+		if err := db.Ready(context.Background()); err != nil {
+			fmt.Println(err)
+			return
+		}
+		holder, _ := db.Holder()
+		fmt.Println(holder.PID)
+	}()
+	if err := db.Run(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	return 1
+}
+
+func embedded(dir string) columnar.Config {
+	cfg := columnar.Default()
+	cfg.Data, cfg.Port = dir, 0
+	cfg.Command, cfg.Environment = []string{os.Args[0]}, columnartest.Environment()
+	return cfg
+}
+
+// own starts an engine for one test alone.
+func own(t *testing.T, cfg columnar.Config) *columnar.DB {
+	t.Helper()
+	columnartest.Library(t)
+	db, err := columnar.Open(cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- db.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("running the engine: %v", err)
+		}
+	})
+	if err := db.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
 
 func TestTypesRoundTrip(t *testing.T) {
 	t.Parallel()
@@ -58,3 +124,43 @@ func TestTypesRoundTrip(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestOpenIsInertAndSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for want, cfg := range map[string]columnar.Config{
+		"opening ClickHouse: the embedded engine needs a data directory":                         {Connections: 1},
+		"opening ClickHouse: the embedded engine is a single node; a cluster needs a DSN":        {Data: "x", Cluster: "air", Connections: 1},
+		"opening ClickHouse: port: -1 is not a port\nconnections: must be at least 1":            {Data: "x", Port: -1},
+		"opening ClickHouse: dsn: parse \"clickhouse://host:x\": invalid port \":x\" after host": {DSN: "clickhouse://host:x", Connections: 1},
+	} {
+		if _, err := columnar.Open(cfg, slog.New(slog.DiscardHandler), nil); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	dir := t.TempDir()
+	db, err := columnar.Open(embedded(dir), slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Conn().Close()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("Open left %v, %v in the data directory", entries, err)
+	}
+}
+
+func TestDSNHidesItsPassword(t *testing.T) {
+	t.Parallel()
+	for dsn, want := range map[columnar.DSN]string{
+		"":                                   "",
+		"http://h:8123/air":                  "http://h:8123/air",
+		"clickhouse://u:p4ss@h:9000/?secure": "clickhouse://u:***@h:9000/?secure",
+		"http://h/?password=p4ss&user=u":     "http://h/?password=***&user=u",
+		"clickhouse://u:p4ss@h:port":         "***",
+	} {
+		if got := fmt.Sprint(dsn); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+var _ config.Validator = columnar.Config{}

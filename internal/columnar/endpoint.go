@@ -55,20 +55,26 @@ func (e *stoppedError) Unwrap() error { return e.reason }
 
 // wait returns where the engine is as soon as it is up.
 func (e *endpoint) wait(ctx context.Context) (access, error) {
+	a, _, err := e.now(ctx)
+	return a, err
+}
+
+// now is wait, with a channel that is closed at the next change.
+func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	for {
 		e.mu.Lock()
 		a, up, reason, stopped, changed := e.access, e.up, e.reason, e.stopped, e.changed
 		e.mu.Unlock()
 		switch {
 		case up:
-			return a, nil
+			return a, changed, nil
 		case stopped:
-			return access{}, &stoppedError{reason}
+			return access{}, nil, &stoppedError{reason}
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return access{}, fmt.Errorf("the ClickHouse engine is not up: %w", reason)
+			return access{}, nil, fmt.Errorf("the ClickHouse engine is not up: %w", reason)
 		}
 	}
 }
@@ -76,16 +82,27 @@ func (e *endpoint) wait(ctx context.Context) (access, error) {
 // dialPatience is how long a query waits for an engine that is being started again: a restart takes about a second.
 const dialPatience = 5 * time.Second
 
-// dial connects to wherever the engine is now.
+// dial connects to wherever the engine is now. An address that refuses belongs to an engine that has just died: dial
+// waits for the next one, which is safe because nothing was sent.
 func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
-	a, err := e.wait(ctx)
-	if err != nil {
-		return nil, err
+	for {
+		a, changed, err := e.now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", a.address)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, err
+		}
 	}
-	var d net.Dialer
-	return d.DialContext(ctx, "tcp", a.address)
 }
 
 // transport adds the password, which is known only after the engine's first start.

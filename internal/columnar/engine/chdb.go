@@ -315,3 +315,8 @@ func pointer(address uintptr) unsafe.Pointer {
 func quote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
+
+// quoteName makes a ClickHouse identifier.
+func quoteName(s string) string {
+	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`"
+}

@@ -25,6 +25,7 @@ const (
 	codeBadArguments   = 36
 	codeNotImplemented = 48
 	codeSyntax         = 62
+	codeUnknownFormat  = 73
 	codeRequiredPass   = 194
 	codeTooManyQueries = 202
 	codeSocketTimeout  = 209
@@ -68,10 +69,12 @@ func (e *Exception) status() int {
 		return http.StatusUnauthorized
 	case 192, 193, 497, codeAuthFailed: // UNKNOWN_USER, WRONG_PASSWORD, ACCESS_DENIED
 		return http.StatusForbidden
-	case 6, 26, 27, 38, 41, 43, 44, 45, 47, 49, 50, 52, 53, 59, codeSyntax, codeBadArguments, 69, 70, 72, 117, 120, 131, codeDecompress, 427, 456, 457, 467:
-		return http.StatusBadRequest // cannot parse, illegal type, unknown identifier, syntax, query parameter
-	case 16, 46, 60, 73, 81, 113: // unknown column, function, table, format, database
-		return http.StatusNotFound
+	case 6, 26, 27, codeBadArguments, 38, 41, 43, 44, 45, 49, 52, 53, 59, codeSyntax, 69, 70, 72, 117, 120, 131, codeDecompress, 427, 456, 457, 467:
+		return http.StatusBadRequest // what cannot be parsed, illegal types, query parameters
+	case 16, 46, 47, 50, 56, 60, 63, codeUnknownFormat, 81, 113, 115:
+		return http.StatusNotFound // unknown column, function, identifier, type, engine, table, format, database, setting
+	case 159: // TIMEOUT_EXCEEDED
+		return http.StatusRequestTimeout
 	case codeSizeLimit:
 		return http.StatusRequestEntityTooLarge
 	case codeNotImplemented:

@@ -70,7 +70,7 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	if q.many {
 		return nil, exception(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
 	}
-	if q.verb == "" && strings.TrimSpace(q.text) == "" {
+	if q.empty {
 		return nil, exception(codeSyntax, "SYNTAX_ERROR", "Syntax error: Empty query")
 	}
 	fallback := "TabSeparated"
@@ -81,7 +81,7 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	}
 	q.format = first(q.statement.format, fallback)
 	if !name(q.format) {
-		return nil, exception(73, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
+		return nil, exception(codeUnknownFormat, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
 	}
 	q.hello = q.text == helloQuery && values.Get("client_protocol_version") != ""
 	return q, nil

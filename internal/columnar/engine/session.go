@@ -28,7 +28,7 @@ func newSessionKey(database string, settings []setting, readonly bool) sessionKe
 	}
 	set := make([]string, len(settings))
 	for i, s := range settings {
-		set[i] = "`" + strings.ReplaceAll(s.name, "`", "``") + "` = " + quote(s.value)
+		set[i] = quoteName(s.name) + " = " + quote(s.value)
 	}
 	key := sessionKey{database: database}
 	if len(set) > 0 {
@@ -136,7 +136,7 @@ func (p *sessions) fresh(key sessionKey) (*session, error) {
 	}
 	s := &session{connection: conn, pool: p, key: key, mark: mark}
 	if key.database != "" && key.database != "default" {
-		err = conn.exec("USE `" + strings.ReplaceAll(strings.ReplaceAll(key.database, `\`, `\\`), "`", "``") + "`")
+		err = conn.exec("USE " + quoteName(key.database))
 	}
 	if err == nil && key.settings != "" {
 		err = conn.exec(key.settings)

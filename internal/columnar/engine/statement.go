@@ -10,26 +10,28 @@ type statement struct {
 	data   int    // offset of an INSERT's data in the text that was read, -1 when the statement takes no data
 	totals bool   // WITH TOTALS: the engine does not stream the totals row
 	many   bool   // more than one statement
+	empty  bool   // nothing but blanks and comments
 }
 
 // readStatement looks at text. An INSERT whose data would begin past the end has data == len(text).
 func readStatement(text string) statement {
 	s := &scanner{text: text}
 	first := s.next()
-	for first.kind == tokenOther && text[first.start] == '(' {
+	depth := 0
+	for ; first.kind == tokenOther && text[first.start] == '('; depth++ {
 		first = s.next()
 	}
-	st := statement{verb: s.word(first), text: text, data: -1}
+	st := statement{verb: s.word(first), text: text, data: -1, empty: first.kind == tokenEnd}
 	if st.verb == "INSERT" {
 		return st.insert(s)
 	}
-	st.rest(s)
+	st.rest(s, depth)
 	return st
 }
 
-// rest reads to the end of a statement that takes no data.
-func (st *statement) rest(s *scanner) {
-	depth, ended := 0, false
+// rest reads to the end of a statement that takes no data; depth is how many parentheses are open.
+func (st *statement) rest(s *scanner, depth int) {
+	ended := false
 	for t := s.next(); t.kind != tokenEnd; t = s.next() {
 		if ended && (t.kind != tokenOther || s.text[t.start] != ';') {
 			st.many = true
@@ -77,7 +79,7 @@ func (st statement) insert(s *scanner) statement {
 		case t.kind == tokenOther && c == ')':
 			depth--
 		case word == "SELECT" || depth == 0 && (word == "WITH" || word == "FROM" || word == "WATCH"):
-			st.rest(s)
+			st.rest(s, depth)
 			return st
 		case depth == 0 && word == "VALUES":
 			st.text, st.format, st.data = s.text[:t.start], "Values", t.end
