@@ -1,0 +1,115 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vayu/internal/api"
+	"vayu/schema"
+	"vayu/schema/gazetteer"
+)
+
+// bulkLoads is how many cities' histories one question loads at a time.
+const bulkLoads = 4
+
+// bulk answers for several cities, in the order asked.
+func (s *Service) bulk(c *api.Call, a *air, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+	names, err := snap.split(q.cities)
+	if err != nil {
+		return api.Response{}, err
+	}
+	if q.has(askDate) {
+		s.preload(c.Context(), a, snap, names)
+	}
+	b := make([]byte, 0, 64+256*len(names))
+	b = append(b, `{"status":"success","count":`...)
+	b = strconv.AppendInt(b, int64(len(names)), 10)
+	b = append(b, `,"results":[`...)
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		one := *q
+		one.city, one.given = name, q.given&^askCities|askCity
+		var resp api.Response
+		if q.has(askDate) {
+			resp, err = s.pastOf(c, a, snap, &one, now)
+		} else {
+			resp, err = snap.cityCurrent(&one, now)
+		}
+		if err == nil {
+			b = append(b, resp.Body...)
+		} else if b, err = appendRefusal(b, name, err); err != nil {
+			return api.Response{}, err
+		}
+	}
+	return api.Ready(append(b, "]}"...), time.Time{}), nil
+}
+
+// appendRefusal appends the result of a city that could not be answered. An
+// error that is not meant for clients stays an error.
+func appendRefusal(b []byte, name string, err error) ([]byte, error) {
+	var p *schema.Problem
+	if !errors.As(err, &p) {
+		return b, err
+	}
+	text, err := json.Marshal(schema.BulkError{Status: "error", City: name, Error: *p})
+	return append(b, text...), err
+}
+
+// preload loads histories side by side; what fails fails again when its city's
+// turn comes.
+func (s *Service) preload(ctx context.Context, a *air, snap *Snapshot, names []string) {
+	var group errgroup.Group
+	group.SetLimit(bulkLoads)
+	for _, name := range names {
+		if i, err := snap.index.Find(name); err == nil {
+			group.Go(func() error {
+				_, _, err := a.history.of(ctx, snap.cities[i].City)
+				return err
+			})
+		}
+	}
+	_ = group.Wait()
+}
+
+// split takes a list of cities apart at its commas. A name that several states
+// share takes the next item along when that is the state that settles it:
+// "Pune,Aurangabad, Bihar,Delhi" are three cities.
+func (s *Snapshot) split(list string) ([]string, error) {
+	items := strings.Split(list, ",")
+	names := items[:0]
+	for i := 0; i < len(items); i++ {
+		name := strings.TrimSpace(items[i])
+		if name == "" {
+			return nil, invalid("cities", "The list of cities has an empty name.")
+		}
+		if err := checkName("cities", name); err != nil {
+			return nil, err
+		}
+		if i+1 < len(items) && gazetteer.Homonymous(name) {
+			full := name + ", " + strings.TrimSpace(items[i+1])
+			if len(gazetteer.Lookup(full)) == 1 {
+				name = full
+				i++
+			}
+		}
+		names = append(names, name)
+	}
+	if len(names) > maxLocations {
+		return nil, schema.Refuse(schema.TooManyLocations, "cities",
+			fmt.Sprintf("At most %d cities in one request; there are %d.", maxLocations, len(names)))
+	}
+	return names, nil
+}
+
+func (s *Snapshot) noFigures(i int) error {
+	return schema.Refuse(schema.NoData, "city", "There are no figures for "+s.index.Label(i)+" yet.")
+}

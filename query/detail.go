@@ -1,0 +1,134 @@
+package query
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/query/places"
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+// staleAfter is the age at which a record is called stale (CONTRACT 3).
+const staleAfter = 3 * time.Hour
+
+// detailed is a detailed answer, made when it is first asked for. It holds until
+// the record grows stale.
+type detailed struct {
+	api.Response
+	until time.Time // zero: for ever
+}
+
+func (d *detailed) holds(now time.Time) bool {
+	return d != nil && (d.until.IsZero() || now.Before(d.until))
+}
+
+// detailRecord is the record with what view=detail adds.
+type detailRecord struct {
+	schema.Record
+	Date string `json:"date,omitempty"`
+	schema.Detail
+}
+
+// detailOf fills in what follows from the figures alone.
+func detailOf(f *figures, now time.Time) schema.Detail {
+	d := schema.Detail{
+		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
+		Stations: []schema.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
+		StationsUsed: int(f.used), StationsTotal: int(f.total),
+		Health: naqi.Health(naqi.Category(int(f.aqi))),
+		Stale:  now.Sub(instant(f.updated)) > staleAfter,
+	}
+	for i, p := range schema.Pollutants {
+		if f.index[i] >= 0 {
+			d.SubIndices[p.String()] = int(f.index[i])
+		}
+		if i >= records {
+			continue
+		}
+		d.Units[p.String()] = p.Unit()
+		d.Averaging[p.String()] = averaging(p, f.daily&(1<<i) != 0)
+		if f.amount[i].Known() && (f.derived|f.borrowed)&(1<<i) != 0 {
+			d.Estimated = append(d.Estimated, p.String())
+		}
+	}
+	return d
+}
+
+// averaging is the interval over which a pollutant is averaged for the index.
+func averaging(p schema.Pollutant, dailyMean bool) string {
+	if (p == schema.CO || p == schema.O3) && !dailyMean {
+		return "8h"
+	}
+	return "24h"
+}
+
+// name adds stations with their figures, and whom to thank for them.
+func (s *Snapshot) name(d *schema.Detail, samples []sample) {
+	for _, sm := range samples {
+		st := &s.stations[sm.station]
+		if !slices.Contains(d.Attribution, st.Attribution) && st.Attribution != "" {
+			d.Attribution = append(d.Attribution, st.Attribution)
+		}
+		if !slices.Contains(d.Source, st.Source) && st.Source != "" {
+			d.Source = append(d.Source, st.Source)
+		}
+		if sm.figures.at == 0 {
+			continue
+		}
+		entry := schema.StationFigure{ID: st.ID, Name: st.Name, AQI: known(sm.figures.aqi), Updated: instant(sm.figures.updated)}
+		if sm.km >= 0 {
+			entry.DistanceKM = kilometres(sm.km)
+		}
+		d.Stations = append(d.Stations, entry)
+	}
+	slices.Sort(d.Attribution)
+	slices.Sort(d.Source)
+}
+
+func known(aqi int16) *int {
+	if aqi < 0 {
+		return nil
+	}
+	n := int(aqi)
+	return &n
+}
+
+// ofCity returns the city's stations as samples, by their distance from its
+// middle; -1 km for a station without a position.
+func (s *Snapshot) ofCity(c *city) []sample {
+	out := make([]sample, 0, len(c.stations))
+	for _, i := range c.stations {
+		st := &s.stations[i]
+		km := -1.0
+		if st.Located() && c.position.Known() {
+			km = places.Distance(c.position, st.point())
+		}
+		out = append(out, sample{station: i, km: km, figures: &st.figures})
+	}
+	slices.SortStableFunc(out, func(a, b sample) int { return int(a.km*1000) - int(b.km*1000) })
+	return out
+}
+
+// cityDetail returns the detailed answer for a city that has figures.
+func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
+	if d := s.details[i].Load(); d.holds(now) {
+		return d.Response, nil
+	}
+	c := &s.cities[i]
+	detail := detailOf(&c.figures, now)
+	detail.State = c.State
+	s.name(&detail, s.ofCity(c))
+	body, err := json.Marshal(detailRecord{Record: c.record(s.index.Label(i)), Detail: detail})
+	if err != nil {
+		return api.Response{}, err
+	}
+	made := &detailed{Response: api.Ready(body, s.current[i].Changed)}
+	if !detail.Stale {
+		made.until = instant(c.updated).Add(staleAfter)
+	}
+	s.details[i].Store(made)
+	return made.Response, nil
+}

@@ -1,0 +1,245 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// day is a city on an Indian day.
+type day struct {
+	day schema.Day
+	figures
+}
+
+// history keeps whole cities' days in memory: the first question for a city
+// loads all of them with one query, later ones are a binary search.
+type history struct {
+	tables   tables
+	cities   *lru.Cache[places.City, *past]
+	group    singleflight.Group
+	size     atomic.Int64 // bytes of days held
+	limit    int64
+	touches  atomic.Uint64 // roll-ups noticed
+	lookups  counter
+	loads    counter
+	failures counter
+}
+
+type counter interface{ Inc() }
+
+// maxCities bounds the cache by count as well: India has 8,000 towns.
+const maxCities = 10_000
+
+func newHistory(t tables, limit int64) (*history, error) {
+	h := &history{tables: t, limit: limit}
+	var err error
+	h.cities, err = lru.NewWithEvict(maxCities, func(_ places.City, p *past) { h.size.Add(-p.bytes.Load()) })
+	return h, err
+}
+
+// past is one city's days.
+type past struct {
+	days  atomic.Pointer[[]day] // sorted; never changed, only replaced
+	bytes atomic.Int64
+	mu    sync.Mutex
+	// dirty is the first day that has to be read again; clean for none.
+	dirty schema.Day
+	// marks counts changes of dirty, so that a reload does not clear a mark
+	// that was set while it ran.
+	marks uint64
+	lent  map[schema.Day]figures // days whose gaps have been filled
+}
+
+const clean = schema.Day(math.MaxInt32)
+
+// touch marks everything from a day on as changed.
+func (h *history) touch(from schema.Day) {
+	h.touches.Add(1)
+	for _, p := range h.cities.Values() {
+		p.mark(from)
+	}
+}
+
+func (p *past) mark(from schema.Day) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dirty = min(p.dirty, from)
+	p.marks++
+}
+
+func (p *past) state() (dirty schema.Day, marks uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dirty, p.marks
+}
+
+// of returns a city's days, sorted. Days that a roll-up has touched are read
+// again first; when the engine is away the days as they were are given.
+func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
+	p, ok := h.cities.Get(c)
+	if ok {
+		if dirty, _ := p.state(); dirty == clean {
+			return p, *p.days.Load(), nil
+		}
+	}
+	// The work is shared by all who wait for it, so it outlives the one who
+	// happened to ask first.
+	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
+		return h.load(context.WithoutCancel(ctx), c)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	case result := <-done:
+		if result.Err == nil {
+			p = result.Val.(*past)
+			return p, *p.days.Load(), nil
+		}
+		h.failures.Inc()
+		if ok {
+			return p, *p.days.Load(), nil
+		}
+		return nil, nil, result.Err
+	}
+}
+
+func (h *history) load(ctx context.Context, c places.City) (*past, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	h.loads.Inc()
+	p, ok := h.cities.Peek(c)
+	if !ok {
+		touches := h.touches.Load()
+		days, err := h.tables.days(ctx, c, 0)
+		if err != nil {
+			return nil, err
+		}
+		p = &past{dirty: clean, lent: map[schema.Day]figures{}}
+		h.keep(p, days)
+		h.cities.Add(c, p)
+		if h.touches.Load() != touches {
+			p.mark(0)
+		}
+		h.shrink()
+		return p, nil
+	}
+	dirty, marks := p.state()
+	if dirty == clean {
+		return p, nil
+	}
+	tail, err := h.tables.days(ctx, c, dirty)
+	if err != nil {
+		return nil, err
+	}
+	old := *p.days.Load()
+	head, _ := find(old, dirty)
+	h.keep(p, append(slices.Clone(old[:head]), tail...))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for d := range p.lent {
+		if d >= dirty {
+			delete(p.lent, d)
+		}
+	}
+	if p.marks == marks {
+		p.dirty = clean
+	}
+	return p, nil
+}
+
+func (h *history) keep(p *past, days []day) {
+	size := int64(cap(days))*int64(unsafe.Sizeof(day{})) + int64(unsafe.Sizeof(past{}))
+	p.days.Store(&days)
+	h.size.Add(size - p.bytes.Swap(size))
+}
+
+func (h *history) shrink() {
+	for h.size.Load() > h.limit && h.cities.Len() > 1 {
+		h.cities.RemoveOldest()
+	}
+}
+
+func find(days []day, d schema.Day) (int, bool) {
+	return slices.BinarySearchFunc(days, d, func(e day, d schema.Day) int { return int(e.day) - int(d) })
+}
+
+// between returns the days from one to another, both included.
+func between(days []day, from, to schema.Day) []day {
+	i, _ := find(days, from)
+	j, _ := find(days, to+1)
+	return days[i:j]
+}
+
+// days reads a city's days from one on, sorted.
+func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day, error) {
+	var out []day
+	var d int32
+	var row raw
+	err := each(ctx, t.conn, row.into(&d), func() { out = append(out, day{schema.Day(d), row.figures()}) },
+		fmt.Sprintf(`SELECT toInt32(day), %s FROM %s.city_day FINAL
+			WHERE city = {city:String} AND state = {state:String} AND day >= toDate({from:Int32})
+			ORDER BY day`, cityFigures, t.database),
+		param("city", c.Name), param("state", c.State), number("from", int32(from)))
+	if err != nil {
+		return nil, fmt.Errorf("reading days of %q: %w", c.Name, err)
+	}
+	return slices.Clip(out), nil
+}
+
+// filled returns the days with their gaps filled from stations around. The
+// result is remembered; without the engine the gaps stay.
+func (h *history) filled(ctx context.Context, p *past, days []day, lenders func() []string) []day {
+	gaps := false
+	for i := range days {
+		gaps = gaps || days[i].missing() != 0
+	}
+	if !gaps {
+		return days
+	}
+	out := slices.Clone(days)
+	var wanted []*figures
+	p.mu.Lock()
+	for i := range out {
+		if out[i].missing() == 0 {
+			continue
+		}
+		if f, ok := p.lent[out[i].day]; ok && f.at == out[i].at {
+			out[i].figures = f
+			continue
+		}
+		wanted = append(wanted, &out[i].figures)
+	}
+	marks := p.marks
+	p.mu.Unlock()
+	if len(wanted) == 0 {
+		return out
+	}
+	ids := lenders()
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	if err := h.tables.lend(ctx, ids, wanted); err != nil {
+		h.failures.Inc()
+		return out
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.marks == marks {
+		for i := range out {
+			if days[i].missing() != 0 {
+				p.lent[out[i].day] = out[i].figures
+			}
+		}
+	}
+	return out
+}

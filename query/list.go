@@ -1,0 +1,254 @@
+package query
+
+import (
+	"encoding/base64"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/api"
+	"vayu/query/places"
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+// Sizes of a page of a list (CONTRACT 2).
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// Radius of GET /v1/stations?near=, km.
+const (
+	defaultRadius = 25.0
+	maxRadius     = 500.0
+)
+
+// fields reads the query of a list and refuses parameters that are not allowed.
+func fields(raw string, allowed ...string) (map[string]string, error) {
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, err := decodePair(pair)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(allowed, name) {
+			return nil, unknownParameter(name)
+		}
+		if _, twice := out[name]; twice {
+			return nil, invalid(name, "The parameter "+name+" is there twice.")
+		}
+		if err := checkText(name, value); err != nil {
+			return nil, err
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// page cuts the page that the parameters limit and cursor ask for out of n
+// entries in the order of their keys; key names an entry.
+func page(params map[string]string, n int, key func(int) string) (from, to int, next string, err error) {
+	limit := defaultLimit
+	if text, ok := params["limit"]; ok {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
+			return 0, 0, "", invalid("limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
+		}
+	}
+	if text, ok := params["cursor"]; ok {
+		after, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil || len(after) == 0 {
+			return 0, 0, "", invalid("cursor", "The cursor is not one that this service has given.")
+		}
+		for from < n && key(from) <= string(after) {
+			from++
+		}
+	}
+	to = min(from+limit, n)
+	if to < n {
+		next = base64.RawURLEncoding.EncodeToString([]byte(key(to - 1)))
+	}
+	return from, to, next, nil
+}
+
+// listCities answers GET /v1/cities.
+func (s *Service) listCities(c *api.Call) (api.Response, error) {
+	params, err := fields(c.URL.RawQuery, "q", "limit", "cursor")
+	if err != nil {
+		return api.Response{}, err
+	}
+	_, snap, err := s.snapshotOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	found := snap.index.Prefix(params["q"])
+	key := func(i int) string { return snap.index.Label(found[i]) + "\x00" + snap.cities[found[i]].State }
+	from, to, next, err := page(params, len(found), key)
+	if err != nil {
+		return api.Response{}, err
+	}
+	list := schema.List[schema.CityEntry]{Status: schema.Success, Data: []schema.CityEntry{}, HasMore: next != "", NextCursor: next}
+	for _, i := range found[from:to] {
+		list.Data = append(list.Data, snap.cityEntry(i))
+	}
+	return api.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
+}
+
+func (s *Snapshot) cityEntry(i int) schema.CityEntry {
+	c := &s.cities[i]
+	e := schema.CityEntry{Name: s.index.Label(i), City: c.Name, State: c.State, Stations: len(c.stations)}
+	e.AQI, e.Category, e.Updated = headline(&c.figures)
+	e.Latitude, e.Longitude = degrees(c.position)
+	return e
+}
+
+func headline(f *figures) (aqi *int, category *string, updated *time.Time) {
+	if f.at > 0 {
+		t := instant(f.updated)
+		updated = &t
+	}
+	if f.aqi >= 0 {
+		name := naqi.Category(int(f.aqi))
+		aqi, category = known(f.aqi), &name
+	}
+	return aqi, category, updated
+}
+
+// degrees rounds a position to the metre.
+func degrees(p places.Point) (lat, lon *float64) {
+	if !p.Known() {
+		return nil, nil
+	}
+	const metre = 1e5
+	a, b := math.Round(p.Latitude*metre)/metre, math.Round(p.Longitude*metre)/metre
+	return &a, &b
+}
+
+// listStations answers GET /v1/stations: those near a position by distance, or
+// all by id.
+func (s *Service) listStations(c *api.Call) (api.Response, error) {
+	params, err := fields(c.URL.RawQuery, "near", "radius_km", "limit", "cursor")
+	if err != nil {
+		return api.Response{}, err
+	}
+	_, snap, err := s.snapshotOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	found, err := snap.wanted(params)
+	if err != nil {
+		return api.Response{}, err
+	}
+	_, near := params["near"]
+	key := func(i int) string {
+		id := snap.stations[found[i].station].ID
+		if near {
+			return strconv.FormatInt(1e9+int64(found[i].km*1000), 10) + id
+		}
+		return id
+	}
+	if near {
+		slices.SortFunc(found, func(a, b sample) int {
+			if d := int64(a.km*1000) - int64(b.km*1000); d != 0 {
+				return int(d)
+			}
+			return strings.Compare(snap.stations[a.station].ID, snap.stations[b.station].ID)
+		})
+	}
+	from, to, next, err := page(params, len(found), key)
+	if err != nil {
+		return api.Response{}, err
+	}
+	list := schema.List[schema.StationEntry]{Status: schema.Success, Data: []schema.StationEntry{}, HasMore: next != "", NextCursor: next}
+	for _, sm := range found[from:to] {
+		e := snap.stationEntry(sm.station)
+		if near {
+			e.DistanceKM = kilometres(sm.km)
+		}
+		list.Data = append(list.Data, e)
+	}
+	return api.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
+}
+
+func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
+	near, ok := params["near"]
+	radius, given := params["radius_km"]
+	if !ok {
+		if given {
+			return nil, invalid("radius_km", "A radius goes with near.")
+		}
+		all := make([]sample, len(s.stations)) // sorted by id as they were read
+		for i := range all {
+			all[i].station = int32(i) //nolint:gosec // hundreds
+		}
+		return all, nil
+	}
+	km := defaultRadius
+	if given {
+		var err error
+		if km, err = parseDegrees("radius_km", radius, maxRadius); err != nil || km <= 0 {
+			return nil, invalid("radius_km", "The radius lies above 0 and at most at 500 km.")
+		}
+	}
+	lat, lon, found := strings.Cut(near, ",")
+	if !found {
+		return nil, invalid("near", "A position is written latitude,longitude in degrees.")
+	}
+	var p places.Point
+	var err error
+	if p.Latitude, err = parseDegrees("near", strings.TrimSpace(lat), 90); err != nil {
+		return nil, err
+	}
+	if p.Longitude, err = parseDegrees("near", strings.TrimSpace(lon), 180); err != nil {
+		return nil, err
+	}
+	return s.around(p, km), nil
+}
+
+// oneStation answers GET /v1/stations/{id}.
+func (s *Service) oneStation(c *api.Call) (api.Response, error) {
+	if _, err := fields(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	_, snap, err := s.snapshotOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	i, ok := snap.byID[mux.Vars(c.Request)["id"]]
+	if !ok {
+		return api.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
+	}
+	return api.Response{
+		Value: schema.StationReply{Status: schema.Success, StationEntry: snap.stationEntry(i)},
+		Cache: s.cacheControl(s.now()),
+	}, nil
+}
+
+func (s *Snapshot) stationEntry(i int32) schema.StationEntry {
+	st := &s.stations[i]
+	e := schema.StationEntry{
+		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
+		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,
+		PM25: st.amount[0], PM10: st.amount[1], NO2: st.amount[2], SO2: st.amount[3], CO: st.amount[4], O3: st.amount[5],
+		SubIndices: map[string]int{},
+	}
+	e.AQI, e.Category, e.Updated = headline(&st.figures)
+	e.Latitude, e.Longitude = degrees(st.point())
+	if st.aqi >= 0 && st.dominant.Valid() {
+		label := st.dominant.Label()
+		e.Dominant = &label
+	}
+	for n, p := range schema.Pollutants {
+		if st.index[n] >= 0 {
+			e.SubIndices[p.String()] = int(st.index[n])
+		}
+	}
+	return e
+}

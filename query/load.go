@@ -1,0 +1,143 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// tables reads one world's tables.
+type tables struct {
+	conn     Conn
+	database string
+}
+
+func (t tables) sql(format string) string {
+	return fmt.Sprintf(format, t.database)
+}
+
+// stations reads every station, without figures.
+func (t tables) stations(ctx context.Context) ([]station, error) {
+	var (
+		out         []station
+		row         schema.Station
+		kind        uint8
+		first, last uint32
+	)
+	err := each(ctx, t.conn,
+		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last},
+		func() {
+			row.Kind, row.FirstSeen, row.LastSeen = schema.StationKind(kind), instant(first), instant(last)
+			out = append(out, station{Station: row, city: -1, figures: noFigures()})
+		},
+		t.sql(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
+			toUInt32(first_seen), toUInt32(last_seen) FROM %s.station FINAL ORDER BY id`))
+	if err != nil {
+		return nil, fmt.Errorf("reading stations: %w", err)
+	}
+	return out, nil
+}
+
+// stationHours reads the latest hour of each station that has one at or after
+// since (Unix seconds).
+func (t tables) stationHours(ctx context.Context, since uint32) (map[string]figures, error) {
+	out := map[string]figures{}
+	var id string
+	var row raw
+	err := each(ctx, t.conn, row.into(&id), func() { out[id] = row.figures() },
+		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour
+			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (station, at) IN (
+				SELECT station, max(at) FROM %[1]s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY station)
+			ORDER BY station, computed_at DESC LIMIT 1 BY station`, t.database, stationFigures),
+		number("since", since))
+	if err != nil {
+		return nil, fmt.Errorf("reading station hours: %w", err)
+	}
+	return out, nil
+}
+
+// cityHours reads the latest figures of each city at or after since: those of
+// an hour, or of a day when there are none of an hour as late (a source of daily
+// means makes days only).
+func (t tables) cityHours(ctx context.Context, since uint32) (map[places.City]figures, error) {
+	out := map[places.City]figures{}
+	for _, table := range [...]string{"city_day", "city_hour"} {
+		var at places.City
+		var row raw
+		err := each(ctx, t.conn, row.into(&at.Name, &at.State),
+			func() {
+				if old, ok := out[at]; !ok || row.at >= old.at {
+					out[at] = row.figures()
+				}
+			},
+			fmt.Sprintf(`SELECT city, state, %[3]s FROM %[1]s.%[2]s
+				WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (city, state, at) IN (
+					SELECT city, state, max(at) FROM %[1]s.%[2]s WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY city, state)
+				ORDER BY city, state, computed_at DESC LIMIT 1 BY city, state`, t.database, table, cityFigures),
+			number("since", since))
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", table, err)
+		}
+	}
+	return out, nil
+}
+
+// mark is how far the roll-ups have come.
+type mark struct {
+	at    int64 // when the latest ended, Unix milliseconds
+	count uint64
+}
+
+// rollups returns the mark and the earliest hour that roll-ups since the last
+// mark computed.
+func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
+	var from uint32
+	err = each(ctx, t.conn, []any{&now.at, &now.count, &from}, func() {},
+		t.sql(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({last:Int64}, 'UTC'))) FROM %s.rollup`),
+		number("last", last.at))
+	if err != nil {
+		return mark{}, time.Time{}, fmt.Errorf("reading roll-ups: %w", err)
+	}
+	return now, instant(from), nil
+}
+
+// refresh reads what changed at or after since into the facts of a snapshot.
+func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32) (facts, error) {
+	old := before.facts()
+	stations, err := t.stations(ctx)
+	if err != nil {
+		return facts{}, err
+	}
+	hours, err := t.stationHours(ctx, since)
+	if err != nil {
+		return facts{}, err
+	}
+	cities, err := t.cityHours(ctx, since)
+	if err != nil {
+		return facts{}, err
+	}
+	for i := range old.stations {
+		st := &old.stations[i]
+		if got, ok := hours[st.ID]; st.at > 0 && (!ok || got.at < st.at) && st.at < since {
+			hours[st.ID] = st.figures
+		}
+	}
+	for i := range stations {
+		if f, ok := hours[stations[i].ID]; ok {
+			stations[i].figures = f
+		}
+	}
+	for _, c := range old.cities {
+		if got, ok := cities[c.City]; (!ok || got.at < c.at) && c.at < since {
+			cities[c.City] = c.figures
+		}
+	}
+	f := facts{stations: stations}
+	for name, got := range cities {
+		f.cities = append(f.cities, city{City: name, figures: got})
+	}
+	return f, nil
+}

@@ -1,0 +1,77 @@
+package query
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/schema"
+)
+
+// metrics is what this package counts.
+type metrics struct {
+	reg                            prometheus.Registerer
+	builds, errors, loads, refused *prometheus.CounterVec
+}
+
+// worldMetrics are the metrics of one world.
+type worldMetrics struct {
+	builds, errors, historyLoads, historyErrors prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+	vec := func(name, help string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"world"})
+	}
+	m := &metrics{
+		reg:     reg,
+		builds:  vec("vayu_snapshot_builds_total", "Snapshots built and published."),
+		errors:  vec("vayu_snapshot_errors_total", "Snapshots that could not be built or kept on disk."),
+		loads:   vec("vayu_history_loads_total", "Cities' histories read from ClickHouse, whole or in part."),
+		refused: vec("vayu_history_errors_total", "Reads of history that failed; cached days were given where there were any."),
+	}
+	if reg == nil {
+		return m, nil
+	}
+	for _, c := range []prometheus.Collector{m.builds, m.errors, m.loads, m.refused} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics of queries: %w", err)
+		}
+	}
+	return m, nil
+}
+
+func (m *metrics) world(w schema.World) *worldMetrics {
+	name := w.String()
+	return &worldMetrics{
+		builds: m.builds.WithLabelValues(name), errors: m.errors.WithLabelValues(name),
+		historyLoads: m.loads.WithLabelValues(name), historyErrors: m.refused.WithLabelValues(name),
+	}
+}
+
+// watch registers what is read off at each scrape.
+func (m *metrics) watch(s *Service) {
+	if m.reg == nil {
+		return
+	}
+	for _, a := range s.airs {
+		gauge := func(name, help string, value func(*Snapshot) float64) {
+			m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": a.world.String()},
+			}, func() float64 {
+				if snap := a.snapshot.Load(); snap != nil {
+					return value(snap)
+				}
+				return 0
+			}))
+		}
+		gauge("vayu_snapshot_age_seconds", "Time since the published snapshot was built, seconds.",
+			func(snap *Snapshot) float64 { return s.now().Sub(snap.built).Seconds() })
+		gauge("vayu_air_age_seconds", "Age of the newest hour of any city, seconds.",
+			func(snap *Snapshot) float64 { return s.now().Sub(instant(snap.newest())).Seconds() })
+		gauge("vayu_snapshot_cities", "Cities in the published snapshot.",
+			func(snap *Snapshot) float64 { return float64(len(snap.cities)) })
+		gauge("vayu_history_bytes", "Memory held by days of history, bytes.",
+			func(*Snapshot) float64 { return float64(a.history.size.Load()) })
+	}
+}

@@ -1,0 +1,238 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// queryPatience bounds one query on behalf of a client.
+const queryPatience = 10 * time.Second
+
+// moment is a row of an answer about the past: figures with the day they stand
+// for, or with no day when they stand for an hour.
+type moment = day
+
+// pastOf answers for a place on a date or over a range.
+func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+	ctx := c.Context()
+	from, to := q.from, q.to
+	if q.has(askDate) {
+		from, to = q.day, q.day
+	}
+	var (
+		label string
+		rows  []moment
+		err   error
+	)
+	if q.has(askCity) {
+		label, rows, err = s.cityPast(ctx, a, snap, q.city, from, to, q.hourly)
+	} else {
+		label, rows, err = s.pinPast(ctx, a, snap, q.pin, from, to, q.hourly)
+	}
+	if err != nil {
+		return api.Response{}, err
+	}
+	if len(rows) == 0 {
+		field, when := "date", from.String()
+		if !q.has(askDate) {
+			field, when = "from", fmt.Sprintf("%s to %s", from, to)
+		}
+		return api.Response{}, schema.Refuse(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
+	}
+	if q.has(askDate) && q.detail {
+		return s.dayDetail(snap, q, label, rows[0], now)
+	}
+	if q.has(askDate) {
+		return api.Ready(appendMoment(make([]byte, 0, 280), label, &rows[0]), time.Time{}), nil
+	}
+	return api.Ready(appendRange(label, from, to, q.hourly, rows), time.Time{}), nil
+}
+
+func appendMoment(b []byte, label string, m *moment) []byte {
+	record := m.record(label)
+	b = record.Append(b)
+	if m.day != hourOnly {
+		b = append(b, `,"date":"`...)
+		b = m.day.Start().Add(schema.IndiaOffset).AppendFormat(b, time.DateOnly)
+		b = append(b, '"')
+	}
+	return append(b, '}')
+}
+
+// hourOnly is the day of a moment that stands for an hour.
+const hourOnly = clean
+
+func appendRange(label string, from, to schema.Day, hourly bool, rows []moment) []byte {
+	b := make([]byte, 0, 160+260*len(rows))
+	b = append(b, `{"status":"success","city":`...)
+	b = schema.AppendString(b, label)
+	b = append(b, `,"from":"`+from.String()+`","to":"`+to.String()+`","interval":"`...)
+	if hourly {
+		b = append(b, "hour"...)
+	} else {
+		b = append(b, "day"...)
+	}
+	b = append(b, `","records":[`...)
+	for i := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendMoment(b, label, &rows[i])
+	}
+	return append(b, "]}"...)
+}
+
+func (s *Service) dayDetail(snap *Snapshot, q *question, label string, m moment, now time.Time) (api.Response, error) {
+	d := detailOf(&m.figures, now)
+	if q.has(askCity) {
+		i, err := snap.index.Find(q.city)
+		if err != nil {
+			return api.Response{}, err
+		}
+		d.State = snap.cities[i].State
+		stations := snap.ofCity(&snap.cities[i])
+		for n := range stations {
+			stations[n].figures = &figures{} // who they are, not how they are now
+		}
+		snap.name(&d, stations)
+	} else {
+		d.Pincode = fmt.Sprint(q.pin)
+	}
+	body, err := json.Marshal(detailRecord{Record: m.record(label), Date: m.day.String(), Detail: d})
+	if err != nil {
+		return api.Response{}, err
+	}
+	return api.Ready(body, time.Time{}), nil
+}
+
+func (s *Service) cityPast(ctx context.Context, a *air, snap *Snapshot, name string, from, to schema.Day, hourly bool) (string, []moment, error) {
+	i, err := snap.index.Find(name)
+	if err != nil {
+		return "", nil, err
+	}
+	c, label := &snap.cities[i], snap.index.Label(i)
+	lenders := func() []string { return snap.lenderIDs(snap.around(c.position, nearestReach)) }
+	if !hourly {
+		p, days, err := a.history.of(ctx, c.City)
+		if err != nil {
+			return "", nil, unavailable(err)
+		}
+		return label, a.history.filled(ctx, p, between(days, from, to), lenders), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	rows, err := a.tables.cityHoursBetween(ctx, c.City, from, to)
+	if err != nil {
+		return "", nil, unavailable(err)
+	}
+	return label, rows, unavailable(a.tables.lend(ctx, lenders(), pointers(rows)))
+}
+
+func pointers(rows []moment) []*figures {
+	out := make([]*figures, len(rows))
+	for i := range rows {
+		out[i] = &rows[i].figures
+	}
+	return out
+}
+
+func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to schema.Day) ([]moment, error) {
+	var out []moment
+	var row raw
+	err := each(ctx, t.conn, row.into(), func() { out = append(out, moment{hourOnly, row.figures()}) },
+		fmt.Sprintf(`SELECT %s FROM %s.city_hour FINAL
+			WHERE city = {city:String} AND state = {state:String}
+				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
+			ORDER BY at`, cityFigures, t.database),
+		param("city", c.Name), param("state", c.State), number("from", from.Start().Unix()), number("to", to.End().Unix()))
+	if err != nil {
+		return nil, fmt.Errorf("reading hours of %q: %w", c.Name, err)
+	}
+	return out, nil
+}
+
+// pinPast answers for a pin code: the stations within 25 km as they were, mixed
+// as for the present; when none of them had figures, the nearest within 100 km
+// that had.
+func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32, from, to schema.Day, hourly bool) (string, []moment, error) {
+	at, err := s.locatePin(pin)
+	if err != nil {
+		return "", nil, err
+	}
+	near := snap.around(at, nearestReach)
+	if len(near) == 0 {
+		return "", nil, refield(snap.nobodyNear(at), "pincode")
+	}
+	label := snap.placeName(near[0].station)
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	inner := slices.IndexFunc(near, func(sm sample) bool { return sm.km > mixReach })
+	if inner < 0 {
+		inner = len(near)
+	}
+	rows, err := a.tables.mixBetween(ctx, snap, near[:inner], from, to, hourly, mixReach)
+	if err == nil && len(rows) == 0 && inner < len(near) {
+		rows, err = a.tables.mixBetween(ctx, snap, near[inner:], from, to, hourly, 0)
+	}
+	if err == nil {
+		err = a.tables.lend(ctx, snap.lenderIDs(near), pointers(rows))
+	}
+	return label, rows, unavailable(err)
+}
+
+// mixBetween reads the samples' stations over a range and mixes those of the
+// same day (each station's last hour of the day that has an AQI) or hour. With
+// reach 0 only the nearest of each moment counts.
+func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, from, to schema.Day, hourly bool, reach float64) ([]moment, error) {
+	if len(near) == 0 {
+		return nil, nil
+	}
+	by := make(map[string]sample, len(near))
+	for _, sm := range near {
+		by[snap.stations[sm.station].ID] = sm
+	}
+	per := "station, toDate(at + 19799)" // 5:30 h less a second: the Indian day of the interval that ends then
+	if hourly {
+		per = "station, at"
+	}
+	got := map[schema.Day][]sample{} // by day, or by hour since 1970
+	var id string
+	var row raw
+	err := each(ctx, t.conn, row.into(&id), func() {
+		sm, f := by[id], row.figures()
+		sm.figures = &f
+		key := schema.DayOf(instant(f.at))
+		if hourly {
+			key = schema.Day(f.at / 3600) //nolint:gosec // hours since 1970
+		}
+		got[key] = append(got[key], sm)
+	}, fmt.Sprintf(`SELECT station, %s FROM %s.station_hour
+			WHERE station IN {stations:Array(String)} AND aqi IS NOT NULL
+				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
+			ORDER BY station, at DESC, computed_at DESC LIMIT 1 BY %s`, stationFigures, t.database, per),
+		param("stations", snap.lenderIDs(near)), number("from", from.Start().Unix()), number("to", to.End().Unix()))
+	if err != nil {
+		return nil, fmt.Errorf("reading hours of stations: %w", err)
+	}
+	out := make([]moment, 0, len(got))
+	for key, samples := range got {
+		slices.SortFunc(samples, func(a, b sample) int { return int(a.km*1000) - int(b.km*1000) })
+		if reach == 0 {
+			samples = samples[:1]
+		}
+		f, _ := mix(samples)
+		if hourly {
+			key = hourOnly
+		}
+		out = append(out, moment{key, f})
+	}
+	slices.SortFunc(out, func(a, b moment) int { return int(a.at) - int(b.at) })
+	return out, nil
+}

@@ -1,0 +1,107 @@
+package query
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// pinAnswers are the answers for one pin code in one snapshot.
+type pinAnswers struct {
+	record api.Response
+	detail atomic.Pointer[detailed]
+}
+
+// locatePin returns the position of a pin code.
+func (s *Service) locatePin(code int32) (places.Point, error) {
+	pin, ok, err := s.pins.Find(code)
+	switch {
+	case errors.Is(err, places.ErrNoPins):
+		return places.Point{}, schema.Refuse(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; ask by city instead.")
+	case err != nil:
+		return places.Point{}, err
+	case !ok:
+		return places.Point{}, schema.Refuse(schema.LocationNotFound, "pincode", fmt.Sprintf("No place has the pin code %d.", code))
+	}
+	return pin.Position, nil
+}
+
+// pinCurrent answers for a pin code. The record is made once a snapshot.
+func (s *Service) pinCurrent(snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+	if got, ok := snap.pins.Load(q.pin); ok {
+		answers := got.(*pinAnswers)
+		if !q.detail {
+			return answers.record, nil
+		}
+		if d := answers.detail.Load(); d.holds(now) {
+			return d.Response, nil
+		}
+	}
+	at, err := s.locatePin(q.pin)
+	if err != nil {
+		return api.Response{}, err
+	}
+	record, detail, err := snap.position(at, fmt.Sprint(q.pin), q.detail, now)
+	if err != nil {
+		return api.Response{}, refield(err, "pincode")
+	}
+	got, _ := snap.pins.LoadOrStore(q.pin, &pinAnswers{record: record})
+	if !q.detail {
+		return record, nil
+	}
+	got.(*pinAnswers).detail.Store(detail)
+	return detail.Response, nil
+}
+
+// position answers for a place on the map; detail only when it is wanted.
+func (s *Snapshot) position(at places.Point, pincode string, detail bool, now time.Time) (api.Response, *detailed, error) {
+	f, used, err := s.at(at)
+	if err != nil {
+		return api.Response{}, nil, err
+	}
+	record := f.record(s.placeName(used[0].station))
+	if !detail {
+		return api.Ready(append(record.Append(nil), '}'), s.built), nil, nil
+	}
+	d := detailOf(&f, now)
+	d.Pincode, d.DistanceKM = pincode, kilometres(used[0].km)
+	if c := s.stations[used[0].station].city; c >= 0 {
+		d.State = s.cities[c].State
+	}
+	s.name(&d, used)
+	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
+	if err != nil {
+		return api.Response{}, nil, err
+	}
+	made := &detailed{Response: api.Ready(body, s.built)}
+	if !d.Stale {
+		made.until = instant(f.updated).Add(staleAfter)
+	}
+	return api.Ready(append(record.Append(nil), '}'), s.built), made, nil
+}
+
+// placeName is what a record calls the place of a station: its city, or its own
+// name when nobody said in which city it stands.
+func (s *Snapshot) placeName(i int32) string {
+	if c := s.stations[i].city; c >= 0 {
+		return s.index.Label(int(c))
+	}
+	return s.stations[i].Name
+}
+
+// refield names the parameter at fault in a problem that was found further in.
+func refield(err error, field string) error {
+	var p *schema.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	named := *p
+	named.Field = field
+	return &named
+}

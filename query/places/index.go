@@ -1,0 +1,166 @@
+package places
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vayu/schema"
+	"vayu/schema/gazetteer"
+)
+
+// City is a city that has air to show, by its canonical name and state.
+type City struct{ Name, State string }
+
+// Index finds cities by any name that is in use for them. It never changes and
+// is safe for concurrent use.
+type Index struct {
+	cities []City
+	labels []string
+	byKey  map[string][]int32 // usually one city
+	terms  []term             // every plain name, sorted by key: prefixes, suggestions
+}
+
+type term struct {
+	key  string
+	city int32
+}
+
+// NewIndex returns an index of cities; what Find returns are positions in them.
+func NewIndex(cities []City) *Index {
+	x := &Index{cities: cities, labels: make([]string, len(cities)), byKey: make(map[string][]int32, 6*len(cities))}
+	states := map[string][]int{}
+	for i, c := range cities {
+		key := gazetteer.Key(c.Name)
+		states[key] = append(states[key], i)
+	}
+	for i, c := range cities {
+		x.labels[i] = c.Name
+		if key := gazetteer.Key(c.Name); c.State != "" && (len(states[key]) > 1 || gazetteer.Homonymous(c.Name)) {
+			x.labels[i] = c.Name + ", " + c.State
+		}
+		x.add(int32(i), c) //nolint:gosec // a few hundred cities
+	}
+	for key, found := range x.byKey {
+		x.byKey[key] = x.settle(found)
+	}
+	slices.SortFunc(x.terms, func(a, b term) int { return strings.Compare(a.key, b.key) })
+	return x
+}
+
+func (x *Index) add(i int32, c City) {
+	entry := gazetteer.City{Name: c.Name, State: c.State}
+	for _, known := range gazetteer.Lookup(c.Name) {
+		if known.State == c.State {
+			entry = known
+		}
+	}
+	for _, key := range entry.Keys() {
+		if !slices.Contains(x.byKey[key], i) {
+			x.byKey[key] = append(x.byKey[key], i)
+		}
+	}
+	for _, name := range append([]string{c.Name}, entry.Aliases...) {
+		x.terms = append(x.terms, term{gazetteer.Key(name), i})
+	}
+}
+
+// settle drops cities whose state nobody knows when another of the same name
+// has one: the two are the same place, described twice.
+func (x *Index) settle(found []int32) []int32 {
+	if len(found) < 2 {
+		return found
+	}
+	var stated []int32
+	for _, i := range found {
+		if x.cities[i].State != "" {
+			stated = append(stated, i)
+		}
+	}
+	if len(stated) == 0 {
+		return found[:1]
+	}
+	return stated
+}
+
+// Len returns the number of cities.
+func (x *Index) Len() int { return len(x.cities) }
+
+// City returns the city at a position.
+func (x *Index) City(i int) City { return x.cities[i] }
+
+// Label returns what replies call a city: its name, with its state when cities
+// of several states share the name.
+func (x *Index) Label(i int) string { return x.labels[i] }
+
+// Find returns the position of the city that a name means. Its error is a
+// *schema.Problem: location_not_found with suggestions, ambiguous_location with
+// candidates, or no_data for a city that exists but has no readings.
+func (x *Index) Find(name string) (int, error) {
+	var buf [64]byte
+	key := gazetteer.AppendKey(buf[:0], name)
+	found := x.byKey[string(key)]
+	if len(found) == 1 {
+		return int(found[0]), nil
+	}
+	return 0, x.refuse(name, string(key), found)
+}
+
+// Ambiguous reports whether a name alone means several cities of the index.
+func (x *Index) Ambiguous(name string) bool {
+	var buf [64]byte
+	return len(x.byKey[string(gazetteer.AppendKey(buf[:0], name))]) > 1
+}
+
+func (x *Index) refuse(name, key string, found []int32) error {
+	if len(found) > 1 {
+		p := schema.Refuse(schema.AmbiguousLocation, "city", "")
+		for _, i := range found {
+			p.Candidates = append(p.Candidates, x.cities[i].Name+", "+x.cities[i].State)
+		}
+		slices.Sort(p.Candidates)
+		p.Message = fmt.Sprintf("Several cities are called %s. Ask for one of: %s.", quote(name), strings.Join(p.Candidates, "; "))
+		return p
+	}
+	if known := gazetteer.Lookup(name); key != "" && len(known) > 0 {
+		return schema.Refuse(schema.NoData, "city", fmt.Sprintf("There are no readings for %s, %s.", known[0].Name, known[0].State))
+	}
+	p := schema.Refuse(schema.LocationNotFound, "city", fmt.Sprintf("No city is called %s.", quote(name)))
+	p.Suggestions = x.Suggest(key, maxSuggestions)
+	if len(p.Suggestions) > 0 {
+		p.Message += " Did you mean " + strings.Join(p.Suggestions, ", ") + "?"
+	}
+	return p
+}
+
+// Prefix returns the positions of the cities of which a name begins with prefix,
+// in order of their labels; all for an empty prefix.
+func (x *Index) Prefix(prefix string) []int {
+	key := gazetteer.Key(prefix)
+	from, _ := slices.BinarySearchFunc(x.terms, key, func(t term, k string) int { return strings.Compare(t.key, k) })
+	seen := make([]bool, len(x.cities))
+	var out []int
+	for _, t := range x.terms[from:] {
+		if !strings.HasPrefix(t.key, key) {
+			break
+		}
+		if !seen[t.city] {
+			seen[t.city] = true
+			out = append(out, int(t.city))
+		}
+	}
+	slices.SortFunc(out, func(a, b int) int { return strings.Compare(x.labels[a], x.labels[b]) })
+	return out
+}
+
+// maxQuoted bounds how much of a client's own text goes back in a message, in
+// characters.
+const maxQuoted = 60
+
+func quote(name string) string {
+	runes := []rune(name)
+	if len(runes) > maxQuoted {
+		return "“" + string(runes[:maxQuoted]) + "…”"
+	}
+	return "“" + name + "”"
+}

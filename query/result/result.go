@@ -1,0 +1,123 @@
+// Package result writes the answer of an SQL statement as a table for people,
+// or as CSV, JSON lines or an Arrow stream for programs.
+package result
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Rows is an answer of ClickHouse that is read once, row by row.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Columns() []string
+	ColumnTypes() []driver.ColumnType
+	Err() error
+}
+
+// Writer writes an answer and returns the number of its rows.
+type Writer func(w io.Writer, rows Rows) (int, error)
+
+// Formats is every format by name.
+var Formats = map[string]Writer{
+	"table": Table,
+	"csv":   CSV,
+	"json":  JSON,
+	"arrow": Arrow,
+}
+
+// cells holds one row: a pointer per column, of the type that the column scans
+// into.
+type cells []any
+
+func newCells(rows Rows) cells {
+	types := rows.ColumnTypes()
+	c := make(cells, len(types))
+	for i, t := range types {
+		c[i] = reflect.New(t.ScanType()).Interface()
+	}
+	return c
+}
+
+// each scans every row into the same cells and calls row for it.
+func each(rows Rows, row func(c cells) error) (int, error) {
+	c := newCells(rows)
+	n := 0
+	for rows.Next() {
+		// Scan leaves a pointer of an earlier row alone when the value is NULL.
+		for i := range c {
+			reflect.ValueOf(c[i]).Elem().SetZero()
+		}
+		if err := rows.Scan(c...); err != nil {
+			return n, fmt.Errorf("reading row %d: %w", n+1, err)
+		}
+		if err := row(c); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, rows.Err()
+}
+
+// value returns the value of a cell: nil for NULL, never a pointer.
+func (c cells) value(i int) any {
+	v := reflect.ValueOf(c[i]).Elem()
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	return v.Interface()
+}
+
+// text returns a cell as people and CSV readers write it; null is what stands
+// for NULL.
+func (c cells) text(i int, null string) string {
+	switch v := c.value(i).(type) {
+	case nil:
+		return null
+	case string:
+		return v
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'f', -1, 32)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// isDate reports whether a column's ClickHouse type is a calendar date.
+func isDate(t driver.ColumnType) bool {
+	switch t.DatabaseTypeName() {
+	case "Date", "Date32", "Nullable(Date)", "Nullable(Date32)":
+		return true
+	}
+	return false
+}
+
+// dates rewrites the cells of date columns as YYYY-MM-DD.
+func dates(rows Rows) func(c cells, i int, null string) string {
+	types := rows.ColumnTypes()
+	day := make([]bool, len(types))
+	for i, t := range types {
+		day[i] = isDate(t)
+	}
+	return func(c cells, i int, null string) string {
+		if day[i] {
+			if t, ok := c.value(i).(time.Time); ok {
+				return t.Format(time.DateOnly)
+			}
+		}
+		return c.text(i, null)
+	}
+}

@@ -1,0 +1,274 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/api"
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// Config is what a Service is made of. Zero values of the optional fields give
+// the defaults stated.
+type Config struct {
+	// Conn reads both worlds' databases.
+	Conn Conn
+	// Database names a world's database; nil means schema.World.Database.
+	Database func(schema.World) string
+	// Directory is where snapshots are kept between runs; "" keeps none.
+	Directory string
+	// PinFile is the file of pin codes; "" looks for it: places.FindPinFile.
+	PinFile string
+	// Poll is the time between two looks for new roll-ups; 0 is 2 s.
+	Poll time.Duration
+	// HistoryBytes bounds the history in memory, of both worlds together;
+	// 0 is 48 MiB: 10 years of some 200 cities.
+	HistoryBytes int64
+	Log          *slog.Logger
+	Metrics      prometheus.Registerer // nil for none
+	Now          func() time.Time      // nil is time.Now
+}
+
+const (
+	defaultPoll    = 2 * time.Second
+	defaultHistory = 48 << 20
+	// refreshPatience bounds the reading of a snapshot: a first one after an
+	// import of years looks at every station hour once.
+	refreshPatience = 2 * time.Minute
+)
+
+// Service answers the questions about air of both worlds.
+type Service struct {
+	airs    [len(schema.Worlds)]*air
+	pins    places.Pins
+	pinFile string
+	poll    time.Duration
+	log     *slog.Logger
+	now     func() time.Time
+	cache   atomic.Pointer[cacheHeader]
+}
+
+// air is one world's air.
+type air struct {
+	world    schema.World
+	tables   tables
+	history  *history
+	snapshot atomic.Pointer[Snapshot]
+	file     string // where the snapshot is kept, "" for nowhere
+	metrics  *worldMetrics
+	mu       sync.Mutex // one refresh at a time
+	mark     mark
+	read     bool // the tables have been read once in this run
+}
+
+// New returns a Service that knows nothing yet: Restore loads what the last run
+// kept, Run keeps it fresh.
+func New(c Config) (*Service, error) {
+	if c.Conn == nil {
+		return nil, errors.New("query needs a connection to ClickHouse")
+	}
+	m, err := newMetrics(c.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{pinFile: c.PinFile, poll: c.Poll, log: c.Log, now: c.Now}
+	if s.poll <= 0 {
+		s.poll = defaultPoll
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if c.Database == nil {
+		c.Database = schema.World.Database
+	}
+	if c.HistoryBytes <= 0 {
+		c.HistoryBytes = defaultHistory
+	}
+	for _, world := range schema.Worlds {
+		a := &air{world: world, tables: tables{c.Conn, c.Database(world)}, metrics: m.world(world)}
+		if a.history, err = newHistory(a.tables, c.HistoryBytes/int64(len(s.airs))); err != nil {
+			return nil, fmt.Errorf("making the history of %s: %w", world, err)
+		}
+		a.history.loads, a.history.failures = a.metrics.historyLoads, a.metrics.historyErrors
+		if c.Directory != "" {
+			a.file = snapshotFile(c.Directory, world)
+		}
+		s.airs[world] = a
+	}
+	m.watch(s)
+	return s, nil
+}
+
+// Restore publishes the snapshots that the last run kept and returns how many
+// worlds have one. A file that cannot be used is logged and ignored. It takes
+// some 10 ms and is called before the API listens.
+func (s *Service) Restore() int {
+	n := 0
+	for _, a := range s.airs {
+		if a.file == "" {
+			continue
+		}
+		snap, err := readSnapshot(a.file)
+		if err != nil {
+			if !errors.Is(err, errNoSnapshot) {
+				s.log.Warn("the kept snapshot cannot be used", "world", a.world.String(), "file", a.file, "error", err)
+			}
+			continue
+		}
+		a.snapshot.Store(snap)
+		n++
+	}
+	return n
+}
+
+// Run reads the pin codes and keeps the snapshots fresh until ctx ends. Failures
+// are logged and counted, and the last snapshot stays.
+func (s *Service) Run(ctx context.Context) error {
+	var wait sync.WaitGroup
+	wait.Go(func() { s.loadPins(ctx) })
+	for _, a := range s.airs {
+		wait.Go(func() { s.follow(ctx, a) })
+	}
+	wait.Wait()
+	return nil
+}
+
+func (s *Service) loadPins(ctx context.Context) {
+	path, err := places.FindPinFile(s.pinFile)
+	if err == nil {
+		err = s.pins.Load(ctx, path)
+	}
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.log.Error("questions by pin code cannot be answered", "error", err)
+	default:
+		s.log.Info("pin codes are read", "count", s.pins.Len())
+	}
+}
+
+// follow polls for roll-ups. A failure is logged when it begins and when it
+// ends, not at every poll.
+func (s *Service) follow(ctx context.Context, a *air) {
+	tick := time.NewTicker(s.poll)
+	defer tick.Stop()
+	failing := false
+	for {
+		err := s.Refresh(ctx, a.world)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && !failing:
+			s.log.Warn("the snapshot cannot be refreshed; the last one stays", "world", a.world.String(), "error", err)
+		case err == nil && failing:
+			s.log.Info("the snapshot is refreshed again", "world", a.world.String())
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Refresh publishes a new snapshot of a world when a roll-up has ended since
+// the last. It may be called at any time; calls for one world wait for each
+// other.
+func (s *Service) Refresh(ctx context.Context, world schema.World) error {
+	a := s.airs[world]
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	defer cancel()
+	now, from, err := a.tables.rollups(ctx, a.mark)
+	if err != nil {
+		a.metrics.errors.Inc()
+		return err
+	}
+	if a.read && now == a.mark {
+		return nil
+	}
+	before, since := a.snapshot.Load(), uint32(0)
+	if a.read {
+		since = uint32(max(from.Unix(), 0)) //nolint:gosec // seconds until 2106
+	}
+	if err := a.rebuild(ctx, before, since, s.now()); err != nil {
+		a.metrics.errors.Inc()
+		return err
+	}
+	a.mark, a.read = now, true
+	a.history.touch(schema.DayOf(instant(since)))
+	a.metrics.builds.Inc()
+	if err := a.keep(); err != nil {
+		a.metrics.errors.Inc()
+		s.log.Error("the snapshot cannot be kept on disk", "world", world.String(), "error", err)
+	}
+	return nil
+}
+
+func (a *air) rebuild(ctx context.Context, before *Snapshot, since uint32, now time.Time) error {
+	f, err := a.tables.refresh(ctx, before, since)
+	if err != nil {
+		return err
+	}
+	snap := assemble(f, now)
+	if err := a.tables.lendCities(ctx, snap, since); err != nil {
+		return err
+	}
+	snap.finish(before)
+	a.snapshot.Store(snap)
+	return nil
+}
+
+func (a *air) keep() error {
+	if a.file == "" {
+		return nil
+	}
+	return writeSnapshot(a.file, a.snapshot.Load())
+}
+
+// cacheHeader is the Cache-Control of answers made in one second.
+type cacheHeader struct {
+	second int64
+	value  []string
+}
+
+// publishDelay is how long after the hour new figures are expected: the feed is
+// fetched with up to a few minutes of jitter.
+const publishDelay = 5 * time.Minute
+
+// cacheControl lets clients keep an answer until the next refresh.
+func (s *Service) cacheControl(now time.Time) []string {
+	second := now.Unix()
+	if h := s.cache.Load(); h != nil && h.second == second {
+		return h.value
+	}
+	next := schema.HourEnd(now.Add(-publishDelay)).Add(publishDelay)
+	age := max(int64(next.Sub(now)/time.Second), 1)
+	h := &cacheHeader{second, []string{fmt.Sprintf("private, max-age=%d", age)}}
+	s.cache.Store(h)
+	return h.value
+}
+
+// snapshotOf returns a world's snapshot, or the client's answer when there is
+// none yet.
+func (s *Service) snapshotOf(c *api.Call) (*air, *Snapshot, error) {
+	a := s.airs[c.World]
+	snap := a.snapshot.Load()
+	if snap == nil {
+		return nil, nil, schema.Refuse(schema.ServiceUnavailable, "", "The service has just started and has no figures yet.")
+	}
+	return a, snap, nil
+}

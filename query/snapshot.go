@@ -1,0 +1,158 @@
+package query
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// station is one station with its latest hour.
+type station struct {
+	schema.Station
+	city int32 // position in Snapshot.cities, -1 for none
+	figures
+}
+
+func (s *station) point() places.Point {
+	return places.Point{Latitude: s.Latitude, Longitude: s.Longitude}
+}
+
+// city is one city with its latest hour.
+type city struct {
+	places.City
+	figures
+	position places.Point // mean of its located stations
+	stations []int32
+}
+
+// Snapshot is everything that is known about one world's air at one moment,
+// with its answers ready. It never changes once it is published.
+type Snapshot struct {
+	built    time.Time
+	index    *places.Index
+	cities   []city
+	stations []station
+	byID     map[string]int32
+	current  []api.Response // by city; no Body: no data
+	details  []atomic.Pointer[detailed]
+	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all
+}
+
+// facts is what a snapshot is built from: what the tables say.
+type facts struct {
+	stations []station
+	cities   []city
+}
+
+// build makes a snapshot of facts to which nothing is lent.
+func build(f facts, now time.Time, before *Snapshot) *Snapshot {
+	s := assemble(f, now)
+	s.finish(before)
+	return s
+}
+
+// assemble joins cities and stations. The snapshot has no answers yet.
+func assemble(f facts, now time.Time) *Snapshot {
+	s := &Snapshot{built: now, byID: make(map[string]int32, len(f.stations)), stations: f.stations}
+	where := make(map[places.City]int32, len(f.cities))
+	for _, c := range f.cities {
+		where[c.City] = int32(len(s.cities)) //nolint:gosec // hundreds
+		s.cities = append(s.cities, city{City: c.City, figures: c.figures})
+	}
+	for i := range s.stations {
+		st := &s.stations[i]
+		s.byID[st.ID] = int32(i) //nolint:gosec // hundreds
+		st.city = -1
+		if st.City == "" {
+			continue
+		}
+		key := places.City{Name: st.City, State: st.State}
+		n, ok := where[key]
+		if !ok {
+			n = int32(len(s.cities)) //nolint:gosec // hundreds
+			where[key] = n
+			s.cities = append(s.cities, city{City: key, figures: noFigures()})
+		}
+		st.city = n
+		s.cities[n].stations = append(s.cities[n].stations, int32(i)) //nolint:gosec // hundreds
+	}
+	names := make([]places.City, len(s.cities))
+	for i := range s.cities {
+		s.cities[i].position = s.middle(s.cities[i].stations)
+		names[i] = s.cities[i].City
+	}
+	s.index = places.NewIndex(names)
+	return s
+}
+
+// finish makes the answers. Those that are the same as in the snapshot before
+// keep their time of change.
+func (s *Snapshot) finish(before *Snapshot) {
+	s.details = make([]atomic.Pointer[detailed], len(s.cities))
+	s.current = make([]api.Response, len(s.cities))
+	for i := range s.cities {
+		if s.cities[i].aqi < 0 {
+			continue
+		}
+		record := s.cities[i].record(s.index.Label(i))
+		s.current[i] = api.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.built)
+		keepTime(&s.current[i], before, s.cities[i].City)
+	}
+}
+
+// keepTime keeps the Last-Modified of an answer that did not change.
+func keepTime(resp *api.Response, before *Snapshot, name places.City) {
+	if before == nil {
+		return
+	}
+	i, err := before.index.Find(name.Name + ", " + name.State)
+	if err != nil || before.index.City(i) != name {
+		return
+	}
+	if old := before.current[i]; len(old.ETag) == 1 && old.ETag[0] == resp.ETag[0] {
+		resp.Changed, resp.Modified = old.Changed, old.Modified
+	}
+}
+
+func (s *Snapshot) middle(stations []int32) places.Point {
+	var sum places.Point
+	n := 0.0
+	for _, i := range stations {
+		if p := s.stations[i].point(); p.Known() {
+			sum.Latitude += p.Latitude
+			sum.Longitude += p.Longitude
+			n++
+		}
+	}
+	if n == 0 {
+		return places.Point{}
+	}
+	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
+}
+
+// facts returns what the snapshot was built from, for building the next.
+func (s *Snapshot) facts() facts {
+	if s == nil {
+		return facts{}
+	}
+	f := facts{stations: append([]station(nil), s.stations...)}
+	for i := range s.cities {
+		if s.cities[i].at > 0 {
+			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures})
+		}
+	}
+	return f
+}
+
+// newest returns the latest hour of any city, Unix seconds; 0 for none.
+func (s *Snapshot) newest() uint32 {
+	var at uint32
+	for i := range s.cities {
+		at = max(at, s.cities[i].at)
+	}
+	return at
+}

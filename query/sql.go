@@ -1,0 +1,127 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/schema"
+)
+
+// Conn is what this package needs of ClickHouse. Queries may run at the same
+// time; Query must respect ctx.
+type Conn interface {
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+}
+
+// hundredths is the SQL of a Nullable concentration as a schema.Figure.
+func hundredths(expr string) string {
+	return fmt.Sprintf("ifNull(toInt32(least(floor(%s * 100 + 0.5), 2000000000)), %d)", expr, schema.Unknown)
+}
+
+// figureColumns is the SQL of figures in the order of figures.into, out of
+// station_hour when there are no counts of stations, else city_hour or city_day.
+func figureColumns(counts bool) string {
+	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
+	for _, p := range schema.RecordPollutants {
+		columns = append(columns, hundredths(p.String()))
+	}
+	for _, p := range schema.Pollutants {
+		columns = append(columns, "ifNull(toInt16("+p.String()+"_index), -1)")
+	}
+	if counts {
+		columns = append(columns, "toInt16(aqi)", "stations_used", "stations_total")
+	} else {
+		columns = append(columns, "ifNull(toInt16(aqi), -1)", "toUInt16(1)", "toUInt16(1)")
+	}
+	return strings.Join(append(columns, "toUInt8(dominant)", "derived", "daily_mean"), ", ")
+}
+
+var (
+	stationFigures = figureColumns(false)
+	cityFigures    = figureColumns(true)
+)
+
+// raw is figures with the types that the driver scans into.
+type raw struct {
+	at, updated    uint32
+	amount         [records]int32
+	index          [len(schema.Pollutants)]int16
+	aqi            int16
+	used, total    uint16
+	dominant       uint8
+	derived, daily uint8
+}
+
+// into returns where a row's figures go, after the given leading columns.
+func (r *raw) into(leading ...any) []any {
+	dest := append(leading, &r.at, &r.updated)
+	for i := range r.amount {
+		dest = append(dest, &r.amount[i])
+	}
+	for i := range r.index {
+		dest = append(dest, &r.index[i])
+	}
+	return append(dest, &r.aqi, &r.used, &r.total, &r.dominant, &r.derived, &r.daily)
+}
+
+func (r *raw) figures() figures {
+	f := figures{
+		at: r.at, updated: r.updated, index: r.index, aqi: r.aqi, dominant: schema.Pollutant(r.dominant),
+		used: r.used, total: r.total, derived: r.derived, daily: r.daily,
+	}
+	for i, amount := range r.amount {
+		f.amount[i] = schema.Figure(amount)
+	}
+	return f
+}
+
+// param is a server-side parameter, {name:Type} in the SQL.
+func param(name string, value any) any { return clickhouse.Named(name, value) }
+
+// number is a server-side parameter of an integer type.
+func number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
+	return clickhouse.Named(name, fmt.Sprint(value))
+}
+
+// each runs a query and calls row after every row was scanned into dest.
+func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
+	rows, err := conn.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			_ = rows.Close()
+			return err
+		}
+		row()
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// unavailable turns an error of the engine into the client's answer: an
+// exception that the engine states is ours to mend and stays inside; anything
+// else means that the engine is away and may be back in a moment.
+func unavailable(err error) error {
+	var stated *clickhouse.Exception
+	if err == nil || errors.As(err, &stated) {
+		return err
+	}
+	return &enginelessError{cause: err}
+}
+
+// enginelessError is answered as service_unavailable and logged with its cause.
+type enginelessError struct{ cause error }
+
+func (e *enginelessError) Error() string { return "asking ClickHouse: " + e.cause.Error() }
+
+// Unwrap gives the client's answer and the cause.
+func (e *enginelessError) Unwrap() []error {
+	return []error{schema.Refuse(schema.ServiceUnavailable, "",
+		"History cannot be read at the moment; current air quality is not affected. Please try again."), e.cause}
+}
