@@ -1,6 +1,7 @@
 package datagov
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -32,7 +33,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 		if err != nil {
 			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
 		}
-		done, err := records.page(reply.Body)
+		done, err := records.page(bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***"))) // a refusal may quote the key
 		if err != nil {
 			return fmt.Errorf("reading data.gov.in: %w", err)
 		}

@@ -10,22 +10,22 @@ import (
 	"vayu/schema"
 )
 
-// site is where a CAAQM table says which station a row is from.
-type site struct {
+// place is where a CAAQM table says which station a row is from.
+type place struct {
 	name, city, state int
 	stations          stations
 }
 
-func newSite(h header) site {
-	return site{name: h.find("site_name", "station_name", "station name"), city: h.find("city"), state: h.find("state")}
+func newPlace(h header) place {
+	return place{name: h.find("site_name", "station_name", "station name"), city: h.find("city"), state: h.find("state")}
 }
 
-func (s *site) number(cells [][]byte, b *ingest.Builder) (int, bool) {
+func (s *place) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 	name := cells[s.name]
 	if !named(name) {
 		return 0, false
 	}
-	return s.stations.find(name, b, func() schema.Station {
+	return s.stations.find(name, false, b, func() schema.Station {
 		return network.Station(string(name), string(at(cells, s.city)), string(at(cells, s.state)), 0, 0)
 	}), true
 }
@@ -33,18 +33,18 @@ func (s *site) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 // spans is a CAAQM table of many stations that gives both ends of every row's
 // interval. The end is the reading's time.
 type spans struct {
-	site     site
+	place    place
 	interval interval
 	columns  []column
 }
 
 func newSpans(h header) (row, bool) {
-	t := &spans{newSite(h), newInterval(h), h.columns()}
-	return t, t.site.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate >= 0 && len(t.columns) > 0
+	t := &spans{newPlace(h), newInterval(h), h.columns()}
+	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate >= 0 && len(t.columns) > 0
 }
 
 func (t *spans) read(cells [][]byte, b *ingest.Builder) error {
-	station, ok := t.site.number(cells, b)
+	station, ok := t.place.number(cells, b)
 	if !ok {
 		return refuseAll(t.columns, ingest.NoStation, b)
 	}
@@ -60,7 +60,7 @@ func (t *spans) read(cells [][]byte, b *ingest.Builder) error {
 // often follow one another, so the table is looked through first; a hole in the
 // data then changes nothing.
 type starts struct {
-	site     site
+	place    place
 	interval interval
 	columns  []column
 	spacings map[string]*spacing
@@ -76,21 +76,21 @@ type spacing struct {
 
 func newStarts(h header) (row, bool) {
 	t := &starts{
-		site: newSite(h), interval: newInterval(h), columns: h.columns(),
+		place: newPlace(h), interval: newInterval(h), columns: h.columns(),
 		spacings: make(map[string]*spacing), all: make(map[time.Duration]int),
 	}
-	return t, t.site.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate < 0 && len(t.columns) > 0
+	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate < 0 && len(t.columns) > 0
 }
 
 func (t *starts) survey(cells [][]byte) {
 	from, ok := t.interval.begin(cells)
-	if !ok || !named(cells[t.site.name]) {
+	if !ok || !named(cells[t.place.name]) {
 		return
 	}
-	s := t.spacings[string(cells[t.site.name])]
+	s := t.spacings[string(cells[t.place.name])]
 	if s == nil {
 		s = &spacing{counts: make(map[time.Duration]int)}
-		t.spacings[string(cells[t.site.name])] = s
+		t.spacings[string(cells[t.place.name])] = s
 	} else if d := from.Sub(s.last); d > 0 && d <= time.Duration(schema.Daily)*time.Minute {
 		s.counts[d]++
 		t.all[d]++
@@ -124,7 +124,7 @@ func commonest(counts map[time.Duration]int) time.Duration {
 }
 
 func (t *starts) read(cells [][]byte, b *ingest.Builder) error {
-	station, ok := t.site.number(cells, b)
+	station, ok := t.place.number(cells, b)
 	if !ok {
 		return refuseAll(t.columns, ingest.NoStation, b)
 	}
@@ -132,7 +132,7 @@ func (t *starts) read(cells [][]byte, b *ingest.Builder) error {
 	if !ok {
 		return refuseAll(t.columns, ingest.BadTime, b)
 	}
-	d := t.of(cells[t.site.name])
+	d := t.of(cells[t.place.name])
 	minutes, ok := length(d)
 	if !ok {
 		return refuseAll(t.columns, ingest.BadTime, b)

@@ -19,27 +19,36 @@ func at(cells [][]byte, index int) []byte {
 // stations remembers the builder's numbers of stations by the text that names
 // them, because a lookup by identity would spell it out for every row.
 type stations struct {
-	numbers map[string]int
-	last    string
-	number  int
+	known map[string]*site
+	last  *site
 }
 
-// find returns the number of the station that a text names; describe is called
-// for a text that is new.
-func (s *stations) find(name []byte, b *ingest.Builder, describe func() schema.Station) int {
-	if string(name) == s.last && s.numbers != nil {
-		return s.number
+// site is a station as a file names it.
+type site struct {
+	text   string
+	number int
+	placed bool // a row with a position was met
+}
+
+// find returns the number of the station that a text names. describe is called
+// for a text that is new, and once more for the first row that has a position
+// when the rows before had none.
+func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe func() schema.Station) int {
+	if s.last == nil || string(name) != s.last.text {
+		s.last = s.known[string(name)]
 	}
-	number, ok := s.numbers[string(name)]
-	if !ok {
-		if s.numbers == nil {
-			s.numbers = make(map[string]int)
+	if s.last == nil {
+		if s.known == nil {
+			s.known = make(map[string]*site)
 		}
-		number = b.Station(describe())
-		s.numbers[string(name)] = number
+		s.last = &site{text: string(name), placed: placed, number: b.Station(describe())}
+		s.known[s.last.text] = s.last
 	}
-	s.last, s.number = string(name), number
-	return number
+	if placed && !s.last.placed {
+		s.last.placed = true
+		b.Station(describe())
+	}
+	return s.last.number
 }
 
 // named reports whether a cell names anything.

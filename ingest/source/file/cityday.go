@@ -32,7 +32,7 @@ func (t *cityDay) read(cells [][]byte, b *ingest.Builder) error {
 	if !ok {
 		return refuseAll(t.columns, ingest.BadTime, b)
 	}
-	station := t.stations.find(city, b, func() schema.Station {
+	station := t.stations.find(city, false, b, func() schema.Station {
 		return schema.Station{
 			ID: schema.StationID("citymean", string(city)), Name: string(city), City: string(city),
 			Kind: schema.CityMean, Attribution: network.Owner, Licence: network.Licence,

@@ -34,7 +34,7 @@ func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
 		b.Reject(ingest.NoStation)
 		return nil
 	}
-	station := l.stations.find(name, b, func() schema.Station {
+	station := l.stations.find(name, len(at(cells, l.latitude)) > 0, b, func() schema.Station {
 		lat, lon := position(at(cells, l.latitude), at(cells, l.longitude), b)
 		return network.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
 	})

@@ -68,7 +68,8 @@ func (o *openaq) read(cells [][]byte, b *ingest.Builder) error {
 		b.Reject(reason)
 		return nil
 	}
-	station := o.stations.find(cells[o.location], b, func() schema.Station { return o.describe(cells, b) })
+	placed := len(at(cells, o.latitude)) > 0 || len(at(cells, o.coordinates)) > 0
+	station := o.stations.find(cells[o.location], placed, b, func() schema.Station { return o.describe(cells, b) })
 	return b.Add(station, reading)
 }
 

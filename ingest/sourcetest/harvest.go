@@ -1,0 +1,92 @@
+package sourcetest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// harvest is everything that a fetch yielded.
+type harvest struct {
+	batches  int
+	readings []string
+	stations map[string]string
+	rejected ingest.Rejections
+}
+
+// take collects batches and checks what must hold for each of them.
+func (h *harvest) take(t *testing.T, c *Case) func(*ingest.Batch) error {
+	h.stations = make(map[string]string)
+	return func(b *ingest.Batch) error {
+		defer b.Release()
+		h.batches++
+		if !b.Readings.Schema().Equal(schema.ReadingColumns) {
+			t.Errorf("a batch with the columns %v", b.Readings.Schema())
+			return nil
+		}
+		h.rejected.Merge(b.Rejected)
+		described := make(map[string]bool)
+		for _, s := range b.Stations {
+			described[s.ID] = true
+			h.stations[s.ID] = stationLine(&s)
+		}
+		for i := range b.Rows() {
+			r := b.Reading(i)
+			h.check(t, c, b, r, described)
+			h.readings = append(h.readings, readingLine(r))
+		}
+		return nil
+	}
+}
+
+func (h *harvest) check(t *testing.T, c *Case, b *ingest.Batch, r schema.Reading, described map[string]bool) {
+	if reason := ingest.Check(&r, c.Now); reason != ingest.None {
+		t.Errorf("a reading that the rules refuse (%s): %+v", reason, r)
+	}
+	if !described[r.Station] {
+		t.Errorf("station %q has readings in a batch that does not describe it", r.Station)
+	}
+	if r.Source == "" || r.Averaging == 0 || (r.Kind != schema.Concentration && r.Kind != schema.SubIndex) {
+		t.Errorf("a reading without source, averaging or kind: %+v", r)
+	}
+	hour := schema.HourEnd(r.At)
+	if !slices.ContainsFunc(b.Changes.Spans(r.Station), func(s schema.Span) bool {
+		return !hour.Before(s.From) && !hour.After(s.To)
+	}) {
+		t.Errorf("the hour of %+v is not among the changes", r)
+	}
+}
+
+func (h *harvest) readingText() string { return lines(h.readings) }
+
+func (h *harvest) stationText() string {
+	var all []string
+	for _, line := range h.stations {
+		all = append(all, line)
+	}
+	return lines(all)
+}
+
+func lines(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(slices.Sorted(slices.Values(all)), "\n") + "\n"
+}
+
+func readingLine(r schema.Reading) string {
+	return fmt.Sprintf("%s,%s,%s,%s,%s,%d,%s", r.Station, r.Pollutant, r.At.Format(time.RFC3339),
+		strconv.FormatFloat(r.Value, 'g', -1, 64), r.Kind, r.Averaging, r.Flag)
+}
+
+func stationLine(s *schema.Station) string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	return fmt.Sprintf("%s,%q,%s,%s,%s,%s,%s,%q,%s",
+		s.ID, s.Name, s.City, s.State, number(s.Latitude), number(s.Longitude), s.Kind, s.Attribution, s.Licence)
+}
