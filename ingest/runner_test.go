@@ -1,0 +1,319 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// shelf is an archive in memory that can be made to fail.
+type shelf struct {
+	mu       sync.Mutex
+	rows     int
+	loads    int
+	failures int // loads that still fail
+	first    time.Time
+	last     time.Time
+	lost     int // answers of Coverage that still fail
+}
+
+var errFull = errors.New("no space left on device")
+
+func (s *shelf) Load(_ context.Context, b *ingest.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loads++
+	if s.failures > 0 {
+		s.failures--
+		return errFull
+	}
+	s.rows += b.Rows()
+	return nil
+}
+
+func (s *shelf) Coverage(context.Context, string, time.Time) (time.Time, time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost > 0 {
+		s.lost--
+		return time.Time{}, time.Time{}, errFull
+	}
+	return s.first, s.last, nil
+}
+
+func (s *shelf) stored() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rows
+}
+
+// sourceFunc is a source in a test; n counts its calls from 1.
+type sourceFunc struct {
+	mu    sync.Mutex
+	calls []call
+	fetch func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error
+}
+
+// call is a fetch as seen from the start of the test.
+type call struct{ At, From, To time.Duration }
+
+func (s *sourceFunc) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
+	s.mu.Lock()
+	s.calls = append(s.calls, call{time.Since(bubble), w.From.Sub(bubble), w.To.Sub(bubble)})
+	n := len(s.calls)
+	s.mu.Unlock()
+	return s.fetch(ctx, n, w, yield)
+}
+
+func (s *sourceFunc) times() []time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []time.Duration
+	for _, c := range s.calls {
+		out = append(out, c.At)
+	}
+	return out
+}
+
+// bubble is when every synctest bubble begins.
+var bubble = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// one yields a batch with one reading at the end of the window.
+func one(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
+	b := ingest.NewBuilder("test", w.To, yield)
+	if err := b.Add(b.Station(station("a")), concentration(schema.PM25, later(w.To, bubble), 50)); err != nil {
+		return err
+	}
+	b.Reject(ingest.MissingValue)
+	return b.Close()
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// bench is a runner at work in a bubble.
+type bench struct {
+	shelf    shelf
+	source   sourceFunc
+	registry *prometheus.Registry
+	log      strings.Builder
+	onChange func(context.Context, schema.Changes) error
+	changed  int
+}
+
+// run runs the feed for a while.
+func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
+	t.Helper()
+	k.registry = prometheus.NewRegistry()
+	feed.Name, feed.Source = "test", &k.source
+	onChange := k.onChange
+	if onChange == nil {
+		onChange = func(_ context.Context, c schema.Changes) error { k.changed += c.Len(); return nil }
+	}
+	log := slog.New(slog.NewTextHandler(&k.log, nil))
+	r, err := ingest.NewRunner(&k.shelf, onChange, ingest.NewMetrics(k.registry), log, feed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	if err := r.Run(ctx); err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// metric reads the counters whose labels contain text, e.g. `outcome="done"`.
+func (k *bench) metric(t *testing.T, name, labels string) float64 {
+	t.Helper()
+	families, err := k.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			text := ""
+			for _, l := range m.GetLabel() {
+				text += l.GetName() + "=" + l.GetValue() + " "
+			}
+			if strings.Contains(text, labels) {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return sum
+}
+
+func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k bench
+		k.source.fetch = one
+		k.run(t, ingest.Feed{Schedule: "5 * * * *"}, 150*time.Minute)
+		// hours of an Indian clock begin at hh:30 UTC
+		want := []call{
+			{0, -3 * time.Hour, 0},
+			{35 * time.Minute, -3 * time.Hour, 35 * time.Minute},
+			{95 * time.Minute, 35*time.Minute - 3*time.Hour, 95 * time.Minute},
+		}
+		if diff := cmp.Diff(want, k.source.calls); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+		if k.shelf.rows != 3 || k.changed != 3 {
+			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.shelf.rows, k.changed)
+		}
+		for labels, want := range map[string]float64{
+			"outcome=stored": 3, "outcome=rejected reason=missing_value": 3,
+		} {
+			if got := k.metric(t, "vayu_readings_total", labels); got != want {
+				t.Errorf("vayu_readings_total{%s} = %v, want %v", labels, got, want)
+			}
+		}
+		if got := k.metric(t, "vayu_source_runs_total", "outcome=done"); got != 3 {
+			t.Errorf("%v good runs counted, want 3", got)
+		}
+		if got := k.metric(t, "vayu_source_run_seconds", ""); got != 3 {
+			t.Errorf("%v runs timed, want 3", got)
+		}
+		if got, want := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""), bubble.Add(95*time.Minute).Unix(); got != float64(want) {
+			t.Errorf("last success at %v, want %v", got, want)
+		}
+	})
+}
+
+func TestSlowFeedNeverOverlapsItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k bench
+		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+			time.Sleep(25 * time.Minute)
+			return one(ctx, n, w, yield)
+		}
+		k.run(t, ingest.Feed{Schedule: "@every 10m", Timeout: time.Hour}, 80*time.Minute)
+		if diff := cmp.Diff([]time.Duration{0, 35 * time.Minute, 70 * time.Minute}, k.source.times()); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestJitterDelaysScheduledRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k bench
+		k.source.fetch = one
+		k.run(t, ingest.Feed{Jitter: 10 * time.Minute, Schedule: "@every 1h"}, 100*time.Hour)
+		times, spread := k.source.times(), map[time.Duration]bool{}
+		for i := 1; i < len(times); i++ {
+			wait := times[i] - times[i-1]
+			spread[wait] = true
+			if wait < time.Hour || wait >= 70*time.Minute {
+				t.Errorf("%s between two runs, want 60 to 70 minutes", wait)
+			}
+		}
+		if len(spread) < 10 {
+			t.Errorf("only %d different delays", len(spread))
+		}
+	})
+}
+
+// failing returns a fetch that fails in its first calls.
+func failing(times int, fail func(ctx context.Context) error) func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error {
+	return func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+		if n <= times {
+			return fail(ctx)
+		}
+		return one(ctx, n, w, yield)
+	}
+}
+
+func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
+	t.Parallel()
+	hang := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
+	for _, c := range []struct {
+		outcome string
+		metric  string // beside the outcome
+		fail    func(context.Context) error
+		took    time.Duration
+	}{
+		{"fetch_failed", "", func(context.Context) error { return errors.New("503") }, 0},
+		{"panicked", "vayu_source_panics_total", func(context.Context) error { panic("index out of range") }, 0},
+		{"timed_out", "", hang, time.Minute},
+		{"refused", "vayu_source_refused_total", func(context.Context) error { return &ingest.BatchError{Reason: ingest.GateFailed} }, 0},
+	} {
+		t.Run(c.outcome, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var k bench
+				k.source.fetch = failing(2, c.fail)
+				k.run(t, ingest.Feed{Schedule: "@every 1h", Timeout: time.Minute}, 50*time.Minute)
+				want := []time.Duration{0, c.took + 15*time.Second, 2*c.took + 45*time.Second}
+				if diff := cmp.Diff(want, k.source.times()); diff != "" {
+					t.Errorf("calls (-want +got):\n%s", diff)
+				}
+				if got := k.metric(t, "vayu_source_runs_total", "outcome="+c.outcome); got != 2 {
+					t.Errorf("%v runs %s counted, want 2", got, c.outcome)
+				}
+				if c.metric != "" && k.metric(t, c.metric, "") != 2 {
+					t.Errorf("%s = %v, want 2", c.metric, k.metric(t, c.metric, ""))
+				}
+				if got := k.metric(t, "vayu_source_runs_total", "outcome=done"); got != 1 {
+					t.Errorf("%v good runs counted, want 1", got)
+				}
+				if k.shelf.rows != 1 {
+					t.Errorf("%d readings stored, want 1", k.shelf.rows)
+				}
+			})
+		})
+	}
+}
+
+func TestBreakerSparesAServerInTrouble(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k bench
+		k.source.fetch = failing(1000, func(context.Context) error { return errors.New("503") })
+		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 10*time.Hour)
+		if got := len(k.source.times()); got < 5+9*2 || got > 5+10*4 {
+			t.Errorf("%d requests in ten hours, want 5 and then two to four an hour", got)
+		}
+		if got := k.metric(t, "vayu_source_runs_total", "outcome=breaker_open"); got == 0 {
+			t.Error("runs that were not tried are not counted")
+		}
+		if got := k.metric(t, "vayu_source_breaker_state", ""); got != 2 {
+			t.Errorf("breaker state %v, want 2, open", got)
+		}
+	})
+}
+
+func TestBadFeedsAreRefused(t *testing.T) {
+	t.Parallel()
+	src := new(sourceFunc)
+	for _, feeds := range [][]ingest.Feed{
+		{{Name: "a", Source: src, Schedule: "61 * * * *"}},
+		{{Source: src}},
+		{{Name: "a"}},
+		{{Name: "a", Source: src}, {Name: "a", Source: src}},
+	} {
+		if _, err := ingest.NewRunner(nil, nil, ingest.NewMetrics(prometheus.NewRegistry()), nil, feeds...); err == nil {
+			t.Errorf("NewRunner accepted %+v", feeds)
+		}
+	}
+}
