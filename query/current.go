@@ -41,7 +41,7 @@ func (s *Service) aqi(c *api.Call) (api.Response, error) {
 	case q.has(askCity):
 		resp, err = snap.cityCurrent(&q, now)
 	case q.has(askPincode):
-		resp, err = s.pinCurrent(snap, &q, now)
+		resp, err = s.pinCurrent(c.Context(), snap, &q, now)
 	default:
 		resp, err = snap.pointCurrent(&q, now)
 	}

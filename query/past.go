@@ -162,7 +162,7 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 // as for the present; when none of them had figures, the nearest within 100 km
 // that had.
 func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32, from, to schema.Day, hourly bool) (string, []moment, error) {
-	at, err := s.locatePin(pin)
+	at, err := s.locatePin(ctx, pin)
 	if err != nil {
 		return "", nil, err
 	}

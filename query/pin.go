@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,9 +19,19 @@ type pinAnswers struct {
 	detail atomic.Pointer[detailed]
 }
 
+// pinPatience is how long a question waits for pin codes that are still being
+// read, which happens in the first second of a run.
+const pinPatience = 3 * time.Second
+
 // locatePin returns the position of a pin code.
-func (s *Service) locatePin(code int32) (places.Point, error) {
+func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, error) {
 	pin, ok, err := s.pins.Find(code)
+	if errors.Is(err, places.ErrNoPins) {
+		ctx, cancel := context.WithTimeout(ctx, pinPatience)
+		s.pins.Wait(ctx)
+		cancel()
+		pin, ok, err = s.pins.Find(code)
+	}
 	switch {
 	case errors.Is(err, places.ErrNoPins):
 		return places.Point{}, schema.Refuse(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; ask by city instead.")
@@ -33,7 +44,7 @@ func (s *Service) locatePin(code int32) (places.Point, error) {
 }
 
 // pinCurrent answers for a pin code. The record is made once a snapshot.
-func (s *Service) pinCurrent(snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+func (s *Service) pinCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
 	if got, ok := snap.pins.Load(q.pin); ok {
 		answers := got.(*pinAnswers)
 		if !q.detail {
@@ -43,7 +54,7 @@ func (s *Service) pinCurrent(snap *Snapshot, q *question, now time.Time) (api.Re
 			return d.Response, nil
 		}
 	}
-	at, err := s.locatePin(q.pin)
+	at, err := s.locatePin(ctx, q.pin)
 	if err != nil {
 		return api.Response{}, err
 	}

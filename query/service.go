@@ -48,7 +48,7 @@ const (
 // Service answers the questions about air of both worlds.
 type Service struct {
 	airs    [len(schema.Worlds)]*air
-	pins    places.Pins
+	pins    *places.Pins
 	pinFile string
 	poll    time.Duration
 	log     *slog.Logger
@@ -79,7 +79,7 @@ func New(c Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{pinFile: c.PinFile, poll: c.Poll, log: c.Log, now: c.Now}
+	s := &Service{pins: places.NewPins(), pinFile: c.PinFile, poll: c.Poll, log: c.Log, now: c.Now}
 	if s.poll <= 0 {
 		s.poll = defaultPoll
 	}
@@ -145,10 +145,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) loadPins(ctx context.Context) {
-	path, err := places.FindPinFile(s.pinFile)
-	if err == nil {
-		err = s.pins.Load(ctx, path)
-	}
+	err := s.pins.Load(ctx, s.pinFile)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:

@@ -20,7 +20,7 @@ type Conn interface {
 
 // hundredths is the SQL of a Nullable concentration as a schema.Figure.
 func hundredths(expr string) string {
-	return fmt.Sprintf("ifNull(toInt32(least(floor(%s * 100 + 0.5), 2000000000)), %d)", expr, schema.Unknown)
+	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
 // figureColumns is the SQL of figures in the order of figures.into, out of

@@ -26,10 +26,22 @@ type Pin struct {
 	Position Point
 }
 
-// Pins knows where pin codes are. The zero value knows none until Load; Find
-// may be called at any time, by many goroutines.
+// Pins knows where pin codes are. It knows none until Load, which is called
+// once; the other methods may be called at any time, by many goroutines.
 type Pins struct {
 	table atomic.Pointer[[]packedPin]
+	done  chan struct{} // closed when Load ended, well or badly
+}
+
+// NewPins returns Pins that know nothing yet.
+func NewPins() *Pins { return &Pins{done: make(chan struct{})} }
+
+// Wait returns when Load has ended or ctx has.
+func (p *Pins) Wait(ctx context.Context) {
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
 }
 
 type packedPin struct {
@@ -75,9 +87,14 @@ func (p *Pins) Len() int {
 	return 0
 }
 
-// Load reads the file of post offices (see [FindPinFile]), about a second's
-// work, and publishes the table at its end. It stops early when ctx ends.
+// Load reads the file of post offices, the configured one or that which
+// [FindPinFile] finds, about a second's work, and publishes the table at its end. It stops early when ctx ends.
 func (p *Pins) Load(ctx context.Context, path string) error {
+	defer close(p.done)
+	path, err := FindPinFile(path)
+	if err != nil {
+		return err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("reading pin codes: %w", err)
