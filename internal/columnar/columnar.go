@@ -23,6 +23,7 @@ type DB struct {
 	metrics metrics
 	conn    driver.Conn
 	where   *endpoint // nil for a server
+	health  health
 }
 
 // Open prepares a DB. It starts nothing and connects to nothing: that is Run's work, and each query's.
@@ -37,11 +38,14 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
+	if cfg.DSN != "" {
+		reg = nil // the metrics are those of the child
+	}
 	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
-	db := &DB{cfg: cfg, log: log, metrics: m}
+	db := &DB{cfg: cfg, log: log, metrics: m, health: defaultHealth}
 	options, err := db.options()
 	if err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)

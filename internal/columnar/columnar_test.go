@@ -63,6 +63,13 @@ func own(t *testing.T, cfg columnar.Config) *columnar.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+	run(t, db)
+	return db
+}
+
+// run keeps db running for the test, and returns when it is ready.
+func run(t *testing.T, db *columnar.DB) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- db.Run(ctx) }()
@@ -75,7 +82,6 @@ func own(t *testing.T, cfg columnar.Config) *columnar.DB {
 	if err := db.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return db
 }
 
 func TestTypesRoundTrip(t *testing.T) {

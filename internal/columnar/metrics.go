@@ -8,13 +8,14 @@ type metrics struct {
 	up       prometheus.Gauge
 }
 
+// newMetrics registers them; nil registers nothing.
 func newMetrics(reg prometheus.Registerer) (metrics, error) {
 	m := metrics{
 		restarts: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_engine_restarts_total", Help: "How often the embedded ClickHouse engine was started again after it died or hung.",
 		}),
 		up: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "vayu_engine_up", Help: "1 while the ClickHouse engine answers, 0 otherwise.",
+			Name: "vayu_engine_up", Help: "1 while the embedded ClickHouse engine answers, 0 otherwise.",
 		}),
 	}
 	if reg == nil {

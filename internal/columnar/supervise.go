@@ -70,7 +70,7 @@ func (db *DB) once(ctx context.Context) error {
 func (db *DB) follow(ctx context.Context, holder engine.Holder) error {
 	address, password, err := engine.Access(db.cfg.Data)
 	if err == nil {
-		err = ping(ctx, address)
+		err = ping(ctx, address, db.health.patience)
 	}
 	if err != nil {
 		return fmt.Errorf("using the engine of %s: it does not answer yet: %w", holder, err)
@@ -139,7 +139,11 @@ func (db *DB) child(ctx context.Context) error {
 	db.where.serve(access{report.Address, password})
 	db.metrics.up.Set(1)
 	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
-	return db.watch(ctx, report.Address, p)
+	err = db.watch(ctx, report.Address, p)
+	if errors.Is(err, errHung) {
+		_ = cmd.Process.Kill() // it would not hear anything else
+	}
+	return err
 }
 
 func (db *DB) childConfig() engine.Config {
@@ -150,23 +154,31 @@ func (db *DB) childConfig() engine.Config {
 	}
 }
 
-// Health: a busy engine answers a ping within a second or two; three minutes without an answer is a hang. An import that
-// saturates the machine must not be mistaken for one.
-const (
-	startPatience = 2 * time.Minute // a store of years is checked at the start
-	pingEvery     = 5 * time.Second
-	pingPatience  = time.Minute
-	pingsLost     = 3
-)
+// startPatience is how long a start may take: a store of years is checked first.
+const startPatience = 2 * time.Minute
+
+// health says when an engine counts as hung.
+type health struct {
+	every    time.Duration // between two pings
+	patience time.Duration // for one answer
+	lost     int           // pings in a row without an answer
+}
+
+// defaultHealth is generous: a saturated engine still answers a ping within a second or two, so that a minute of silence
+// is a hang and not an import.
+var defaultHealth = health{every: 5 * time.Second, patience: 20 * time.Second, lost: 3}
+
+// errHung says that the engine runs and does not answer.
+var errHung = errors.New("the engine does not answer")
 
 // watch returns when the engine ends, hangs, or ctx does.
 func (db *DB) watch(ctx context.Context, address string, p *process) error {
 	var gone chan struct{} // never, for an engine of another process
 	lostLimit := 1
 	if p != nil {
-		gone, lostLimit = p.gone, pingsLost
+		gone, lostLimit = p.gone, db.health.lost
 	}
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(db.health.every)
 	defer tick.Stop()
 	for lost := 0; ; {
 		select {
@@ -176,17 +188,17 @@ func (db *DB) watch(ctx context.Context, address string, p *process) error {
 			return fmt.Errorf("the engine's process ended: %w", p.wait())
 		case <-tick.C:
 		}
-		if err := ping(ctx, address); err == nil {
+		if err := ping(ctx, address, db.health.patience); err == nil {
 			lost = 0
 		} else if lost++; lost >= lostLimit {
-			return fmt.Errorf("the engine does not answer: %w", err)
+			return fmt.Errorf("%w: %w", errHung, err)
 		}
 	}
 }
 
 // ping asks the engine whether it can still run a query.
-func ping(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, pingPatience)
+func ping(ctx context.Context, address string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/ping", nil)
 	if err != nil {

@@ -88,6 +88,25 @@ func TestConnContinuesAfterTheEngineIsKilled(t *testing.T) {
 	}
 }
 
+func TestAHungEngineIsReplaced(t *testing.T) {
+	t.Parallel()
+	columnartest.Library(t)
+	db, err := columnar.Open(embedded(t.TempDir()), slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columnar.Impatient(db, time.Second)
+	run(t, db)
+	before, _ := db.Holder()
+	if err := syscall.Kill(before.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	awaitOther(t, db, before.PID)
+	if n, err := one(t.Context(), db, "SELECT toUInt64(7)"); err != nil || n != 7 {
+		t.Errorf("after the hang: got %d, %v", n, err)
+	}
+}
+
 // awaitOther waits until a process other than pid holds the directory.
 func awaitOther(t *testing.T, db *columnar.DB, pid int) {
 	t.Helper()

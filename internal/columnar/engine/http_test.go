@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -255,5 +257,37 @@ func TestBodiesMayBeCompressed(t *testing.T) {
 	_, got = ask(t, "POST", query("compress", "1"), bytes.NewReader(plain))
 	if text, err := io.ReadAll(compress.NewReader(strings.NewReader(got))); string(text) != "squeezed\n" {
 		t.Errorf("answer in blocks: got %q, %v", text, err)
+	}
+}
+
+func TestAnInsertThatBreaksOffStoresNothing(t *testing.T) {
+	t.Parallel()
+	db := columnartest.New(t)
+	database := columnartest.Database(t, db)
+	if err := db.Conn().Exec(t.Context(), "CREATE TABLE "+database+".t (a UInt64) ENGINE = MergeTree ORDER BY a"); err != nil {
+		t.Fatal(err)
+	}
+	address, password, _ := db.Access()
+	var d net.Dialer
+	conn, err := d.DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := strings.Repeat("1\n", 100)
+	_, err = fmt.Fprintf(conn, "POST /?%s HTTP/1.1\r\nHost: x\r\nX-ClickHouse-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
+		query("query", "INSERT INTO "+database+".t FORMAT TSV").Encode(), password, len(data)+1000, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := io.ReadAll(conn)
+	if err != nil || !strings.Contains(string(reply), "The body cannot be read: unexpected EOF") {
+		t.Errorf("got %q, %v", reply, err)
+	}
+	var count uint64
+	if err := db.Conn().QueryRow(t.Context(), "SELECT count() FROM "+database+".t").Scan(&count); err != nil || count != 0 {
+		t.Errorf("%d rows of a broken insert are stored, %v", count, err)
 	}
 }
