@@ -1,0 +1,265 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// table is an input of rows: three values each, the last of them refused.
+// Together they are several batches.
+type table struct {
+	rows  int
+	start int
+	asked *[]int64 // positions at which it was opened
+}
+
+const tableRows = 120_000
+
+func (s table) open(position int64) (ingest.Source, error) {
+	s.start = int(position)
+	*s.asked = append(*s.asked, position)
+	return s, nil
+}
+
+func (s table) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
+	b := ingest.NewBuilder("file", w.To, yield)
+	for row := s.start; row < s.rows; row++ {
+		b.At(int64(row))
+		st := station(fmt.Sprint("s", row%7))
+		if row%7 == 3 {
+			st.Latitude = 60
+		}
+		n := b.Station(st)
+		at := now.Add(-time.Duration(row/7) * time.Hour)
+		if err := b.Add(n, concentration(schema.PM25, at, float64(row%500))); err != nil {
+			b.Discard()
+			return err
+		}
+		if err := b.Add(n, concentration(schema.PM10, at, float64(row%900))); err != nil {
+			b.Discard()
+			return err
+		}
+		b.Reject(ingest.MissingValue)
+	}
+	b.At(int64(s.rows))
+	return b.Close()
+}
+
+// ledger is a store that knows each reading by its key, and may die.
+type ledger struct {
+	keys       map[string]bool
+	batches    int
+	diesBefore int // number of the batch, from 1
+	diesAfter  int
+}
+
+var errKilled = errors.New("killed")
+
+func (l *ledger) Load(_ context.Context, b *ingest.Batch) error {
+	l.batches++
+	if l.batches == l.diesBefore {
+		panic(errKilled)
+	}
+	for row := range b.Rows() {
+		r := b.Reading(row)
+		l.keys[fmt.Sprint(r.Station, r.Pollutant, r.At.Unix())] = true
+	}
+	if l.batches == l.diesAfter {
+		panic(errKilled)
+	}
+	return nil
+}
+
+// want is the summary of a table that was imported completely.
+var want = ingest.Summary{
+	Read: 3 * tableRows, Stored: 2 * tableRows, Stations: 7,
+	Rejected: ingest.Rejections{ingest.MissingValue: tableRows}, Positions: ingest.Rejections{ingest.BadPosition: 1},
+}
+
+var countsOnly = cmp.Options{cmpopts.IgnoreFields(ingest.Summary{}, "Elapsed", "Resumed", "Changes")}
+
+func TestImportCountsEveryValue(t *testing.T) {
+	t.Parallel()
+	store, asked := &ledger{keys: map[string]bool{}}, []int64{}
+	var last ingest.Summary
+	calls := 0
+	got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{
+		Key: "table", Open: table{rows: tableRows, asked: &asked}.open,
+		Progress: func(s ingest.Summary) {
+			calls++
+			if s.Stored < last.Stored || s.Read != s.Stored+s.Rejected[ingest.MissingValue] {
+				t.Errorf("progress went from %+v to %+v", last, s)
+			}
+			last = s
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, countsOnly); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if calls < 4 || last.Stored != got.Stored {
+		t.Errorf("%d reports of progress, the last at %d", calls, last.Stored)
+	}
+	if got.Changes.Len() != 7 || got.Resumed {
+		t.Errorf("%d stations changed, resumed %v", got.Changes.Len(), got.Resumed)
+	}
+}
+
+func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
+	for batch := 1; batch <= 4; batch++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprint("batch ", batch, " stored ", after), func(t *testing.T) {
+				t.Parallel()
+				dir, store, asked := t.TempDir(), &ledger{keys: map[string]bool{}}, []int64{}
+				if after {
+					store.diesAfter = batch
+				} else {
+					store.diesBefore = batch
+				}
+				job := ingest.Job{Key: "table", Open: table{rows: tableRows, asked: &asked}.open}
+				if _, err := ingest.NewImporter(store, dir).Import(t.Context(), job); err == nil {
+					t.Fatal("the import was not interrupted")
+				}
+				got, err := ingest.NewImporter(store, dir).Import(t.Context(), job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// A row that lies across the cut is counted once, so the sums are exact.
+				w := want
+				if batch > 1 {
+					w.Positions = got.Positions // of stations described again: one per try
+				}
+				if diff := cmp.Diff(w, got, countsOnly); diff != "" {
+					t.Errorf("summary (-want +got):\n%s", diff)
+				}
+				if len(store.keys) != 2*tableRows {
+					t.Errorf("%d different readings stored, want %d", len(store.keys), 2*tableRows)
+				}
+				if wantResumed := batch > 1; got.Resumed != wantResumed || (asked[1] > 0) != wantResumed {
+					t.Errorf("resumed %v from %v", got.Resumed, asked)
+				}
+				if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+					t.Errorf("a finished import left %v behind", left)
+				}
+			})
+		}
+	}
+}
+
+func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
+	t.Parallel()
+	dir, store, asked := t.TempDir(), &ledger{keys: map[string]bool{}, diesBefore: 3}, []int64{}
+	job := ingest.Job{Key: "table", Open: table{rows: tableRows, asked: &asked}.open}
+	importer := ingest.NewImporter(store, dir)
+	if _, err := importer.Import(t.Context(), job); err == nil {
+		t.Fatal("the import was not interrupted")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	if len(files) != 1 {
+		t.Fatalf("progress files: %v", files)
+	}
+	if err := os.WriteFile(files[0], []byte(`{"key":"table","posi`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := importer.Import(t.Context(), job)
+	if err != nil || got.Resumed || asked[1] != 0 {
+		t.Errorf("Import = resumed %v from %v, %v", got.Resumed, asked, err)
+	}
+	if diff := cmp.Diff(want, got, countsOnly); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+}
+
+func TestImportReportsWhatStopsIt(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	importer := ingest.NewImporter(&ledger{keys: map[string]bool{}}, t.TempDir())
+	if _, err := importer.Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return nil, broken }}); !errors.Is(err, broken) {
+		t.Errorf("Import of an input that does not open = %v", err)
+	}
+	src := &sourceFunc{fetch: func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error { return broken }}
+	if _, err := importer.Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }}); !errors.Is(err, broken) {
+		t.Errorf("Import of an input that fails = %v", err)
+	}
+	var refused *ingest.StoreError
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := []int64{}
+	_, err := ingest.NewImporter(&ledger{keys: map[string]bool{}}, dir).Import(t.Context(), ingest.Job{Open: table{rows: tableRows, asked: &asked}.open})
+	if err == nil || errors.As(err, &refused) {
+		t.Errorf("Import that cannot save its progress = %v", err)
+	}
+}
+
+func TestImportWaitsForTheStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, src := &shelf{failures: 3}, &sourceFunc{fetch: one}
+		got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
+		if err != nil || got.Stored != 1 || store.rows != 1 {
+			t.Errorf("Import = %+v, %v", got, err)
+		}
+	})
+}
+
+func TestFileKeyChangesWithTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.csv")
+	keys := map[string]bool{}
+	for _, text := range []string{"one", "longer"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := ingest.FileKey(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[key] = true
+	}
+	if len(keys) != 2 {
+		t.Errorf("one key for two contents: %v", keys)
+	}
+	if _, err := ingest.FileKey(path + ".missing"); err == nil {
+		t.Error("FileKey of no file")
+	}
+}
+
+func TestTryStoresNothingAndShowsEverything(t *testing.T) {
+	t.Parallel()
+	src := &sourceFunc{fetch: func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+		if err := one(ctx, n, w, yield); err != nil {
+			return err
+		}
+		panic("half way")
+	}}
+	got, err := ingest.Try(t.Context(), src, ingest.Window{To: now})
+	var panicked *ingest.PanicError
+	if !errors.As(err, &panicked) || len(panicked.Stack) == 0 {
+		t.Errorf("Try = %v, want the panic as an error", err)
+	}
+	reading := concentration(schema.PM25, now, 50)
+	reading.Station, reading.Source = "a", "test"
+	if diff := cmp.Diff([]schema.Reading{reading}, got.Readings); diff != "" {
+		t.Errorf("readings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(ingest.Rejections{ingest.MissingValue: 1}, got.Rejected); diff != "" || len(got.Stations) != 1 {
+		t.Errorf("%d stations, rejected (-want +got):\n%s", len(got.Stations), diff)
+	}
+}
