@@ -1,0 +1,150 @@
+package ingest_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// collect returns a yield and the batches that it was given.
+func collect(t *testing.T) (yield func(*ingest.Batch) error, batches func() []*ingest.Batch) {
+	t.Helper()
+	var got []*ingest.Batch
+	t.Cleanup(func() {
+		for _, b := range got {
+			b.Release()
+		}
+	})
+	return func(b *ingest.Batch) error { got = append(got, b); return nil }, func() []*ingest.Batch { return got }
+}
+
+func TestBuilderAppliesTheRules(t *testing.T) {
+	t.Parallel()
+	yield, batches := collect(t)
+	b := ingest.NewBuilder("test", now, yield)
+	abroad := station("abroad")
+	abroad.City, abroad.State, abroad.Latitude = "  New_Delhi ", "", 51.5
+	n := b.Station(abroad)
+	for _, value := range []float64{50, -999, 60} {
+		if err := b.Add(n, concentration(schema.PM25, now.Add(-time.Duration(value)*time.Hour), value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Station(station("silent")) // described, but it has nothing to say
+	b.Reject(ingest.BadLine)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(batches()) != 1 {
+		t.Fatalf("%d batches, want 1", len(batches()))
+	}
+	got := batches()[0]
+	want := abroad
+	want.Source, want.City, want.State, want.Latitude, want.Longitude = "test", "Delhi", "Delhi", 0, 0
+	want.FirstSeen, want.LastSeen = now.Add(-60*time.Hour), now.Add(-50*time.Hour)
+	if diff := cmp.Diff([]schema.Station{want}, got.Stations); diff != "" {
+		t.Errorf("stations (-want +got):\n%s", diff)
+	}
+	rejected := ingest.Rejections{ingest.BadPosition: 1, ingest.FutureTime: 1, ingest.BadLine: 1} // -999 hours lie ahead
+	if diff := cmp.Diff(rejected, got.Rejected); diff != "" {
+		t.Errorf("rejected (-want +got):\n%s", diff)
+	}
+	spans := []schema.Span{{From: schema.HourEnd(want.FirstSeen), To: schema.HourEnd(want.LastSeen)}}
+	if diff := cmp.Diff(spans, got.Changes.Spans("abroad")); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if got.Rows() != 2 || got.Reading(1).Value != 60 {
+		t.Errorf("%d rows, the last %+v", got.Rows(), got.Reading(got.Rows()-1))
+	}
+}
+
+func TestChangesAreAsNarrowAsTheReadings(t *testing.T) {
+	t.Parallel()
+	yield, batches := collect(t)
+	b := ingest.NewBuilder("test", now, yield)
+	n := b.Station(station("a"))
+	edge := schema.HourEnd(now)
+	for _, back := range []int{0, 1, 2, 900, 899, 5000, 30, 3} { // in hours, in any order
+		if err := b.Add(n, concentration(schema.PM25, edge.Add(-time.Duration(back)*time.Hour), 50)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	hour := func(back int) time.Time { return edge.Add(-time.Duration(back) * time.Hour) }
+	want := []schema.Span{{From: hour(5000), To: hour(5000)}, {From: hour(900), To: hour(899)}, {From: hour(30), To: hour(30)}, {From: hour(3), To: hour(0)}}
+	if diff := cmp.Diff(want, batches()[0].Changes.Spans("a")); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+}
+
+func TestBatchesEndBetweenRows(t *testing.T) {
+	t.Parallel()
+	yield, batches := collect(t)
+	b := ingest.NewBuilder("test", now, yield)
+	n := b.Station(station("a"))
+	const rows, perRow = 30_000, 7
+	for row := range rows {
+		b.At(int64(row))
+		for value := range perRow {
+			if err := b.Add(n, concentration(schema.Pollutants[value], now.Add(-time.Duration(row)*time.Hour), 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.At(rows)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for i, batch := range batches() {
+		total += batch.Rows()
+		if want := int64(total / perRow); batch.Position != want || total%perRow != 0 {
+			t.Errorf("batch %d ends with value %d at position %d", i, total, batch.Position)
+		}
+	}
+	if total != rows*perRow || len(batches()) < 3 {
+		t.Errorf("%d values in %d batches, want %d", total, len(batches()), rows*perRow)
+	}
+}
+
+func TestBuilderPassesOnWhatYieldSays(t *testing.T) {
+	t.Parallel()
+	full := errors.New("full")
+	for _, positioned := range []bool{false, true} {
+		b := ingest.NewBuilder("test", now, func(batch *ingest.Batch) error { batch.Release(); return full })
+		n := b.Station(station("a"))
+		var err error
+		for row := 0; err == nil && row < 200_000; row++ {
+			if positioned {
+				b.At(int64(row))
+			}
+			err = b.Add(n, concentration(schema.PM25, now, 1))
+		}
+		if !errors.Is(err, full) {
+			t.Errorf("Add = %v, want yield's error", err)
+		}
+		b.Discard()
+	}
+	b := ingest.NewBuilder("test", now, func(batch *ingest.Batch) error { batch.Release(); return full })
+	b.Reject(ingest.BadLine)
+	if err := b.Close(); !errors.Is(err, full) {
+		t.Errorf("Close = %v, want yield's error", err)
+	}
+}
+
+func TestEmptyFetchYieldsNothing(t *testing.T) {
+	t.Parallel()
+	yield, batches := collect(t)
+	b := ingest.NewBuilder("test", now, yield)
+	b.Station(station("a"))
+	if err := b.Close(); err != nil || len(batches()) != 0 {
+		t.Errorf("Close = %v after %d batches, want none", err, len(batches()))
+	}
+}

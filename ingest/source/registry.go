@@ -1,0 +1,158 @@
+// Package source lists the sources there are.
+package source
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/source/cpcb"
+	"vayu/ingest/source/datagov"
+	"vayu/ingest/source/file"
+	"vayu/ingest/source/simulator"
+	"vayu/schema"
+)
+
+// Config is the section `source` of the configuration: one part per source.
+type Config struct {
+	CPCB      cpcb.Config      `koanf:"cpcb"`
+	DataGov   datagov.Config   `koanf:"datagov"`
+	File      file.Config      `koanf:"file"`
+	Simulator simulator.Config `koanf:"simulator"`
+}
+
+// DefaultConfig is the defaults of every source.
+func DefaultConfig() Config {
+	return Config{CPCB: cpcb.DefaultConfig(), DataGov: datagov.DefaultConfig(), File: file.DefaultConfig(), Simulator: simulator.DefaultConfig()}
+}
+
+// Factory is the configuration of one source, which builds it.
+type Factory interface {
+	// New builds the source under the name that its readings carry. It neither
+	// connects nor starts anything. clock tells the time.
+	New(name string, clock func() time.Time) (ingest.Source, error)
+}
+
+// Entry is a source in the registry.
+type Entry struct {
+	// About says in a few words what the source is.
+	About string
+	// World is the only world that the source may fill.
+	World schema.World
+	// Factory picks the source's part of the configuration.
+	Factory func(Config) Factory
+	// Feed is how the runner runs it; its Name and Source are filled in by
+	// [Config.Feeds].
+	Feed ingest.Feed
+}
+
+// Registry is every source by its name.
+var Registry = map[string]Entry{
+	"cpcb": {
+		About:   "CPCB's live feed of about 500 stations, sub-indices, hourly, no key",
+		Factory: func(c Config) Factory { return c.CPCB },
+		// The feed changes once an hour at no fixed minute; an unchanged one costs an empty reply.
+		Feed: ingest.Feed{Schedule: "*/20 * * * *", Jitter: 2 * time.Minute, Timeout: 5 * time.Minute},
+	},
+	"datagov": {
+		About:   "the mirror of CPCB's feed on data.gov.in, sub-indices, needs a key, lags up to 10 h",
+		Factory: func(c Config) Factory { return c.DataGov },
+		Feed:    ingest.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Overlap: 12 * time.Hour},
+	},
+	"file": {
+		About:   "a folder in which saved files appear",
+		Factory: func(c Config) Factory { return c.File },
+		Feed:    ingest.Feed{Schedule: "@every 30s", Timeout: time.Hour}, // a file may hold years
+	},
+	simulator.Name: {
+		About:   "invented air for the sandbox",
+		World:   schema.Sandbox,
+		Factory: func(c Config) Factory { return c.Simulator },
+		Feed:    ingest.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Overlap: time.Hour},
+	},
+}
+
+// Names returns the names of the sources that may fill a world, sorted.
+func Names(world schema.World) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(Registry)) {
+		if Registry[name].World == world {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Parse reads a list of live sources as a flag gives it: names separated by
+// commas, or "none". Blanks are ignored, and a name given twice counts once.
+// The error names what is wrong with each name and lists the known ones.
+func Parse(list string) ([]string, error) {
+	var names []string
+	var faults []error
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || name == "none" || slices.Contains(names, name) {
+			continue
+		}
+		if err := check(name, schema.Live); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		names = append(names, name)
+	}
+	if strings.TrimSpace(list) != "none" && len(names) == 0 && len(faults) == 0 {
+		faults = append(faults, errors.New(`no source is named; "none" runs without one`))
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("reading the sources %q: %w (known: %s, or none)", list, errors.Join(faults...), strings.Join(Names(schema.Live), ", "))
+	}
+	return names, nil
+}
+
+// check tells whether a source exists and may fill a world.
+func check(name string, world schema.World) error {
+	entry, known := Registry[name]
+	switch {
+	case !known:
+		return fmt.Errorf("there is no source %q", name)
+	case entry.World != world:
+		return fmt.Errorf("source %q fills the %s world only", name, entry.World)
+	}
+	return nil
+}
+
+// New builds one source of whichever world.
+func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
+	entry, known := Registry[name]
+	if !known {
+		all := slices.Sorted(maps.Keys(Registry))
+		return nil, fmt.Errorf("there is no source %q (known: %s)", name, strings.Join(all, ", "))
+	}
+	return entry.Factory(c).New(name, clock)
+}
+
+// Feeds builds the named sources for the runner of a world. The error joins
+// what is wrong with each, a source of the other world included.
+func (c Config) Feeds(world schema.World, names []string, clock func() time.Time) ([]ingest.Feed, error) {
+	var feeds []ingest.Feed
+	var faults []error
+	for _, name := range names {
+		if err := check(name, world); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		src, err := c.New(name, clock)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		feed := Registry[name].Feed
+		feed.Name, feed.Source = name, src
+		feeds = append(feeds, feed)
+	}
+	return feeds, errors.Join(faults...)
+}

@@ -1,0 +1,73 @@
+package source_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/ingest/source"
+	"vayu/schema"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		list  string
+		want  []string
+		fault string
+	}{
+		{"cpcb", []string{"cpcb"}, ""},
+		{" datagov, cpcb,cpcb", []string{"datagov", "cpcb"}, ""},
+		{"none", nil, ""},
+		{"", nil, "no source is named"},
+		{"cpcp", nil, `there is no source "cpcp" (known: cpcb, datagov, file, or none)`},
+		{"simulator", nil, "sandbox world only"},
+		{"cpcb,x,simulator", nil, `"x"`},
+	} {
+		got, err := source.Parse(c.list)
+		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("Parse(%q) = %v, want an error with %q", c.list, err, c.fault)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("Parse(%q) (-want +got):\n%s", c.list, diff)
+		}
+	}
+}
+
+func TestWorldsStayApart(t *testing.T) {
+	t.Parallel()
+	c := source.DefaultConfig()
+	if _, err := c.Feeds(schema.Live, []string{"simulator"}, time.Now); err == nil {
+		t.Error("the simulator was accepted as a source of live air")
+	}
+	if _, err := c.Feeds(schema.Sandbox, []string{"cpcb"}, time.Now); err == nil {
+		t.Error("measured air was accepted for the sandbox")
+	}
+	if slices.Contains(source.Names(schema.Live), "simulator") {
+		t.Error("the simulator is offered as a live source")
+	}
+}
+
+func TestDefaultsBuild(t *testing.T) {
+	t.Parallel()
+	c := source.DefaultConfig()
+	live, err := c.Feeds(schema.Live, []string{"cpcb"}, time.Now)
+	if err != nil || len(live) != 1 || live[0].Name != "cpcb" || live[0].Source == nil {
+		t.Errorf("Feeds = %v, %v", live, err)
+	}
+	sandbox, err := c.Feeds(schema.Sandbox, source.Names(schema.Sandbox), time.Now)
+	if err != nil || len(sandbox) != 1 || sandbox[0].History != 60*24*time.Hour {
+		t.Errorf("Feeds = %v, %v", sandbox, err)
+	}
+	for name, entry := range source.Registry {
+		if entry.About == "" || entry.Factory(c) == nil {
+			t.Errorf("source %q has no description or no factory", name)
+		}
+	}
+	if _, err := c.New("nowhere", time.Now); err == nil || !strings.Contains(err.Error(), "cpcb, datagov, file, simulator") {
+		t.Errorf("New of an unknown source = %v, want the known ones", err)
+	}
+}
