@@ -151,7 +151,7 @@ func weightedIndex(used []sample, p schema.Pollutant) (float64, bool) {
 func weightedAmount(used []sample, i int) schema.Figure {
 	var sum, weights float64
 	for _, s := range used {
-		if v := s.figures.amount[i]; v.Known() && s.figures.borrowed&(1<<i) == 0 {
+		if v := s.figures.amount[i]; v.Known() {
 			sum += s.weight * float64(v)
 			weights += s.weight
 		}

@@ -142,6 +142,31 @@ func (t tables) lendCities(ctx context.Context, s *Snapshot, since uint32) error
 	return nil
 }
 
+// readRecent fills in Snapshot.recent.
+func (t tables) readRecent(ctx context.Context, s *Snapshot) error {
+	at := s.newest()
+	ids := make([]string, len(s.stations))
+	for i := range s.stations {
+		ids[i] = s.stations[i].ID
+	}
+	if at == 0 || len(ids) == 0 {
+		return nil
+	}
+	got, err := t.lenders(ctx, ids, []uint32{at})
+	if err != nil {
+		return err
+	}
+	none := noFigures().amount
+	s.recentAt, s.recent = at, make([][records]schema.Figure, len(ids))
+	for i, id := range ids {
+		s.recent[i] = none
+		if amount, ok := got[lenderKey{id, at}]; ok {
+			s.recent[i] = amount
+		}
+	}
+	return nil
+}
+
 func (s *Snapshot) lenderIDs(samples []sample) []string {
 	ids := make([]string, len(samples))
 	for i, sm := range samples {

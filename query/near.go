@@ -40,7 +40,8 @@ func (s *Snapshot) around(p places.Point, km float64) []sample {
 // nearest one within 100 km. Stations that stopped a day or more before the
 // newest around are passed over.
 func (s *Snapshot) at(p places.Point) (figures, []sample, error) {
-	reach := rated(s.around(p, nearestReach))
+	all := s.around(p, nearestReach)
+	reach := rated(slices.Clone(all))
 	if len(reach) == 0 {
 		return figures{}, nil, s.nobodyNear(p)
 	}
@@ -58,21 +59,25 @@ func (s *Snapshot) at(p places.Point) (figures, []sample, error) {
 		}
 	}
 	f, used := mix(near)
-	for _, sm := range reach {
+	for _, sm := range all {
 		if f.missing() == 0 {
 			break
 		}
-		if at := sm.figures.at; at <= f.at && at+lendWindow > f.at {
-			own := sm.figures.amount
-			for i := range own {
-				if sm.figures.borrowed&(1<<i) != 0 {
-					own[i] = schema.Unknown
-				}
-			}
-			f.borrow(&own)
+		if amount, ok := s.lastMeasured(sm.station, f.at); ok {
+			f.borrow(amount)
 		}
 	}
 	return f, used, nil
+}
+
+// lastMeasured returns what a station last measured in the 24 h before a
+// moment, as far as the snapshot knows it.
+func (s *Snapshot) lastMeasured(i int32, at uint32) (*[records]schema.Figure, bool) {
+	if s.recent != nil && at <= s.recentAt && at+mixWindow >= s.recentAt {
+		return &s.recent[i], true
+	}
+	own := &s.stations[i].figures
+	return &own.amount, own.at <= at && own.at+lendWindow > at
 }
 
 func rated(samples []sample) []sample {

@@ -224,6 +224,9 @@ func (a *air) rebuild(ctx context.Context, before *Snapshot, since uint32, now t
 	if err := a.tables.lendCities(ctx, snap, since); err != nil {
 		return err
 	}
+	if err := a.tables.readRecent(ctx, snap); err != nil {
+		return err
+	}
 	snap.finish(before)
 	a.snapshot.Store(snap)
 	return nil

@@ -37,6 +37,10 @@ type Snapshot struct {
 	cities   []city
 	stations []station
 	byID     map[string]int32
+	// recent is what each station last measured in the 24 h before recentAt,
+	// the newest hour of any city; nil when nobody has looked.
+	recent   [][records]schema.Figure
+	recentAt uint32
 	current  []api.Response // by city; no Body: no data
 	details  []atomic.Pointer[detailed]
 	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all

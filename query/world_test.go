@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -267,3 +268,23 @@ func india(t testing.TB) *world {
 	w.refresh(t)
 	return w
 }
+
+// run starts the service's Run, waits until pin codes are there, and stops it
+// at the end of the test.
+func run(t testing.TB, w *world, change ...func(*query.Config)) {
+	t.Helper()
+	w.serve(t, change...)
+	w.refresh(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = w.service.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+}
+
+func asProblem(err error, p **schema.Problem) bool { return errors.As(err, p) }

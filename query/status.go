@@ -1,0 +1,17 @@
+package query
+
+import (
+	"time"
+
+	"vayu/schema"
+)
+
+// Newest returns the newest hour of any city in a world's snapshot, in UTC. It
+// reports false when there is no snapshot or nothing in it.
+func (s *Service) Newest(world schema.World) (time.Time, bool) {
+	snap := s.airs[world].snapshot.Load()
+	if snap == nil || snap.newest() == 0 {
+		return time.Time{}, false
+	}
+	return instant(snap.newest()), true
+}
