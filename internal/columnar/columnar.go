@@ -71,7 +71,7 @@ func (db *DB) Conn() driver.Conn { return db.conn }
 // otherwise an error that no restart would cure: the library is missing or another process holds the data directory.
 // Run is called once.
 func (db *DB) Run(ctx context.Context) error {
-	defer db.conn.Close()
+	defer func() { _ = db.conn.Close() }()
 	if !db.Embedded() {
 		<-ctx.Done()
 		return nil
@@ -95,8 +95,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		err := db.ready(ctx)
-		var gone *stoppedError
-		if err == nil || errors.As(err, &gone) {
+		if _, gone := errors.AsType[*stoppedError](err); err == nil || gone {
 			return err
 		}
 		select {
@@ -146,8 +145,7 @@ func (db *DB) Access() (address, password string, ok bool) {
 
 // Code is ClickHouse's error code inside err; ok is false when err did not come from ClickHouse.
 func Code(err error) (code int32, ok bool) {
-	var e *clickhouse.Exception
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return e.Code, true
 	}
 	return 0, false

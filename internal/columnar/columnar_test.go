@@ -31,19 +31,19 @@ func parent(dir string) int {
 	cfg := embedded(dir)
 	db, err := columnar.Open(cfg, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
 	go func() {
 		if err := db.Ready(context.Background()); err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stdout, err)
 			return
 		}
 		holder, _ := db.Holder()
-		fmt.Println(holder.PID)
+		fmt.Fprintln(os.Stdout, holder.PID)
 	}()
 	if err := db.Run(context.Background()); err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 	}
 	return 1
 }
@@ -102,6 +102,7 @@ func TestTypesRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = batch.Close() }()
 	for i, values := range []any{
 		[]string{"a", "b"}, []string{"pm25", "pm10"}, []*float64{&half, nil}, []time.Time{at, at}, []time.Time{milli, milli}, [][]string{{"x", "it's"}, {}},
 	} {

@@ -116,7 +116,7 @@ func (db *DB) apply(ctx context.Context, m migration, p Params) error {
 	if err != nil {
 		return fmt.Errorf("recording it: %w", err)
 	}
-	defer batch.Close()
+	defer func() { _ = batch.Close() }()
 	if err := batch.Append(m.version, m.name, m.sum()); err != nil {
 		return fmt.Errorf("recording it: %w", err)
 	}
@@ -184,7 +184,7 @@ func readMigrations(files fs.FS) ([]migration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("migration %q: %w", name, err)
 		}
-		if n := len(list); n > 0 && list[n-1].version == uint32(version) {
+		if n := len(list); n > 0 && uint64(list[n-1].version) == version {
 			return nil, fmt.Errorf("migrations %q and %q have one number", list[n-1].name, name)
 		}
 		text, err := fs.ReadFile(files, name)

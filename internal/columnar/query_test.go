@@ -162,6 +162,7 @@ func TestLargeInsert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = batch.Close() }()
 	for i, values := range cols {
 		if err := batch.Column(i).Append(values); err != nil {
 			t.Fatal(err)
@@ -191,6 +192,7 @@ func TestAFailedInsertStoresNothingAndSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = batch.Close() }()
 	if err := batch.Column(0).Append([]uint8{1, 2, 9}); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (r *relay) line(line []byte) {
 	}
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {
-		r.log.Warn(string(line))
+		r.log.Warn("the engine wrote", "line", string(line))
 		return
 	}
 	var level slog.Level
@@ -56,5 +56,5 @@ func (r *relay) line(line []byte) {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		attrs = append(attrs, slog.Any(key, fields[key]))
 	}
-	r.log.LogAttrs(context.Background(), level, message, attrs...)
+	r.log.LogAttrs(context.Background(), level, message, attrs...) //nolint:sloglint // the message is the child's own
 }

@@ -36,10 +36,9 @@ func (db *DB) supervise(ctx context.Context) error {
 		err := db.once(ctx)
 		db.metrics.up.Set(0)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // told to stop, and has
 		}
-		var permanent *stoppedError
-		if errors.As(err, &permanent) {
+		if permanent, ok := errors.AsType[*stoppedError](err); ok {
 			return permanent.reason
 		}
 		db.where.lose(err)

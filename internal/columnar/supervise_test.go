@@ -22,7 +22,8 @@ import (
 )
 
 func one(ctx context.Context, db *columnar.DB, query string) (n uint64, err error) {
-	return n, db.Conn().QueryRow(ctx, query).Scan(&n)
+	err = db.Conn().QueryRow(ctx, query).Scan(&n)
+	return n, err
 }
 
 func TestConnContinuesAfterTheEngineIsKilled(t *testing.T) {

@@ -62,28 +62,28 @@ func Main(m *testing.M) {
 const startPatience = 2 * time.Minute
 
 // New returns the binary's engine, ready. Without the library the test is skipped, or fails when CI is true.
-func New(t testing.TB) *columnar.DB {
-	t.Helper()
-	Library(t)
+func New(tb testing.TB) *columnar.DB {
+	tb.Helper()
+	Library(tb)
 	if !shared.main {
-		t.Fatal("TestMain of this package must call columnartest.Main")
+		tb.Fatal("TestMain of this package must call columnartest.Main")
 	}
 	shared.once.Do(shared.start)
 	if shared.err != nil {
-		t.Fatalf("starting the engine: %v", shared.err)
+		tb.Fatalf("starting the engine: %v", shared.err)
 	}
 	return shared.db
 }
 
 // Library returns the path of libchdb. Without it the test is skipped, or fails when CI is true.
-func Library(t testing.TB) string {
-	t.Helper()
+func Library(tb testing.TB) string {
+	tb.Helper()
 	path, err := engine.FindLibrary("")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
-		t.Skip(err)
+		tb.Skip(err)
 	}
 	return path
 }
@@ -120,15 +120,15 @@ func (s *server) start() {
 }
 
 // Database makes a database for one test and drops it at the end. It returns the name.
-func Database(t testing.TB, db *columnar.DB) string {
-	t.Helper()
+func Database(tb testing.TB, db *columnar.DB) string {
+	tb.Helper()
 	name := "test_" + strings.ToLower(rand.Text())
-	if err := db.Conn().Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatalf("creating a database: %v", err)
+	if err := db.Conn().Exec(tb.Context(), "CREATE DATABASE "+name); err != nil {
+		tb.Fatalf("creating a database: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := db.Conn().Exec(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" SYNC"); err != nil {
-			t.Errorf("dropping the database: %v", err)
+	tb.Cleanup(func() {
+		if err := db.Conn().Exec(context.WithoutCancel(tb.Context()), "DROP DATABASE "+name+" SYNC"); err != nil {
+			tb.Errorf("dropping the database: %v", err)
 		}
 	})
 	return name

@@ -95,7 +95,7 @@ func (l *library) open(args ...string) (*connection, error) {
 		pin.Pin(&b[0])
 		argv = append(argv, &b[0])
 	}
-	handle := l.connect(int32(len(argv)), unsafe.Pointer(&argv[0])) //nolint:gosec // a handful of arguments
+	handle := l.connect(int32(len(argv)), unsafe.Pointer(&argv[0]))
 	if handle == 0 {
 		return nil, errors.New("opening an engine connection: refused (is the data directory used by another process?)")
 	}
@@ -124,15 +124,6 @@ type counters struct {
 	rows, bytes       uint64 // of the result
 	scanned, scannedB uint64 // read from storage
 	written, writtenB uint64 // by an insert, with its materialized views
-}
-
-func (n *counters) add(m counters) {
-	n.rows += m.rows
-	n.bytes += m.bytes
-	n.scanned += m.scanned
-	n.scannedB += m.scannedB
-	n.written += m.written
-	n.writtenB += m.writtenB
 }
 
 // result is an answer, or a piece of one, in memory of the engine. It must be freed.

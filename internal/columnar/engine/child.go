@@ -37,7 +37,7 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 	if err := json.Unmarshal(line, &cfg); err != nil {
 		return fmt.Errorf("reading the engine's configuration: %w", err)
 	}
-	report := func(r Report) { _ = json.NewEncoder(stdout).Encode(r) } // a parent that is gone needs no report
+	report := func(r Report) { _ = json.NewEncoder(stdout).Encode(r) } //nolint:errchkjson // a parent that is gone needs no report
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

@@ -158,7 +158,7 @@ func (h *handler) whole(s *session, q *request, a *answer) error {
 	data := r.data()
 	a.start(q.format, len(data), r.counters(), time.Since(began))
 	if err := a.write(data); err != nil {
-		return nil //nolint:nilerr // the client is gone, nobody can be told
+		return nil // the client is gone, nobody can be told
 	}
 	a.finish()
 	return nil
@@ -249,7 +249,7 @@ func (h *handler) feed(in *insertion, q *request) error {
 			return readError(err)
 		}
 		if in.write((*chunk)[:n]) != nil || err != nil {
-			return nil //nolint:nilerr // the end of the body, or an error that done tells
+			return nil // the end of the body, or an error that done tells
 		}
 	}
 }

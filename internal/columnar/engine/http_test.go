@@ -174,7 +174,7 @@ func TestPasswordComesEveryWay(t *testing.T) {
 		}
 		text, _ := io.ReadAll(reply.Body)
 		_ = reply.Body.Close()
-		if reply.StatusCode != http.StatusOK || !strings.Contains("1\nOk.\n", string(text)) {
+		if reply.StatusCode != http.StatusOK || (string(text) != "1\n" && string(text) != "Ok.\n") {
 			t.Errorf("%s: got %d %q", name, reply.StatusCode, text)
 		}
 	}

@@ -22,7 +22,7 @@ func (e *MissingLibraryError) Error() string {
 	if platformPackage() != "lib-linux-x64-gnu" {
 		install = "npm ci && npm install --no-save @chdb/" + platformPackage() + "@" + LibraryVersion
 	}
-	return fmt.Sprintf("the embedded ClickHouse engine's library (%s) was not found: type `%s` in the project's folder, or name the file with --engine-library PATH; looked at:\n  %s",
+	return fmt.Sprintf("the embedded ClickHouse engine's library (%s) was not found: type "%s" in the project's folder, or name the file with --engine-library PATH; looked at:\n  %s",
 		libraryFile(), install, strings.Join(e.Looked, "\n  "))
 }
 
@@ -33,12 +33,11 @@ func FindLibrary(given string) (string, error) {
 	if given == "" {
 		candidates = nil
 		if exe, err := os.Executable(); err == nil {
-			if real, err := filepath.EvalSymlinks(exe); err == nil {
-				exe = real
+			if target, err := filepath.EvalSymlinks(exe); err == nil {
+				exe = target
 			}
 			dir := filepath.Dir(exe)
-			candidates = append(candidates, filepath.Join(dir, libraryFile()))
-			candidates = append(candidates, inModules(dir), inModules(filepath.Dir(dir)))
+			candidates = append(candidates, filepath.Join(dir, libraryFile()), inModules(dir), inModules(filepath.Dir(dir)))
 		}
 		if dir, err := os.Getwd(); err == nil {
 			for ; ; dir = filepath.Dir(dir) {

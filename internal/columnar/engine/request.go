@@ -148,8 +148,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 
 // readError names a body that cannot be read: a client that went away, or bytes that do not decompress.
 func readError(err error) error {
-	var known *Exception
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Exception](err); ok {
 		return known
 	}
 	return exception(codeDecompress, "CANNOT_DECOMPRESS", "The body cannot be read: %v", err)
