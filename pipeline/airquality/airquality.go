@@ -60,7 +60,7 @@ const reach = 23 * time.Hour
 // overlap is by how much a roll-up looks back behind the start of the one
 // before: a reading's stamp is taken a little before others can see it, and
 // the clocks of two servers differ a little.
-const overlap = time.Minute
+const overlap = 10 * time.Second
 
 // Increment computes every hour that readings stored since the last roll-up
 // can have changed, and nothing else. With nothing new it does nothing.

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/ingest"
+	"vayu/ingest/source"
+	"vayu/internal/columnar"
+	"vayu/internal/run"
+	"vayu/pipeline/airquality"
+	"vayu/query"
+	"vayu/schema"
+)
+
+// air is the flow from sources to answers, once for each world.
+type air struct {
+	db      *columnar.DB
+	query   *query.Service
+	log     *slog.Logger
+	runners [len(schema.Worlds)]*ingest.Runner
+	rollups [len(schema.Worlds)]*airquality.Rollup
+
+	answering func() // called once, when the sandbox has its first answers
+	once      sync.Once
+}
+
+// newAir wires the flow: live air comes from the configured sources, sandbox air
+// from the simulator and nothing else.
+func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
+	a := &air{db: db, query: answers, log: log}
+	metrics := ingest.NewMetrics(reg)
+	names := [len(schema.Worlds)][]string{schema.Live: cfg.liveSources(), schema.Sandbox: source.Names(schema.Sandbox)}
+	for _, w := range schema.Worlds {
+		feeds, err := cfg.Source.Feeds(w, names[w], time.Now)
+		if err != nil {
+			return nil, err
+		}
+		if a.rollups[w], err = airquality.New(db.Conn(), w.Database(), log, reg); err != nil {
+			return nil, err
+		}
+		changed := func(ctx context.Context, _ schema.Changes) error { return a.changed(ctx, w) }
+		a.runners[w], err = ingest.NewRunner(ingest.NewLoader(db.Conn(), w.Database()), changed, metrics, log.With("world", w), feeds...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// Run waits for ClickHouse, brings its tables up to date, makes up for what an
+// earlier run left undone, and then keeps everything fresh until ctx ends.
+func (a *air) Run(ctx context.Context) error {
+	if err := a.db.Ready(ctx); err != nil {
+		return stopped(ctx, err)
+	}
+	if err := migrate(ctx, a.db, a.log); err != nil {
+		return stopped(ctx, err)
+	}
+	parts := []run.Part{{Name: "query", Run: a.query.Run}}
+	for _, w := range schema.Worlds {
+		parts = append(parts, run.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
+			if err := a.changed(ctx, w); err != nil {
+				a.log.WarnContext(ctx, "what an earlier run left undone waits for the next readings", "world", w, "error", err)
+			}
+			return a.runners[w].Run(ctx)
+		}})
+	}
+	return run.Parts(ctx, a.log, parts...)
+}
+
+// stopped is err, or nil when it only says that ctx ended.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// changed brings figures and answers up to date with new readings.
+func (a *air) changed(ctx context.Context, w schema.World) error {
+	if _, err := a.rollups[w].Increment(ctx); err != nil {
+		return fmt.Errorf("rolling up: %w", err)
+	}
+	if err := a.query.Refresh(ctx, w); err != nil {
+		return fmt.Errorf("refreshing the answers: %w", err)
+	}
+	if _, ok := a.query.Newest(w); ok && w == schema.Sandbox {
+		a.announce()
+	}
+	return nil
+}
+
+func (a *air) announce() { a.once.Do(a.answering) }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"vayu/ingest/source"
+	"vayu/internal/columnar"
+	"vayu/internal/config"
+)
+
+// Config is everything that can be set. Package config says how: flags before
+// the environment before the file before these defaults.
+type Config struct {
+	Data         string         `koanf:"data" help:"directory of everything that Vayu keeps"`
+	Listen       config.Address `koanf:"listen" help:"address of the API"`
+	InsecureHTTP bool           `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
+	Sources      []string       `koanf:"sources" help:"live sources of air quality, or none"`
+	ClickHouse   columnar.DSN   `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	Cluster      string         `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
+	APIKey       config.Secret  `koanf:"api-key" help:"key of the live world; made at first start when absent"`
+	SandboxKey   config.Secret  `koanf:"sandbox-key" help:"key of the sandbox world; made at first start when absent"`
+	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
+
+	Log    LogConfig       `koanf:"log"`
+	Engine columnar.Config `koanf:"engine"`
+	Source source.Config   `koanf:"source"`
+}
+
+// LogConfig says how much is logged, and in what form.
+type LogConfig struct {
+	Level  string `koanf:"level" help:"debug, info, warn or error"`
+	Format string `koanf:"format" help:"text or json"`
+}
+
+// Validate implements config.Validator.
+func (c LogConfig) Validate() []error {
+	var wrong []error
+	if err := new(slog.Level).UnmarshalText([]byte(c.Level)); err != nil {
+		wrong = append(wrong, config.Invalid("level", "%q is none of debug, info, warn, error", c.Level))
+	}
+	if c.Format != "text" && c.Format != "json" {
+		wrong = append(wrong, config.Invalid("format", "%q is neither text nor json", c.Format))
+	}
+	return wrong
+}
+
+func defaults() Config {
+	return Config{
+		Data:    "data",
+		Listen:  "127.0.0.1:8080",
+		Sources: []string{"cpcb"},
+		Log:     LogConfig{Level: "info", Format: "text"},
+		Engine:  columnar.Default(),
+		Source:  source.DefaultConfig(),
+	}
+}
+
+// Validate implements config.Validator.
+func (c Config) Validate() []error {
+	var wrong []error
+	if c.Data == "" {
+		wrong = append(wrong, config.Invalid("data", "a directory is needed"))
+	}
+	if _, err := source.Parse(strings.Join(c.Sources, ",")); err != nil {
+		wrong = append(wrong, config.Invalid("sources", "%w", err))
+	}
+	if c.Cluster != "" && c.ClickHouse == "" {
+		wrong = append(wrong, config.Invalid("cluster", "a cluster needs a server: set clickhouse"))
+	}
+	return wrong
+}
+
+// liveSources is the configured sources without repetition; Validate has
+// refused a list that Parse refuses.
+func (c Config) liveSources() []string {
+	names, _ := source.Parse(strings.Join(c.Sources, ","))
+	return names
+}
+
+// columnar returns the section that opens ClickHouse.
+func (c Config) columnar() columnar.Config {
+	e := c.Engine
+	e.DSN, e.Cluster, e.Data = c.ClickHouse, c.Cluster, c.Data
+	return e
+}
+
+// bind registers flags for settings. The keys are literals of this package, so
+// an error is a slip that every run would show.
+func bind(flags *pflag.FlagSet, keys ...string) {
+	if err := config.Bind(flags, defaults(), keys...); err != nil {
+		panic(err)
+	}
+}
+
+// defaultFile is read when it is there and no other file is named.
+const defaultFile = "vayu.yaml"
+
+// load returns the effective configuration of a command and its logger.
+func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
+	file, err := cmd.Flags().GetString("config")
+	if err != nil {
+		return config.Loaded[Config]{}, nil, err
+	}
+	if file == "" {
+		if _, err := os.Stat(defaultFile); err == nil {
+			file = defaultFile
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return config.Loaded[Config]{}, nil, fmt.Errorf("looking for %s: %w", defaultFile, err)
+		}
+	}
+	loaded, err := config.Load(defaults(), config.Sources{Flags: cmd.Flags(), Environ: os.Environ(), File: file})
+	if err != nil {
+		return loaded, nil, err
+	}
+	log := newLogger(loaded.Value.Log)
+	for _, name := range loaded.Ignored {
+		log.Warn("environment variable is no setting", "name", name)
+	}
+	return loaded, log, nil
+}
+
+func newLogger(c LogConfig) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		level = slog.LevelInfo // Validate has refused anything else
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}
+
+// newConfig prints the effective configuration.
+func newConfig() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config",
+		Short: "Print the effective configuration and where each value comes from",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, _, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			return loaded.Print(cmd.OutOrStdout())
+		},
+	}
+}

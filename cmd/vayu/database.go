@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"vayu/internal/columnar"
+	"vayu/internal/run"
+	"vayu/schema"
+	"vayu/schema/clickhouse"
+)
+
+// newEngine is the child process that owns the embedded engine's data.
+func newEngine() *cobra.Command {
+	return &cobra.Command{
+		Use:    "engine",
+		Short:  "Run the embedded ClickHouse engine (started by the other commands)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   runEngine,
+	}
+}
+
+// errDone ends the parts of a command that has done its work.
+var errDone = errors.New("done")
+
+// tool is what a one-off command works with.
+type tool struct {
+	Config
+	log *slog.Logger
+	db  *columnar.DB
+	reg *prometheus.Registry
+}
+
+// withDatabase runs work with ClickHouse ready and migrated: beside a running
+// service it uses that service's engine, and without one it starts its own for
+// as long as work lasts.
+func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
+	loaded, log, err := load(cmd)
+	if err != nil {
+		return err
+	}
+	t := &tool{Config: loaded.Value, log: log, reg: prometheus.NewRegistry()}
+	if err := makeData(t.Data); err != nil {
+		return err
+	}
+	settings := t.columnar()
+	settings.Share = true
+	if t.db, err = columnar.Open(settings, log, t.reg); err != nil {
+		return err
+	}
+	var outcome error
+	err = run.Parts(cmd.Context(), log,
+		run.Part{Name: "engine", Run: t.db.Run, Ready: t.db.Ready, Drain: engineDrain},
+		run.Part{Name: "command", Run: func(ctx context.Context) error {
+			if outcome = migrate(ctx, t.db, t.log); outcome == nil {
+				outcome = work(ctx, t)
+			}
+			return errDone
+		}})
+	if outcome != nil || errors.Is(err, errDone) {
+		return outcome
+	}
+	if err == nil {
+		err = context.Cause(cmd.Context())
+	}
+	return err
+}
+
+// engineDrain is how long the engine may take to finish its queries and close
+// its tables.
+const engineDrain = 20 * time.Second
+
+// migrate brings the databases of both worlds up to date.
+func migrate(ctx context.Context, db *columnar.DB, log *slog.Logger) error {
+	for _, w := range schema.Worlds {
+		params := columnar.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
+		if err := columnar.Migrate(ctx, db, clickhouse.Files, params); err != nil {
+			return err
+		}
+		log.DebugContext(ctx, "database is up to date", "database", w.Database())
+	}
+	return nil
+}
+
+// makeData makes the data directory, which only its owner may read: it holds
+// keys.
+func makeData(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the data directory: %w", err)
+	}
+	return nil
+}
+
+func newMigrate() *cobra.Command {
+	return &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the databases up to date (serve does it too)",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+				for _, w := range schema.Worlds {
+					var version uint32
+					query := fmt.Sprintf("SELECT max(version) FROM %s.migration", w.Database())
+					if err := t.db.Conn().QueryRow(ctx, query).Scan(&version); err != nil {
+						return fmt.Errorf("reading the version of %s: %w", w.Database(), err)
+					}
+					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s is at version %d\n", w.Database(), version)
+				}
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"vayu/schema"
+)
+
+// finding is one line of the doctor's report.
+type finding struct {
+	ok    bool
+	topic string
+	text  string
+}
+
+// scarce is how little free disk is reported as a fault: ClickHouse needs room
+// to merge its largest parts, a few gigabytes for years of readings.
+const scarce = 2 << 30
+
+// stale is how old the latest figures may be: the API calls a record stale
+// after three hours (CONTRACT 3).
+const stale = 3 * time.Hour
+
+func newDoctor() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the engine, the disk and how fresh the data are",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			healthy := true
+			say := func(f finding) { healthy = report(cmd.OutOrStdout(), f) && healthy }
+			say(finding{true, "version", version()})
+			err := withDatabase(cmd, func(ctx context.Context, t *tool) error {
+				say(t.engine(ctx))
+				say(disk(t.Data))
+				for _, w := range schema.Worlds {
+					say(t.freshness(ctx, w))
+				}
+				return nil
+			})
+			if err != nil {
+				say(finding{false, "engine", err.Error()})
+			}
+			if !healthy {
+				return errReported
+			}
+			return nil
+		},
+	}
+}
+
+func report(w io.Writer, f finding) bool {
+	mark := "ok  "
+	if !f.ok {
+		mark = "FAIL"
+	}
+	_, _ = fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.topic, f.text)
+	return f.ok
+}
+
+func (t *tool) engine(ctx context.Context) finding {
+	version, err := t.db.Version(ctx)
+	switch holder, held := t.db.Holder(); {
+	case err != nil:
+		return finding{false, "engine", err.Error()}
+	case !t.db.Embedded():
+		return finding{true, "engine", fmt.Sprintf("ClickHouse %s at %s", version, t.ClickHouse)}
+	case held:
+		return finding{true, "engine", fmt.Sprintf("embedded ClickHouse %s in %s, process %d", version, t.Data, holder.PID)}
+	default:
+		return finding{true, "engine", fmt.Sprintf("embedded ClickHouse %s in %s", version, t.Data)}
+	}
+}
+
+func disk(dir string) finding {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return finding{false, "disk", fmt.Sprintf("asking for the free space of %s: %v", dir, err)}
+	}
+	free := s.Bavail * uint64(s.Bsize) //nolint:gosec // a block size is positive
+	return finding{free >= scarce, "disk", fmt.Sprintf("%.1f GB free in %s", float64(free)/1e9, dir)}
+}
+
+// freshness tells how old a world's latest figures are. A world without any is
+// no fault: nothing was imported yet.
+func (t *tool) freshness(ctx context.Context, w schema.World) finding {
+	var (
+		readings, cities uint64
+		latest           time.Time
+	)
+	query := fmt.Sprintf("SELECT (SELECT count() FROM %[1]s.reading), uniqExact(city, state), max(updated) FROM %[1]s.city_hour", w.Database())
+	if err := t.db.Conn().QueryRow(ctx, query).Scan(&readings, &cities, &latest); err != nil {
+		return finding{false, w.String(), err.Error()}
+	}
+	if cities == 0 {
+		return finding{true, w.String(), fmt.Sprintf("%d readings, no figures yet", readings)}
+	}
+	age := time.Since(latest)
+	return finding{age <= stale, w.String(), fmt.Sprintf("%d readings, %d cities, latest %s (%s ago)",
+		readings, cities, latest.UTC().Format(time.RFC3339), age.Round(time.Minute))}
+}

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/columnar/engine"
+)
+
+// runEngine is the process that the supervisor starts and talks to over its
+// standard streams.
+func runEngine(cmd *cobra.Command, _ []string) error {
+	return engine.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr)
+}

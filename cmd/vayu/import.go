@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"vayu/ingest"
+	"vayu/ingest/source/file"
+	"vayu/pipeline/airquality"
+	"vayu/schema"
+)
+
+// importSource is the name of the source that imported readings carry.
+const importSource = "import"
+
+func newImport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE…",
+		Short: "Load saved files into the live world; twice changes nothing",
+		Long: `Load saved files into the live world: CPCB's feed, downloads of data.gov.in, CAAQM exports (CSV, JSON, Excel), city-day
+means and OpenAQ exports, also gzipped. What a file holds is recognised from its content.
+
+An import that was interrupted goes on where it was when it is run again. It works beside a running service, whose
+answers follow within seconds, and without one.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+				return t.importFiles(ctx, cmd.OutOrStdout(), paths)
+			})
+		},
+	}
+}
+
+// importFiles loads files one after the other and rolls up what they brought. A
+// file that cannot be read does not keep the others out.
+func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) error {
+	loader := ingest.NewLoader(t.db.Conn(), schema.Live.Database())
+	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
+	rollup, err := airquality.New(t.db.Conn(), schema.Live.Database(), t.log, t.reg)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, path := range paths {
+		if err := importFile(ctx, out, importer, path); err != nil {
+			if ctx.Err() != nil {
+				return fmt.Errorf("interrupted; the same command goes on where this one was: %w", err)
+			}
+			failed++
+			_, _ = fmt.Fprintf(out, "%s: %v\n", path, err)
+		}
+	}
+	result, err := rollup.Increment(ctx)
+	if err != nil {
+		return err
+	}
+	if result.Stations > 0 {
+		_, _ = fmt.Fprintf(out, "computed the hours of %d stations from %s to %s in %s\n", result.Stations,
+			result.From.Format(time.RFC3339), result.To.Format(time.RFC3339), result.Elapsed.Round(time.Millisecond))
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d files could not be imported", failed, len(paths))
+	}
+	return nil
+}
+
+func importFile(ctx context.Context, out io.Writer, importer *ingest.Importer, path string) error {
+	key, err := ingest.FileKey(path)
+	if err != nil {
+		return err
+	}
+	var (
+		current *file.File
+		bar     = noBar
+	)
+	summary, err := importer.Import(ctx, ingest.Job{
+		Key: key,
+		Open: func(position int64) (ingest.Source, error) {
+			if current, err = file.Open(importSource, path, position, time.Now); err != nil {
+				return nil, err
+			}
+			bar = newBar(filepath.Base(path), current)
+			return current, nil
+		},
+		Progress: func(ingest.Summary) { bar() },
+	})
+	if current == nil {
+		return err
+	}
+	showSummary(out, path, current.Format(), summary)
+	return err
+}
+
+func showSummary(out io.Writer, path, format string, s ingest.Summary) {
+	resumed := ""
+	if s.Resumed {
+		resumed = ", went on with an interrupted import"
+	}
+	_, _ = fmt.Fprintf(out, "%s: %s%s\n%9d read\n%9d stored, of %d stations, %.0f a second\n", path, format, resumed,
+		s.Read, s.Stored, s.Stations, float64(s.Stored)/s.Elapsed.Seconds())
+	showRejections(out, s.Rejected)
+	for reason, n := range s.Positions {
+		_, _ = fmt.Fprintf(out, "%9d positions refused: %s\n", n, reason)
+	}
+}
+
+func noBar() {}
+
+// newBar shows how much of a file has been read, on a terminal only.
+func newBar(name string, f *file.File) func() {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return noBar
+	}
+	bar := progressbar.NewOptions64(f.Size(), progressbar.OptionSetDescription(name), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	return func() { _ = bar.Set64(f.Read()) } // a bar that cannot be drawn must not end an import
+}

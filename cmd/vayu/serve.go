@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
+
+	"vayu/internal/api"
+	"vayu/internal/columnar"
+	"vayu/internal/run"
+	"vayu/query"
+	"vayu/schema"
+)
+
+func newServe() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Collect, compute and answer, until it is stopped",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, log, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			s, err := newService(loaded.Value, log, cmd.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			return s.run(cmd.Context())
+		},
+	}
+	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes")
+	return cmd
+}
+
+// service is everything that runs in `vayu serve`.
+type service struct {
+	Config
+	log    *slog.Logger
+	out    io.Writer // for what a person who started it should read
+	keys   keys
+	db     *columnar.DB
+	query  *query.Service
+	air    *air
+	server *http.Server
+}
+
+// newService wires the parts. Nothing runs and nothing listens yet.
+func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
+	if err := makeData(cfg.Data); err != nil {
+		return nil, err
+	}
+	s := &service{Config: cfg, log: log, out: out}
+	var err error
+	if s.keys, err = loadKeys(cfg); err != nil {
+		return nil, err
+	}
+	access, err := api.NewKeys(s.keys.Live, s.keys.Sandbox)
+	if err != nil {
+		return nil, err
+	}
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {
+		return nil, err
+	}
+	if s.query, err = query.New(query.Config{
+		Conn: s.db.Conn(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Log: log, Metrics: reg,
+	}); err != nil {
+		return nil, err
+	}
+	if s.air, err = newAir(cfg, s.db, s.query, log, reg); err != nil {
+		return nil, err
+	}
+	handler, err := api.New(api.Config{
+		Routes: s.query.Routes(),
+		Open: map[string]http.Handler{
+			"/healthz": http.HandlerFunc(healthy),
+			"/readyz":  s.readiness(),
+			"/metrics": promhttp.HandlerFor(reg, promhttp.HandlerOpts{Registry: reg}),
+		},
+		Access: access, Log: log, Metrics: reg,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.server = api.NewServer(handler, log)
+	return s, nil
+}
+
+// apiDrain is how long requests may take to end after a stop: longer than the
+// longest answer, shorter than service managers wait before they kill.
+const apiDrain = 15 * time.Second
+
+func (s *service) run(ctx context.Context) error {
+	listener, err := s.listen(ctx)
+	if err != nil {
+		return err
+	}
+	address := "http://" + listener.Addr().String()
+	restored := s.query.Restore() > 0
+	s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
+	s.air.answering = func() { s.greet(address) }
+	if _, ok := s.query.Newest(schema.Sandbox); ok {
+		s.air.announce()
+	}
+	// The API stands before the air in the list: it answers from the snapshot
+	// of the last run while the engine starts.
+	return run.Parts(ctx, s.log,
+		run.Part{Name: "engine", Run: s.db.Run, Drain: engineDrain},
+		run.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second},
+		run.Part{Name: "air", Run: s.air.Run},
+	)
+}
+
+// listen opens the API's address. Keys cross the wire, so without TLS only this
+// machine may connect unless the operator says otherwise.
+func (s *service) listen(ctx context.Context) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", string(s.Listen))
+	if err != nil {
+		return nil, fmt.Errorf("listening on %s: %w", s.Listen, err)
+	}
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() && !s.InsecureHTTP {
+		_ = listener.Close()
+		return nil, fmt.Errorf("listen: %s is not a loopback address, and plain HTTP would show keys to the network; "+
+			"put a TLS proxy in front and listen on 127.0.0.1, or say --insecure-http", s.Listen)
+	}
+	return listener, nil
+}
+
+func (s *service) serve(ctx context.Context, listener net.Listener) error {
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), apiDrain)
+		defer cancel()
+		stopped <- s.server.Shutdown(limit)
+	})
+	defer stop()
+	if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving HTTP: %w", err)
+	}
+	return <-stopped
+}
+
+// greet shows the person who started the service a question that answers now.
+func (s *service) greet(address string) {
+	_, _ = fmt.Fprintf(s.out, `
+Vayu answers on %[1]s. Simulated air, for trying it out:
+
+  curl -H "Authorization: Bearer %[2]s" "%[1]s/v1/aqi?city=Delhi"
+
+Measured air, as soon as a source has brought some or a file is imported:
+
+  curl -H "Authorization: Bearer %[3]s" "%[1]s/v1/aqi?city=Delhi"
+
+`, address, s.keys.shown(schema.Sandbox), s.keys.shown(schema.Live))
+}

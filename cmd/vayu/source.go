@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/ingest"
+	"vayu/ingest/source"
+	"vayu/schema"
+)
+
+func newSource() *cobra.Command {
+	cmd := &cobra.Command{Use: "source", Short: "See and try the sources of readings"}
+	cmd.AddCommand(newSourceList(), newSourceTest())
+	return cmd
+}
+
+func newSourceList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the sources there are",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, _, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			_, _ = fmt.Fprintln(out, "NAME\tWORLD\tACTIVE\tSCHEDULE\tWHAT IT IS")
+			for _, name := range slices.Sorted(maps.Keys(source.Registry)) {
+				entry := source.Registry[name]
+				active := entry.World == schema.Sandbox || slices.Contains(loaded.Value.Sources, name)
+				_, _ = fmt.Fprintf(out, "%s\t%s\t%v\t%s\t%s\n", name, entry.World, active, entry.Feed.Schedule, entry.About)
+			}
+			return out.Flush()
+		},
+	}
+}
+
+// testWindow is what `source test` asks a source for: the last day.
+const testWindow = 24 * time.Hour
+
+func newSourceTest() *cobra.Command {
+	var most int
+	cmd := &cobra.Command{
+		Use:   "test NAME",
+		Short: "Fetch a source once and show its readings and rejections; nothing is stored",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			loaded, _, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			src, err := loaded.Value.Source.New(args[0], time.Now)
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			sample, err := ingest.Try(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
+			if shown := showSample(cmd.OutOrStdout(), sample, most); err == nil {
+				err = shown
+			}
+			return err
+		},
+	}
+	cmd.Flags().IntVar(&most, "rows", 50, "show at most so many readings")
+	return cmd
+}
+
+func showSample(w io.Writer, s ingest.Sample, most int) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(s.Readings) > 0 {
+		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
+	}
+	for _, r := range s.Readings[:min(most, len(s.Readings))] {
+		unit := r.Pollutant.Unit()
+		if r.Kind == schema.SubIndex {
+			unit = "of 500"
+		}
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Pollutant.Label(),
+			r.At.UTC().Format("2006-01-02 15:04"), r.Value, unit, r.Kind, r.Averaging, r.Flag)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the readings: %w", err)
+	}
+	_, err := fmt.Fprintf(w, "%d readings of %d stations\n", len(s.Readings), len(s.Stations))
+	showRejections(w, s.Rejected)
+	return err
+}
+
+// showRejections writes a line per reason, the most frequent first.
+func showRejections(w io.Writer, rejected ingest.Rejections) {
+	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
+	for _, reason := range reasons {
+		_, _ = fmt.Fprintf(w, "%9d rejected: %s\n", rejected[reason], reason)
+	}
+}

@@ -1,0 +1,77 @@
+package airquality
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// synthetic fills a world with hourly readings of 7 pollutants at 600 stations.
+func (w *world) synthetic(from time.Time, hours int) (readings int) {
+	w.Helper()
+	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
+		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 250), 'state', 'reference' FROM numbers(600)`)
+	const month = 31 * 24
+	for start := 0; start < hours; start += month {
+		n := min(month, hours-start)
+		w.exec(`INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source)
+			SELECT 'station-' || toString(intDiv(number, 7) %% 600), CAST(1 + number %% 7, 'Enum8(\'pm25\' = 1, \'pm10\' = 2, \'no2\' = 3, \'so2\' = 4, \'co\' = 5, \'o3\' = 6, \'nh3\' = 7, \'pb\' = 8)'),
+				?::DateTime('UTC') + toIntervalHour(intDiv(number, 4200)), (cityHash64(number) %% 15000) / 100, 'concentration', 60, 'synthetic'
+			FROM numbers(?)`, from.Add(time.Duration(start)*time.Hour).Format(time.DateTime), n*4200)
+	}
+	return hours * 4200
+}
+
+// peakMemory returns the engine's largest resident set so far, in bytes.
+func (w *world) peakMemory() float64 {
+	w.Helper()
+	holder, ok := w.db.Holder()
+	if !ok {
+		return 0
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", holder.PID))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return float64(kilobytes) * 1024
+		}
+	}
+	return 0
+}
+
+// BenchmarkRollup computes a year of 600 stations and 7 pollutants, 36.8
+// million readings, after the floor: one rolling mean over the same readings,
+// which any form of this computation needs.
+func BenchmarkRollup(b *testing.B) {
+	w := newWorld(b)
+	from := time.Date(2024, 1, 1, 0, 30, 0, 0, time.UTC)
+	readings := w.synthetic(from, 8760)
+	for b.Loop() {
+		w.exec("TRUNCATE TABLE %s.rollup")
+		begin := time.Now()
+		w.exec(`SELECT sum(mean) FROM (SELECT avg(value) OVER (PARTITION BY station, pollutant ORDER BY at
+			RANGE BETWEEN 82800 PRECEDING AND CURRENT ROW) AS mean FROM %s.reading) FORMAT Null`)
+		floor := time.Since(begin)
+		result := w.increment()
+		b.ReportMetric(result.Elapsed.Seconds(), "s/year")
+		b.ReportMetric(float64(readings)/result.Elapsed.Seconds(), "readings/s")
+		b.ReportMetric(result.Elapsed.Seconds()/floor.Seconds(), "x-rolling-mean")
+		b.ReportMetric(w.peakMemory()/1e9, "GB-peak")
+
+		// One more hour of every station, and the year's readings out of reach.
+		w.exec(`INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source)
+			SELECT station, pollutant, ?::DateTime('UTC'), 50, 'concentration', 60, 'synthetic'
+			FROM (SELECT DISTINCT station, pollutant FROM %[1]s.reading)`, from.Add(8760*time.Hour).Format(time.DateTime))
+		w.exec("TRUNCATE TABLE %s.rollup")
+		w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) SELECT now64(3) - INTERVAL 1 SECOND + INTERVAL 1 MINUTE, now(), now(), 0")
+		hour := w.increment()
+		b.ReportMetric(hour.Elapsed.Seconds(), "s/hour-increment")
+		b.ReportMetric(float64(hour.Stations), "stations/hour")
+	}
+}
