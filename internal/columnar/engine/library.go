@@ -22,7 +22,7 @@ func (e *MissingLibraryError) Error() string {
 	if platformPackage() != "lib-linux-x64-gnu" {
 		install = "npm ci && npm install --no-save @chdb/" + platformPackage() + "@" + LibraryVersion
 	}
-	return fmt.Sprintf("the embedded ClickHouse engine's library (%s) was not found: type "%s" in the project's folder, or name the file with --engine-library PATH; looked at:\n  %s",
+	return fmt.Sprintf("the embedded ClickHouse engine's library (%s) was not found: type '%s' in the project's folder, or name the file with --engine-library PATH; looked at:\n  %s",
 		libraryFile(), install, strings.Join(e.Looked, "\n  "))
 }
 
