@@ -135,6 +135,14 @@ func (p Pollutant) Convert(value float64, unit string) (float64, bool) {
 }
 
 func normalUnit(unit string) string {
+	switch unit { // the spellings that fill files
+	case "µg/m³", "ug/m3":
+		return "ug/m3"
+	case "mg/m³", "mg/m3":
+		return "mg/m3"
+	case "ppb", "ppm":
+		return unit
+	}
 	u := strings.ToLower(strings.TrimSpace(unit))
 	u = strings.NewReplacer("µ", "u", "μ", "u", "³", "3", "^", "", " ", "").Replace(u)
 	return u

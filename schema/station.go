@@ -66,9 +66,12 @@ func StationID(network, name string) string { return network + "-" + Slug(name) 
 // Slug folds a name to lower-case ASCII letters, digits and single hyphens.
 // Accents are removed; letters outside ASCII that have no base letter are kept.
 func Slug(name string) string {
-	folded, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), name)
-	if err != nil {
-		folded = name
+	folded := name
+	if !ascii(name) {
+		decomposed, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), name)
+		if err == nil {
+			folded = decomposed
+		}
 	}
 	var b strings.Builder
 	gap := false
@@ -84,6 +87,16 @@ func Slug(name string) string {
 		gap = true
 	}
 	return b.String()
+}
+
+// ascii reports whether there is nothing to fold: nearly all names are plain.
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // CleanPlace trims a place's name, turns underscores into blanks and folds

@@ -51,14 +51,15 @@ func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe fu
 	return s.last.number
 }
 
-// named reports whether a cell names anything.
+// named reports whether a cell names anything: its slug, which identities are
+// made of, is not empty.
 func named(cell []byte) bool {
 	for _, c := range cell {
-		if c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
-			return schema.Slug(string(cell)) != ""
+		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
+			return true
 		}
 	}
-	return false
+	return schema.Slug(string(cell)) != ""
 }
 
 // clock reads times and remembers the last one, because rows of one time stand

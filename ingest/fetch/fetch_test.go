@@ -1,0 +1,107 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/ingest"
+)
+
+func serve(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestGetAsksOnlyForNews(t *testing.T) {
+	t.Parallel()
+	const changed = "Tue, 09 Dec 2025 06:30:00 GMT"
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"a"`)
+		w.Header().Set("Last-Modified", changed)
+		if r.Header.Get("If-None-Match") == `"a"` && r.Header.Get("If-Modified-Since") == changed {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = w.Write([]byte("data"))
+	})
+	c := New(time.Minute, 100)
+	first, err := c.Get(t.Context(), url, Stamp{})
+	if err != nil || string(first.Body) != "data" {
+		t.Fatalf("%v, %v", first, err)
+	}
+	second, err := c.Get(t.Context(), url, first.Stamp)
+	if err != nil || second.Body != nil || second.Stamp != first.Stamp {
+		t.Fatalf("%v, %v", second, err)
+	}
+}
+
+func TestGetBoundsTheReply(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat("x", 101))) })
+	var refused *ingest.BatchError
+	if _, err := New(time.Minute, 100).Get(t.Context(), url, Stamp{}); !errors.As(err, &refused) {
+		t.Errorf("a reply one byte too long: error %v", err)
+	}
+	if _, err := New(time.Minute, 101).Get(t.Context(), url, Stamp{}); err != nil {
+		t.Errorf("a reply of the largest length: error %v", err)
+	}
+}
+
+// TestErrorsHideTheKey: whatever goes wrong, no error holds the address's query.
+func TestErrorsHideTheKey(t *testing.T) {
+	t.Parallel()
+	const key = "secret-key"
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	slow := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	loop := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) })
+	refused := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) })
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		url  string
+		want string
+	}{
+		"nobody listens": {t.Context(), gone.URL, "connection refused"},
+		"no answer":      {t.Context(), slow, "no complete reply in time"},
+		"redirects":      {t.Context(), loop, "too many redirects"},
+		"status":         {t.Context(), refused, "403"},
+		"cancelled":      {ended, slow, "context canceled"},
+		"bad address":    {t.Context(), "http://a b", "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := New(200*time.Millisecond, 100).Get(c.ctx, c.url+"/?api-key="+key, Stamp{})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), key) {
+				t.Errorf("error %v, want one with %q and without the key", err, c.want)
+			}
+		})
+	}
+}
+
+// TestRedirectsCarryNoReferer: the address, key and all, stays between us and
+// the feed.
+func TestRedirectsCarryNoReferer(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Referer") != "" {
+			t.Errorf("Referer %q", r.Header.Get("Referer"))
+		}
+		if r.URL.Path == "/a" {
+			http.Redirect(w, r, "/b", http.StatusFound)
+			return
+		}
+		_, _ = w.Write([]byte("data"))
+	})
+	if _, err := New(time.Minute, 100).Get(t.Context(), url+"/a?api-key=k", Stamp{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,93 @@
+package file
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"vayu/ingest"
+)
+
+// FuzzFile reads anything as a file: nothing panics, and nothing is yielded
+// that the rules refuse.
+func FuzzFile(f *testing.F) {
+	inputs, err := filepath.Glob("testdata/*/input.txt")
+	if err != nil || len(inputs) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, input := range inputs {
+		text, err := os.ReadFile(input)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, int64(0))
+		f.Add(text, int64(100))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, start int64) {
+		in := &source{start: start, open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+		format, err := recognise(in)
+		if err != nil {
+			return
+		}
+		b := ingest.NewBuilder("fuzz", now(), func(b *ingest.Batch) error {
+			defer b.Release()
+			for i := range b.Rows() {
+				if r := b.Reading(i); ingest.Check(&r, now()) != ingest.None || r.Averaging == 0 {
+					t.Errorf("a reading that the rules refuse: %+v", r)
+				}
+			}
+			return nil
+		})
+		if format.parse(in, b) != nil {
+			b.Discard()
+			return
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzSplit: cells that are put together again with quotes are cut as they were.
+func FuzzSplit(f *testing.F) {
+	f.Add("a", `b "quoted"`, "c,d")
+	f.Add("", "", "")
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		var line []byte
+		want := [][]byte{[]byte(a), []byte(b), []byte(c)}
+		for i, cell := range want {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			line = append(line, '"')
+			line = append(line, bytes.ReplaceAll(cell, []byte(`"`), []byte(`""`))...)
+			line = append(line, '"')
+		}
+		got, ok := split(line, ',', nil)
+		if !ok || !slices.EqualFunc(got, want, bytes.Equal) {
+			t.Errorf("split of %q, %q, %q gave %q, %v", a, b, c, got, ok)
+		}
+	})
+}
+
+func TestLineThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	long := bytes.Repeat([]byte("x"), maxLine+5)
+	for name, text := range map[string][]byte{
+		"in the middle": slices.Concat([]byte(listingHead), long, []byte("\n"), []byte(listingRow)),
+		"at the end":    slices.Concat([]byte(listingHead), []byte(listingRow), long),
+		"full buffers":  slices.Concat([]byte(listingHead), bytes.Repeat([]byte("y"), 3*maxLine), []byte("\n"), []byte(listingRow)),
+	} {
+		path := filepath.Join(t.TempDir(), "input")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := reap(t, path)
+		if got.Readings != 1 || got.Rejected[ingest.BadLine] != 1 {
+			t.Errorf("%s: %d readings, rejected %v, want one of each", name, got.Readings, got.Rejected)
+		}
+	}
+}

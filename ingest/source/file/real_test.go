@@ -1,0 +1,167 @@
+package file
+
+import (
+	"context"
+	"errors"
+
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vayu/ingest"
+	"vayu/internal/realdata"
+	"vayu/schema"
+)
+
+// now is after every real file.
+func now() time.Time { return time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC) }
+
+// reaped is what a file gave.
+type reaped struct {
+	Format    string
+	Readings  int
+	Stations  int
+	Rejected  ingest.Rejections
+	Averaging map[uint16]int
+	Kinds     map[schema.Kind]int
+	Stuck     int
+}
+
+func reap(t *testing.T, path string) reaped {
+	t.Helper()
+	f, err := Open("file", path, 0, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := reaped{Format: f.Format(), Averaging: make(map[uint16]int), Kinds: make(map[schema.Kind]int)}
+	stations := make(map[string]bool)
+	err = f.Fetch(context.Background(), ingest.Window{}, func(b *ingest.Batch) error {
+		defer b.Release()
+		got.Readings += b.Rows()
+		got.Rejected.Merge(b.Rejected)
+		for _, s := range b.Stations {
+			stations[s.ID] = true
+		}
+		for i := range b.Rows() {
+			r := b.Reading(i)
+			got.Averaging[r.Averaging]++
+			got.Kinds[r.Kind]++
+			if r.Flag == schema.Stuck {
+				got.Stuck++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Read() != f.Size() {
+		t.Errorf("read %d of %d bytes", f.Read(), f.Size())
+	}
+	got.Stations = len(stations)
+	return got
+}
+
+// listed is what a download of data.gov.in must give.
+func listed(readings, stations, missing int) reaped {
+	return reaped{
+		"data.gov.in CSV", readings, stations, ingest.Rejections{ingest.MissingValue: missing},
+		map[uint16]int{60: readings}, map[schema.Kind]int{schema.SubIndex: readings}, 0,
+	}
+}
+
+// measured is what a file of concentrations must give.
+func measured(format string, readings, stations int, averaging uint16, rejected ingest.Rejections) reaped {
+	return reaped{
+		format, readings, stations, rejected,
+		map[uint16]int{averaging: readings}, map[schema.Kind]int{schema.Concentration: readings}, 0,
+	}
+}
+
+// TestRealFiles holds the counts of every real file, which were worked out by
+// other means (a script over the same files with the rules written anew).
+func TestRealFiles(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]reaped{
+		"datagov/Khushal-08.csv":      listed(3178, 506, 364),
+		"datagov/Ls6375.csv":          listed(2958, 461, 178),
+		"datagov/PRAVEENMK-GIT.csv":   listed(2841, 459, 240),
+		"datagov/PriyanshiJain09.csv": listed(2942, 459, 233),
+		"datagov/PurveshMali.csv":     listed(419, 419, 5),
+		"datagov/debdattasarkar.csv":  listed(3047, 487, 243),
+		"cpcb/rss_feed_2025-12-09_part.xml": {
+			"CPCB feed XML", 1251, 194, ingest.Rejections{ingest.MissingValue: 31},
+			map[uint16]int{60: 1251}, map[schema.Kind]int{schema.SubIndex: 1251}, 5,
+		},
+		"cpcb/city_day.csv": measured("city_day CSV", 131144, 21, 1440,
+			ingest.Rejections{ingest.MissingValue: 31493, ingest.OutOfRange: 1}), // CO 175.81 mg/m³
+		"caaqm/chennai-daily-2010-2020.csv": measured("CAAQM table", 45290, 8, 1440,
+			ingest.Rejections{ingest.MissingValue: 41510}),
+		// One of the 37 stations has no figures.
+		"caaqm/delhi_4h_pm_octnov_2016_2018.csv": measured("CAAQM table without ends", 24662, 36, 240,
+			ingest.Rejections{ingest.MissingValue: 27165, ingest.NegativeValue: 1}),
+		"caaqm/ccr_fetch_table_data_1.json": measured("CAAQM JSON", 50, 1, 240, nil),
+		"caaqm/ccr_fetch_table_data_2.json": measured("CAAQM JSON", 50, 1, 240, nil),
+		"caaqm/ccr_export_BWSSB.xlsx": measured("CAAQM Excel", 21033, 1, 60,
+			ingest.Rejections{ingest.MissingValue: 19171}),
+		"openaq/openaq_v1_sample_pollucheck.csv": measured("OpenAQ v1 CSV", 540, 1, 60, nil),
+		"openaq/openaq_v2_latest_delhi_2022-03-25.csv": {
+			"OpenAQ v2 CSV", 664, 56, nil, map[uint16]int{60: 664},
+			map[schema.Kind]int{schema.SubIndex: 216, schema.Concentration: 448}, 0,
+		},
+	} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			got := reap(t, realdata.Path(t, name))
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOtherRealFiles: tables that hold no readings are refused by name.
+func TestOtherRealFiles(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"cpcb/bulletins_2024h1.csv", "mpcb_daily_subindex.csv", "stations.csv"} {
+		_, err := Open("file", realdata.Path(t, name), 0, now)
+		var refused *ingest.BatchError
+		if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
+			t.Errorf("%s: error %v, want a refusal", name, err)
+		}
+	}
+}
+
+// TestOneStationOneIdentity: a station has the same identity in the live feed,
+// on data.gov.in, in the portal's exports and at OpenAQ.
+func TestOneStationOneIdentity(t *testing.T) {
+	t.Parallel()
+	const id = "cpcb-anand-vihar-delhi-dpcc"
+	found := make(map[string]bool)
+	for _, name := range []string{
+		"datagov/Khushal-08.csv", "caaqm/delhi_4h_pm_octnov_2016_2018.csv", "openaq/openaq_v2_latest_delhi_2022-03-25.csv",
+	} {
+		f, err := Open("file", realdata.Path(t, name), 0, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
+			defer b.Release()
+			for _, s := range b.Stations {
+				if s.ID == id && s.City == "Delhi" && s.State == "Delhi" && s.Kind == schema.Reference {
+					found[f.Format()] = true
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(found) != 3 {
+		t.Errorf("%s was found in %v only", id, found)
+	}
+}
