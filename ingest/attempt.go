@@ -22,10 +22,10 @@ type tally struct {
 
 // run fetches one window, stores it and rolls it up. It counts and logs how
 // that went. The watermark moves only when all of the window is stored.
-func (r *Runner) run(ctx context.Context, f *feedRun, w Window) Outcome {
+func (r *Runner) run(ctx context.Context, f *feedRun, w Window, when tense) Outcome {
 	begun := time.Now()
 	var sum tally
-	err := r.fetch(ctx, f, w, &sum)
+	err := r.fetch(ctx, f, w, when, &sum)
 	outcome := outcomeOf(err)
 	if err == nil {
 		f.agenda.fetched(w)
@@ -45,22 +45,26 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w Window) Outcome {
 	log := r.log.With("source", f.Name, "from", w.From, "to", w.To, "outcome", outcome,
 		"stored", sum.rows, "rejected", sum.rejected, "seconds", time.Since(begun).Seconds())
 	if err != nil {
-		log.WarnContext(ctx, "source failed", "error", err, "failures", f.failures+1)
+		log.WarnContext(ctx, "source failed", "error", err, "failures", f.failures[when]+1)
 		return outcome
 	}
-	log.InfoContext(ctx, "source ran")
+	level := slog.LevelInfo
+	if sum.rows == 0 && len(sum.rejected) == 0 {
+		level = slog.LevelDebug // a folder is looked at every half minute
+	}
+	log.Log(ctx, level, "source ran")
 	return outcome
 }
 
 // fetch stores what waits and transfers the window.
-func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, sum *tally) error {
+func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, when tense, sum *tally) error {
 	limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
 	defer cancel()
 	load := patiently(r.archive, func(err error) {
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
 		r.log.WarnContext(ctx, "a batch waits for the store", "source", f.Name, "error", err)
 	})
-	stored := func(_ context.Context, b *Batch) error {
+	stored := func(_ context.Context, b *Batch) error { //nolint:unparam // an import can fail here
 		r.metrics.batch(f.Name, b)
 		f.pending.Merge(b.Changes)
 		sum.rows += b.Rows()
@@ -69,20 +73,32 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, sum *tally) er
 	}
 	err := r.storeWaiting(limited, f, load, stored)
 	if err == nil {
-		_, err = f.breaker.Execute(func() (struct{}, error) {
+		err = f.protected(when, func() error {
 			left, err := transfer(limited, f.Source, w, load, stored)
 			f.waiting = left
 			if err != nil && errors.Is(context.Cause(limited), errTimeout) {
 				err = errors.Join(errTimeout, err)
 			}
-			return struct{}{}, err
+			return err
 		})
 	}
 	r.notePanic(ctx, f, err)
-	var refused *BatchError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*BatchError](err); ok {
 		r.metrics.refused.WithLabelValues(f.Name, string(refused.Reason)).Inc()
 	}
+	return err
+}
+
+// protected calls fetch unless the breaker is open. Only the present can open
+// it: a source that has no past must not lose its present for that.
+func (f *feedRun) protected(when tense, fetch func() error) error {
+	if when == past {
+		if f.breaker.State() != gobreaker.StateClosed {
+			return gobreaker.ErrOpenState
+		}
+		return fetch()
+	}
+	_, err := f.breaker.Execute(func() (struct{}, error) { return struct{}{}, fetch() })
 	return err
 }
 
@@ -117,8 +133,7 @@ func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
 }
 
 func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {
-	var panicked *PanicError
-	if errors.As(err, &panicked) {
+	if panicked, ok := errors.AsType[*PanicError](err); ok {
 		r.metrics.panics.WithLabelValues(f.Name).Inc()
 		r.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("source", f.Name),
 			slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack)))

@@ -60,6 +60,7 @@ func insertRaw(ctx context.Context, conn driver.Conn, database string, s rows) e
 	if err != nil {
 		return err
 	}
+	defer func() { _ = batch.Close() }()
 	for i, column := range []any{s.station, s.pollutant, s.at, s.value, s.kind, s.averaging, s.flag, s.source} {
 		if err := batch.Column(i).Append(column); err != nil {
 			return err

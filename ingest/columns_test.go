@@ -71,6 +71,9 @@ func tableColumns(t *testing.T, table string) map[string]string {
 		}
 		columns[column] = kind
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return columns
 }
 

@@ -35,12 +35,12 @@ const (
 	defaultSchedule = "@hourly"
 	defaultTimeout  = 10 * time.Minute
 	defaultOverlap  = 3 * time.Hour
-	// recent is the first slice of a first fill: a current answer needs the last
+	// recentSlice is the first slice of a first fill: a current answer needs the last
 	// 24 hours, and 12 more let it have a trend.
-	recent = 36 * time.Hour
-	// past is one slice of the rest of a first fill, and the longest stretch
+	recentSlice = 36 * time.Hour
+	// pastSlice is one slice of the rest of a first fill, and the longest stretch
 	// that is fetched again when a fill was interrupted.
-	past = 7 * 24 * time.Hour
+	pastSlice = 7 * 24 * time.Hour
 )
 
 // prepare checks the feed and fills its defaults.
@@ -81,20 +81,20 @@ type agenda struct {
 }
 
 // newAgenda plans a feed from the first and the last reading that the store
-// holds of it since now - History - past; both zero for none.
+// holds of it since now - History - pastSlice; both zero for none.
 func newAgenda(feed Feed, first, last, now time.Time) agenda {
 	a := agenda{feed: feed, horizon: now.Add(-feed.History)}
 	switch {
 	case feed.History == 0:
 		a.watermark, a.edge = last, a.horizon
 	case last.IsZero():
-		a.edge = later(now.Add(-recent), a.horizon)
+		a.edge = later(now.Add(-recentSlice), a.horizon)
 	default:
 		// A slice may have been interrupted at either edge.
-		a.watermark = later(last.Add(-recent), a.horizon)
+		a.watermark = later(last.Add(-recentSlice), a.horizon)
 		a.edge = a.horizon
-		if first.After(a.horizon.Add(-past)) {
-			a.edge = earlier(first.Add(past), a.watermark)
+		if first.After(a.horizon.Add(-pastSlice)) {
+			a.edge = earlier(first.Add(pastSlice), a.watermark)
 		}
 	}
 	return a
@@ -110,8 +110,8 @@ func (a *agenda) present(now time.Time) Window {
 		return Window{now.Add(-a.feed.Overlap), now}
 	}
 	w := Window{a.watermark.Add(-a.feed.Overlap), now}
-	if a.feed.History > 0 && now.Sub(a.watermark) > recent {
-		w.To = a.watermark.Add(recent)
+	if a.feed.History > 0 && now.Sub(a.watermark) > recentSlice {
+		w.To = a.watermark.Add(recentSlice)
 	}
 	return w
 }
@@ -121,7 +121,7 @@ func (a *agenda) backlog() (Window, bool) {
 	if a.feed.History == 0 || !a.edge.After(a.horizon) {
 		return Window{}, false
 	}
-	return Window{later(a.edge.Add(-past), a.horizon), a.edge}, true
+	return Window{later(a.edge.Add(-pastSlice), a.horizon), a.edge}, true
 }
 
 // fetched notes that a window that present or backlog returned is stored.

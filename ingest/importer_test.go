@@ -25,7 +25,7 @@ type table struct {
 	asked *[]int64 // positions at which it was opened
 }
 
-const tableRows = 120_000
+const tableRows = 80_000
 
 func (s table) open(position int64) (ingest.Source, error) {
 	s.start = int(position)
@@ -57,9 +57,15 @@ func (s table) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batc
 	return b.Close()
 }
 
+type readingKey struct {
+	station   string
+	pollutant schema.Pollutant
+	at        time.Time
+}
+
 // ledger is a store that knows each reading by its key, and may die.
 type ledger struct {
-	keys       map[string]bool
+	keys       map[readingKey]bool
 	batches    int
 	diesBefore int // number of the batch, from 1
 	diesAfter  int
@@ -74,7 +80,7 @@ func (l *ledger) Load(_ context.Context, b *ingest.Batch) error {
 	}
 	for row := range b.Rows() {
 		r := b.Reading(row)
-		l.keys[fmt.Sprint(r.Station, r.Pollutant, r.At.Unix())] = true
+		l.keys[readingKey{r.Station, r.Pollutant, r.At}] = true
 	}
 	if l.batches == l.diesAfter {
 		panic(errKilled)
@@ -92,7 +98,7 @@ var countsOnly = cmp.Options{cmpopts.IgnoreFields(ingest.Summary{}, "Elapsed", "
 
 func TestImportCountsEveryValue(t *testing.T) {
 	t.Parallel()
-	store, asked := &ledger{keys: map[string]bool{}}, []int64{}
+	store, asked := &ledger{keys: map[readingKey]bool{}}, []int64{}
 	var last ingest.Summary
 	calls := 0
 	got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{
@@ -111,7 +117,7 @@ func TestImportCountsEveryValue(t *testing.T) {
 	if diff := cmp.Diff(want, got, countsOnly); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
-	if calls < 4 || last.Stored != got.Stored {
+	if calls < 3 || last.Stored != got.Stored {
 		t.Errorf("%d reports of progress, the last at %d", calls, last.Stored)
 	}
 	if got.Changes.Len() != 7 || got.Resumed {
@@ -121,11 +127,11 @@ func TestImportCountsEveryValue(t *testing.T) {
 
 func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
-	for batch := 1; batch <= 4; batch++ {
+	for batch := 1; batch <= 3; batch++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprint("batch ", batch, " stored ", after), func(t *testing.T) {
 				t.Parallel()
-				dir, store, asked := t.TempDir(), &ledger{keys: map[string]bool{}}, []int64{}
+				dir, store, asked := t.TempDir(), &ledger{keys: map[readingKey]bool{}}, []int64{}
 				if after {
 					store.diesAfter = batch
 				} else {
@@ -141,8 +147,8 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 				}
 				// A row that lies across the cut is counted once, so the sums are exact.
 				w := want
-				if batch > 1 {
-					w.Positions = got.Positions // of stations described again: one per try
+				if got.Resumed {
+					w.Positions = got.Positions // each try describes the stations again
 				}
 				if diff := cmp.Diff(w, got, countsOnly); diff != "" {
 					t.Errorf("summary (-want +got):\n%s", diff)
@@ -163,7 +169,7 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 
 func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
 	t.Parallel()
-	dir, store, asked := t.TempDir(), &ledger{keys: map[string]bool{}, diesBefore: 3}, []int64{}
+	dir, store, asked := t.TempDir(), &ledger{keys: map[readingKey]bool{}, diesBefore: 3}, []int64{}
 	job := ingest.Job{Key: "table", Open: table{rows: tableRows, asked: &asked}.open}
 	importer := ingest.NewImporter(store, dir)
 	if _, err := importer.Import(t.Context(), job); err == nil {
@@ -188,7 +194,7 @@ func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
 func TestImportReportsWhatStopsIt(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	importer := ingest.NewImporter(&ledger{keys: map[string]bool{}}, t.TempDir())
+	importer := ingest.NewImporter(&ledger{keys: map[readingKey]bool{}}, t.TempDir())
 	if _, err := importer.Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Errorf("Import of an input that does not open = %v", err)
 	}
@@ -202,7 +208,7 @@ func TestImportReportsWhatStopsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := []int64{}
-	_, err := ingest.NewImporter(&ledger{keys: map[string]bool{}}, dir).Import(t.Context(), ingest.Job{Open: table{rows: tableRows, asked: &asked}.open})
+	_, err := ingest.NewImporter(&ledger{keys: map[readingKey]bool{}}, dir).Import(t.Context(), ingest.Job{Open: table{rows: tableRows, asked: &asked}.open})
 	if err == nil || errors.As(err, &refused) {
 		t.Errorf("Import that cannot save its progress = %v", err)
 	}

@@ -42,6 +42,9 @@ func TestStoredReadingsComeBack(t *testing.T) {
 		r.Pollutant, r.Kind, r.Flag, r.At = schema.Pollutant(pollutant), schema.Kind(kind), schema.Flag(flag), r.At.UTC()
 		got = append(got, r)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	for i := range want {
 		want[i].Station, want[i].Source = "a", "test"
 	}

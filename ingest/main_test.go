@@ -20,23 +20,23 @@ func TestMain(m *testing.M) { columnartest.Main(m) }
 var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
 
 // database makes a migrated database for one test.
-func database(t testing.TB) (driver.Conn, string) {
-	t.Helper()
-	db := columnartest.New(t)
-	name := columnartest.Database(t, db)
+func database(tb testing.TB) (driver.Conn, string) {
+	tb.Helper()
+	db := columnartest.New(tb)
+	name := columnartest.Database(tb, db)
 	params := columnar.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}
-	if err := columnar.Migrate(t.Context(), db, clickhouse.Files, params); err != nil {
-		t.Fatal(err)
+	if err := columnar.Migrate(tb.Context(), db, clickhouse.Files, params); err != nil {
+		tb.Fatal(err)
 	}
 	return db.Conn(), name
 }
 
 // count runs a query that answers with one number.
-func count(t testing.TB, conn driver.Conn, query string) int {
-	t.Helper()
+func count(tb testing.TB, conn driver.Conn, query string) int {
+	tb.Helper()
 	var n uint64
-	if err := conn.QueryRow(t.Context(), query).Scan(&n); err != nil {
-		t.Fatal(err)
+	if err := conn.QueryRow(tb.Context(), query).Scan(&n); err != nil {
+		tb.Fatal(err)
 	}
 	return int(n)
 }
@@ -54,31 +54,31 @@ func concentration(p schema.Pollutant, at time.Time, value float64) schema.Readi
 }
 
 // batchOf builds the one batch of a station's readings.
-func batchOf(t testing.TB, source string, s schema.Station, readings ...schema.Reading) *ingest.Batch {
-	t.Helper()
+func batchOf(tb testing.TB, source string, s schema.Station, readings ...schema.Reading) *ingest.Batch {
+	tb.Helper()
 	var out *ingest.Batch
 	b := ingest.NewBuilder(source, now, func(batch *ingest.Batch) error { out = batch; return nil })
 	n := b.Station(s)
 	for _, r := range readings {
 		if err := b.Add(n, r); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := b.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(out.Release)
+	tb.Cleanup(out.Release)
 	return out
 }
 
 // storedStation reads the only station.
-func storedStation(t testing.TB, conn driver.Conn, name string) schema.Station {
-	t.Helper()
+func storedStation(tb testing.TB, conn driver.Conn, name string) schema.Station {
+	tb.Helper()
 	var s schema.Station
 	var kind int8
-	row := conn.QueryRow(t.Context(), "SELECT id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen FROM "+name+".station FINAL")
+	row := conn.QueryRow(tb.Context(), "SELECT id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen FROM "+name+".station FINAL")
 	if err := row.Scan(&s.ID, &s.Source, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude, &kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.Kind, s.FirstSeen, s.LastSeen = schema.StationKind(kind), s.FirstSeen.UTC(), s.LastSeen.UTC()
 	return s

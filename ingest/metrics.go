@@ -25,6 +25,7 @@ type Metrics struct {
 	runs        *prometheus.CounterVec   // source, outcome
 	seconds     *prometheus.HistogramVec // source
 	readings    *prometheus.CounterVec   // source, outcome, reason
+	positions   *prometheus.CounterVec   // source, reason
 	refused     *prometheus.CounterVec   // source, reason
 	panics      *prometheus.CounterVec   // source
 	storeErrors *prometheus.CounterVec   // source
@@ -48,6 +49,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14), // 50 ms to 7 min
 		}, []string{"source"}),
 		readings:    counter("vayu_readings_total", "Values by outcome (stored, rejected) and reason.", "source", "outcome", "reason"),
+		positions:   counter("vayu_station_positions_dropped_total", "Positions of stations that were not believed, by reason; the readings are stored.", "source", "reason"),
 		refused:     counter("vayu_source_refused_total", "Inputs refused as a whole, by reason.", "source", "reason"),
 		panics:      counter("vayu_source_panics_total", "Panics of a source that were kept inside.", "source"),
 		storeErrors: counter("vayu_source_store_errors_total", "Tries to store a batch that failed.", "source"),
@@ -55,7 +57,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
 		backlog:     gauge("vayu_source_backlog_seconds", "Length of the past that the source has still to bring."),
 	}
-	registry.MustRegister(m.runs, m.seconds, m.readings, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog)
+	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog)
 	return m
 }
 
@@ -63,6 +65,10 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 func (m *Metrics) batch(source string, b *Batch) {
 	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
 	for reason, n := range b.Rejected {
+		if reason.keepsReading() {
+			m.positions.WithLabelValues(source, string(reason)).Add(float64(n))
+			continue
+		}
 		m.readings.WithLabelValues(source, "rejected", string(reason)).Add(float64(n))
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Reason names why a value, a line or a batch was refused. It is the label of
-// the metric vayu_readings_rejected_total and of an import's summary.
+// the metric vayu_readings_total and of an import's summary.
 type Reason string
 
 // The reasons. None is a value that is fine.

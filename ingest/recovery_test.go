@@ -139,7 +139,7 @@ func TestStoreThatCannotBeAskedIsAskedAgain(t *testing.T) {
 
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	at := func(d time.Duration) time.Time { return bubble.Add(d) }
+	at := bubble.Add
 	for _, c := range []struct {
 		name        string
 		history     time.Duration

@@ -44,7 +44,7 @@ type feedRun struct {
 	agenda   agenda
 	waiting  []*Batch       // fetched, not yet stored
 	pending  schema.Changes // stored, not yet passed to onChange
-	failures int            // in a row
+	failures [2]int         // in a row, of the present and of the past
 }
 
 // A breaker opens after five failures in a row (under the waits of [backoff]
@@ -116,36 +116,44 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 	due, pastDue := time.Now(), time.Now()
 	for ctx.Err() == nil {
 		now := time.Now()
-		window, isPresent := f.agenda.present(now), true
+		window, when := f.agenda.present(now), present
 		if now.Before(due) {
 			slice, more := f.agenda.backlog()
 			if wait := untilNext(now, due, pastDue, more); wait > 0 {
 				_ = sleep(ctx, wait) // the loop's condition sees the end of ctx
 				continue
 			}
-			window, isPresent = slice, false
+			window, when = slice, past
 		}
-		outcome := r.run(ctx, f, window)
+		outcome := r.run(ctx, f, window, when)
 		if ctx.Err() != nil {
 			return
 		}
 		if outcome == Done {
-			f.failures = 0
-			if isPresent && !window.To.Before(now) { // else there is more to catch up
+			f.failures[when] = 0
+			if when == present && !window.To.Before(now) { // else there is more to catch up
 				due = f.next(time.Now())
 			}
 			continue
 		}
-		again := time.Now().Add(backoff(f.failures))
-		f.failures++
-		if isPresent || outcome == RollUpFailed { // the next run rolls up what is pending
+		again := time.Now().Add(backoff(f.failures[when]))
+		f.failures[when]++
+		if when == present || outcome == RollUpFailed { // the next run rolls up what is pending
 			due = earlier(again, f.next(time.Now()))
 		}
-		if !isPresent {
+		if when == past {
 			pastDue = again
 		}
 	}
 }
+
+// tense is what a run is about. It is an index of feedRun.failures.
+type tense int
+
+const (
+	present tense = iota
+	past
+)
 
 // untilNext returns how long a feed that is not due has to wait: 0 when it can
 // fetch a slice of the past now.
@@ -180,7 +188,7 @@ func backoff(failures int) time.Duration {
 func (r *Runner) recall(ctx context.Context, f *feedRun) bool {
 	for failures := 0; ; failures++ {
 		now := time.Now()
-		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-past))
+		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-pastSlice))
 		if err == nil {
 			f.agenda = newAgenda(f.Feed, first, last, now)
 			return true

@@ -52,12 +52,6 @@ func (s *shelf) Coverage(context.Context, string, time.Time) (time.Time, time.Ti
 	return s.first, s.last, nil
 }
 
-func (s *shelf) stored() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.rows
-}
-
 // sourceFunc is a source in a test; n counts its calls from 1.
 type sourceFunc struct {
 	mu    sync.Mutex
@@ -299,6 +293,32 @@ func TestBreakerSparesAServerInTrouble(t *testing.T) {
 		}
 		if got := k.metric(t, "vayu_source_breaker_state", ""); got != 2 {
 			t.Errorf("breaker state %v, want 2, open", got)
+		}
+	})
+}
+
+func TestSourceWithoutItsPastKeepsItsPresent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k bench
+		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+			if w.To.Before(bubble.Add(-time.Hour)) {
+				return errors.New("404")
+			}
+			return one(ctx, n, w, yield)
+		}
+		k.run(t, ingest.Feed{Schedule: "@every 1h", History: 30 * 24 * time.Hour}, 5*time.Hour+time.Minute)
+		if k.shelf.rows != 6 {
+			t.Errorf("%d readings of the present, want 6", k.shelf.rows)
+		}
+		if got := k.metric(t, "vayu_source_breaker_state", ""); got != 0 {
+			t.Errorf("breaker state %v, want 0, closed", got)
+		}
+		if got := k.metric(t, "vayu_source_backlog_seconds", ""); got != (30*24-36)*3600 {
+			t.Errorf("backlog of %v s, want what is missing", got)
+		}
+		if n := len(k.source.times()); n > 6+5*12 {
+			t.Errorf("%d requests in five hours", n)
 		}
 	})
 }

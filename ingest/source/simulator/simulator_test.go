@@ -17,20 +17,20 @@ import (
 
 var to = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
 
-func newSource(t testing.TB) ingest.Source {
-	t.Helper()
+func newSource(tb testing.TB) ingest.Source {
+	tb.Helper()
 	src, err := simulator.DefaultConfig().New(simulator.Name, time.Now)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return src
 }
 
-func fetch(t testing.TB, from, to time.Time) ingest.Sample {
-	t.Helper()
-	sample, err := ingest.Try(t.Context(), newSource(t), ingest.Window{From: from, To: to})
+func fetch(tb testing.TB, from, to time.Time) ingest.Sample {
+	tb.Helper()
+	sample, err := ingest.Try(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return sample
 }
