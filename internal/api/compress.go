@@ -30,13 +30,16 @@ var zstdWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// compress writes body in the encoding; a client that went away is ignored.
-func compress(w io.Writer, encoding string, body []byte) {
+// compress writes body and tail in the encoding; a client that went away is ignored.
+func compress(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	if encoding == zstdName {
 		z := zstdWriters.Get().(*zstd.Encoder)
 		defer zstdWriters.Put(z)
 		z.Reset(w)
 		_, _ = z.Write(body)
+		for _, part := range tail {
+			_, _ = z.Write(part)
+		}
 		_ = z.Close()
 		return
 	}
@@ -44,6 +47,9 @@ func compress(w io.Writer, encoding string, body []byte) {
 	defer gzipWriters.Put(z)
 	z.Reset(w)
 	_, _ = z.Write(body)
+	for _, part := range tail {
+		_, _ = z.Write(part)
+	}
 	_ = z.Close()
 }
 

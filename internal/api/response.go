@@ -18,6 +18,9 @@ type Response struct {
 	Status int // 0 is 200
 	Value  any
 	Body   []byte
+	// Tail follows Body: a long answer whose parts are ready need not be copied
+	// together. Whoever sets it sets Length and ETag for the whole.
+	Tail [][]byte
 	// ETag is the quoted strong validator of Body; nil for none. A response
 	// that has one answers conditional requests.
 	ETag []string
@@ -96,14 +99,13 @@ func etagListed(headers []string, etag string) bool {
 
 // Headers that are the same on every reply.
 var (
-	jsonType      = []string{"application/json"}
-	noStore       = []string{"no-store"}
-	varyHeader    = []string{"Accept-Encoding, Authorization"}
-	noSniff       = []string{"nosniff"}
-	version       = []string{Version}
-	sandboxMode   = []string{"sandbox"}
-	bearer        = []string{"Bearer"}
-	contentPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
+	jsonType    = []string{"application/json"}
+	noStore     = []string{"no-store"}
+	varyHeader  = []string{"Accept-Encoding"}
+	noSniff     = []string{"nosniff"}
+	version     = []string{Version}
+	sandboxMode = []string{"sandbox"}
+	bearer      = []string{"Bearer"}
 )
 
 // write sends a response. It is the only place where bodies are written.
@@ -124,7 +126,6 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 		cache = noStore
 	}
 	h["Cache-Control"] = cache
-	h["Vary"] = varyHeader
 	if resp.ETag != nil {
 		h["Etag"] = resp.ETag
 		if resp.Modified != nil {
@@ -136,7 +137,12 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 		}
 	}
 	h["Content-Type"] = jsonType
-	if len(body) >= compressFrom {
+	size := len(body)
+	for _, part := range resp.Tail {
+		size += len(part)
+	}
+	if size >= compressFrom {
+		h["Vary"] = varyHeader
 		if encoding := negotiate(r.Header["Accept-Encoding"]); encoding != "" {
 			if resp.ETag != nil {
 				h["Etag"] = []string{strings.TrimSuffix(resp.ETag[0], `"`) + "-" + encoding + `"`}
@@ -144,7 +150,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 			h["Content-Encoding"] = []string{encoding}
 			w.WriteHeader(status)
 			if r.Method != http.MethodHead {
-				compress(w, encoding, body)
+				compress(w, encoding, body, resp.Tail)
 			}
 			return status, nil
 		}
@@ -152,11 +158,14 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 	if resp.Length != nil {
 		h["Content-Length"] = resp.Length
 	} else {
-		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+		h["Content-Length"] = []string{strconv.Itoa(size)}
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // a client that went away is its own business
+		for _, part := range resp.Tail {
+			_, _ = w.Write(part)
+		}
 	}
 	return status, nil
 }
