@@ -28,9 +28,6 @@ func newEngine() *cobra.Command {
 	}
 }
 
-// errDone ends the parts of a command that has done its work.
-var errDone = errors.New("done")
-
 // tool is what a one-off command works with.
 type tool struct {
 	Config
@@ -47,6 +44,11 @@ func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) er
 	if err != nil {
 		return err
 	}
+	if loaded.Origin("log.level") == "default" {
+		quiet := loaded.Value.Log
+		quiet.Level = "warn" // a command's own output says what it did
+		log = newLogger(quiet)
+	}
 	t := &tool{Config: loaded.Value, log: log, reg: prometheus.NewRegistry()}
 	if err := makeData(t.Data); err != nil {
 		return err
@@ -56,22 +58,20 @@ func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) er
 	if t.db, err = columnar.Open(settings, log, t.reg); err != nil {
 		return err
 	}
+	ctx, done := context.WithCancel(cmd.Context())
+	defer done()
 	var outcome error
-	err = run.Parts(cmd.Context(), log,
+	err = run.Parts(ctx, log,
 		run.Part{Name: "engine", Run: t.db.Run, Ready: t.db.Ready, Drain: engineDrain},
 		run.Part{Name: "command", Run: func(ctx context.Context) error {
 			if outcome = migrate(ctx, t.db, t.log); outcome == nil {
 				outcome = work(ctx, t)
 			}
-			return errDone
+			done()
+			<-ctx.Done()
+			return nil
 		}})
-	if outcome != nil || errors.Is(err, errDone) {
-		return outcome
-	}
-	if err == nil {
-		err = context.Cause(cmd.Context())
-	}
-	return err
+	return errors.Join(outcome, err)
 }
 
 // engineDrain is how long the engine may take to finish its queries and close

@@ -56,23 +56,36 @@ rolling AS
     FROM eight
     WINDOW over24 AS (PARTITION BY station ORDER BY hour RANGE BETWEEN 82800 PRECEDING AND CURRENT ROW)
 ),
-figures AS
+measured AS
 (
-    -- A measured concentration is shown before one derived from a published
-    -- sub-index; a published sub-index counts before one computed here.
+    -- Columns of their own, because the functions below repeat their argument.
     SELECT station, hour, updated,
         {{range .Pollutants -}}
-        {{four (printf "coalesce(%s_rolling, %s_day)" . .)}} AS {{.}}_measured,
-        coalesce({{.}}_measured, naqi_{{.}}_inverse({{.}}_published)) AS {{.}},
-        coalesce(toUInt16({{.}}_published), naqi_{{.}}({{.}}_measured)) AS {{.}}_index,
+        {{.}}_published, {{four (printf "coalesce(%s_rolling, %s_day)" . .)}} AS {{.}}_measured,
         {{end -}}
-        [{{range $i, $p := .Pollutants}}{{if $i}}, {{end}}toInt16(ifNull({{$p}}_index, -1)){{end}}] AS indices,
-        arrayMax(indices) AS leading,
-        arrayCount(x -> x >= 0, indices) >= {{.MinPollutants}} AND (indices[1] >= 0 OR indices[2] >= 0) AS qualifies,
-        {{range $i, $p := .Pollutants}}{{if $i}} + {{end}}(isNull({{$p}}_measured) AND isNotNull({{$p}})) * {{bit $i}}{{end}} AS derived,
         {{range $i, $p := .EightHour}}{{if $i}} + {{end}}(isNull({{$p}}_rolling) AND isNotNull({{$p}}_day)) * {{bitOf $p}}{{end}} AS daily_mean
     FROM rolling
     WHERE hour >= {from:DateTime('UTC')}
+),
+indexed AS
+(
+    -- A measured concentration is shown before one derived from a published
+    -- sub-index; a published sub-index counts before one computed here.
+    SELECT station, hour, updated, daily_mean,
+        {{range .Pollutants -}}
+        coalesce({{.}}_measured, naqi_{{.}}_inverse({{.}}_published)) AS {{.}},
+        coalesce(toUInt16({{.}}_published), naqi_{{.}}({{.}}_measured)) AS {{.}}_index,
+        {{end -}}
+        {{range $i, $p := .Pollutants}}{{if $i}} + {{end}}(isNull({{$p}}_measured) AND isNotNull({{$p}}_published)) * {{bit $i}}{{end}} AS derived
+    FROM measured
+),
+figures AS
+(
+    SELECT *,
+        [{{range $i, $p := .Pollutants}}{{if $i}}, {{end}}toInt16(ifNull({{$p}}_index, -1)){{end}}] AS indices,
+        arrayMax(indices) AS leading,
+        arrayCount(x -> x >= 0, indices) >= {{.MinPollutants}} AND (indices[1] >= 0 OR indices[2] >= 0) AS qualifies
+    FROM indexed
 )
 SELECT station, hour,
     {{range .Pollutants}}{{.}}, {{end}}
