@@ -1,0 +1,46 @@
+package datagov
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/ingest"
+)
+
+// FuzzParse reads anything as a page: nothing panics, and nothing is yielded
+// that the rules refuse.
+func FuzzParse(f *testing.F) {
+	pages, err := filepath.Glob("testdata/*/*.json")
+	if err != nil || len(pages) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	now := time.Date(2025, 12, 9, 7, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		b := ingest.NewBuilder("fuzz", now, func(b *ingest.Batch) error {
+			defer b.Release()
+			for i := range b.Rows() {
+				if r := b.Reading(i); ingest.Check(&r, now) != ingest.None {
+					t.Errorf("a reading that the rules refuse: %+v", r)
+				}
+			}
+			return nil
+		})
+		if Parse(strings.NewReader(text), b) != nil {
+			b.Discard()
+			return
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package file
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// workbook makes an export with a sheet of the given rows.
+func workbook(t *testing.T, rows ...[]any) string {
+	t.Helper()
+	book := excelize.NewFile()
+	defer book.Close()
+	for i, row := range rows {
+		cell, err := excelize.CoordinatesToCellName(1, i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := book.SetSheetRow("Sheet1", cell, &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "export")
+	var text bytes.Buffer
+	if err := book.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestExcelTimes: an export that was opened and saved again keeps its times as
+// numbers of days.
+func TestExcelTimes(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2020, 4, 1, 0, 0, 0, 0, time.UTC)
+	path := workbook(t,
+		[]any{"Station", "Peenya, Bengaluru - CPCB"},
+		[]any{"From Date", "To Date", "PM2.5", "CO"},
+		[]any{start, start.Add(15 * time.Minute), 9.5, "None"},
+		[]any{"01-04-2020 00:15", "01-04-2020 00:30", 7, 0.5},
+		[]any{"01-04-2020 00:30", 12, 7, 0.5},
+	)
+	got := reap(t, path)
+	if got.Readings != 3 || got.Averaging[15] != 3 || got.Kinds[schema.Concentration] != 3 {
+		t.Errorf("%+v, want 3 readings of 15 minutes", got)
+	}
+	if got.Rejected[ingest.MissingValue] != 1 || got.Rejected[ingest.BadTime] != 2 {
+		t.Errorf("rejected %v, want 1 missing_value and 2 bad_time", got.Rejected)
+	}
+	if at, ok := serial([]byte("43922.010416666664")); !ok || !at.Equal(start.Add(15*time.Minute-schema.IndiaOffset)) {
+		t.Errorf("serial = %s, %v", at, ok)
+	}
+}
+
+func TestExcelWithoutAStation(t *testing.T) {
+	t.Parallel()
+	path := workbook(t, []any{"From Date", "To Date", "PM2.5"}, []any{"01-04-2020 00:15", "01-04-2020 00:30", 7})
+	f, err := Open("file", path, 0, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *ingest.BatchError
+	err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error { b.Release(); return nil })
+	if !errors.As(err, &refused) {
+		t.Errorf("error %v, want a refusal", err)
+	}
+}
+
+// TestExcelBomb: a workbook of 300 KB that unpacks to 300 MB is refused.
+func TestExcelBomb(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	archive := zip.NewWriter(&packed)
+	sheet, err := archive.Create("xl/worksheets/sheet1.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blank := bytes.Repeat([]byte(" "), 1<<20)
+	for range 300 {
+		if _, err := sheet.Write(blank); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "bomb")
+	if err := os.WriteFile(path, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open("file", path, 0, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *ingest.BatchError
+	err = f.Fetch(t.Context(), ingest.Window{}, func(*ingest.Batch) error { return nil })
+	if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
+		t.Errorf("error %v, want a refusal", err)
+	}
+}
