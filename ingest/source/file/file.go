@@ -33,6 +33,9 @@ func Open(name, path string, start int64, clock func() time.Time) (*File, error)
 	if err != nil {
 		return nil, fmt.Errorf("opening a file: %w", err)
 	}
+	if !info.Mode().IsRegular() { // a pipe would keep us waiting
+		return nil, fmt.Errorf("opening %q: it is no regular file", path)
+	}
 	f.size = info.Size()
 	if f.format, err = recognise(f.source(context.Background())); err != nil {
 		return nil, fmt.Errorf("opening %q: %w", path, err)
@@ -69,14 +72,6 @@ func (f *File) source(ctx context.Context) *source {
 func (f *File) open(ctx context.Context) (io.ReadCloser, error) {
 	disk, err := os.Open(f.path)
 	if err != nil {
-		return nil, err
-	}
-	info, err := disk.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		disk.Close()
-		if err == nil {
-			err = fmt.Errorf("%q is no regular file", f.path)
-		}
 		return nil, err
 	}
 	f.read.Store(0)

@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"path/filepath"
 	"testing"
@@ -132,6 +133,18 @@ func TestOtherRealFiles(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
 			t.Errorf("%s: error %v, want a refusal", name, err)
 		}
+	}
+}
+
+// TestOpenRefusesWhatIsNoFile: neither a folder nor a missing file is waited for.
+func TestOpenRefusesWhatIsNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := Open("file", dir, 0, now); err == nil {
+		t.Error("a folder was opened")
+	}
+	if _, err := Open("file", filepath.Join(dir, "missing"), 0, now); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want that it does not exist", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"vayu/ingest"
+	"vayu/schema"
 )
 
 // longTable is a table of more readings than one batch holds.
@@ -25,9 +26,9 @@ func longTable(rows int) []byte {
 	return text.Bytes()
 }
 
-// collect returns every reading of a file from a position on as text, in order,
+// collect returns every reading of a file from a position on, in order,
 // and the position of each batch with the number of readings until then.
-func collect(t *testing.T, path string, start int64) (readings []string, positions []int64, counts []int) {
+func collect(t *testing.T, path string, start int64) (readings []schema.Reading, positions []int64, counts []int) {
 	t.Helper()
 	f, err := Open("file", path, start, now)
 	if err != nil {
@@ -36,8 +37,7 @@ func collect(t *testing.T, path string, start int64) (readings []string, positio
 	err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
 		defer b.Release()
 		for i := range b.Rows() {
-			r := b.Reading(i)
-			readings = append(readings, fmt.Sprint(r.Station, r.Pollutant, r.At, r.Value, r.Averaging))
+			readings = append(readings, b.Reading(i))
 		}
 		positions, counts = append(positions, b.Position), append(counts, len(readings))
 		return nil
