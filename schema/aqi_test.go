@@ -1,0 +1,86 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+func TestRecordIsSpec21InItsOrder(t *testing.T) {
+	t.Parallel()
+	r := schema.Record{
+		Status: schema.Success, City: `Pune "<X>" दिल्ली`, AQI: 95, Category: "Satisfactory",
+		PM25: schema.FigureOf(60.005), PM10: schema.FigureOf(90), NO2: schema.FigureOf(20.5), SO2: schema.Unknown,
+		CO: schema.FigureOf(1.13), O3: schema.FigureOf(0), Dominant: "PM10", Updated: time.Date(2026, 11, 20, 8, 30, 0, 0, schema.India),
+	}
+	want := `{"status":"success","city":"Pune \"\u003cX\u003e\" दिल्ली","aqi":95,"category":"Satisfactory","pm25":60.01,"pm10":90,` +
+		`"no2":20.5,"so2":null,"co":1.13,"o3":0,"dominant":"PM10","updated":"2026-11-20T03:00:00Z"}`
+	if diff := cmp.Diff(want, string(append(r.Append(nil), '}'))); diff != "" {
+		t.Error(diff)
+	}
+	r.Updated = r.Updated.UTC()
+	marshalled, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(marshalled)); diff != "" {
+		t.Errorf("encoding/json writes it differently: %s", diff)
+	}
+	var back schema.Record
+	if err := json.Unmarshal(marshalled, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r, back); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFigureRoundsHalfUpAndRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{
+		0: "0", 0.004: "0", 0.005: "0.01", 0.1: "0.1", 12.345: "12.35", 100: "100", 999.999: "1000",
+		-1: "null", math.NaN(): "null", math.Inf(1): "null", 1e300: "null",
+	} {
+		if got := string(schema.FigureOf(v).Append(nil)); got != want {
+			t.Errorf("FigureOf(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "Delhi", "दिल्ली", "a\"b\\c\x00\x1f\x7f<>&", "\xff\xfe", "\u2028"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var back, want string
+		if err := json.Unmarshal(schema.AppendString(nil, s), &back); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		for _, r := range s {
+			want += string(r)
+		}
+		if back != want {
+			t.Errorf("%q came back as %q", s, back)
+		}
+	})
+}
+
+func TestEveryCodeHasAStatusOfRefusal(t *testing.T) {
+	t.Parallel()
+	for code, status := range schema.CodeStatus {
+		if status < 400 || status > 599 || code.Status() != status {
+			t.Errorf("%s has status %d", code, status)
+		}
+	}
+	if got := schema.Code("no such").Status(); got != 500 {
+		t.Errorf("an unknown code has status %d, want 500", got)
+	}
+	if schema.Refuse(schema.InvalidRequest, "", "").Retryable || !schema.Refuse(schema.ServiceUnavailable, "", "").Retryable {
+		t.Error("retryable must follow from the code")
+	}
+}
