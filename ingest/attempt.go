@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/sony/gobreaker/v2"
-
-	"vayu/schema"
 )
 
 // errTimeout is the cause of a fetch that took too long.
@@ -30,7 +28,7 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w Window, when tense) Outc
 	if err == nil {
 		f.agenda.fetched(w)
 	}
-	if f.pending.Len() > 0 && ctx.Err() == nil {
+	if f.pending && ctx.Err() == nil {
 		if rollUpErr := r.rollUp(ctx, f); rollUpErr != nil {
 			r.notePanic(ctx, f, rollUpErr)
 			if err = errors.Join(err, rollUpErr); outcome == Done {
@@ -66,7 +64,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, when tense, su
 	})
 	stored := func(_ context.Context, b *Batch) error { //nolint:unparam // an import can fail here
 		r.metrics.batch(f.Name, b)
-		f.pending.Merge(b.Changes)
+		f.pending = f.pending || b.Rows() > 0
 		sum.rows += b.Rows()
 		sum.rejected.Merge(b.Rejected)
 		return nil
@@ -123,12 +121,12 @@ func releaseAll(batches *[]*Batch) {
 	*batches = nil
 }
 
-// rollUp passes on what is pending, and keeps it when that fails.
+// rollUp announces what is pending, and will again when that fails.
 func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
-	if err := guard(func() error { return r.onChange(ctx, f.pending) }); err != nil {
+	if err := guard(func() error { return r.onChange(ctx) }); err != nil {
 		return err
 	}
-	f.pending = schema.Changes{}
+	f.pending = false
 	return nil
 }
 

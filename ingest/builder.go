@@ -38,11 +38,10 @@ type Builder struct {
 	err        error // of a flush in At
 }
 
-// described is a station and the run of its readings in the batch at hand.
+// described is a station, and whether the batch at hand has readings of it.
 type described struct {
 	schema.Station
-	used     bool
-	from, to time.Time
+	used bool
 }
 
 // fields are the builder's columns by their own types.
@@ -53,10 +52,6 @@ type fields struct {
 	value                 *array.Float64Builder
 	averaging             *array.Uint16Builder
 }
-
-// runGap is how far a reading may be from the others of its station to be
-// recorded as one span of changes: a change reaches 23 hours forward anyway.
-const runGap = 24 * time.Hour
 
 // NewBuilder makes a builder for one fetch of a source at a time, which passes
 // full batches to yield.
@@ -142,17 +137,9 @@ func (b *Builder) note(station int, at time.Time) {
 	if at.After(s.LastSeen) {
 		s.LastSeen = at
 	}
-	switch {
-	case !s.used:
-		s.used, s.from, s.to = true, at, at
+	if !s.used {
+		s.used = true
 		b.used = append(b.used, station)
-	case at.Before(s.from.Add(-runGap)) || at.After(s.to.Add(runGap)):
-		b.batch.Changes.AddSpan(s.ID, s.from, s.to)
-		s.from, s.to = at, at
-	case at.Before(s.from):
-		s.from = at
-	case at.After(s.to):
-		s.to = at
 	}
 }
 
@@ -191,7 +178,6 @@ func (b *Builder) flush() error {
 	batch.Position = b.position
 	for _, i := range b.used {
 		s := &b.stations[i]
-		batch.Changes.AddSpan(s.ID, s.from, s.to)
 		batch.Stations = append(batch.Stations, s.Station)
 		s.used = false
 	}

@@ -54,33 +54,8 @@ func TestBuilderAppliesTheRules(t *testing.T) {
 	if diff := cmp.Diff(rejected, got.Rejected); diff != "" {
 		t.Errorf("rejected (-want +got):\n%s", diff)
 	}
-	spans := []schema.Span{{From: schema.HourEnd(want.FirstSeen), To: schema.HourEnd(want.LastSeen)}}
-	if diff := cmp.Diff(spans, got.Changes.Spans("abroad")); diff != "" {
-		t.Errorf("changes (-want +got):\n%s", diff)
-	}
 	if got.Rows() != 2 || got.Reading(1).Value != 60 {
 		t.Errorf("%d rows, the last %+v", got.Rows(), got.Reading(got.Rows()-1))
-	}
-}
-
-func TestChangesAreAsNarrowAsTheReadings(t *testing.T) {
-	t.Parallel()
-	yield, batches := collect(t)
-	b := ingest.NewBuilder("test", now, yield)
-	n := b.Station(station("a"))
-	edge := schema.HourEnd(now)
-	for _, back := range []int{0, 1, 2, 900, 899, 5000, 30, 3} { // in hours, in any order
-		if err := b.Add(n, concentration(schema.PM25, edge.Add(-time.Duration(back)*time.Hour), 50)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	hour := func(back int) time.Time { return edge.Add(-time.Duration(back) * time.Hour) }
-	want := []schema.Span{{From: hour(5000), To: hour(5000)}, {From: hour(900), To: hour(899)}, {From: hour(30), To: hour(30)}, {From: hour(3), To: hour(0)}}
-	if diff := cmp.Diff(want, batches()[0].Changes.Spans("a")); diff != "" {
-		t.Errorf("spans (-want +got):\n%s", diff)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"vayu/schema"
 )
 
 // Job is one input to import.
@@ -35,9 +33,6 @@ type Summary struct {
 	Stations  int           // stations that have a stored reading
 	Elapsed   time.Duration // time spent, without the time between two tries
 	Resumed   bool          // whether an earlier import was taken up
-	// Changes are the hours that this run has stored readings of; those of an
-	// interrupted run are found by their ingested_at.
-	Changes schema.Changes
 }
 
 // Importer stores inputs once, completely, however often it is interrupted.
@@ -87,7 +82,6 @@ type importRun struct {
 	state    progress // what is stored
 	begun    time.Time
 	stations map[string]bool
-	changes  schema.Changes
 }
 
 // stored notes a batch that ClickHouse has acknowledged.
@@ -103,7 +97,6 @@ func (r *importRun) stored(_ context.Context, b *Batch) error {
 	for _, s := range b.Stations {
 		r.stations[s.ID] = true
 	}
-	r.changes.Merge(b.Changes)
 	if b.Position > r.state.Position {
 		saved := r.state
 		saved.Key, saved.Position = r.job.Key, b.Position
@@ -126,7 +119,6 @@ func (r *importRun) summary() Summary {
 		Rejected: maps.Clone(r.state.Rejected), Positions: maps.Clone(r.state.Positions),
 		Elapsed: r.state.Elapsed + time.Since(r.begun), Resumed: r.state.Key != "",
 	}
-	s.Changes.Merge(r.changes)
 	for _, n := range s.Rejected {
 		s.Read += n
 	}

@@ -94,7 +94,7 @@ var want = ingest.Summary{
 	Rejected: ingest.Rejections{ingest.MissingValue: tableRows}, Positions: ingest.Rejections{ingest.BadPosition: 1},
 }
 
-var countsOnly = cmp.Options{cmpopts.IgnoreFields(ingest.Summary{}, "Elapsed", "Resumed", "Changes")}
+var countsOnly = cmp.Options{cmpopts.IgnoreFields(ingest.Summary{}, "Elapsed", "Resumed")}
 
 func TestImportCountsEveryValue(t *testing.T) {
 	t.Parallel()
@@ -120,8 +120,8 @@ func TestImportCountsEveryValue(t *testing.T) {
 	if calls < 3 || last.Stored != got.Stored {
 		t.Errorf("%d reports of progress, the last at %d", calls, last.Stored)
 	}
-	if got.Changes.Len() != 7 || got.Resumed {
-		t.Errorf("%d stations changed, resumed %v", got.Changes.Len(), got.Resumed)
+	if got.Resumed {
+		t.Error("a first import says that it went on with another")
 	}
 }
 

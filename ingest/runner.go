@@ -30,7 +30,7 @@ type Archive interface {
 // with its feed.
 type Runner struct {
 	archive  Archive
-	onChange func(context.Context, schema.Changes) error
+	onChange func(context.Context) error
 	metrics  *Metrics
 	log      *slog.Logger
 	feeds    []*feedRun
@@ -42,9 +42,9 @@ type feedRun struct {
 	schedule cron.Schedule
 	breaker  *gobreaker.CircuitBreaker[struct{}]
 	agenda   agenda
-	waiting  []*Batch       // fetched, not yet stored
-	pending  schema.Changes // stored, not yet passed to onChange
-	failures [2]int         // in a row, of the present and of the past
+	waiting  []*Batch // fetched, not yet stored
+	pending  bool     // readings are stored that onChange has not been told of
+	failures [2]int   // in a row, of the present and of the past
 }
 
 // A breaker opens after five failures in a row (under the waits of [backoff]
@@ -59,7 +59,7 @@ const (
 // stored something, with what changed, from several goroutines; what it has
 // refused with an error is passed again with the next. An error names a feed
 // that cannot be run.
-func NewRunner(archive Archive, onChange func(context.Context, schema.Changes) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
+func NewRunner(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
 	for _, feed := range feeds {

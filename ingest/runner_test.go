@@ -106,7 +106,7 @@ type bench struct {
 	source   sourceFunc
 	registry *prometheus.Registry
 	log      strings.Builder
-	onChange func(context.Context, schema.Changes) error
+	onChange func(context.Context) error
 	changed  int
 }
 
@@ -117,7 +117,7 @@ func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 	feed.Name, feed.Source = "test", &k.source
 	onChange := k.onChange
 	if onChange == nil {
-		onChange = func(_ context.Context, c schema.Changes) error { k.changed += c.Len(); return nil }
+		onChange = func(context.Context) error { k.changed++; return nil }
 	}
 	log := slog.New(slog.NewTextHandler(&k.log, nil))
 	r, err := ingest.NewRunner(&k.shelf, onChange, ingest.NewMetrics(k.registry), log, feed)

@@ -42,8 +42,6 @@ type Batch struct {
 	Readings arrow.Record
 	// Stations describes every station that has a reading in the batch.
 	Stations []schema.Station
-	// Changes says which hours the readings fall into.
-	Changes schema.Changes
 	// Rejected counts the values that were refused, by reason.
 	Rejected Rejections
 	// Position is where in its input a file source stands after this batch, in

@@ -44,7 +44,7 @@ func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logge
 		if a.rollups[w], err = airquality.New(db.Conn(), w.Database(), log, reg); err != nil {
 			return nil, err
 		}
-		changed := func(ctx context.Context, _ schema.Changes) error { return a.changed(ctx, w) }
+		changed := func(ctx context.Context) error { return a.changed(ctx, w) }
 		a.runners[w], err = ingest.NewRunner(ingest.NewLoader(db.Conn(), w.Database()), changed, metrics, log.With("world", w), feeds...)
 		if err != nil {
 			return nil, err

@@ -55,12 +55,6 @@ func (h *harvest) check(t *testing.T, c *Case, b *ingest.Batch, r schema.Reading
 	if r.Source == "" || r.Averaging == 0 || (r.Kind != schema.Concentration && r.Kind != schema.SubIndex) {
 		t.Errorf("a reading without source, averaging or kind: %+v", r)
 	}
-	hour := schema.HourEnd(r.At)
-	if !slices.ContainsFunc(b.Changes.Spans(r.Station), func(s schema.Span) bool {
-		return !hour.Before(s.From) && !hour.After(s.To)
-	}) {
-		t.Errorf("the hour of %+v is not among the changes", r)
-	}
 }
 
 func (h *harvest) readingText() string { return lines(h.readings) }

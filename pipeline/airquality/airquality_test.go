@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -286,5 +288,28 @@ func TestDayIsItsLastHourThatQualifies(t *testing.T) {
 	got := w.text(`SELECT concat(toString(day), ' ', toString(aqi)) FROM %s.city_day FINAL ORDER BY day`)
 	if diff := cmp.Diff([]string{"2025-03-10 60", "2025-03-11 13"}, got); diff != "" {
 		t.Errorf("days (-want +got):\n%s", diff)
+	}
+}
+
+// Sparse years take one pass, which writes into more partitions than ClickHouse
+// allows an insert unless it is told.
+func TestTwentySparseYears(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Chennai", "Tamil Nadu")
+	var all []schema.Reading
+	const months = 240
+	for month := range months {
+		at := schema.HourEnd(time.Date(2005, time.Month(1+month), 15, 18, 30, 0, 0, time.UTC))
+		for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
+			all = append(all, schema.Reading{Station: "s", Pollutant: p, At: at, Value: 40, Averaging: schema.Daily})
+		}
+	}
+	for part := range slices.Chunk(all, 90) { // the test's own inserts are bound as well
+		w.readings(part...)
+	}
+	w.increment()
+	if got := w.text("SELECT toString(count()) FROM %s.city_day FINAL"); got[0] != strconv.Itoa(months) {
+		t.Errorf("%s days, want %d", got[0], months)
 	}
 }

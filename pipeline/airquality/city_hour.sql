@@ -37,6 +37,8 @@ SELECT city, state, at,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}toUInt16(intDiv(2 * {{.}}_sum + {{.}}_count, 2 * {{.}}_count)), {{end}}
     toUInt16(intDiv(2 * aqi_sum + used, 2 * used)),
-    CAST(toInt8(indexOf([{{range $i, $p := .Pollutants}}{{if $i}}, {{end}}ifNull({{$p}}_sum / {{$p}}_count, -1){{end}}] AS means, arrayMax(means))), '{{.DominantEnum}}'),
+    CAST(toInt8([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}ifNull({{$p}}_sum / {{$p}}_count, -1){{end}}] AS means, arrayMax(means))]), '{{.DominantEnum}}'),
     used, total, derived, daily_mean, updated
 FROM figures
+-- A pass over sparse years fills a partition for each month.
+SETTINGS max_partitions_per_insert_block = 0

@@ -27,6 +27,7 @@ type statements struct{ stationHour, cityHour, cityDay string }
 type facts struct {
 	Database      string
 	Pollutants    []string
+	Precedence    []string
 	EightHour     []string
 	Last          string
 	MinHours      int
@@ -57,8 +58,11 @@ func newStatements(database string) (statements, error) {
 	}
 	f.Last = f.Pollutants[len(f.Pollutants)-1]
 	f.DominantEnum = "Enum8(" + strings.Join(enum, ", ") + ")"
+	for _, p := range naqi.Precedence {
+		f.Precedence = append(f.Precedence, p.String())
+	}
 	bit := func(i int) int { return 1 << i }
-	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": four}
+	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": four, "number": func(p string) int { return number[p] + 1 }}
 	var s statements
 	for _, part := range []struct {
 		text string

@@ -82,7 +82,7 @@ indexed AS
 figures AS
 (
     SELECT *,
-        [{{range $i, $p := .Pollutants}}{{if $i}}, {{end}}toInt16(ifNull({{$p}}_index, -1)){{end}}] AS indices,
+        [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}toInt16(ifNull({{$p}}_index, -1)){{end}}] AS indices,
         arrayMax(indices) AS leading,
         arrayCount(x -> x >= 0, indices) >= {{.MinPollutants}} AND (indices[1] >= 0 OR indices[2] >= 0) AS qualifies
     FROM indexed
@@ -91,6 +91,8 @@ SELECT station, hour,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}{{.}}_index, {{end}}
     if(qualifies, toUInt16(leading), NULL),
-    CAST(toInt8(if(qualifies, indexOf(indices, leading), 0)), '{{.DominantEnum}}'),
+    CAST(toInt8(if(qualifies, [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf(indices, leading)], 0)), '{{.DominantEnum}}'),
     derived, daily_mean, updated
 FROM figures
+-- A pass over sparse years fills a partition for each month.
+SETTINGS max_partitions_per_insert_block = 0

@@ -57,14 +57,20 @@ func None() SubIndices {
 	return s
 }
 
+// Precedence is the order in which pollutants lead when their sub-indices are
+// the same. CPCB names PM10 before PM2.5 wherever both lead (two of 191
+// stations of a capture of its feed).
+var Precedence = [...]schema.Pollutant{
+	schema.PM10, schema.PM25, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3, schema.Pb,
+}
+
 // Index returns the AQI, which is the largest sub-index, and the pollutant that
-// has it (the first in the order of [schema.Pollutants] when several do). It
-// reports false unless there are at least three sub-indices and one of them is
+// has it (the first of [Precedence] when several do). It reports false unless there are at least three sub-indices and one of them is
 // PM2.5 or PM10.
 func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 	count := 0
 	aqi = -1
-	for _, p := range schema.Pollutants {
+	for _, p := range Precedence {
 		if s[p] < 0 {
 			continue
 		}

@@ -85,8 +85,8 @@ func TestIndexNeedsThreePollutantsAndParticles(t *testing.T) {
 		{"two are too few", of(pm25, 10, no2, 20), 0, 0, false},
 		{"three without particles", of(no2, 10, so2, 20, co, 30), 0, 0, false},
 		{"the largest leads", of(pm25, 10, no2, 20, co, 30), 30, schema.CO, true},
-		{"the first of equals leads", of(pm25, 30, pm10, 30, co, 30), 30, schema.PM25, true},
-		{"zero is a figure", of(pm25, 0, pm10, 0, co, 0), 0, schema.PM25, true},
+		{"PM10 leads among equals", of(pm25, 30, pm10, 30, co, 30), 30, schema.PM10, true},
+		{"zero is a figure", of(pm25, 0, no2, 0, co, 0), 0, schema.PM25, true},
 	} {
 		if aqi, dom, ok := Index(c.in); aqi != c.aqi || dom != c.dom || ok != c.ok {
 			t.Errorf("%s: got %d %v %v, want %d %v %v", c.name, aqi, dom, ok, c.aqi, c.dom, c.ok)
