@@ -1,15 +1,244 @@
 package query_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/query"
+	"vayu/schema"
 )
 
-func TestSmoke(t *testing.T) {
+const delhi = `{"status":"success","city":"Delhi","aqi":266,"category":"Poor","pm25":100.26,"pm10":200,"no2":30,"so2":10,"co":1.13,` +
+	`"o3":40.5,"dominant":"PM10","updated":"2026-11-20T08:30:00Z"}`
+
+func TestCurrentRecordByEveryNameOfACity(t *testing.T) {
+	t.Parallel()
 	w := india(t)
-	for _, p := range []string{"/v1/aqi?city=Delhi", "/v1/aqi?city=pune", "/v1/aqi?city=pune&view=detail", "/v1/aqi?city=Aurangabad", "/v1/aqi?city=Aurangabad,%20Bihar", "/v1/aqi?city=Kochi",
-		"/v1/aqi?city=Delhi&date=2026-11-19", "/v1/aqi?city=pune&date=2026-11-19", "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-20", "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-20&interval=hour",
-		"/v1/aqi?cities=Delhi,Aurangabad,Bihar,Atlantis,Delhi", "/v1/aqi?lat=18.5&lon=73.85&view=detail", "/v1/aqi?lat=28.64&lon=77.25", "/v1/aqi?lat=15&lon=85", "/v1/cities", "/v1/stations?near=28.6,77.2&radius_km=50", "/v1/stations/cpcb-lonavala", "/v1/aqi?citty=x", "/v1/aqi?city=Dehli+city", "/v1/aqi?city=Pone", "/v1/aqi?pincode=110001"} {
-		status, h, body := w.get(t, p)
-		t.Log(p, status, body, h)
+	for _, name := range []string{"Delhi", "delhi", " DELHI ", "New Delhi", "new-delhi", "Délhi", "दिल्ली", "नई दिल्ली", "Delhi, Delhi", "D e l h i"} {
+		status, _, body := w.get(t, "/v1/aqi?city="+url.QueryEscape(name))
+		if status != http.StatusOK || body != delhi {
+			t.Errorf("%q: %d %s", name, status, cmp.Diff(delhi, body))
+		}
 	}
+	for name, want := range map[string]string{
+		"Poona": "Pune", "Port Blair": "Sri Vijaya Puram", "Cochin": "Kochi", "Aurangabad, Bihar": "Aurangabad, Bihar",
+		"aurangabad (maharashtra)": "Aurangabad, Maharashtra", "Chhatrapati Sambhajinagar": "Aurangabad, Maharashtra",
+	} {
+		_, _, body := w.get(t, "/v1/aqi?city="+url.QueryEscape(name))
+		if got := record(t, body).City; got != want {
+			t.Errorf("%q gives %q, want %q: %s", name, got, want, body)
+		}
+	}
+}
+
+func record(t testing.TB, body string) schema.DayRecord {
+	t.Helper()
+	var r schema.DayRecord
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	if r.Status != schema.Success {
+		t.Fatalf("no success: %s", body)
+	}
+	return r
+}
+
+func TestGapsAreBorrowedFromTheNearestStation(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	for _, path := range []string{"/v1/aqi?city=Pune", "/v1/aqi?lat=18.51&lon=73.83", "/v1/aqi?city=Pune&from=2026-11-20&to=2026-11-20&interval=hour"} {
+		_, _, body := w.get(t, path)
+		// Lonavala, 50 km away, measured SO2 five hours before; nobody has O3.
+		if !strings.Contains(body, `"so2":7.5,`) || !strings.Contains(body, `"o3":null,`) {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+	var d struct {
+		schema.Record
+		schema.Detail
+	}
+	_, _, body := w.get(t, "/v1/aqi?city=Pune&view=detail")
+	if err := json.Unmarshal([]byte(body), &d); err != nil {
+		t.Fatal(err)
+	}
+	zero := schema.Figure(0)
+	aqi := 95
+	want := schema.Detail{
+		State: "Maharashtra", SubIndices: map[string]int{"pm25": 60, "pm10": 90, "no2": 20, "co": 0},
+		Units:        map[string]string{"pm25": "µg/m³", "pm10": "µg/m³", "no2": "µg/m³", "so2": "µg/m³", "co": "mg/m³", "o3": "µg/m³"},
+		Averaging:    map[string]string{"pm25": "24h", "pm10": "24h", "no2": "24h", "so2": "24h", "co": "8h", "o3": "8h"},
+		Stations:     []schema.StationFigure{{ID: "cpcb-karve-road", Name: "cpcb-karve-road name", AQI: &aqi, DistanceKM: &zero, Updated: hour}},
+		StationsUsed: 1, StationsTotal: 1, Estimated: []string{"so2"},
+		Health:      "May cause minor breathing discomfort to sensitive people.",
+		Attribution: []string{"CPCB"}, Source: []string{"cpcb"},
+	}
+	if diff := cmp.Diff(want, d.Detail); diff != "" {
+		t.Error(diff)
+	}
+	if _, _, body := w.get(t, "/v1/aqi?city=Kanpur&view=detail"); !strings.Contains(body, `"stale":true`) {
+		t.Errorf("a record of two days ago is not stale: %s", body)
+	}
+}
+
+func TestWorldsDoNotMix(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	status, h, body := w.do(t, http.MethodGet, "/v1/aqi?city=Delhi", "Authorization", "Bearer "+sandboxKey)
+	if status != http.StatusOK || record(t, body).AQI != 111 || h.Get("X-Service-Mode") != "sandbox" {
+		t.Errorf("%d %s", status, body)
+	}
+	status, h, body = w.do(t, http.MethodGet, "/v1/aqi?city=Pune", "Authorization", "Bearer "+sandboxKey)
+	checkRefusal(t, status, h, body, schema.NoData, "city")
+}
+
+func TestPinCodes(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	run(t, w)
+	for pin, want := range map[string]struct {
+		city string
+		aqi  int
+	}{"110001": {"Delhi", 205}, "411004": {"Pune", 95}, "744101": {"Sri Vijaya Puram", 40}} {
+		for range 2 { // the second comes from the snapshot's own store
+			status, _, body := w.get(t, "/v1/aqi?pincode="+pin)
+			if status != http.StatusOK {
+				t.Fatalf("%s: %d %s", pin, status, body)
+			}
+			if r := record(t, body); r.City != want.city || r.AQI != want.aqi {
+				t.Errorf("%s: %s", pin, body)
+			}
+		}
+		_, _, body := w.get(t, "/v1/aqi?view=detail&pincode="+pin)
+		if !strings.Contains(body, `"pincode":"`+pin+`","distance_km":`) {
+			t.Errorf("%s: the detailed view lacks the distance: %s", pin, body)
+		}
+	}
+	_, _, body := w.get(t, "/v1/aqi?pincode=110001&date=2026-11-20")
+	if r := record(t, body); r.City != "Delhi" || r.AQI != 205 || r.Date != "2026-11-20" {
+		t.Errorf("history of a pin code: %s", body)
+	}
+	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-20&to=2026-11-20&interval=hour")
+	var r schema.Range
+	if err := json.Unmarshal([]byte(body), &r); err != nil || len(r.Records) != 2 || r.Records[0].AQI != 190 || r.Records[1].AQI != 205 {
+		t.Errorf("hours of a pin code: %s", body)
+	}
+}
+
+func TestWithoutPinCodesTheRestGoesOn(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	run(t, w, func(c *query.Config) { c.PinFile = "/nonexistent/pincodes.json.gz" })
+	status, h, body := w.get(t, "/v1/aqi?pincode=110001")
+	checkRefusal(t, status, h, body, schema.ServiceUnavailable, "pincode")
+	if status, _, _ := w.get(t, "/v1/aqi?city=Delhi"); status != http.StatusOK {
+		t.Errorf("a city is answered with %d", status)
+	}
+}
+
+func TestBulkKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	_, _, body := w.get(t, "/v1/aqi?cities="+url.QueryEscape("Delhi, Atlantis,Aurangabad,Bihar,Aurangabad,दिल्ली,Delhi"))
+	var got struct {
+		Status  string
+		Count   int
+		Results []struct {
+			Status, City string
+			Error        *schema.Problem
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range got.Results {
+		line := r.Status + " " + r.City
+		if r.Error != nil {
+			line += " " + string(r.Error.Code)
+		}
+		lines = append(lines, line)
+	}
+	want := []string{
+		"success Delhi", "error Atlantis location_not_found", "success Aurangabad, Bihar", "error Aurangabad ambiguous_location",
+		"success Delhi", "success Delhi",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" || got.Count != len(want) || got.Status != "success" {
+		t.Error(diff, body)
+	}
+	hundred := strings.TrimSuffix(strings.Repeat("Delhi,", 100), ",")
+	if status, _, body := w.get(t, "/v1/aqi?cities="+hundred); status != http.StatusOK || strings.Count(body, delhi) != 100 {
+		t.Errorf("100 cities: %d", status)
+	}
+	_, _, body = w.get(t, "/v1/aqi?cities=Delhi,Pune,Kochi&date=2026-11-19")
+	if strings.Count(body, `"date":"2026-11-19"`) != 2 || strings.Count(body, `"no_data"`) != 1 {
+		t.Errorf("bulk for a date: %s", body)
+	}
+}
+
+func TestListsOfCitiesAndStations(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	var names []string
+	for path := "/v1/cities?limit=3"; path != ""; {
+		var page schema.List[schema.CityEntry]
+		_, _, body := w.get(t, path)
+		if err := json.Unmarshal([]byte(body), &page); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		for _, c := range page.Data {
+			names = append(names, c.Name)
+		}
+		if path = ""; page.HasMore {
+			path = "/v1/cities?limit=3&cursor=" + page.NextCursor
+		}
+	}
+	want := []string{"Aurangabad, Bihar", "Aurangabad, Maharashtra", "Byrnihat, Assam", "Delhi", "Kanpur", "Kochi", "Pune", "Sri Vijaya Puram"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	for path, want := range map[string]string{
+		"/v1/cities?q=poo":                                "[Pune]",
+		"/v1/cities?q=zz":                                 "[]",
+		"/v1/stations?near=28.6,77.2":                     "[cpcb-mandir-marg cpcb-anand-vihar]",
+		"/v1/stations?near=28.6,77.2&radius_km=5":         "[cpcb-mandir-marg]",
+		"/v1/stations?near=28.6,77.2&limit=1&radius_km=9": "[cpcb-mandir-marg]",
+		"/v1/stations?near=0,0":                           "[]",
+		"/v1/stations?limit=2":                            "[cpcb-anand-vihar cpcb-aurangabad-b]",
+	} {
+		status, _, body := w.get(t, path)
+		var page schema.List[struct{ ID, Name string }]
+		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, status, body)
+		}
+		got := []string{}
+		for _, e := range page.Data {
+			if e.ID == "" {
+				e.ID = e.Name
+			}
+			got = append(got, e.ID)
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", path, got, want)
+		}
+	}
+	if status, _, body := w.get(t, "/v1/stations/cpcb-karve-road"); status != http.StatusOK || !strings.Contains(body, `"aqi":95,`) {
+		t.Errorf("%d %s", status, body)
+	}
+	for path, field := range map[string]string{
+		"/v1/stations?near=28.6": "near", "/v1/stations?near=x,y": "near", "/v1/stations?near=99,1": "near", "/v1/stations?radius_km=3": "radius_km",
+		"/v1/stations?near=1,1&radius_km=0": "radius_km", "/v1/stations?near=1,1&radius_km=501": "radius_km", "/v1/stations?limit=0": "limit",
+		"/v1/stations?limit=1001": "limit", "/v1/stations?limit=x": "limit", "/v1/stations?cursor=%21": "cursor", "/v1/cities?city=x": "city",
+		"/v1/cities?q=": "q", "/v1/cities?q=a&q=b": "q", "/v1/stations/cpcb-karve-road?x=1": "x",
+	} {
+		status, h, body := w.get(t, path)
+		checkRefusal(t, status, h, body, schema.InvalidRequest, field)
+	}
+	status, h, body := w.get(t, "/v1/stations/nobody")
+	checkRefusal(t, status, h, body, schema.NotFound, "id")
 }

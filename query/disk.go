@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/cespare/xxhash/v2"
 
 	"vayu/query/places"
 	"vayu/schema"
@@ -28,7 +30,7 @@ func snapshotFile(dir string, world schema.World) string {
 }
 
 // snapshotColumns is one row a city (id "") or station.
-func snapshotColumns(built time.Time) *arrow.Schema {
+func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
 	fields := []arrow.Field{
 		text("id"), text("city"), text("state"), text("name"), text("source"), text("attribution"), text("licence"),
@@ -41,7 +43,8 @@ func snapshotColumns(built time.Time) *arrow.Schema {
 	for _, name := range figureNames() {
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
 	}
-	meta := arrow.NewMetadata([]string{"version", "built"}, []string{snapshotVersion, built.UTC().Format(time.RFC3339Nano)})
+	meta := arrow.NewMetadata([]string{"version", "built", "sum"},
+		[]string{snapshotVersion, built.UTC().Format(time.RFC3339Nano), sum})
 	return arrow.NewSchema(fields, &meta)
 }
 
@@ -125,7 +128,7 @@ func writeSnapshot(path string, s *Snapshot) (err error) {
 }
 
 func encodeSnapshot(file *os.File, s *Snapshot) error {
-	columns := snapshotColumns(s.built)
+	columns := snapshotColumns(s.built, s.facts().sum(s.built))
 	b := array.NewRecordBuilder(memory.DefaultAllocator, columns)
 	defer b.Release()
 	add := func(st *schema.Station, f *figures) {
@@ -184,7 +187,7 @@ func readSnapshot(path string) (s *Snapshot, err error) {
 	version, _ := meta.GetValue("version")
 	text, _ := meta.GetValue("built")
 	built, err := time.Parse(time.RFC3339Nano, text)
-	if version != snapshotVersion || err != nil || !r.Schema().Equal(snapshotColumns(built)) {
+	if version != snapshotVersion || err != nil || !r.Schema().Equal(snapshotColumns(built, "")) {
 		return nil, fmt.Errorf("reading the snapshot %q: it was written by another version", path)
 	}
 	var f facts
@@ -197,7 +200,27 @@ func readSnapshot(path string) (s *Snapshot, err error) {
 			return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
 		}
 	}
+	if sum, _ := meta.GetValue("sum"); sum != f.sum(built) {
+		return nil, fmt.Errorf("reading the snapshot %q: its contents are damaged", path)
+	}
 	return build(f, built, nil), nil
+}
+
+// sum is a checksum of what is kept: Arrow files have none.
+func (f facts) sum(built time.Time) string {
+	h := xxhash.New()
+	line := func(st *schema.Station, fig *figures) {
+		_, _ = fmt.Fprintln(h, st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence, st.Latitude, st.Longitude,
+			st.Kind, st.FirstSeen.Unix(), st.LastSeen.Unix(), fig.pack())
+	}
+	_, _ = fmt.Fprintln(h, built.UnixNano())
+	for i := range f.stations {
+		line(&f.stations[i].Station, &f.stations[i].figures)
+	}
+	for i := range f.cities {
+		line(&schema.Station{City: f.cities[i].Name, State: f.cities[i].State}, &f.cities[i].figures)
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
 }
 
 func (f *facts) decode(record arrow.Record) error {

@@ -31,7 +31,6 @@ type history struct {
 	size     atomic.Int64 // bytes of days held
 	limit    int64
 	touches  atomic.Uint64 // roll-ups noticed
-	lookups  counter
 	loads    counter
 	failures counter
 }
@@ -44,21 +43,26 @@ const maxCities = 10_000
 func newHistory(t tables, limit int64) (*history, error) {
 	h := &history{tables: t, limit: limit}
 	var err error
-	h.cities, err = lru.NewWithEvict(maxCities, func(_ places.City, p *past) { h.size.Add(-p.bytes.Load()) })
+	h.cities, err = lru.NewWithEvict(maxCities, func(_ places.City, p *past) { h.leave(p) })
 	return h, err
 }
 
 // past is one city's days.
 type past struct {
-	days  atomic.Pointer[[]day] // sorted; never changed, only replaced
-	bytes atomic.Int64
-	mu    sync.Mutex
+	days atomic.Pointer[[]day] // sorted; never changed, only replaced
+	mu   sync.Mutex
+	// bytes is what the cache counts for it; gone when it has left the cache,
+	// after which nothing is counted.
+	bytes int64
+	gone  bool
 	// dirty is the first day that has to be read again; clean for none.
 	dirty schema.Day
 	// marks counts changes of dirty, so that a reload does not clear a mark
 	// that was set while it ran.
 	marks uint64
 	lent  map[schema.Day]figures // days whose gaps have been filled
+	// blocks are days as ready text; only ranges make them.
+	blocks map[schema.Day]*block
 }
 
 const clean = schema.Day(math.MaxInt32)
@@ -125,7 +129,7 @@ func (h *history) load(ctx context.Context, c places.City) (*past, error) {
 		if err != nil {
 			return nil, err
 		}
-		p = &past{dirty: clean, lent: map[schema.Day]figures{}}
+		p = &past{dirty: clean, lent: map[schema.Day]figures{}, blocks: map[schema.Day]*block{}}
 		h.keep(p, days)
 		h.cities.Add(c, p)
 		if h.touches.Load() != touches {
@@ -147,6 +151,7 @@ func (h *history) load(ctx context.Context, c places.City) (*past, error) {
 	h.keep(p, append(slices.Clone(old[:head]), tail...))
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	h.dropBlocks(p, dirty)
 	for d := range p.lent {
 		if d >= dirty {
 			delete(p.lent, d)
@@ -158,10 +163,30 @@ func (h *history) load(ctx context.Context, c places.City) (*past, error) {
 	return p, nil
 }
 
+// keep replaces a city's days.
 func (h *history) keep(p *past, days []day) {
-	size := int64(cap(days))*int64(unsafe.Sizeof(day{})) + int64(unsafe.Sizeof(past{}))
-	p.days.Store(&days)
-	h.size.Add(size - p.bytes.Swap(size))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	grown := cap(days)
+	if old := p.days.Swap(&days); old != nil {
+		grown -= cap(*old)
+	}
+	h.count(p, int64(grown)*int64(unsafe.Sizeof(day{})))
+}
+
+// count adds to what the cache holds; p.mu is held.
+func (h *history) count(p *past, grown int64) {
+	if !p.gone {
+		p.bytes += grown
+		h.size.Add(grown)
+	}
+}
+
+func (h *history) leave(p *past) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.count(p, -p.bytes)
+	p.gone = true
 }
 
 func (h *history) shrink() {
@@ -198,16 +223,16 @@ func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day
 }
 
 // filled returns the days with their gaps filled from stations around. The
-// result is remembered; without the engine the gaps stay.
-func (h *history) filled(ctx context.Context, p *past, days []day, lenders func() []string) []day {
+// result is remembered; without the engine the gaps stay and whole is false.
+func (h *history) filled(ctx context.Context, p *past, days []day, lenders func() []string) (out []day, whole bool) {
 	gaps := false
 	for i := range days {
 		gaps = gaps || days[i].missing() != 0
 	}
 	if !gaps {
-		return days
+		return days, true
 	}
-	out := slices.Clone(days)
+	out = slices.Clone(days)
 	var wanted []*figures
 	p.mu.Lock()
 	for i := range out {
@@ -223,14 +248,14 @@ func (h *history) filled(ctx context.Context, p *past, days []day, lenders func(
 	marks := p.marks
 	p.mu.Unlock()
 	if len(wanted) == 0 {
-		return out
+		return out, true
 	}
 	ids := lenders()
 	ctx, cancel := context.WithTimeout(ctx, queryPatience)
 	defer cancel()
 	if err := h.tables.lend(ctx, ids, wanted); err != nil {
 		h.failures.Inc()
-		return out
+		return out, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,5 +266,5 @@ func (h *history) filled(ctx context.Context, p *past, days []day, lenders func(
 			}
 		}
 	}
-	return out
+	return out, true
 }

@@ -26,33 +26,50 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question, now t
 	if q.has(askDate) {
 		from, to = q.day, q.day
 	}
+	if q.has(askCity) && !q.hourly && !q.has(askDate) {
+		return a.cityRange(ctx, snap, q)
+	}
 	var (
 		label string
 		rows  []moment
 		err   error
 	)
 	if q.has(askCity) {
-		label, rows, err = s.cityPast(ctx, a, snap, q.city, from, to, q.hourly)
+		label, rows, err = a.cityPast(ctx, snap, q.city, from, to, q.hourly)
 	} else {
 		label, rows, err = s.pinPast(ctx, a, snap, q.pin, from, to, q.hourly)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return api.Response{}, err
-	}
-	if len(rows) == 0 {
-		field, when := "date", from.String()
-		if !q.has(askDate) {
-			field, when = "from", fmt.Sprintf("%s to %s", from, to)
-		}
-		return api.Response{}, schema.Refuse(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
-	}
-	if q.has(askDate) && q.detail {
+	case len(rows) == 0:
+		return api.Response{}, nothingFor(label, q, from, to)
+	case q.has(askDate) && q.detail:
 		return s.dayDetail(snap, q, label, rows[0], now)
-	}
-	if q.has(askDate) {
+	case q.has(askDate):
 		return api.Ready(appendMoment(make([]byte, 0, 280), label, &rows[0]), time.Time{}), nil
+	case q.hourly:
+		return api.Ready(appendHours(label, from, to, rows), time.Time{}), nil
 	}
-	return api.Ready(appendRange(label, from, to, q.hourly, rows), time.Time{}), nil
+	resp, _ := rangeOf(label, from, to, split(label, rows))
+	return resp, nil
+}
+
+// split makes blocks of rows that are in no cache.
+func split(label string, rows []moment) []*block {
+	var out []*block
+	for n := blockOf(rows[0].day); n <= blockOf(rows[len(rows)-1].day); n++ {
+		out = append(out, newBlock(n, label, between(rows, n*blockDays, (n+1)*blockDays-1)))
+	}
+	return out
+}
+
+func nothingFor(label string, q *question, from, to schema.Day) error {
+	field, when := "date", from.String()
+	if !q.has(askDate) {
+		field, when = "from", fmt.Sprintf("%s to %s", from, to)
+	}
+	return schema.Refuse(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
 }
 
 func appendMoment(b []byte, label string, m *moment) []byte {
@@ -60,7 +77,7 @@ func appendMoment(b []byte, label string, m *moment) []byte {
 	b = record.Append(b)
 	if m.day != hourOnly {
 		b = append(b, `,"date":"`...)
-		b = m.day.Start().Add(schema.IndiaOffset).AppendFormat(b, time.DateOnly)
+		b = appendDay(b, m.day)
 		b = append(b, '"')
 	}
 	return append(b, '}')
@@ -69,24 +86,15 @@ func appendMoment(b []byte, label string, m *moment) []byte {
 // hourOnly is the day of a moment that stands for an hour.
 const hourOnly = clean
 
-func appendRange(label string, from, to schema.Day, hourly bool, rows []moment) []byte {
-	b := make([]byte, 0, 160+260*len(rows))
-	b = append(b, `{"status":"success","city":`...)
-	b = schema.AppendString(b, label)
-	b = append(b, `,"from":"`+from.String()+`","to":"`+to.String()+`","interval":"`...)
-	if hourly {
-		b = append(b, "hour"...)
-	} else {
-		b = append(b, "day"...)
-	}
-	b = append(b, `","records":[`...)
+func appendHours(label string, from, to schema.Day, rows []moment) []byte {
+	b := appendRangeHead(make([]byte, 0, 160+260*len(rows)), label, from, to, "hour")
 	for i := range rows {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = appendMoment(b, label, &rows[i])
 	}
-	return append(b, "]}"...)
+	return append(b, rangeEnd...)
 }
 
 func (s *Service) dayDetail(snap *Snapshot, q *question, label string, m moment, now time.Time) (api.Response, error) {
@@ -112,19 +120,43 @@ func (s *Service) dayDetail(snap *Snapshot, q *question, label string, m moment,
 	return api.Ready(body, time.Time{}), nil
 }
 
-func (s *Service) cityPast(ctx context.Context, a *air, snap *Snapshot, name string, from, to schema.Day, hourly bool) (string, []moment, error) {
+// cityRange answers for a city over a range of days.
+func (a *air) cityRange(ctx context.Context, snap *Snapshot, q *question) (api.Response, error) {
+	i, err := snap.index.Find(q.city)
+	if err != nil {
+		return api.Response{}, err
+	}
+	label := snap.index.Label(i)
+	p, days, err := a.history.of(ctx, snap.cities[i].City)
+	if err != nil {
+		return api.Response{}, unavailable(err)
+	}
+	blocks := a.history.blocks(ctx, p, days, label, q.from, q.to, snap.lendersOf(i))
+	resp, ok := rangeOf(label, q.from, q.to, blocks)
+	if !ok {
+		return api.Response{}, nothingFor(label, q, q.from, q.to)
+	}
+	return resp, nil
+}
+
+// lendersOf names the stations from which a city borrows, nearest first.
+func (s *Snapshot) lendersOf(i int) func() []string {
+	return func() []string { return s.lenderIDs(s.around(s.cities[i].position, nearestReach)) }
+}
+
+func (a *air) cityPast(ctx context.Context, snap *Snapshot, name string, from, to schema.Day, hourly bool) (string, []moment, error) {
 	i, err := snap.index.Find(name)
 	if err != nil {
 		return "", nil, err
 	}
 	c, label := &snap.cities[i], snap.index.Label(i)
-	lenders := func() []string { return snap.lenderIDs(snap.around(c.position, nearestReach)) }
 	if !hourly {
 		p, days, err := a.history.of(ctx, c.City)
 		if err != nil {
 			return "", nil, unavailable(err)
 		}
-		return label, a.history.filled(ctx, p, between(days, from, to), lenders), nil
+		rows, _ := a.history.filled(ctx, p, between(days, from, to), snap.lendersOf(i))
+		return label, rows, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryPatience)
 	defer cancel()
@@ -132,7 +164,7 @@ func (s *Service) cityPast(ctx context.Context, a *air, snap *Snapshot, name str
 	if err != nil {
 		return "", nil, unavailable(err)
 	}
-	return label, rows, unavailable(a.tables.lend(ctx, lenders(), pointers(rows)))
+	return label, rows, unavailable(a.tables.lend(ctx, snap.lendersOf(i)(), pointers(rows)))
 }
 
 func pointers(rows []moment) []*figures {

@@ -1,0 +1,277 @@
+package query_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// conversation asks one thing again and again over one kept-alive connection,
+// with as little work on the client's side as possible: the machine is shared
+// with the server that is measured.
+type conversation struct {
+	conn    net.Conn
+	in      *bufio.Reader
+	request []byte
+}
+
+func converse(t testing.TB, base, path string) *conversation {
+	t.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &conversation{conn, bufio.NewReaderSize(conn, 64<<10),
+		fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, u.Host, liveKey)}
+}
+
+// ask sends the request and returns the length of the reply's body.
+func (c *conversation) ask(t testing.TB) int {
+	if _, err := c.conn.Write(c.request); err != nil {
+		t.Fatal(err)
+	}
+	length := -1
+	for first := true; ; first = false {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first && string(line) != "HTTP/1.1 200 OK\r\n" {
+			t.Fatalf("reply %q", line)
+		}
+		if len(line) == 2 {
+			break
+		}
+		if n, ok := strings.CutPrefix(string(line), "Content-Length: "); ok {
+			if _, err := fmt.Sscan(n, &length); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := c.in.Discard(length); err != nil {
+		t.Fatal(err)
+	}
+	return length
+}
+
+// floor serves a body through a bare gorilla/mux router on the same server
+// settings: what any answer over HTTP costs at least.
+func floor(t testing.TB, path string, body []byte) string {
+	t.Helper()
+	r := mux.NewRouter()
+	r.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		_, _ = w.Write(body)
+	})
+	return listen(t, r)
+}
+
+// against measures two ways of asking in turns, in the same run, and reports
+// ours as a ratio of the floor's throughput.
+func against(b *testing.B, ours, bare *conversation) {
+	b.Helper()
+	const round = 200
+	var mine, theirs []float64
+	for range 50 {
+		ours.ask(b)
+		bare.ask(b)
+	}
+	b.ResetTimer()
+	for n := 0; n < b.N || len(mine) < 8; n += round {
+		for _, side := range [...]struct {
+			c   *conversation
+			out *[]float64
+		}{{ours, &mine}, {bare, &theirs}} {
+			began := time.Now()
+			for range round {
+				side.c.ask(b)
+			}
+			*side.out = append(*side.out, float64(time.Since(began).Nanoseconds())/round)
+		}
+	}
+	a, z := median(mine), median(theirs)
+	b.ReportMetric(a, "ns/ours")
+	b.ReportMetric(z, "ns/floor")
+	b.ReportMetric(z/a, "ratio")
+}
+
+func median(v []float64) float64 {
+	sort.Float64s(v)
+	return v[len(v)/2]
+}
+
+func body(b *testing.B, w *world, path string) []byte {
+	b.Helper()
+	status, _, text := w.get(b, path)
+	if status != http.StatusOK {
+		b.Fatalf("%s: %d %s", path, status, text)
+	}
+	return []byte(text)
+}
+
+// BenchmarkCurrentAgainstBareMux: at least 0.8.
+func BenchmarkCurrentAgainstBareMux(b *testing.B) {
+	w := india(b)
+	path := "/v1/aqi?city=Delhi"
+	against(b, converse(b, w.url, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), path))
+}
+
+// BenchmarkDateAgainstBareMux: at least 0.6.
+func BenchmarkDateAgainstBareMux(b *testing.B) {
+	w := india(b)
+	path := "/v1/aqi?city=Delhi&date=2026-11-10"
+	against(b, converse(b, w.url, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), path))
+}
+
+// BenchmarkRangeAgainstBareMux: at least 0.6.
+func BenchmarkRangeAgainstBareMux(b *testing.B) {
+	for _, days := range [...]int{30, 366} {
+		b.Run(fmt.Sprint(days), func(b *testing.B) {
+			w := yearsOf(b, 10)
+			path := fmt.Sprintf("/v1/aqi?city=Delhi&from=%s&to=%s", schema.DayOf(now)-schema.Day(days-1), schema.DayOf(now))
+			against(b, converse(b, w.url, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), path))
+		})
+	}
+}
+
+// BenchmarkBulkAgainstSingle reports what 100 cities cost as a multiple of one:
+// at most 6.
+func BenchmarkBulkAgainstSingle(b *testing.B) {
+	w := india(b)
+	names := make([]string, 100)
+	for i := range names {
+		names[i] = [...]string{"Delhi", "Pune", "Kanpur", "Kochi", "Sri%20Vijaya%20Puram"}[i%5]
+	}
+	single := converse(b, w.url, "/v1/aqi?city=Delhi")
+	bulk := converse(b, w.url, "/v1/aqi?cities="+strings.Join(names, ","))
+	against(b, bulk, single)
+}
+
+// BenchmarkFirstQuestion reports the first question for a city with ten years
+// of days as a multiple of the raw query: at most 1.5.
+func BenchmarkFirstQuestion(b *testing.B) {
+	w := yearsOf(b, 10)
+	var raw, first []float64
+	for range 30 {
+		began := time.Now()
+		rows, err := w.conn.Query(b.Context(), "SELECT * FROM "+w.live+".city_day FINAL WHERE city = 'Delhi' AND state = 'Delhi' ORDER BY day")
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		for rows.Next() {
+			n++
+		}
+		if err := rows.Err(); err != nil || n < 3650 {
+			b.Fatal(n, err)
+		}
+		raw = append(raw, float64(time.Since(began).Nanoseconds()))
+		w.serve(b)
+		w.refresh(b)
+		c := converse(b, w.url, "/v1/aqi?city=Delhi&date=2026-11-10")
+		began = time.Now()
+		c.ask(b)
+		first = append(first, float64(time.Since(began).Nanoseconds()))
+	}
+	b.ReportMetric(median(raw), "ns/raw")
+	b.ReportMetric(median(first), "ns/first")
+	b.ReportMetric(median(first)/median(raw), "ratio")
+}
+
+// yearsOf fills a world with years of days of Delhi.
+func yearsOf(b *testing.B, years int) *world {
+	b.Helper()
+	w := india(b)
+	w.exec(b, fmt.Sprintf(`INSERT INTO %[1]s.city_day (city,state,day,%[2]s,stations_used,stations_total)
+		SELECT 'Delhi','Delhi', toDate('2026-11-20') - number, toDateTime('2026-11-20 18:30:00') - number * 86400, 100.26 + number %% 50, 200.5, 30, 10.25, 1.13, 40.5,
+		100,200,30,10,56,40, 200, 'pm10', toDateTime('2026-11-20 18:30:00') - number * 86400, 40, 40 FROM numbers(%[3]d)`,
+		w.live, figureColumns, years*365))
+	w.serve(b)
+	w.refresh(b)
+	return w
+}
+
+// BenchmarkHandler shows the allocations of a current answer inside the chain:
+// none is the body's.
+func BenchmarkHandler(b *testing.B) {
+	w := india(b)
+	keys, err := api.NewKeys(liveKey, sandboxKey)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: keys, Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "/v1/aqi?city=Delhi", http.NoBody)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+liveKey)
+	sink := &discard{header: http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(sink.header)
+		h.ServeHTTP(sink, r)
+	}
+}
+
+type discard struct{ header http.Header }
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d *discard) WriteHeader(int)             {}
+
+// BenchmarkSteadyLoad asks 2,000 times a second over 16 connections and reports
+// the 99th percentile: under 3 ms.
+func BenchmarkSteadyLoad(b *testing.B) {
+	w := india(b)
+	const connections, rate = 16, 2000
+	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
+	defer cancel()
+	var mu sync.Mutex
+	var all []float64
+	var wait sync.WaitGroup
+	for i := range connections {
+		c := converse(b, w.url, "/v1/aqi?city=Delhi")
+		wait.Go(func() {
+			gap := time.Second * connections / rate
+			next := time.Now().Add(gap * time.Duration(i) / connections)
+			var mine []float64
+			for ctx.Err() == nil {
+				time.Sleep(time.Until(next))
+				c.ask(b)
+				mine = append(mine, float64(time.Since(next).Nanoseconds())) // waiting behind others counts
+				next = next.Add(gap)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, mine...)
+		})
+	}
+	wait.Wait()
+	sort.Float64s(all)
+	b.ReportMetric(all[len(all)*99/100], "ns/p99")
+	b.ReportMetric(all[len(all)/2], "ns/p50")
+	b.ReportMetric(float64(len(all))/5, "req/s")
+}

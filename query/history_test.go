@@ -1,0 +1,198 @@
+package query_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/query"
+	"vayu/schema"
+)
+
+// flaky is a connection that can be cut, and counts.
+type flaky struct {
+	query.Conn
+	down    atomic.Bool
+	queries atomic.Int64
+}
+
+func (f *flaky) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	f.queries.Add(1)
+	if f.down.Load() {
+		return nil, errors.New("dial tcp 10.9.8.7:8123: connection refused")
+	}
+	return f.Conn.Query(ctx, sql, args...)
+}
+
+func TestHistoryByDateAndRange(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	_, h, body := w.get(t, "/v1/aqi?city=Delhi&date=2026-11-18")
+	want := strings.TrimSuffix(strings.Replace(strings.Replace(delhi, `"aqi":266,"category":"Poor"`, `"aqi":102,"category":"Moderate"`, 1),
+		"2026-11-20T08:30", "2026-11-18T18:30", 1), "}") + `,"date":"2026-11-18"}`
+	if diff := cmp.Diff(want, body); diff != "" {
+		t.Error(diff)
+	}
+	if h.Get("ETag") == "" || !strings.HasPrefix(h.Get("Cache-Control"), "private, max-age=") {
+		t.Errorf("headers %v", h)
+	}
+	for span, want := range map[string]int{
+		"from=2026-11-18&to=2026-11-18": 1, "from=2026-11-18&to=2026-11-20": 3, "from=2026-01-01&to=2026-11-20": 41,
+		"from=2026-11-18&to=2026-11-20&interval=day": 3, "from=2026-11-18&to=2026-11-20&interval=hour": 1,
+	} {
+		status, h, body := w.get(t, "/v1/aqi?city=Delhi&"+span)
+		var r schema.Range
+		if err := json.Unmarshal([]byte(body), &r); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: %d %s: %v", span, status, body, err)
+		}
+		if len(r.Records) != want || r.City != "Delhi" || r.Status != "success" {
+			t.Errorf("%s: %d records, want %d", span, len(r.Records), want)
+		}
+		if h.Get("Content-Length") != fmt.Sprint(len(body)) || h.Get("ETag") == "" {
+			t.Errorf("%s: headers %v", span, h)
+		}
+		if status, _, _ := w.get(t, "/v1/aqi?city=Delhi&"+span, "If-None-Match", h.Get("ETag")); status != http.StatusNotModified {
+			t.Errorf("%s: %d, want 304", span, status)
+		}
+	}
+	_, _, body = w.get(t, "/v1/aqi?city=Delhi&date=2026-11-18&view=detail")
+	if !strings.Contains(body, `"date":"2026-11-18","state":"Delhi"`) || !strings.Contains(body, `"stations_used":1`) {
+		t.Error(body)
+	}
+}
+
+func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	conn := &flaky{Conn: w.conn}
+	w.serve(t, func(c *query.Config) { c.Conn = conn })
+	w.refresh(t)
+	day := schema.DayOf(now)
+	ask := func(d schema.Day) int {
+		_, _, body := w.get(t, "/v1/aqi?city=Delhi&date="+d.String())
+		return record(t, body).AQI
+	}
+	span := fmt.Sprintf("/v1/aqi?city=Delhi&from=%s&to=%s", day-2, day)
+	_, before, _ := w.get(t, span)
+	if got := ask(day); got != 100 {
+		t.Fatalf("AQI %d, want 100", got)
+	}
+	conn.queries.Store(0)
+	for d := day - 40; d <= day; d++ {
+		ask(d)
+	}
+	if n := conn.queries.Load(); n != 0 {
+		t.Errorf("a city that is known cost %d queries", n)
+	}
+	full := figure{at: hour.Add(time.Hour), aqi: 77, amount: [6]float64{1, 2, 3, 4, 5, 6}}
+	w.cityDay(t, w.live, "Delhi", "Delhi", day, full)
+	w.cityHour(t, w.live, "Delhi", "Delhi", full)
+	if got := ask(day); got != 100 {
+		t.Errorf("AQI %d before any roll-up is announced", got)
+	}
+	w.rollup(t, w.live, hour)
+	w.refresh(t)
+	if _, _, body := w.get(t, "/v1/aqi?city=Delhi"); record(t, body).AQI != 77 {
+		t.Errorf("the current answer is the old one: %s", body)
+	}
+	if got := ask(day); got != 77 {
+		t.Errorf("AQI %d after the roll-up, want 77", got)
+	}
+	if got := ask(day - 1); got != 101 {
+		t.Errorf("the day before has AQI %d, want 101", got)
+	}
+	if _, after, body := w.get(t, span); after.Get("ETag") == before.Get("ETag") || !strings.Contains(body, `"aqi":77`) {
+		t.Errorf("the range is the old one: %s", body)
+	}
+	w.cityDay(t, w.live, "Delhi", "Delhi", day-30, figure{aqi: 499, amount: [6]float64{1, 2, 3, 4, 5, 6}})
+	w.rollup(t, w.live, (day - 30).Start().Add(time.Hour))
+	w.refresh(t)
+	if got := ask(day - 30); got != 499 {
+		t.Errorf("a correction of an old day gives AQI %d, want 499", got)
+	}
+}
+
+func TestWithTheEngineDown(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	dir := t.TempDir()
+	conn := &flaky{Conn: w.conn}
+	with := func(c *query.Config) { c.Conn, c.Directory = conn, dir }
+	w.serve(t, with)
+	w.refresh(t)
+	_, first, _ := w.get(t, "/v1/aqi?city=Delhi")
+	w.get(t, "/v1/aqi?city=Delhi&date=2026-11-18")
+	conn.down.Store(true)
+	if err := w.service.Refresh(t.Context(), schema.Live); err == nil {
+		t.Error("a refresh without an engine reports success")
+	}
+	if _, _, body := w.get(t, "/v1/aqi?city=Delhi"); body != delhi {
+		t.Errorf("current: %s", body)
+	}
+	if _, _, body := w.get(t, "/v1/aqi?city=Delhi&date=2026-11-17"); record(t, body).AQI != 103 {
+		t.Errorf("a city that is known: %s", body)
+	}
+	for _, path := range []string{"/v1/aqi?city=Pune&date=2026-11-18", "/v1/aqi?city=Pune&from=2026-11-18&to=2026-11-19", "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-19&interval=hour"} {
+		status, h, body := w.get(t, path)
+		checkRefusal(t, status, h, body, schema.ServiceUnavailable, "")
+		if h.Get("Retry-After") == "" || strings.Contains(body, "10.9.8.7") || !strings.Contains(body, `"retryable":true`) {
+			t.Errorf("%v %s", h, body)
+		}
+	}
+
+	w.serve(t, with) // a new process: nothing but the file
+	status, h, body := w.get(t, "/v1/aqi?city=Delhi")
+	checkRefusal(t, status, h, body, schema.ServiceUnavailable, "")
+	if n := w.service.Restore(); n != 2 {
+		t.Fatalf("%d worlds restored, want 2", n)
+	}
+	_, h, body = w.get(t, "/v1/aqi?city=Delhi")
+	if body != delhi || h.Get("ETag") != first.Get("ETag") {
+		t.Errorf("after a restart: %s", body)
+	}
+	if _, _, body := w.get(t, "/v1/aqi?city=Pune"); !strings.Contains(body, `"so2":7.5`) {
+		t.Errorf("what was borrowed is gone: %s", body)
+	}
+	conn.down.Store(false)
+	w.refresh(t)
+	if _, _, body := w.get(t, "/v1/aqi?city=Delhi&date=2026-11-17"); record(t, body).AQI != 103 {
+		t.Errorf("the engine is back: %s", body)
+	}
+}
+
+func TestADamagedSnapshotIsIgnored(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	dir := t.TempDir()
+	w.serve(t, func(c *query.Config) { c.Directory = dir })
+	w.refresh(t)
+	path := filepath.Join(dir, "live.arrow")
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range [][]byte{nil, []byte("hello"), good[:len(good)/2], good[:len(good)-4], slices.Concat(good[:5000], make([]byte, 500), good[5500:])} {
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.service.Restore(); n != 1 {
+			t.Errorf("%d bytes of %d: %d worlds restored, want the sandbox alone", len(bad), len(good), n)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("files left behind: %v %v", left, err)
+	}
+}
