@@ -117,8 +117,8 @@ func (p *Pins) Load(ctx context.Context, path string) error {
 // India is kept at 0,0, because its pin code exists all the same.
 func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	decoder := json.NewDecoder(r)
-	if _, err := decoder.Token(); err != nil {
-		return nil, err
+	if open, err := decoder.Token(); err != nil || open != json.Delim('[') {
+		return nil, errors.Join(err, errors.New("it is no list of post offices"))
 	}
 	offices := make([]packedPin, 0, 170_000) // the file of 2025 has 165,627
 	for decoder.More() {
@@ -142,6 +142,9 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 		if len(offices)%10_000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+	}
+	if _, err := decoder.Token(); err != nil {
+		return nil, fmt.Errorf("after post office %d: %w", len(offices), err)
 	}
 	return offices, nil
 }
