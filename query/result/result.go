@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -41,9 +43,21 @@ func newCells(rows Rows) cells {
 	c := make(cells, len(types))
 	for i, t := range types {
 		c[i] = reflect.New(t.ScanType()).Interface()
+		switch name := strings.TrimPrefix(t.DatabaseTypeName(), "Nullable("); {
+		case unnamedTuple.MatchString(name):
+			c[i] = new([]any)
+		case composite.MatchString(name):
+			c[i] = new(any)
+		}
 	}
 	return c
 }
+
+// Types for which the client names a Go type that it cannot scan into.
+var (
+	unnamedTuple = regexp.MustCompile(`^Tuple\(\w+[,()]`) // in a named one a blank follows the first word
+	composite    = regexp.MustCompile(`^(Tuple|Nested|Variant|Dynamic|JSON)\b`)
+)
 
 // each scans every row into the same cells and calls row for it.
 func each(rows Rows, row func(c cells) error) (int, error) {

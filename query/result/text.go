@@ -36,8 +36,10 @@ func Table(w io.Writer, rows Rows) (int, error) {
 // instants are RFC 3339 in UTC.
 func CSV(w io.Writer, rows Rows) (int, error) {
 	out := csv.NewWriter(w)
-	if err := out.Write(rows.Columns()); err != nil {
-		return 0, fmt.Errorf("writing the header: %w", err)
+	if len(rows.Columns()) > 0 { // an answer without rows may have come without its columns
+		if err := out.Write(rows.Columns()); err != nil {
+			return 0, fmt.Errorf("writing the header: %w", err)
+		}
 	}
 	text := dates(rows)
 	line := make([]string, len(rows.Columns()))

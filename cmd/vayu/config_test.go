@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/columnar"
+	"vayu/internal/config"
+)
+
+const example = "../../vayu.example.yaml"
+
+// The sample file must parse, say the defaults, and leave no setting out.
+func TestExampleIsTheDefaults(t *testing.T) {
+	t.Parallel()
+	loaded, err := config.Load(defaults(), config.Sources{File: example})
+	if err != nil {
+		t.Fatal(err)
+	}
+	show := func(l config.Loaded[Config]) string {
+		var out bytes.Buffer
+		if err := l.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		return regexp.MustCompile(` # .*`).ReplaceAllString(out.String(), "")
+	}
+	bare, err := config.Load(defaults(), config.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(show(bare), show(loaded)); diff != "" {
+		t.Errorf("defaults and vayu.example.yaml (-defaults +example):\n%s", diff)
+	}
+	text, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(show(bare)) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if !strings.HasPrefix(name, "- ") && !regexp.MustCompile(`(?m)^\s*`+name+`:`).Match(text) {
+			t.Errorf("vayu.example.yaml does not mention %q", name)
+		}
+	}
+}
+
+func TestEveryMistakeIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load(defaults(), config.Sources{Environ: []string{
+		"VAYU_LISTEN=nowhere", "VAYU_SOURCES=cpcb,simulator,nasa", "VAYU_ENGINE_PORT=70000", "VAYU_LOG_LEVEL=loud", "VAYU_CLUSTER=c",
+	}})
+	if err == nil {
+		t.Fatal("five mistakes were taken")
+	}
+	for _, want := range []string{"listen: ", "sources: ", "simulator", "nasa", "engine.port: ", "log.level: ", "cluster: ", "VAYU_LOG_LEVEL"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not name %q:\n%v", want, err)
+		}
+	}
+}
+
+func TestSecretsAreNeverPrinted(t *testing.T) {
+	t.Parallel()
+	cfg := defaults()
+	cfg.APIKey = config.NewSecret("sk_live_hush")
+	cfg.ClickHouse = columnar.DSN("clickhouse://vayu:hush@db:9000/")
+	loaded, err := config.Load(cfg, config.Sources{Environ: []string{"VAYU_SOURCE_DATAGOV_KEY=hush", "VAYU_SANDBOX_KEY=hush"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := loaded.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "hush") {
+		t.Errorf("a secret was printed:\n%s", out.String())
+	}
+}
+
+func TestKeysAreMadeOnceAndConfiguredOnesNeverKept(t *testing.T) {
+	t.Parallel()
+	cfg := defaults()
+	cfg.Data = t.TempDir()
+	first, err := loadKeys(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := loadKeys(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first != again || first.Live == first.Sandbox {
+		t.Errorf("keys %+v, then %+v", first, again)
+	}
+	cfg.APIKey = config.NewSecret("sk_live_given")
+	given, err := loadKeys(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if given.Live != "sk_live_given" || given.shown(0) != "$VAYU_API_KEY" || given.Sandbox != first.Sandbox {
+		t.Errorf("with a configured key: %+v", given)
+	}
+	stored, err := os.ReadFile(cfg.Data + "/" + keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(stored), "given") {
+		t.Error("a configured key was written to disk")
+	}
+	info, err := os.Stat(cfg.Data + "/" + keyFile)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key file: %v %v", info.Mode(), err)
+	}
+}

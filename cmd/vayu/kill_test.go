@@ -1,0 +1,125 @@
+//go:build integration
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// madeFile writes a year of hourly readings of some stations, the same each time.
+func madeFile(t *testing.T, stations int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "made.csv")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewWriter(f)
+	_, _ = fmt.Fprintln(out, "city;site_name;site;state;query_name;to_date;to_time;from_date;from_time;PM2.5;PM10;NO2;SO2")
+	begin := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
+	for s := range stations {
+		for h := range 8760 {
+			from, to := begin.Add(time.Duration(h)*time.Hour), begin.Add(time.Duration(h+1)*time.Hour)
+			_, _ = fmt.Fprintf(out, "Pune;Made %d, Pune - TEST;site_%d;Maharashtra;made;%s;%s;%s;%s;%d.5;%d;%d.25;%d\n", s, s,
+				to.Format("02-Jan-2006"), to.Format("15:04"), from.Format("02-Jan-2006"), from.Format("15:04"),
+				(h*7+s)%200, (h*11+s)%300, (h*5+s)%90, (h*3+s)%40)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// contents sums up everything that an import leaves behind.
+const contents = `SELECT (SELECT tuple(count(), uniqExact(station), sum(cityHash64(station, pollutant, at, value))) FROM vayu.reading FINAL),
+	(SELECT tuple(count(), sum(cityHash64(* EXCEPT computed_at))) FROM vayu.station_hour FINAL),
+	(SELECT tuple(count(), sum(cityHash64(* EXCEPT computed_at))) FROM vayu.city_day FINAL)`
+
+func tables(t *testing.T, data string) string {
+	t.Helper()
+	out, err := runTool(t, data, "sql", "--format", "csv", contents)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return out
+}
+
+// An import that is killed, wherever it was, and run again leaves what an
+// undisturbed one leaves.
+func TestIntegrationKilledImportLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
+	file := madeFile(t, 20)
+	calm := t.TempDir()
+	if out, err := runTool(t, calm, "import", file); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := tables(t, calm)
+
+	data := t.TempDir()
+	for kills := range 3 {
+		cmd := exec.Command(binary(t), "import", "--data", data, "--engine-port", "0", file)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = cmd.Wait()
+		}()
+		if progressed(t, data, kills, ended) {
+			_ = cmd.Process.Kill()
+		}
+		<-ended
+	}
+	out, err := runTool(t, data, "import", file)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got := tables(t, data); got != want {
+		t.Errorf("after three kills:\n%s\nundisturbed:\n%s\nthe last import said:\n%s", got, want, out)
+	}
+}
+
+// progressed waits until an import has noted a position that no earlier one
+// had; false when it ended before.
+func progressed(t *testing.T, data string, kills int, ended <-chan struct{}) bool {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	before := noted(data)
+	deadline := time.After(patience)
+	for {
+		select {
+		case <-ended:
+			return false
+		case <-deadline:
+			t.Fatalf("kill %d: the import makes no progress", kills)
+		case <-tick.C:
+			if now := noted(data); now != "" && now != before {
+				return true
+			}
+		}
+	}
+}
+
+// noted is the text of the import's progress file.
+func noted(data string) string {
+	files, _ := filepath.Glob(filepath.Join(data, "import", "*.json"))
+	var all strings.Builder
+	for _, f := range files {
+		text, _ := os.ReadFile(f)
+		all.Write(text)
+	}
+	return all.String()
+}
