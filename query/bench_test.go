@@ -259,7 +259,7 @@ func BenchmarkSteadyLoad(b *testing.B) {
 			next := time.Now().Add(gap * time.Duration(i) / connections)
 			var mine []float64
 			for ctx.Err() == nil {
-				time.Sleep(time.Until(next))
+				<-time.After(time.Until(next)) // the load's own clock
 				c.ask(b)
 				mine = append(mine, float64(time.Since(next).Nanoseconds())) // waiting behind others counts
 				next = next.Add(gap)

@@ -67,8 +67,13 @@ func (m *metrics) watch(s *Service) {
 		}
 		gauge("vayu_snapshot_age_seconds", "Time since the published snapshot was built, seconds.",
 			func(snap *Snapshot) float64 { return s.now().Sub(snap.built).Seconds() })
-		gauge("vayu_air_age_seconds", "Age of the newest hour of any city, seconds.",
-			func(snap *Snapshot) float64 { return s.now().Sub(instant(snap.newest())).Seconds() })
+		gauge("vayu_air_age_seconds", "Age of the newest hour of any city, seconds; 0 while there is none.",
+			func(snap *Snapshot) float64 {
+				if at := snap.newest(); at > 0 {
+					return s.now().Sub(instant(at)).Seconds()
+				}
+				return 0
+			})
 		gauge("vayu_snapshot_cities", "Cities in the published snapshot.",
 			func(snap *Snapshot) float64 { return float64(len(snap.cities)) })
 		gauge("vayu_history_bytes", "Memory held by days of history, bytes.",

@@ -281,6 +281,7 @@ func run(t testing.TB, w *world, change ...func(*query.Config)) {
 		defer close(done)
 		_ = w.service.Run(ctx)
 	}()
+	w.service.WaitForPins(ctx)
 	t.Cleanup(func() {
 		cancel()
 		<-done

@@ -1,7 +1,5 @@
 package schema
 
-import "net/http"
-
 // Code names a kind of refusal or failure to clients. The codes and their HTTP
 // statuses are part of the contract: never rename one.
 type Code string
@@ -58,52 +56,52 @@ const (
 
 // CodeStatus is the HTTP status of every code.
 var CodeStatus = map[Code]int{
-	InvalidJSON:           http.StatusBadRequest,
-	InvalidRequest:        http.StatusBadRequest,
-	ConflictingParameters: http.StatusBadRequest,
-	TooManyLocations:      http.StatusBadRequest,
-	AmbiguousLocation:     http.StatusBadRequest,
-	UnknownVersion:        http.StatusBadRequest,
-	Unauthorized:          http.StatusUnauthorized,
-	KeyRevoked:            http.StatusUnauthorized,
-	KeyExpired:            http.StatusUnauthorized,
-	SignatureRequired:     http.StatusUnauthorized,
-	SignatureInvalid:      http.StatusUnauthorized,
-	InsufficientBalance:   http.StatusPaymentRequired,
-	Forbidden:             http.StatusForbidden,
-	InsufficientScope:     http.StatusForbidden,
-	IPNotAllowed:          http.StatusForbidden,
-	NotFound:              http.StatusNotFound,
-	LocationNotFound:      http.StatusNotFound,
-	NoData:                http.StatusNotFound,
-	NoStationNearby:       http.StatusNotFound,
-	MethodNotAllowed:      http.StatusMethodNotAllowed,
-	NotAcceptable:         http.StatusNotAcceptable,
-	DuplicateRefID:        http.StatusConflict,
-	IdempotencyConflict:   http.StatusConflict,
-	ResultsExpired:        http.StatusGone,
-	PayloadTooLarge:       http.StatusRequestEntityTooLarge,
-	UnsupportedMediaType:  http.StatusUnsupportedMediaType,
-	InvalidNumber:         http.StatusUnprocessableEntity,
-	OperatorNotDetected:   http.StatusUnprocessableEntity,
-	UnknownOperator:       http.StatusUnprocessableEntity,
-	UnsupportedType:       http.StatusUnprocessableEntity,
-	InvalidAmount:         http.StatusUnprocessableEntity,
-	AmountNotSupported:    http.StatusUnprocessableEntity,
-	InvalidIFSC:           http.StatusUnprocessableEntity,
-	InvalidAccountNumber:  http.StatusUnprocessableEntity,
-	InvalidVPA:            http.StatusUnprocessableEntity,
-	UnknownEventType:      http.StatusUnprocessableEntity,
-	InvalidWebhookURL:     http.StatusUnprocessableEntity,
-	URLNotAllowed:         http.StatusUnprocessableEntity,
-	QuotaExceeded:         http.StatusTooManyRequests,
-	RateLimited:           http.StatusTooManyRequests,
-	InternalError:         http.StatusInternalServerError,
-	OperatorNetworkError:  http.StatusBadGateway,
-	BankNetworkError:      http.StatusBadGateway,
-	OperatorUnavailable:   http.StatusServiceUnavailable,
-	ServiceUnavailable:    http.StatusServiceUnavailable,
-	BankTimeout:           http.StatusGatewayTimeout,
+	InvalidJSON:           400,
+	InvalidRequest:        400,
+	ConflictingParameters: 400,
+	TooManyLocations:      400,
+	AmbiguousLocation:     400,
+	UnknownVersion:        400,
+	Unauthorized:          401,
+	KeyRevoked:            401,
+	KeyExpired:            401,
+	SignatureRequired:     401,
+	SignatureInvalid:      401,
+	InsufficientBalance:   402,
+	Forbidden:             403,
+	InsufficientScope:     403,
+	IPNotAllowed:          403,
+	NotFound:              404,
+	LocationNotFound:      404,
+	NoData:                404,
+	NoStationNearby:       404,
+	MethodNotAllowed:      405,
+	NotAcceptable:         406,
+	DuplicateRefID:        409,
+	IdempotencyConflict:   409,
+	ResultsExpired:        410,
+	PayloadTooLarge:       413,
+	UnsupportedMediaType:  415,
+	InvalidNumber:         422,
+	OperatorNotDetected:   422,
+	UnknownOperator:       422,
+	UnsupportedType:       422,
+	InvalidAmount:         422,
+	AmountNotSupported:    422,
+	InvalidIFSC:           422,
+	InvalidAccountNumber:  422,
+	InvalidVPA:            422,
+	UnknownEventType:      422,
+	InvalidWebhookURL:     422,
+	URLNotAllowed:         422,
+	QuotaExceeded:         429,
+	RateLimited:           429,
+	InternalError:         500,
+	OperatorNetworkError:  502,
+	BankNetworkError:      502,
+	OperatorUnavailable:   503,
+	ServiceUnavailable:    503,
+	BankTimeout:           504,
 }
 
 // Status returns the HTTP status of a code; 500 for one that is not in the
@@ -112,7 +110,7 @@ func (c Code) Status() int {
 	if status, ok := CodeStatus[c]; ok {
 		return status
 	}
-	return http.StatusInternalServerError
+	return 500
 }
 
 // Problem is the `error` object of a reply, and an error in Go: handlers return
@@ -150,7 +148,7 @@ type ProblemBody struct {
 
 // Refuse makes a problem. Field is the parameter or JSON field at fault, or "".
 func Refuse(code Code, field, message string) *Problem {
-	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() >= http.StatusBadGateway}
+	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() >= 502}
 }
 
 // Error implements error.

@@ -34,11 +34,14 @@ type Keys struct {
 	hash [len(schema.Worlds)][sha256.Size]byte
 }
 
-// NewKeys returns the door for two keys, which must be different and at least
-// 16 bytes long.
+// NewKeys returns the door for two keys. They must be different, and printable
+// ASCII without blanks, because a header could not carry them otherwise. Keys
+// that operators make up need not have the form of [NewKey]; see [CheckKey].
 func NewKeys(live, sandbox string) (*Keys, error) {
-	if len(live) < 16 || len(sandbox) < 16 {
-		return nil, errors.New("an API key must have at least 16 characters")
+	for _, key := range [...]string{live, sandbox} {
+		if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			return nil, errors.New("an API key is printable ASCII without blanks, and not empty")
+		}
 	}
 	if live == sandbox {
 		return nil, errors.New("the live and the sandbox key must be different")

@@ -86,7 +86,7 @@ func ask(t *testing.T, method, base, path string, headers ...string) (*http.Resp
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +300,9 @@ func TestKeyForm(t *testing.T) {
 	if api.CheckKey(schema.Live, sandboxKey) == nil {
 		t.Error("a sandbox key passes for a live one")
 	}
-	if _, err := api.NewKeys(liveKey, liveKey); err == nil {
-		t.Error("one key for both worlds was accepted")
+	for _, pair := range [][2]string{{liveKey, liveKey}, {"", sandboxKey}, {liveKey, "a b"}, {"a\x00", sandboxKey}, {"ключ", sandboxKey}} {
+		if _, err := api.NewKeys(pair[0], pair[1]); err == nil {
+			t.Errorf("the keys %q were accepted", pair)
+		}
 	}
 }

@@ -25,7 +25,7 @@ var gzipWriters = sync.Pool{New: func() any {
 
 var zstdWriters = sync.Pool{New: func() any {
 	// One goroutine and a small window: bodies are kilobytes, not gigabytes.
-	w, _ := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1), //nolint:errcheck // the options are valid
+	w, _ := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<17))
 	return w
 }}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
@@ -179,6 +180,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		status = e.router.refuse(x.ResponseWriter, r, x.call.ID, err)
+	}
+	if e.router.log.Enabled(r.Context(), slog.LevelDebug) {
+		e.router.log.Debug("request", "request", x.call.ID, "method", r.Method, "path", r.URL.Path, "status", status,
+			"world", x.call.World.String(), "key", x.call.Key, "took", time.Since(done.began))
 	}
 }
 

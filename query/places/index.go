@@ -39,7 +39,7 @@ func NewIndex(cities []City) *Index {
 		if key := gazetteer.Key(c.Name); c.State != "" && (len(states[key]) > 1 || gazetteer.Homonymous(c.Name)) {
 			x.labels[i] = c.Name + ", " + c.State
 		}
-		x.add(int32(i), c) //nolint:gosec // a few hundred cities
+		x.add(int32(i), c)
 	}
 	for key, found := range x.byKey {
 		x.byKey[key] = x.settle(found)

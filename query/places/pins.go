@@ -99,7 +99,7 @@ func (p *Pins) Load(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("reading pin codes: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	unpacked, err := gzip.NewReader(file)
 	if err != nil {
 		return fmt.Errorf("reading pin codes %q: %w", path, err)
