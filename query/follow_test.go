@@ -1,0 +1,143 @@
+package query_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/query"
+)
+
+// counted reads the live world's counters and gauges by name.
+func counted(t *testing.T, reg *prometheus.Registry, names ...string) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, name := range names {
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				if f.GetName() == name && m.GetLabel()[0].GetValue() == "live" {
+					out[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestFirstQuestionsShareOneLoad(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	reg := prometheus.NewRegistry()
+	w.serve(t, func(c *query.Config) { c.Metrics = reg })
+	w.refresh(t)
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			if status, _, body := w.get(t, "/v1/aqi?city=Delhi&date=2026-11-18"); status != http.StatusOK {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+	wait.Wait()
+	if diff := cmp.Diff(map[string]float64{"vayu_history_loads_total": 1}, counted(t, reg, "vayu_history_loads_total")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFailuresAreCounted(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	reg := prometheus.NewRegistry()
+	conn := &flaky{Conn: w.conn}
+	later := now
+	w.serve(t, func(c *query.Config) {
+		c.Conn, c.Metrics, c.Now = conn, reg, func() time.Time { return later }
+	})
+	w.refresh(t)
+	conn.down.Store(true)
+	if err := w.service.Refresh(t.Context(), 0); err == nil {
+		t.Error("no error")
+	}
+	w.get(t, "/v1/aqi?city=Delhi&date=2026-11-18")
+	later = now.Add(time.Hour)
+	want := map[string]float64{
+		"vayu_snapshot_builds_total": 1, "vayu_snapshot_errors_total": 1, "vayu_history_errors_total": 1,
+		"vayu_snapshot_age_seconds": 3600, "vayu_air_age_seconds": later.Sub(hour).Seconds(), "vayu_snapshot_cities": 8,
+	}
+	names := make([]string, 0, len(want))
+	for name := range want {
+		names = append(names, name)
+	}
+	if diff := cmp.Diff(want, counted(t, reg, names...)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheDetailedViewGrowsStale(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	var mu sync.Mutex
+	clock := now
+	w.serve(t, func(c *query.Config) {
+		c.Now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return clock
+		}
+	})
+	w.refresh(t)
+	for _, c := range []struct {
+		after time.Duration
+		want  string
+	}{{0, `"stale":false`}, {3*time.Hour - time.Second, `"stale":false`}, {3*time.Hour + time.Second, `"stale":true`}} {
+		mu.Lock()
+		clock = hour.Add(c.after)
+		mu.Unlock()
+		if _, _, body := w.get(t, "/v1/aqi?city=Delhi&view=detail"); !strings.Contains(body, c.want) {
+			t.Errorf("after %s: %s", c.after, body)
+		}
+	}
+}
+
+func TestThePollerSeesAnImportByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	conn := &notice{Conn: w.conn, of: w.live + ".city_hour", seen: make(chan struct{}, 100)}
+	run(t, w, func(c *query.Config) { c.Conn, c.Poll = conn, 10*time.Millisecond })
+	w.cityHour(t, w.live, "Chennai", "Tamil Nadu", figure{at: hour, aqi: 55, amount: [6]float64{1, 2, 3, 4, 5, 6}})
+	for len(conn.seen) > 0 {
+		<-conn.seen
+	}
+	for range 2 { // when the second refresh reads, the first has been published
+		w.rollup(t, w.live, hour)
+		<-conn.seen
+	}
+	if status, _, body := w.get(t, "/v1/aqi?city=Madras"); status != http.StatusOK || record(t, body).AQI != 55 {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// notice says when a table is read.
+type notice struct {
+	query.Conn
+	of   string
+	seen chan struct{}
+}
+
+func (n *notice) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if strings.Contains(sql, n.of) {
+		n.seen <- struct{}{}
+	}
+	return n.Conn.Query(ctx, sql, args...)
+}
