@@ -56,11 +56,15 @@ func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logge
 // Run waits for ClickHouse, brings its tables up to date, makes up for what an
 // earlier run left undone, and then keeps everything fresh until ctx ends.
 func (a *air) Run(ctx context.Context) error {
-	if err := a.db.Ready(ctx); err != nil {
-		return stopped(ctx, err)
+	err := a.db.Ready(ctx)
+	if err == nil {
+		err = migrate(ctx, a.db, a.log)
 	}
-	if err := migrate(ctx, a.db, a.log); err != nil {
-		return stopped(ctx, err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
 	}
 	parts := []run.Part{{Name: "query", Run: a.query.Run}}
 	for _, w := range schema.Worlds {
@@ -72,14 +76,6 @@ func (a *air) Run(ctx context.Context) error {
 		}})
 	}
 	return run.Parts(ctx, a.log, parts...)
-}
-
-// stopped is err, or nil when it only says that ctx ended.
-func stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // changed brings figures and answers up to date with new readings.

@@ -83,7 +83,7 @@ func disk(dir string) finding {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return finding{false, "disk", fmt.Sprintf("asking for the free space of %s: %v", dir, err)}
 	}
-	free := s.Bavail * uint64(s.Bsize) //nolint:gosec // a block size is positive
+	free := s.Bavail * uint64(s.Bsize)
 	return finding{free >= scarce, "disk", fmt.Sprintf("%.1f GB free in %s", float64(free)/1e9, dir)}
 }
 

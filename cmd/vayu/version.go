@@ -9,11 +9,11 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
-	text := info.Main.Version
+	commit := "an unknown commit"
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			text += " " + s.Value
+			commit = s.Value
 		}
 	}
-	return text + " " + info.GoVersion
+	return info.Main.Version + ", " + commit + ", " + info.GoVersion
 }

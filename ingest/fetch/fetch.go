@@ -111,8 +111,7 @@ func bare(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		if wrapped.Timeout() {
 			return errors.New("no complete reply in time")
 		}

@@ -105,7 +105,7 @@ func parseClock[T text](s T) (int64, bool) {
 // number reads digits; -1 when there is anything else.
 func number[T text](s T) int {
 	n := 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return -1
 		}
@@ -117,7 +117,7 @@ func number[T text](s T) int {
 const monthNames = "janfebmaraprmayjunjulaugsepoctnovdec"
 
 func month[T text](s T) int {
-	for m := 0; m < 12; m++ {
+	for m := range 12 {
 		name := monthNames[3*m : 3*m+3]
 		if s[0]|0x20 == name[0] && s[1]|0x20 == name[1] && s[2]|0x20 == name[2] {
 			return m + 1

@@ -121,9 +121,8 @@ func (c *Case) fault(err error) string {
 	if err == nil || !strings.Contains(err.Error(), c.Error) {
 		return fmt.Sprintf("error %v, want one with %q", err, c.Error)
 	}
-	var batch *ingest.BatchError
 	got := ingest.None
-	if errors.As(err, &batch) {
+	if batch, ok := errors.AsType[*ingest.BatchError](err); ok {
 		got = batch.Reason
 	}
 	if got != c.Reason {

@@ -88,7 +88,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, reply Reply) {
 	if reply.Gzip {
 		w.Header().Set("Content-Encoding", "gzip")
 		packed := gzip.NewWriter(w)
-		defer packed.Close()
+		defer func() { _ = packed.Close() }() // a client that hung up is part of a case
 		out = packed
 	}
 	if reply.Status != 0 {

@@ -17,8 +17,7 @@ func stack() string { return string(debug.Stack()) }
 // problemOf maps any error to what a client may know of it. Errors that are no
 // *schema.Problem stay inside: their text may hold SQL or addresses.
 func problemOf(err error) *schema.Problem {
-	var p *schema.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return p
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -59,6 +59,7 @@ func (w *world) readings(all ...schema.Reading) {
 	if err != nil {
 		w.Fatal(err)
 	}
+	defer func() { _ = batch.Close() }()
 	for _, r := range all {
 		if r.Averaging == 0 {
 			r.Averaging = schema.Hourly
@@ -145,6 +146,9 @@ func (w *world) text(query string) []string {
 			w.Fatal(err)
 		}
 		all = append(all, line)
+	}
+	if err := rows.Err(); err != nil {
+		w.Fatal(err)
 	}
 	return all
 }

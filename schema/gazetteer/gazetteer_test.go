@@ -98,7 +98,7 @@ func readShared(t *testing.T, name string) []map[string]string {
 		}
 		t.Skipf("real data are not beside this checkout: %v", err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()
 	if err != nil {
 		t.Fatal(err)

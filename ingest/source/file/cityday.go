@@ -28,7 +28,7 @@ func (t *cityDay) read(cells [][]byte, b *ingest.Builder) error {
 	if !named(city) {
 		return refuseAll(t.columns, ingest.NoStation, b)
 	}
-	start, ok := t.clock.parse(cells[t.day], func(text []byte) (time.Time, bool) { return network.ParseDate(text) })
+	start, ok := t.clock.parse(cells[t.day], network.ParseDate)
 	if !ok {
 		return refuseAll(t.columns, ingest.BadTime, b)
 	}

@@ -71,9 +71,8 @@ func TestExcelWithoutAStation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var refused *ingest.BatchError
 	err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error { b.Release(); return nil })
-	if !errors.As(err, &refused) {
+	if _, ok := errors.AsType[*ingest.BatchError](err); !ok {
 		t.Errorf("error %v, want a refusal", err)
 	}
 }

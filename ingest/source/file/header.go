@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"vayu/schema"
@@ -46,10 +47,8 @@ func headerOf(cells [][]byte) header {
 // find returns the first column that has one of the names, or -1.
 func (h header) find(names ...string) int {
 	for i, name := range h.names {
-		for _, wanted := range names {
-			if name == wanted {
-				return i
-			}
+		if slices.Contains(names, name) {
+			return i
 		}
 	}
 	return -1

@@ -1,8 +1,6 @@
 package file
 
 import (
-	"time"
-
 	"vayu/ingest"
 	"vayu/ingest/network"
 	"vayu/schema"
@@ -43,7 +41,7 @@ func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
 		b.Reject(ingest.UnknownPollutant)
 		return nil
 	}
-	end, ok := l.clock.parse(cells[l.stamp], func(text []byte) (time.Time, bool) { return network.ParseStamp(text) })
+	end, ok := l.clock.parse(cells[l.stamp], network.ParseStamp)
 	if !ok {
 		b.Reject(ingest.BadTime)
 		return nil
