@@ -38,14 +38,14 @@ func (h *harvest) take(t *testing.T, c *Case) func(*ingest.Batch) error {
 		}
 		for i := range b.Rows() {
 			r := b.Reading(i)
-			h.check(t, c, b, r, described)
+			h.check(t, c, r, described)
 			h.readings = append(h.readings, readingLine(r))
 		}
 		return nil
 	}
 }
 
-func (h *harvest) check(t *testing.T, c *Case, b *ingest.Batch, r schema.Reading, described map[string]bool) {
+func (h *harvest) check(t *testing.T, c *Case, r schema.Reading, described map[string]bool) {
 	if reason := ingest.Check(&r, c.Now); reason != ingest.None {
 		t.Errorf("a reading that the rules refuse (%s): %+v", reason, r)
 	}

@@ -15,6 +15,7 @@ import (
 
 // longListing repeats the rows of a real download.
 func longListing(b *testing.B, times int) []byte {
+	b.Helper()
 	text, err := os.ReadFile(realdata.Path(b, "datagov/Khushal-08.csv"))
 	if err != nil {
 		b.Fatal(err)
