@@ -123,6 +123,10 @@ func TestPinCodes(t *testing.T) {
 	if r := record(t, body); r.City != "Delhi" || r.AQI != 205 || r.Date != "2026-11-20" {
 		t.Errorf("history of a pin code: %s", body)
 	}
+	_, _, body = w.get(t, "/v1/aqi?pincode=110001&date=2026-11-10")
+	if r := record(t, body); r.City != "Delhi" || r.AQI != 110 {
+		t.Errorf("a pin code on a day of which only its city is known: %s", body)
+	}
 	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-20&to=2026-11-20&interval=hour")
 	var r schema.Range
 	if err := json.Unmarshal([]byte(body), &r); err != nil || len(r.Records) != 2 || r.Records[0].AQI != 190 || r.Records[1].AQI != 205 {

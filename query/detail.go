@@ -65,9 +65,13 @@ func averaging(p schema.Pollutant, dailyMean bool) string {
 	return "24h"
 }
 
-// name adds stations with their figures, and whom to thank for them.
-func (s *Snapshot) name(d *schema.Detail, samples []sample) {
+// name adds the stations that reported about the hour of the record with their
+// figures, and whom to thank for them.
+func (s *Snapshot) name(d *schema.Detail, samples []sample, at uint32) {
 	for _, sm := range samples {
+		if sm.figures.at > 0 && sm.figures.at+mixWindow < at {
+			continue
+		}
 		st := &s.stations[sm.station]
 		if !slices.Contains(d.Attribution, st.Attribution) && st.Attribution != "" {
 			d.Attribution = append(d.Attribution, st.Attribution)
@@ -120,7 +124,7 @@ func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
 	c := &s.cities[i]
 	detail := detailOf(&c.figures, now)
 	detail.State = c.State
-	s.name(&detail, s.ofCity(c))
+	s.name(&detail, s.ofCity(c), c.at)
 	body, err := json.Marshal(detailRecord{Record: c.record(s.index.Label(i)), Detail: detail})
 	if err != nil {
 		return api.Response{}, err

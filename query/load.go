@@ -41,8 +41,8 @@ func (t tables) stations(ctx context.Context) ([]station, error) {
 	return out, nil
 }
 
-// stationHours reads the latest hour of each station that has one at or after
-// since (Unix seconds).
+// stationHours reads of each station the latest hour with an AQI at or after
+// since (Unix seconds), or the latest hour at all when none has an AQI.
 func (t tables) stationHours(ctx context.Context, since uint32) (map[string]figures, error) {
 	out := map[string]figures{}
 	var id string
@@ -50,7 +50,8 @@ func (t tables) stationHours(ctx context.Context, since uint32) (map[string]figu
 	err := each(ctx, t.conn, row.into(&id), func() { out[id] = row.figures() },
 		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour
 			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (station, at) IN (
-				SELECT station, max(at) FROM %[1]s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY station)
+				SELECT station, if(countIf(aqi IS NOT NULL) > 0, maxIf(at, aqi IS NOT NULL), max(at))
+				FROM %[1]s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY station)
 			ORDER BY station, computed_at DESC LIMIT 1 BY station`, t.database, stationFigures),
 		number("since", since))
 	if err != nil {
@@ -121,7 +122,7 @@ func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32) (fa
 	}
 	for i := range old.stations {
 		st := &old.stations[i]
-		if got, ok := hours[st.ID]; st.at > 0 && (!ok || got.at < st.at) && st.at < since {
+		if got, ok := hours[st.ID]; st.at > 0 && st.at < since && (!ok || st.aqi >= 0 && got.aqi < 0) {
 			hours[st.ID] = st.figures
 		}
 	}

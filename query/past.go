@@ -109,7 +109,7 @@ func (s *Service) dayDetail(snap *Snapshot, q *question, label string, m moment,
 		for n := range stations {
 			stations[n].figures = &figures{} // who they are, not how they are now
 		}
-		snap.name(&d, stations)
+		snap.name(&d, stations, m.at)
 	} else {
 		d.Pincode = fmt.Sprint(q.pin)
 	}
@@ -212,6 +212,10 @@ func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32
 	rows, err := a.tables.mixBetween(ctx, snap, near[:inner], from, to, hourly, mixReach)
 	if err == nil && len(rows) == 0 && inner < len(near) {
 		rows, err = a.tables.mixBetween(ctx, snap, near[inner:], from, to, hourly, 0)
+	}
+	if own := snap.stations[near[0].station].city; err == nil && len(rows) == 0 && near[0].km <= mixReach && own >= 0 {
+		c := snap.cities[own]
+		return a.cityPast(ctx, snap, c.Name+", "+c.State, from, to, hourly)
 	}
 	if err == nil {
 		err = a.tables.lend(ctx, snap.lenderIDs(near), pointers(rows))

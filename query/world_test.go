@@ -250,7 +250,8 @@ func india(t testing.TB) *world {
 	w.cityHour(t, w.live, "Aurangabad", "Bihar", full(hour, 120))
 	w.station(t, w.live, "cpcb-aurangabad-m", "Aurangabad", "Maharashtra", 19.838, 75.247, full(hour, 80))
 	w.cityHour(t, w.live, "Aurangabad", "Maharashtra", full(hour, 80))
-	w.station(t, w.live, "cpcb-port-blair", "Sri Vijaya Puram", "Andaman and Nicobar Islands", 11.66, 92.74, full(hour, 40))
+	w.station(t, w.live, "cpcb-port-blair", "Sri Vijaya Puram", "Andaman and Nicobar Islands", 11.66, 92.74, full(hour, 40),
+		figure{at: hour.Add(time.Hour), aqi: -1, amount: [6]float64{gap, 50, gap, gap, gap, gap}}) // too little for an AQI
 	w.cityHour(t, w.live, "Sri Vijaya Puram", "Andaman and Nicobar Islands", full(hour, 40))
 	w.cityHour(t, w.live, "Kanpur", "Uttar Pradesh", full(hour.Add(-50*time.Hour), 300))
 	w.station(t, w.live, "cpcb-silent", "Byrnihat", "Assam", 26.05, 91.86)
