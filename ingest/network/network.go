@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vayu/schema"
+	"vayu/schema/gazetteer"
 )
 
 // ID is the prefix of the identity of every station of the network.
@@ -32,6 +33,12 @@ func Station(name, city, state string, latitude, longitude float64) schema.Stati
 		Kind: schema.Reference, Attribution: Owner, Licence: Licence,
 	}
 	named, agency, ok := Split(name)
+	if ok {
+		// "R K Puram, New Delhi - DPCC" is "R K Puram, Delhi - DPCC".
+		if canonical, _ := gazetteer.Canonical(named, state); canonical != named {
+			s.ID = schema.StationID(ID, strings.TrimSuffix(name, named+" - "+agency)+canonical+" - "+agency)
+		}
+	}
 	if ok && strings.TrimSpace(city) == "" {
 		s.City = named
 	}

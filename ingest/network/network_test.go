@@ -41,6 +41,10 @@ func TestStationKeepsItsIdentity(t *testing.T) {
 	if diff := cmp.Diff(want, Station(" BWSSB  Kadabesanahalli,  Bengaluru - CPCB ", "", "", 0, 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	old, now := Station("R K Puram, New Delhi - DPCC", "New Delhi", "Delhi", 0, 0), Station("R K Puram, Delhi - DPCC", "Delhi", "Delhi", 0, 0)
+	if old.ID != now.ID {
+		t.Errorf("one station under two names of its city is %q and %q", old.ID, now.ID)
+	}
 	other := Station("Anand Vihar, Delhi - DPCC", "Delhi", "Delhi", 28.6, 77.3)
 	if got, want := other.Attribution, "Central Pollution Control Board (CPCB); DPCC"; got != want {
 		t.Errorf("attribution %q, want %q", got, want)

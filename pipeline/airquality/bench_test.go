@@ -9,20 +9,21 @@ import (
 	"time"
 )
 
-// synthetic fills a world with hourly readings of 7 pollutants at 600 stations.
-func (w *world) synthetic(from time.Time, hours int) (readings int) {
+// synthetic fills a world with hourly readings of 7 pollutants at some stations.
+func (w *world) synthetic(from time.Time, hours, stations int) (readings int) {
 	w.Helper()
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
-		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 250), 'state', 'reference' FROM numbers(600)`)
+		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 250), 'state', 'reference' FROM numbers(?)`, stations)
 	const month = 31 * 24
+	hourly := 7 * stations
 	for start := 0; start < hours; start += month {
 		n := min(month, hours-start)
 		w.exec(`INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source)
-			SELECT 'station-' || toString(intDiv(number, 7) %% 600), CAST(1 + number %% 7, 'Enum8(\'pm25\' = 1, \'pm10\' = 2, \'no2\' = 3, \'so2\' = 4, \'co\' = 5, \'o3\' = 6, \'nh3\' = 7, \'pb\' = 8)'),
-				?::DateTime('UTC') + toIntervalHour(intDiv(number, 4200)), (cityHash64(number) %% 15000) / 100, 'concentration', 60, 'synthetic'
-			FROM numbers(?)`, from.Add(time.Duration(start)*time.Hour).Format(time.DateTime), n*4200)
+			SELECT 'station-' || toString(intDiv(number, 7) %% ?), CAST(1 + number %% 7, 'Enum8(\'pm25\' = 1, \'pm10\' = 2, \'no2\' = 3, \'so2\' = 4, \'co\' = 5, \'o3\' = 6, \'nh3\' = 7, \'pb\' = 8)'),
+				?::DateTime('UTC') + toIntervalHour(intDiv(number, ?)), (cityHash64(number) %% 15000) / 100, 'concentration', 60, 'synthetic'
+			FROM numbers(?)`, stations, from.Add(time.Duration(start)*time.Hour).Format(time.DateTime), hourly, n*hourly)
 	}
-	return hours * 4200
+	return hours * hourly
 }
 
 // peakMemory returns the engine's largest resident set so far, in bytes.
@@ -51,7 +52,7 @@ func (w *world) peakMemory() float64 {
 func BenchmarkRollup(b *testing.B) {
 	w := newWorld(b)
 	from := time.Date(2024, 1, 1, 0, 30, 0, 0, time.UTC)
-	readings := w.synthetic(from, 8760)
+	readings := w.synthetic(from, 8760, 600)
 	for b.Loop() {
 		w.exec("TRUNCATE TABLE %s.rollup")
 		begin := time.Now()
@@ -73,5 +74,20 @@ func BenchmarkRollup(b *testing.B) {
 		hour := w.increment()
 		b.ReportMetric(hour.Elapsed.Seconds(), "s/hour-increment")
 		b.ReportMetric(float64(hour.Stations), "stations/hour")
+	}
+}
+
+// BenchmarkRollupGrowth computes one year and then four years of 150 stations:
+// the time per reading must stay the same.
+func BenchmarkRollupGrowth(b *testing.B) {
+	from := time.Date(2021, 1, 1, 0, 30, 0, 0, time.UTC)
+	for b.Loop() {
+		var perReading [2]float64
+		for i, years := range []int{1, 4} {
+			w := newWorld(b)
+			readings := w.synthetic(from, years*8766, 150)
+			perReading[i] = w.increment().Elapsed.Seconds() / float64(readings)
+		}
+		b.ReportMetric(perReading[1]/perReading[0], "x-time-per-reading-4y/1y")
 	}
 }

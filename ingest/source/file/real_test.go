@@ -110,7 +110,7 @@ func TestRealFiles(t *testing.T) {
 			ingest.Rejections{ingest.MissingValue: 19171}),
 		"openaq/openaq_v1_sample_pollucheck.csv": measured("OpenAQ v1 CSV", 540, 1, 60, nil),
 		"openaq/openaq_v2_latest_delhi_2022-03-25.csv": {
-			"OpenAQ v2 CSV", 664, 56, nil, map[uint16]int{60: 664},
+			"OpenAQ v2 CSV", 664, 52, nil, map[uint16]int{60: 664},
 			map[schema.Kind]int{schema.SubIndex: 216, schema.Concentration: 448}, 0,
 		},
 	} {
