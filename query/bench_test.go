@@ -46,6 +46,7 @@ func converse(t testing.TB, base, path string) *conversation {
 
 // ask sends the request and returns the length of the reply's body.
 func (c *conversation) ask(t testing.TB) int {
+	t.Helper()
 	if _, err := c.conn.Write(c.request); err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,8 @@ func appendRefusal(b []byte, name string, err error) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// preload loads histories side by side; what fails fails again when its city's
-// turn comes.
+// preload loads histories side by side; what cannot be loaded is
+// tried again when its city's turn comes.
 func (s *Service) preload(ctx context.Context, a *air, snap *Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)

@@ -78,14 +78,14 @@ func (f *figures) pack() []int64 {
 // come from a file.
 func unpack(v []int64) (figures, error) {
 	f := figures{
-		at: uint32(v[0]), updated: uint32(v[1]), aqi: int16(v[2]), dominant: schema.Pollutant(v[3]), //nolint:gosec // checked below
-		used: uint16(v[4]), total: uint16(v[5]), derived: uint8(v[6]), daily: uint8(v[7]), borrowed: uint8(v[8]), //nolint:gosec // checked below
+		at: uint32(v[0]), updated: uint32(v[1]), aqi: int16(v[2]), dominant: schema.Pollutant(v[3]),
+		used: uint16(v[4]), total: uint16(v[5]), derived: uint8(v[6]), daily: uint8(v[7]), borrowed: uint8(v[8]),
 	}
 	for i := range f.amount {
-		f.amount[i] = schema.Figure(v[9+i]) //nolint:gosec // checked below
+		f.amount[i] = schema.Figure(v[9+i])
 	}
 	for i := range f.index {
-		f.index[i] = int16(v[9+records+i]) //nolint:gosec // checked below
+		f.index[i] = int16(v[9+records+i])
 	}
 	for i, back := range f.pack() {
 		if back != v[i] {
@@ -177,12 +177,12 @@ func readSnapshot(path string) (s *Snapshot, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	r, err := ipc.NewFileReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
 	}
-	defer r.Close() //nolint:errcheck // only read
+	defer func() { _ = r.Close() }()
 	meta := r.Schema().Metadata()
 	version, _ := meta.GetValue("version")
 	text, _ := meta.GetValue("built")
@@ -239,7 +239,7 @@ func (f *facts) decode(record arrow.Record) error {
 			ID: text(0), City: text(1), State: text(2), Name: text(3), Source: text(4), Attribution: text(5), Licence: text(6),
 			Latitude:  record.Column(texts).(*array.Float64).Value(row),
 			Longitude: record.Column(texts + 1).(*array.Float64).Value(row),
-			Kind:      schema.StationKind(values[0]), //nolint:gosec // a name is looked up by it, no more
+			Kind:      schema.StationKind(values[0]),
 			FirstSeen: time.Unix(values[1], 0).UTC(), LastSeen: time.Unix(values[2], 0).UTC(),
 		}
 		if st.ID == "" {

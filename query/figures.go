@@ -101,7 +101,7 @@ func mix(samples []sample) (figures, []sample) {
 	}
 	used := make([]sample, 0, len(samples))
 	out := noFigures()
-	out.at, out.total = newest, uint16(min(len(samples), math.MaxUint16)) //nolint:gosec // bounded
+	out.at, out.total = newest, uint16(min(len(samples), math.MaxUint16))
 	var aqi, weights float64
 	for _, s := range samples {
 		if s.figures.at+mixWindow < newest {
@@ -114,7 +114,7 @@ func mix(samples []sample) (figures, []sample) {
 		out.derived |= s.figures.derived
 		out.daily |= s.figures.daily
 	}
-	out.used = uint16(len(used)) //nolint:gosec // bounded as total is
+	out.used = uint16(len(used))
 	out.aqi = int16(halfUp(aqi / weights))
 	lead := -1.0
 	for _, p := range schema.Pollutants {

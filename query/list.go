@@ -186,7 +186,7 @@ func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
 		}
 		all := make([]sample, len(s.stations)) // sorted by id as they were read
 		for i := range all {
-			all[i].station = int32(i) //nolint:gosec // hundreds
+			all[i].station = int32(i)
 		}
 		return all, nil
 	}

@@ -29,7 +29,7 @@ func (s *Snapshot) around(p places.Point, km float64) []sample {
 			continue
 		}
 		if d := places.Distance(p, at); d <= km {
-			out = append(out, sample{station: int32(i), km: d, weight: places.Weight(d), figures: &st.figures}) //nolint:gosec // hundreds
+			out = append(out, sample{station: int32(i), km: d, weight: places.Weight(d), figures: &st.figures})
 		}
 	}
 	slices.SortFunc(out, func(a, b sample) int { return cmp.Compare(a.km, b.km) })

@@ -246,7 +246,7 @@ func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, f
 		sm.figures = &f
 		key := schema.DayOf(instant(f.at))
 		if hourly {
-			key = schema.Day(f.at / 3600) //nolint:gosec // hours since 1970
+			key = schema.Day(f.at / 3600)
 		}
 		got[key] = append(got[key], sm)
 	}, fmt.Sprintf(`SELECT station, %s FROM %s.station_hour

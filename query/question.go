@@ -104,7 +104,8 @@ func parse(raw string, now time.Time) (question, error) {
 			return q, err
 		}
 	}
-	return q, q.check(now)
+	err := q.check(now) // it may change q
+	return q, err
 }
 
 // decodePair undoes the percent-encoding of one name=value.

@@ -199,7 +199,7 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	}
 	before, since := a.snapshot.Load(), uint32(0)
 	if a.read {
-		since = uint32(max(from.Unix(), 0)) //nolint:gosec // seconds until 2106
+		since = uint32(max(from.Unix(), 0))
 	}
 	if err := a.rebuild(ctx, before, since, s.now()); err != nil {
 		a.metrics.errors.Inc()

@@ -64,12 +64,12 @@ func assemble(f facts, now time.Time) *Snapshot {
 	s := &Snapshot{built: now, byID: make(map[string]int32, len(f.stations)), stations: f.stations}
 	where := make(map[places.City]int32, len(f.cities))
 	for _, c := range f.cities {
-		where[c.City] = int32(len(s.cities)) //nolint:gosec // hundreds
+		where[c.City] = int32(len(s.cities))
 		s.cities = append(s.cities, city{City: c.City, figures: c.figures})
 	}
 	for i := range s.stations {
 		st := &s.stations[i]
-		s.byID[st.ID] = int32(i) //nolint:gosec // hundreds
+		s.byID[st.ID] = int32(i)
 		st.city = -1
 		if st.City == "" {
 			continue
@@ -77,12 +77,12 @@ func assemble(f facts, now time.Time) *Snapshot {
 		key := places.City{Name: st.City, State: st.State}
 		n, ok := where[key]
 		if !ok {
-			n = int32(len(s.cities)) //nolint:gosec // hundreds
+			n = int32(len(s.cities))
 			where[key] = n
 			s.cities = append(s.cities, city{City: key, figures: noFigures()})
 		}
 		st.city = n
-		s.cities[n].stations = append(s.cities[n].stations, int32(i)) //nolint:gosec // hundreds
+		s.cities[n].stations = append(s.cities[n].stations, int32(i))
 	}
 	names := make([]places.City, len(s.cities))
 	for i := range s.cities {

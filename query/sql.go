@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
@@ -59,7 +60,7 @@ type raw struct {
 
 // into returns where a row's figures go, after the given leading columns.
 func (r *raw) into(leading ...any) []any {
-	dest := append(leading, &r.at, &r.updated)
+	dest := slices.Concat(leading, []any{&r.at, &r.updated})
 	for i := range r.amount {
 		dest = append(dest, &r.amount[i])
 	}

@@ -150,7 +150,7 @@ func (w *world) do(t testing.TB, method, path string, headers ...string) (int, h
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
