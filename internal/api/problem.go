@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -32,7 +33,11 @@ func (rt *router) refuse(w http.ResponseWriter, r *http.Request, id string, err 
 	p := problemOf(err)
 	status := p.Code.Status()
 	if status >= http.StatusInternalServerError && r.Context().Err() == nil {
-		rt.log.Error("request failed", "request", id, "method", r.Method, "path", r.URL.Path,
+		level := slog.LevelWarn // something that is away for now
+		if status == http.StatusInternalServerError {
+			level = slog.LevelError
+		}
+		rt.log.Log(r.Context(), level, "request failed", "request", id, "method", r.Method, "path", r.URL.Path,
 			"status", status, "code", p.Code, "error", err)
 	}
 	h := w.Header()
