@@ -207,6 +207,32 @@ func TestConditionalRequests(t *testing.T) {
 	}
 }
 
+func TestANotModifiedReplyNamesTheSameRepresentation(t *testing.T) {
+	t.Parallel()
+	base, _ := server(t)
+	named := func(resp *http.Response) map[string]string {
+		out := map[string]string{}
+		for _, name := range [...]string{"ETag", "Vary", "Last-Modified", "Cache-Control"} {
+			out[name] = resp.Header.Get(name)
+		}
+		return out
+	}
+	for _, path := range [...]string{"/v1/ready", "/v1/big"} {
+		for _, accept := range [...]string{"", "gzip", "zstd", "identity"} {
+			full, _ := ask(t, "GET", base, path, "Accept-Encoding", accept)
+			for _, method := range [...]string{"GET", "HEAD"} {
+				resp, body := ask(t, method, base, path, "Accept-Encoding", accept, "If-None-Match", full.Header.Get("ETag"))
+				if resp.StatusCode != http.StatusNotModified || body != "" {
+					t.Errorf("%s %s, %q: %d %q", method, path, accept, resp.StatusCode, body)
+				}
+				if diff := cmp.Diff(named(full), named(resp)); diff != "" {
+					t.Errorf("%s %s, %q: %s", method, path, accept, diff)
+				}
+			}
+		}
+	}
+}
+
 func TestCompression(t *testing.T) {
 	t.Parallel()
 	base, _ := server(t)

@@ -126,8 +126,22 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 		cache = noStore
 	}
 	h["Cache-Control"] = cache
+	size := len(body)
+	for _, part := range resp.Tail {
+		size += len(part)
+	}
+	// The encoding comes first: a 304 carries the ETag and Vary of the 200 that
+	// it stands for (RFC 9110, 15.4.5).
+	encoding := ""
+	if size >= compressFrom {
+		h["Vary"] = varyHeader
+		encoding = negotiate(r.Header["Accept-Encoding"])
+	}
 	if resp.ETag != nil {
 		h["Etag"] = resp.ETag
+		if encoding != "" {
+			h["Etag"] = []string{strings.TrimSuffix(resp.ETag[0], `"`) + "-" + encoding + `"`}
+		}
 		if resp.Modified != nil {
 			h["Last-Modified"] = resp.Modified
 		}
@@ -137,23 +151,13 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 		}
 	}
 	h["Content-Type"] = jsonType
-	size := len(body)
-	for _, part := range resp.Tail {
-		size += len(part)
-	}
-	if size >= compressFrom {
-		h["Vary"] = varyHeader
-		if encoding := negotiate(r.Header["Accept-Encoding"]); encoding != "" {
-			if resp.ETag != nil {
-				h["Etag"] = []string{strings.TrimSuffix(resp.ETag[0], `"`) + "-" + encoding + `"`}
-			}
-			h["Content-Encoding"] = []string{encoding}
-			w.WriteHeader(status)
-			if r.Method != http.MethodHead {
-				compress(w, encoding, body, resp.Tail)
-			}
-			return status, nil
+	if encoding != "" {
+		h["Content-Encoding"] = []string{encoding}
+		w.WriteHeader(status)
+		if r.Method != http.MethodHead {
+			compress(w, encoding, body, resp.Tail)
 		}
+		return status, nil
 	}
 	if resp.Length != nil {
 		h["Content-Length"] = resp.Length
