@@ -56,14 +56,7 @@ func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logge
 // Run waits for ClickHouse, brings its tables up to date, makes up for what an
 // earlier run left undone, and then keeps everything fresh until ctx ends.
 func (a *air) Run(ctx context.Context) error {
-	err := a.db.Ready(ctx)
-	if err == nil {
-		err = migrate(ctx, a.db, a.log)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return err
 	}
 	parts := []run.Part{{Name: "query", Run: a.query.Run}}
@@ -76,6 +69,24 @@ func (a *air) Run(ctx context.Context) error {
 		}})
 	}
 	return run.Parts(ctx, a.log, parts...)
+}
+
+// prepare waits for ClickHouse and brings its tables up to date. An engine that
+// goes away meanwhile is waited for again; current answers go on.
+func (a *air) prepare(ctx context.Context) error {
+	for {
+		err := a.db.Ready(ctx)
+		if err == nil {
+			if err = migrate(ctx, a.db, a.log); err != nil && a.db.Conn().Ping(ctx) != nil && ctx.Err() == nil {
+				a.log.WarnContext(ctx, "ClickHouse went away during the migration", "error", err)
+				continue
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	}
 }
 
 // changed brings figures and answers up to date with new readings.

@@ -116,7 +116,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	const tables = "SELECT (SELECT count() FROM vayu.reading FINAL), (SELECT count() FROM vayu.station_hour FINAL), " +
-		"(SELECT sum(cityHash64(* EXCEPT computed_at)) FROM vayu.city_hour FINAL), (SELECT sum(cityHash64(* EXCEPT computed_at)) FROM vayu.city_day FINAL)"
+		"(SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_hour FINAL), (SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_day FINAL)"
 	first := s.sql(tables)
 	latest := realdata.Path(t, dataGov[len(dataGov)-1])
 	s.eventually(liveKey, aqi("Delhi"), ok)

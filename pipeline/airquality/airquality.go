@@ -54,32 +54,34 @@ func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer
 }
 
 // reach is how far forward a reading has an effect: it is part of the 24-hour
-// figures of its own hour and of the 23 that follow.
-const reach = 23 * time.Hour
+// means of its own hour and of the 23 that follow, and of the 8-hour means of 7
+// hours, the largest of which counts for 23 more.
+const reach = 30 * time.Hour
 
 // overlap is by how much a roll-up looks back behind the start of the one
-// before: a reading's stamp is taken a little before others can see it, and
-// the clocks of two servers differ a little.
-const overlap = 10 * time.Second
+// before: a reading's stamp is taken when its insert begins, and others see it
+// when the insert ends. A batch takes well below a second; a minute leaves room
+// for a machine that is busy and for the clocks of two servers.
+const overlap = time.Minute
 
 // Increment computes every hour that readings stored since the last roll-up
 // can have changed, and nothing else. With nothing new it does nothing.
 // Running it again gives the same rows.
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
-	return r.run(ctx, "increment", r.since)
+	return r.run(ctx, "increment", r.since, true)
 }
 
 // Backfill computes every hour from one instant to another again, for all
-// stations.
+// stations. It does not count as a look for new readings.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context) ([]chunk, error) {
 		return r.between(ctx, from, to)
-	})
+	}, false)
 }
 
 type planner func(context.Context) ([]chunk, error)
 
-func (r *Rollup) run(ctx context.Context, kind string, plan planner) (result Result, err error) {
+func (r *Rollup) run(ctx context.Context, kind string, plan planner, complete bool) (result Result, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	begin := time.Now()
@@ -112,6 +114,9 @@ func (r *Rollup) run(ctx context.Context, kind string, plan planner) (result Res
 	if len(chunks) == 0 {
 		return result, nil
 	}
+	if !complete {
+		started = time.Unix(0, 0)
+	}
 	if err := r.record(ctx, started, result); err != nil {
 		return Result{}, err
 	}
@@ -129,7 +134,8 @@ func (r *Rollup) compute(ctx context.Context, c chunk) error {
 	return nil
 }
 
-// record marks a roll-up as done: readings stored before started need no other.
+// record marks a roll-up as done: readings stored before started need no other,
+// and answers over its hours are out of date.
 func (r *Rollup) record(ctx context.Context, started time.Time, result Result) error {
 	const insert = `INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (?, ?, ?, ?)`
 	err := r.conn.Exec(ctx, fmt.Sprintf(insert, r.database), started, result.From, result.To, uint32(result.Stations))

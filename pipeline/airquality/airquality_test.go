@@ -127,69 +127,6 @@ func TestRollingFiguresFollowTheRule(t *testing.T) {
 	}
 }
 
-// Readings that arrive in any order, in several steps and with corrections must
-// end in the rows that one computation of everything gives.
-func TestIncrementsEqualOneBackfill(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var all []schema.Reading
-	for i := range 3 {
-		id := fmt.Sprintf("station-%d", i)
-		w.station(id, fmt.Sprintf("City %d", i%2), "Kerala")
-		all = append(all, readingsOf(id, made(uint64(10+i), 70))...)
-	}
-	random := rand.New(rand.NewPCG(7, 7))
-	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	for step := range 5 {
-		part := all[step*len(all)/5 : (step+1)*len(all)/5]
-		if step == 2 { // readings that are corrected by the last step
-			wrong := append([]schema.Reading(nil), all[4*len(all)/5:]...)
-			for i := range wrong {
-				wrong[i].Value += 100
-			}
-			w.readings(wrong...)
-		}
-		w.readings(part...)
-		w.increment()
-	}
-	const tables = `SELECT toString(tuple(COLUMNS('.*') EXCEPT computed_at)) FROM %s.`
-	read := func() (out []string) {
-		out = append(out, w.text(tables+"station_hour FINAL ORDER BY station, at")...)
-		out = append(out, w.text(tables+"city_hour FINAL ORDER BY city, state, at")...)
-		return append(out, w.text(tables+"city_day FINAL ORDER BY city, state, day")...)
-	}
-	stepwise := read()
-	for _, table := range []string{"station_hour", "city_hour", "city_day"} {
-		w.exec("TRUNCATE TABLE %s." + table)
-	}
-	if _, err := w.rollup.Backfill(t.Context(), hour(-24), hour(200)); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(read(), stepwise); diff != "" {
-		t.Errorf("five increments against one backfill (-backfill +increments):\n%s", diff)
-	}
-	if len(stepwise) < 200 {
-		t.Errorf("only %d rows were compared", len(stepwise))
-	}
-}
-
-func TestIncrementWithNothingNewDoesNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	if got := w.increment(); got.Stations != 0 {
-		t.Errorf("an empty database gave %+v", got)
-	}
-	w.station("s", "Pune", "Maharashtra")
-	// Stored an hour ago: beyond what a roll-up looks back behind the one before.
-	w.exec("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at) VALUES ('s', 'pm25', ?, 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR)", hour(1))
-	if got := w.increment(); got.Stations != 1 || !got.From.Equal(hour(1)) || !got.To.Equal(hour(24)) {
-		t.Errorf("one reading gave %+v, want hours 1 to 24 of one station", got)
-	}
-	if got := w.increment(); got.Stations != 0 {
-		t.Errorf("nothing new gave %+v", got)
-	}
-}
-
 func TestPublishedSubIndexIsTheAQI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -266,6 +203,26 @@ func TestCityIsTheMeanOfItsStations(t *testing.T) {
 	got := w.text(`SELECT concat(toString(aqi), ' ', toString(dominant), ' ', toString(pm25_index), ' ', toString(pm10_index), ' ',
 		toString(no2_index), ' ', toString(stations_used), '/', toString(stations_total)) FROM %s.city_hour FINAL`)
 	if diff := cmp.Diff([]string{"95 pm25 76 75 41 2/3"}, got); diff != "" {
+		t.Errorf("the city (-want +got):\n%s", diff)
+	}
+}
+
+// A series that its source has averaged over a city is no further station where
+// stations have figures of their own, and stands for the city where none has.
+func TestMeansOfOthersAreNoFurtherStation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("a", "Chennai", "Tamil Nadu")
+	w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('mean', 'Chennai', 'Chennai', 'Tamil Nadu', 'city_mean')")
+	for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
+		w.readings(
+			schema.Reading{Station: "a", Pollutant: p, At: hour(1), Value: 80 - float64(i), Kind: schema.SubIndex},
+			schema.Reading{Station: "mean", Pollutant: p, At: hour(1), Value: 40, Kind: schema.SubIndex},
+			schema.Reading{Station: "mean", Pollutant: p, At: hour(2), Value: 41, Kind: schema.SubIndex})
+	}
+	w.increment()
+	got := w.text("SELECT concat(toString(aqi), ' of ', toString(stations_total)) FROM %s.city_hour FINAL ORDER BY at")
+	if diff := cmp.Diff([]string{"80 of 1", "41 of 1"}, got); diff != "" {
 		t.Errorf("the city (-want +got):\n%s", diff)
 	}
 }

@@ -18,5 +18,4 @@ WHERE at > toDateTime(toDate({from:DateTime('UTC')} + {{.IndiaSeconds}} - 1), 'U
     AND (city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)})
 ORDER BY city, state, day, at DESC
 LIMIT 1 BY city, state, day
--- A pass over sparse years fills a partition for each month.
-SETTINGS max_partitions_per_insert_block = 0
+{{.Settings}}

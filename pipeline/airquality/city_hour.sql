@@ -11,9 +11,20 @@ INSERT INTO {{.Database}}.city_hour
 WITH
 place AS
 (
-    SELECT id, city, state FROM {{.Database}}.station FINAL
+    SELECT id, city, state, kind = 'city_mean' AS is_mean FROM {{.Database}}.station FINAL
     WHERE (city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)})
         AND city != ''
+),
+measured AS
+(
+    -- Hours of cities that have a series averaged by its source and a station
+    -- with an AQI of its own: there the mean of others is not one more station.
+    SELECT place.city AS city, place.state AS state, hour.at AS at
+    FROM {{.Database}}.station_hour AS hour FINAL
+    INNER JOIN place ON place.id = hour.station
+    WHERE hour.at >= {from:DateTime('UTC')} AND hour.at <= {to:DateTime('UTC')}
+        AND NOT place.is_mean AND isNotNull(hour.aqi)
+        AND hour.station IN (SELECT id FROM place WHERE (city, state) IN (SELECT city, state FROM place WHERE is_mean))
 ),
 figures AS
 (
@@ -30,6 +41,7 @@ figures AS
     INNER JOIN place ON place.id = hour.station
     WHERE hour.at >= {from:DateTime('UTC')} AND hour.at <= {to:DateTime('UTC')}
         AND hour.station IN (SELECT id FROM place)
+        AND (NOT place.is_mean OR (place.city, place.state, hour.at) NOT IN (SELECT city, state, at FROM measured))
     GROUP BY city, state, at
     HAVING used > 0
 )
@@ -40,5 +52,4 @@ SELECT city, state, at,
     CAST(toInt8([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}ifNull({{$p}}_sum / {{$p}}_count, -1){{end}}] AS means, arrayMax(means))]), '{{.DominantEnum}}'),
     used, total, derived, daily_mean, updated
 FROM figures
--- A pass over sparse years fills a partition for each month.
-SETTINGS max_partitions_per_insert_block = 0
+{{.Settings}}

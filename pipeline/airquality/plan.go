@@ -49,7 +49,8 @@ const stationChunk = 2000
 
 // since plans what readings stored after the last roll-up can have changed.
 func (r *Rollup) since(ctx context.Context) ([]chunk, error) {
-	const stored = `ingested_at > (SELECT max(started) FROM %s.rollup) - INTERVAL %d SECOND`
+	// A clock that was set back must not hide what is stored from now on.
+	const stored = `ingested_at > (SELECT max(started) FROM %s.rollup WHERE started <= now64(3)) - INTERVAL %d SECOND`
 	return r.plan(ctx, fmt.Sprintf(stored, r.database, int(overlap.Seconds())))
 }
 
@@ -63,7 +64,7 @@ func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, erro
 // they are part of, in order of time.
 func (r *Rollup) plan(ctx context.Context, condition string, args ...any) ([]chunk, error) {
 	const selected = `
-		SELECT station, min(at - if(averaging > 60 AND averaging < 1440, (averaging - 60) * 60, 0)), max(at), count()
+		SELECT station, min(at - if(averaging > 60 AND averaging < 1440, (intDiv(averaging + 59, 60) - 1) * 3600, 0)), max(at), count()
 		FROM %s.reading
 		WHERE %s
 		GROUP BY toYYYYMM(at) AS month, station

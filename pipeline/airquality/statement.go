@@ -36,7 +36,14 @@ type facts struct {
 	DominantEnum  string
 	IndiaSeconds  int
 	ToHourEnd     int // what takes a time to the end of its Indian hour by integer division
+	Lookback      int // hours before the first wanted one whose readings are part of its figures
+	Settings      string
 }
+
+// insertSettings are those of every statement that writes. A pass over sparse
+// years fills a partition for each month. On a cluster the rows of one
+// statement must be there for the next, and its subqueries see all shards.
+const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global'"
 
 // IsEightHour reports whether the index takes the pollutant's 8-hour mean.
 func (f facts) IsEightHour(p string) bool {
@@ -48,6 +55,7 @@ func newStatements(database string) (statements, error) {
 		Database: database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
+		Lookback: int(reach.Hours()) + 1, Settings: insertSettings,
 	}
 	enum := []string{`\'none\' = 0`}
 	number := make(map[string]int)

@@ -16,7 +16,7 @@ wanted AS
         toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}}, 'UTC') AS hour
     FROM {{.Database}}.reading FINAL
     WHERE (averaging <= 60 OR averaging >= 1440)
-        AND at > {from:DateTime('UTC')} - INTERVAL 24 HOUR AND at <= {to:DateTime('UTC')}
+        AND at > {from:DateTime('UTC')} - INTERVAL {{.Lookback}} HOUR AND at <= {to:DateTime('UTC')}
         AND station IN {stations:Array(String)}
     UNION ALL
     SELECT station, pollutant, least(at, hour) AS ended, value, kind, averaging,
@@ -24,7 +24,7 @@ wanted AS
             range(toUInt64(intDiv(averaging + 59, 60))))) AS hour
     FROM {{.Database}}.reading FINAL
     WHERE averaging > 60 AND averaging < 1440
-        AND at > {from:DateTime('UTC')} - INTERVAL 24 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR
+        AND at > {from:DateTime('UTC')} - INTERVAL {{.Lookback}} HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR
         AND station IN {stations:Array(String)}
 ),
 hourly AS
@@ -37,7 +37,7 @@ hourly AS
         {{end -}}
         max(ended) AS updated
     FROM wanted
-    WHERE hour > {from:DateTime('UTC')} - INTERVAL 24 HOUR AND hour <= {to:DateTime('UTC')}
+    WHERE hour > {from:DateTime('UTC')} - INTERVAL {{.Lookback}} HOUR AND hour <= {to:DateTime('UTC')}
     GROUP BY station, hour
 ),
 eight AS
@@ -73,8 +73,8 @@ indexed AS
     -- sub-index; a published sub-index counts before one computed here.
     SELECT station, hour, updated, daily_mean,
         {{range .Pollutants -}}
-        coalesce({{.}}_measured, naqi_{{.}}_inverse({{.}}_published)) AS {{.}},
-        coalesce(toUInt16({{.}}_published), naqi_{{.}}({{.}}_measured)) AS {{.}}_index,
+        coalesce({{.}}_measured, naqi_{{.}}_inverse(toUInt16(floor({{.}}_published + 0.5)))) AS {{.}},
+        coalesce(toUInt16(floor({{.}}_published + 0.5)), naqi_{{.}}({{.}}_measured)) AS {{.}}_index,
         {{end -}}
         {{range $i, $p := .Pollutants}}{{if $i}} + {{end}}(isNull({{$p}}_measured) AND isNotNull({{$p}}_published)) * {{bit $i}}{{end}} AS derived
     FROM measured
@@ -94,5 +94,4 @@ SELECT station, hour,
     CAST(toInt8(if(qualifies, [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf(indices, leading)], 0)), '{{.DominantEnum}}'),
     derived, daily_mean, updated
 FROM figures
--- A pass over sparse years fills a partition for each month.
-SETTINGS max_partitions_per_insert_block = 0
+{{.Settings}}

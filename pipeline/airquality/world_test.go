@@ -54,8 +54,13 @@ func (w *world) station(id, city, state string) {
 
 func (w *world) readings(all ...schema.Reading) {
 	w.Helper()
+	w.storedAt(time.Now(), all...)
+}
+
+func (w *world) storedAt(stored time.Time, all ...schema.Reading) {
+	w.Helper()
 	batch, err := w.db.Conn().PrepareBatch(w.Context(),
-		fmt.Sprintf("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source)", w.name))
+		fmt.Sprintf("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at)", w.name))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -67,7 +72,7 @@ func (w *world) readings(all ...schema.Reading) {
 		if r.Kind == 0 {
 			r.Kind = schema.Concentration
 		}
-		if err := batch.Append(r.Station, r.Pollutant.String(), r.At, r.Value, r.Kind.String(), r.Averaging, "test"); err != nil {
+		if err := batch.Append(r.Station, r.Pollutant.String(), r.At, r.Value, r.Kind.String(), r.Averaging, "test", stored); err != nil {
 			w.Fatal(err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 const arrowRows = 1 << 14
 
 // Arrow writes rows as an Arrow IPC stream. Integers, floats, booleans, dates
-// and instants keep their type; everything else is text.
+// and instants keep their type; everything else is text, lists and tuples as JSON.
 func Arrow(w io.Writer, rows Rows) (int, error) {
 	types := rows.ColumnTypes()
 	names := rows.Columns()

@@ -3,6 +3,7 @@
 package result
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
@@ -106,6 +107,11 @@ func (c cells) text(i int, null string) string {
 	case float32:
 		return strconv.FormatFloat(float64(v), 'f', -1, 32)
 	default:
+		if k := reflect.ValueOf(v).Kind(); k == reflect.Slice || k == reflect.Map || k == reflect.Struct {
+			if text, err := json.Marshal(v); err == nil {
+				return string(text)
+			}
+		}
 		return fmt.Sprint(v)
 	}
 }

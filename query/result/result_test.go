@@ -40,8 +40,8 @@ func write(t *testing.T, format, query string) string {
 func TestCSV(t *testing.T) {
 	t.Parallel()
 	want := `city,day,at,pm25,aqi,dominant,source,big,flag,list,pair,odd
-"Delhi, ""the city""",2026-11-20,2026-11-20T06:30:00Z,45.5,76,pm25,x,-9007199254740993,true,[a b],[1 b],NaN
-,1970-01-02,1970-01-01T00:00:00Z,,0,none,,0,false,[],[0 ],+Inf
+"Delhi, ""the city""",2026-11-20,2026-11-20T06:30:00Z,45.5,76,pm25,x,-9007199254740993,true,"[""a"",""b""]","[1,""b""]",NaN
+,1970-01-02,1970-01-01T00:00:00Z,,0,none,,0,false,[],"[0,""""]",+Inf
 `
 	if diff := cmp.Diff(want, write(t, "csv", every)); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)

@@ -147,7 +147,7 @@ COMMENT 'A city on an Indian day. Written by pipeline/airquality only. Read with
 CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "rollup"}} {{.OnCluster}}
 (
     at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the roll-up ended, UTC',
-    started DateTime64(3, 'UTC') COMMENT 'when it began, UTC: every reading stored before is in its figures',
+    started DateTime64(3, 'UTC') COMMENT 'when it began, UTC: every reading stored before is in its figures; 1970 for a backfill, which looks for none',
     hours_from DateTime('UTC') COMMENT 'first hour computed, UTC',
     hours_to DateTime('UTC') COMMENT 'last hour computed, UTC',
     stations UInt32 COMMENT 'stations whose hours were computed'

@@ -1,0 +1,157 @@
+package airquality
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+// figures returns every computed row as text.
+func (w *world) figures() (out []string) {
+	w.Helper()
+	const rows = `SELECT toString(tuple(COLUMNS('.*') EXCEPT computed_at)) FROM %s.`
+	out = append(out, w.text(rows+"station_hour FINAL ORDER BY station, at")...)
+	out = append(out, w.text(rows+"city_hour FINAL ORDER BY city, state, at")...)
+	return append(out, w.text(rows+"city_day FINAL ORDER BY city, state, day")...)
+}
+
+// step stores readings as they would have been 10 minutes after those of the
+// step before, which are out of reach of the roll-up that follows.
+func (w *world) step(n int, readings []schema.Reading) {
+	w.Helper()
+	stored := time.Now().Add(-100 * time.Hour).Add(time.Duration(n) * 10 * time.Minute)
+	w.storedAt(stored, readings...)
+	w.increment()
+	w.exec("TRUNCATE TABLE %s.rollup")
+	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (?::DateTime64(3, 'UTC'), now(), now(), 1)",
+		stored.Add(5*time.Minute).UTC().Format("2006-01-02 15:04:05.000"))
+}
+
+// Air that arrives hour by hour, some of it late and some corrected, must end
+// in the rows that one computation of everything gives.
+func TestIncrementsEqualOneBackfill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	random := rand.New(rand.NewPCG(7, 7))
+	const hours, each = 48, 3
+	steps := make([][]schema.Reading, hours/each+2)
+	last := len(steps) - 1 // brings one hour of the first day, and nothing else
+	for i := range 2 {
+		id := fmt.Sprintf("station-%d", i)
+		w.station(id, fmt.Sprintf("City %d", i), "Kerala")
+		for _, r := range readingsOf(id, made(uint64(10+i), hours)) {
+			n := int(r.At.Sub(hour(0))/time.Hour) / each
+			switch chance := random.IntN(20); {
+			case r.At.Equal(hour(20)):
+				n = last
+			case chance == 0: // late
+				n = min(n+1+random.IntN(5), last-1)
+			case chance == 1: // corrected at the end
+				wrong := r
+				wrong.Value /= 2
+				steps[n] = append(steps[n], wrong)
+				n = last - 1
+			}
+			steps[n] = append(steps[n], r)
+		}
+	}
+	for n, readings := range steps {
+		w.step(n, readings)
+	}
+	stepwise := w.figures()
+	for _, table := range []string{"station_hour", "city_hour", "city_day"} {
+		w.exec("TRUNCATE TABLE %s." + table)
+	}
+	if _, err := w.rollup.Backfill(t.Context(), hour(-24), hour(200)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(w.figures(), stepwise); diff != "" {
+		t.Errorf("increments against one backfill (-backfill +increments):\n%s", diff)
+	}
+	if len(stepwise) < 150 {
+		t.Errorf("only %d rows were compared", len(stepwise))
+	}
+}
+
+// An afternoon of ozone counts until 8-hour means that hold some of it are out
+// of the last 24 hours.
+func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Pune", "Maharashtra")
+	for h := 1; h <= 30; h++ {
+		ozone := 20.0
+		if h <= 8 {
+			ozone = 200
+		}
+		w.step(h, []schema.Reading{
+			{Station: "s", Pollutant: schema.PM25, At: hour(h), Value: 10}, {Station: "s", Pollutant: schema.PM10, At: hour(h), Value: 10},
+			{Station: "s", Pollutant: schema.O3, At: hour(h), Value: ozone},
+		})
+	}
+	all := w.stationHours()
+	if last := all[len(all)-1]; *last.Conc[schema.O3-1] != 200 || *last.AQI != 280 {
+		t.Errorf("hour 30 has O3 %v and AQI %d, want 200 and 280", *last.Conc[schema.O3-1], *last.AQI)
+	}
+}
+
+func TestBackfillHidesNoNewReadings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Pune", "Maharashtra")
+	w.exec("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at) "+
+		"SELECT 's', 'pm25', arrayJoin([?::DateTime, ?::DateTime]), 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR",
+		hour(1).Format(time.DateTime), hour(500).Format(time.DateTime))
+	if _, err := w.rollup.Backfill(t.Context(), hour(0), hour(24)); err != nil {
+		t.Fatal(err)
+	}
+	w.increment()
+	if got := len(w.stationHours()); got != 2 {
+		t.Errorf("%d hours, want both: a backfill of one day is no look for new readings", got)
+	}
+}
+
+func TestClockThatWasSetBackHidesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Pune", "Maharashtra")
+	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now() + INTERVAL 1 DAY, now(), now(), 1)")
+	w.readings(schema.Reading{Station: "s", Pollutant: schema.PM25, At: hour(1), Value: 10})
+	if got := w.increment(); got.Stations != 1 {
+		t.Errorf("a roll-up of tomorrow hides what is stored today: %+v", got)
+	}
+}
+
+func TestOddIntervalsCoverEachHourTheyTouch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Pune", "Maharashtra")
+	w.readings(schema.Reading{Station: "s", Pollutant: schema.PM25, At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
+	w.increment()
+	got := w.stationHours()
+	if len(got) != 2 || !got[0].At.Equal(hour(8)) || !got[1].At.Equal(hour(9)) {
+		t.Errorf("90 minutes up to 08:55 cover %v, want the hours 8 and 9", got)
+	}
+}
+
+func TestIncrementWithNothingNewDoesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := w.increment(); got.Stations != 0 {
+		t.Errorf("an empty database gave %+v", got)
+	}
+	w.station("s", "Pune", "Maharashtra")
+	// Stored an hour ago: beyond what a roll-up looks back behind the one before.
+	w.exec("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at) VALUES ('s', 'pm25', ?, 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR)", hour(1))
+	if got := w.increment(); got.Stations != 1 || !got.From.Equal(hour(1)) || !got.To.Equal(hour(31)) {
+		t.Errorf("one reading gave %+v, want hours 1 to 31 of one station", got)
+	}
+	if got := w.increment(); got.Stations != 0 {
+		t.Errorf("nothing new gave %+v", got)
+	}
+}
