@@ -15,7 +15,8 @@ import (
 const staleAfter = 3 * time.Hour
 
 // detailed is a detailed answer, made when it is first asked for. It holds until
-// the record grows stale.
+// the record grows stale. It has no Last-Modified: its stations and its staleness
+// change at other times than the record.
 type detailed struct {
 	api.Response
 	until time.Time // zero: for ever
@@ -129,7 +130,7 @@ func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	made := &detailed{Response: api.Ready(body, s.current[i].Changed)}
+	made := &detailed{Response: api.Ready(body, time.Time{})}
 	if !detail.Stale {
 		made.until = instant(c.updated).Add(staleAfter)
 	}

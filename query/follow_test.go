@@ -89,14 +89,13 @@ func TestTheDetailedViewGrowsStale(t *testing.T) {
 	w := india(t)
 	var mu sync.Mutex
 	clock := now
-	w.serve(t, func(c *query.Config) {
+	run(t, w, func(c *query.Config) {
 		c.Now = func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()
 			return clock
 		}
 	})
-	w.refresh(t)
 	for _, c := range []struct {
 		after time.Duration
 		want  string
@@ -104,8 +103,12 @@ func TestTheDetailedViewGrowsStale(t *testing.T) {
 		mu.Lock()
 		clock = hour.Add(c.after)
 		mu.Unlock()
-		if _, _, body := w.get(t, "/v1/aqi?city=Delhi&view=detail"); !strings.Contains(body, c.want) {
-			t.Errorf("after %s: %s", c.after, body)
+		// A client that asks by date must see it too.
+		for _, path := range []string{"/v1/aqi?city=Delhi&view=detail", "/v1/aqi?pincode=110001&view=detail", "/v1/aqi?lat=28.6&lon=77.2&view=detail"} {
+			_, h, body := w.get(t, path, "If-Modified-Since", now.Format(http.TimeFormat))
+			if !strings.Contains(body, c.want) || h.Get("Last-Modified") != "" {
+				t.Errorf("%s after %s: %q %v", path, c.after, body, h)
+			}
 		}
 	}
 }

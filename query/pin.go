@@ -90,7 +90,7 @@ func (s *Snapshot) position(at places.Point, pincode string, detail bool, now ti
 	if err != nil {
 		return api.Response{}, nil, err
 	}
-	made := &detailed{Response: api.Ready(body, s.built)}
+	made := &detailed{Response: api.Ready(body, time.Time{})}
 	if !d.Stale {
 		made.until = instant(f.updated).Add(staleAfter)
 	}
