@@ -11,8 +11,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// staleAfter is the age at which a record is called stale (CONTRACT 3).
-const staleAfter = 3 * time.Hour
+// StaleAfter is the age beyond which a record is called stale (CONTRACT 3).
+const StaleAfter = 3 * time.Hour
 
 // detailed is a detailed answer, made when it is first asked for. It holds until
 // the record grows stale. It has no Last-Modified: its stations and its staleness
@@ -40,7 +40,7 @@ func detailOf(f *figures, now time.Time) schema.Detail {
 		Stations: []schema.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
 		StationsUsed: int(f.used), StationsTotal: int(f.total),
 		Health: naqi.Health(naqi.Category(int(f.aqi))),
-		Stale:  now.Sub(instant(f.updated)) > staleAfter,
+		Stale:  now.Sub(instant(f.updated)) > StaleAfter,
 	}
 	for i, p := range schema.Pollutants {
 		if f.index[i] >= 0 {
@@ -132,7 +132,7 @@ func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
 	}
 	made := &detailed{Response: api.Ready(body, time.Time{})}
 	if !detail.Stale {
-		made.until = instant(c.updated).Add(staleAfter)
+		made.until = instant(c.updated).Add(StaleAfter)
 	}
 	s.details[i].Store(made)
 	return made.Response, nil

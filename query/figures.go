@@ -89,8 +89,8 @@ type sample struct {
 }
 
 // mixWindow is how much older than the newest a station's hour may be to be
-// mixed with it: the age at which a record is called stale (CONTRACT 3).
-const mixWindow = 3 * 3600
+// mixed with it, in seconds.
+const mixWindow = uint32(StaleAfter / time.Second)
 
 // mix returns the weighted mean of the samples that are as fresh as the newest.
 // Each must have an AQI; it returns those that it used.

@@ -92,7 +92,7 @@ func (s *Snapshot) position(at places.Point, pincode string, detail bool, now ti
 	}
 	made := &detailed{Response: api.Ready(body, time.Time{})}
 	if !d.Stale {
-		made.until = instant(f.updated).Add(staleAfter)
+		made.until = instant(f.updated).Add(StaleAfter)
 	}
 	return api.Ready(append(record.Append(nil), '}'), s.built), made, nil
 }
