@@ -234,7 +234,8 @@ func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, f
 	for _, sm := range near {
 		by[snap.stations[sm.station].ID] = sm
 	}
-	per := "station, toDate(at + 19799)" // 5:30 h less a second: the Indian day of the interval that ends then
+	// Less a second: the interval that ends at midnight belongs to the day before.
+	per := fmt.Sprintf("station, toDate(at + %d)", int(schema.IndiaOffset.Seconds())-1)
 	if hourly {
 		per = "station, at"
 	}
