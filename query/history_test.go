@@ -122,6 +122,15 @@ func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
 	if got := ask(day - 30); got != 499 {
 		t.Errorf("a correction of an old day gives AQI %d, want 499", got)
 	}
+	w.rollup(t, w.live, hour)
+	w.refresh(t)
+	w.cityDay(t, w.live, "Delhi", "Delhi", day-35, figure{aqi: 498, amount: [6]float64{1, 2, 3, 4, 5, 6}})
+	w.exec(t, fmt.Sprintf(`INSERT INTO %[1]s.rollup (at, started, hours_from, hours_to, stations)
+		SELECT max(at) - INTERVAL 10 SECOND, max(at), toDateTime(%[2]d), toDateTime(%[2]d), 1 FROM %[1]s.rollup`, w.live, (day-35).Start().Add(time.Hour).Unix()))
+	w.refresh(t)
+	if got := ask(day - 35); got != 498 {
+		t.Errorf("a roll-up that became visible after a later one gives AQI %d, want 498", got)
+	}
 }
 
 func TestWithTheEngineDown(t *testing.T) {

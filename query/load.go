@@ -92,13 +92,19 @@ type mark struct {
 	count uint64
 }
 
+// overlap is by how much the look for new roll-ups goes back behind the last
+// mark: a row is stamped before others can see it, on a cluster by the clock of
+// another server. A row takes well below a second; a minute leaves room for a
+// machine that is busy, and costs reading the last minute's hours once more.
+const overlap = time.Minute
+
 // rollups returns the mark and the earliest hour that roll-ups since the last
-// mark computed.
+// mark, or shortly before it, computed.
 func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = each(ctx, t.conn, []any{&now.at, &now.count, &from}, func() {},
-		t.sql(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({last:Int64}, 'UTC'))) FROM %s.rollup`),
-		number("last", last.at))
+		t.sql(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))) FROM %s.rollup`),
+		number("since", max(last.at-overlap.Milliseconds(), 0)))
 	if err != nil {
 		return mark{}, time.Time{}, fmt.Errorf("reading roll-ups: %w", err)
 	}
