@@ -65,9 +65,15 @@ func expected(station string, all map[schema.Pollutant]series, hours int) []figu
 		if !present {
 			continue
 		}
-		if aqi, dominant, ok := naqi.Index(subs); ok {
+		if aqi, _, ok := naqi.Index(subs); ok {
 			short := uint16(aqi)
-			f.AQI, f.Dominant = &short, dominant.String()
+			f.AQI = &short
+			most := -1.0
+			for _, p := range naqi.Precedence {
+				if conc := f.Conc[p-1]; conc != nil && naqi.Lead(p, *conc) > most {
+					most, f.Dominant = naqi.Lead(p, *conc), p.String()
+				}
+			}
 		}
 		out = append(out, f)
 	}
@@ -224,6 +230,23 @@ func TestMeansOfOthersAreNoFurtherStation(t *testing.T) {
 	got := w.text("SELECT concat(toString(aqi), ' of ', toString(stations_total)) FROM %s.city_hour FINAL ORDER BY at")
 	if diff := cmp.Diff([]string{"80 of 1", "41 of 1"}, got); diff != "" {
 		t.Errorf("the city (-want +got):\n%s", diff)
+	}
+}
+
+// On the worst days several pollutants are at the end of the scale.
+func TestWhatLeadsBeyondTheEndOfTheScale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("s", "Delhi", "Delhi")
+	for p, v := range map[schema.Pollutant]float64{schema.PM25: 420.3, schema.PM10: 515, schema.NO2: 60} {
+		w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(24), Value: v, Averaging: schema.Daily})
+	}
+	w.increment()
+	for table, want := range map[string]string{"station_hour": "500 pm25", "city_day": "500 pm25"} {
+		got := w.text("SELECT concat(toString(aqi), ' ', toString(dominant)) FROM %s." + table + " FINAL")
+		if diff := cmp.Diff([]string{want}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", table, diff)
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ figures AS
         {{four (printf "avg(hour.%s)" .)}} AS {{.}},
         sumOrNullIf(hour.{{.}}_index, isNotNull(hour.aqi)) AS {{.}}_sum,
         nullIf(countIf(isNotNull(hour.{{.}}_index) AND isNotNull(hour.aqi)), 0) AS {{.}}_count,
+        countIf(hour.dominant = '{{.}}') AS {{.}}_led,
         {{end -}}
         sum(hour.aqi) AS aqi_sum, count(hour.aqi) AS used, count() AS total,
         groupBitOr(hour.derived) AS derived, groupBitOr(hour.daily_mean) AS daily_mean,
@@ -45,11 +46,12 @@ figures AS
     GROUP BY city, state, at
     HAVING used > 0
 )
+-- Between equal means the one that leads at more stations leads.
 SELECT city, state, at,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}toUInt16(intDiv(2 * {{.}}_sum + {{.}}_count, 2 * {{.}}_count)), {{end}}
     toUInt16(intDiv(2 * aqi_sum + used, 2 * used)),
-    CAST(toInt8([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}ifNull({{$p}}_sum / {{$p}}_count, -1){{end}}] AS means, arrayMax(means))]), '{{.DominantEnum}}'),
+    CAST(toInt8([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}ifNull({{$p}}_sum / {{$p}}_count, -1) + {{$p}}_led / 10000000{{end}}] AS means, arrayMax(means))]), '{{.DominantEnum}}'),
     used, total, derived, daily_mean, updated
 FROM figures
 {{.Settings}}

@@ -75,6 +75,7 @@ indexed AS
         {{range .Pollutants -}}
         coalesce({{.}}_measured, naqi_{{.}}_inverse(toUInt16(floor({{.}}_published + 0.5)))) AS {{.}},
         coalesce(toUInt16(floor({{.}}_published + 0.5)), naqi_{{.}}({{.}}_measured)) AS {{.}}_index,
+        coalesce({{.}}_published, naqi_{{.}}_lead({{.}}_measured), -1) AS {{.}}_lead,
         {{end -}}
         {{range $i, $p := .Pollutants}}{{if $i}} + {{end}}(isNull({{$p}}_measured) AND isNotNull({{$p}}_published)) * {{bit $i}}{{end}} AS derived
     FROM measured
@@ -83,15 +84,16 @@ figures AS
 (
     SELECT *,
         [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}toInt16(ifNull({{$p}}_index, -1)){{end}}] AS indices,
-        arrayMax(indices) AS leading,
+        -- What leads shows before rounding and beyond the end of the scale.
+        [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{$p}}_lead{{end}}] AS leads,
         arrayCount(x -> x >= 0, indices) >= {{.MinPollutants}} AND (indices[1] >= 0 OR indices[2] >= 0) AS qualifies
     FROM indexed
 )
 SELECT station, hour,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}{{.}}_index, {{end}}
-    if(qualifies, toUInt16(leading), NULL),
-    CAST(toInt8(if(qualifies, [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf(indices, leading)], 0)), '{{.DominantEnum}}'),
+    if(qualifies, toUInt16(arrayMax(indices)), NULL),
+    CAST(toInt8(if(qualifies, [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf(leads, arrayMax(leads))], 0)), '{{.DominantEnum}}'),
     derived, daily_mean, updated
 FROM figures
 {{.Settings}}

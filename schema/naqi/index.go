@@ -26,6 +26,23 @@ func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 	return int(indexEdge[band-1] + (2*rise*(m-edge[band-1])+width)/(2*width)), true
 }
 
+// Lead returns by how much a concentration of p leads the index: its sub-index
+// before rounding and without the cap at 500, so that two pollutants at the end
+// of the scale, or in the same whole number, can still be told apart. It is 0
+// for what has no sub-index.
+func Lead(p schema.Pollutant, concentration float64) float64 {
+	if !p.Valid() || !(concentration >= 0) {
+		return 0
+	}
+	edge := breakpoint[p]
+	band := 1
+	for band < len(edge)-1 && concentration > float64(edge[band])/micro {
+		band++
+	}
+	width, rise := float64(edge[band]-edge[band-1])/micro, float64(indexEdge[band]-indexEdge[band-1])
+	return float64(indexEdge[band-1]) + (concentration-float64(edge[band-1])/micro)*rise/width
+}
+
 // Inverse returns the concentration of p, in p's own unit and rounded to
 // thousandths, at which the sub-index is index. It reports false for an index
 // outside 0–500 and for no pollutant.
@@ -65,7 +82,8 @@ var Precedence = [...]schema.Pollutant{
 }
 
 // Index returns the AQI, which is the largest sub-index, and the pollutant that
-// has it (the first of [Precedence] when several do). It reports false unless there are at least three sub-indices and one of them is
+// has it (the first of [Precedence] when several do; where concentrations are
+// at hand, [Lead] tells more). It reports false unless there are at least three sub-indices and one of them is
 // PM2.5 or PM10.
 func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 	count := 0

@@ -11,14 +11,15 @@ import (
 type Function struct{ Name, Lambda string }
 
 // Functions returns the index as SQL, for every pollutant `naqi_pm25(x)` (the
-// sub-index of a concentration) and `naqi_pm25_inverse(i)` (the concentration
-// of a sub-index), and `naqi_category(aqi)`. NULL, negative and undefined input
+// sub-index of a concentration), `naqi_pm25_lead(x)` (see [Lead]) and
+// `naqi_pm25_inverse(i)` (the concentration of a sub-index), and `naqi_category(aqi)`. NULL, negative and undefined input
 // gives NULL.
 func Functions() []Function {
-	all := make([]Function, 0, 2*len(schema.Pollutants)+1)
+	all := make([]Function, 0, 3*len(schema.Pollutants)+1)
 	for _, p := range schema.Pollutants {
 		all = append(all,
 			Function{"naqi_" + p.String(), subIndexLambda(p)},
+			Function{"naqi_" + p.String() + "_lead", leadLambda(p)},
 			Function{"naqi_" + p.String() + "_inverse", inverseLambda(p)})
 	}
 	return append(all, Function{"naqi_category", categoryLambda()})
@@ -38,6 +39,22 @@ func subIndexLambda(p schema.Pollutant) string {
 			fmt.Fprintf(&b, ", %s <= %d, %s", m, edge[band], value)
 		} else {
 			fmt.Fprintf(&b, ", %s))", value)
+		}
+	}
+	return b.String()
+}
+
+func leadLambda(p schema.Pollutant) string {
+	edge := breakpoint[p]
+	var b strings.Builder
+	b.WriteString("x -> multiIf(ifNull(NOT (x >= 0), 1), NULL")
+	for band := 1; band < len(edge); band++ {
+		from, to := float64(edge[band-1])/micro, float64(edge[band])/micro
+		value := fmt.Sprintf("%d + (x - %g) * %d / %g", indexEdge[band-1], from, indexEdge[band]-indexEdge[band-1], to-from)
+		if band < len(edge)-1 {
+			fmt.Fprintf(&b, ", x <= %g, %s", to, value)
+		} else {
+			fmt.Fprintf(&b, ", %s)", value)
 		}
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package naqi_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,19 @@ func TestGoAndSQLAgree(t *testing.T) {
 			for i, sql := range got {
 				if want, _ := naqi.SubIndex(p, float64(i)/100); int(sql) != want {
 					t.Fatalf("%s %v: SQL has %d, Go %d", p.Label(), float64(i)/100, sql, want)
+				}
+			}
+			var lead []float64
+			query = fmt.Sprintf("SELECT groupArray(assumeNotNull(naqi_%s_lead(number / 100))) FROM (SELECT number FROM numbers(%d) ORDER BY number)", p, points)
+			if err := db.Conn().QueryRow(t.Context(), query).Scan(&lead); err != nil {
+				t.Fatal(err)
+			}
+			for i, sql := range lead {
+				if want := naqi.Lead(p, float64(i)/100); math.Abs(sql-want) > 1e-9 {
+					t.Fatalf("lead of %s %v: SQL has %v, Go %v", p.Label(), float64(i)/100, sql, want)
+				}
+				if index, _ := naqi.SubIndex(p, float64(i)/100); math.Abs(min(sql, naqi.MaxIndex)-float64(index)) > 0.5+1e-6 {
+					t.Fatalf("lead of %s %v is %v, its sub-index %d", p.Label(), float64(i)/100, sql, index)
 				}
 			}
 			var inverse []float64
