@@ -118,6 +118,7 @@ func TestThePollerSeesAnImportByAnotherProcess(t *testing.T) {
 	w := india(t)
 	conn := &notice{Conn: w.conn, of: w.live + ".city_hour", seen: make(chan struct{}, 100)}
 	run(t, w, func(c *query.Config) { c.Conn, c.Poll = conn, 10*time.Millisecond })
+	w.station(t, w.live, "cpcb-velachery", "Chennai", "Tamil Nadu", 13.0, 80.24)
 	w.cityHour(t, w.live, "Chennai", "Tamil Nadu", figure{at: hour, aqi: 55, amount: [6]float64{1, 2, 3, 4, 5, 6}})
 	for len(conn.seen) > 0 {
 		<-conn.seen
@@ -128,6 +129,22 @@ func TestThePollerSeesAnImportByAnotherProcess(t *testing.T) {
 	}
 	if status, _, body := w.get(t, "/v1/aqi?city=Madras"); status != http.StatusOK || record(t, body).AQI != 55 {
 		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestARefreshReadsNoDays(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	conn := &notice{Conn: w.conn, of: w.live + ".city_day", seen: make(chan struct{}, 100)}
+	w.serve(t, func(c *query.Config) { c.Conn = conn })
+	w.refresh(t)
+	w.rollup(t, w.live, hour)
+	w.refresh(t)
+	if n := len(conn.seen); n != 0 {
+		t.Errorf("two refreshes read days %d times, and every day is an hour", n)
+	}
+	if _, _, body := w.get(t, "/v1/aqi?city=Kochi"); record(t, body).AQI != 60 {
+		t.Errorf("a city without a recent hour: %s", body)
 	}
 }
 

@@ -60,28 +60,20 @@ func (t tables) stationHours(ctx context.Context, since uint32) (map[string]figu
 	return out, nil
 }
 
-// cityHours reads the latest figures of each city at or after since: those of
-// an hour, or of a day when there are none of an hour as late (a source of daily
-// means makes days only).
+// cityHours reads the latest hour of each city at or after since. A city's latest
+// day is one of its hours, so days have nothing to add.
 func (t tables) cityHours(ctx context.Context, since uint32) (map[places.City]figures, error) {
 	out := map[places.City]figures{}
-	for _, table := range [...]string{"city_day", "city_hour"} {
-		var at places.City
-		var row raw
-		err := each(ctx, t.conn, row.into(&at.Name, &at.State),
-			func() {
-				if old, ok := out[at]; !ok || row.at >= old.at {
-					out[at] = row.figures()
-				}
-			},
-			fmt.Sprintf(`SELECT city, state, %[3]s FROM %[1]s.%[2]s
-				WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (city, state, at) IN (
-					SELECT city, state, max(at) FROM %[1]s.%[2]s WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY city, state)
-				ORDER BY city, state, computed_at DESC LIMIT 1 BY city, state`, t.database, table, cityFigures),
-			number("since", since))
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", table, err)
-		}
+	var at places.City
+	var row raw
+	err := each(ctx, t.conn, row.into(&at.Name, &at.State), func() { out[at] = row.figures() },
+		fmt.Sprintf(`SELECT city, state, %[2]s FROM %[1]s.city_hour
+			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (city, state, at) IN (
+				SELECT city, state, max(at) FROM %[1]s.city_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY city, state)
+			ORDER BY city, state, computed_at DESC LIMIT 1 BY city, state`, t.database, cityFigures),
+		number("since", since))
+	if err != nil {
+		return nil, fmt.Errorf("reading city hours: %w", err)
 	}
 	return out, nil
 }
@@ -138,7 +130,7 @@ func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32) (fa
 		}
 	}
 	for _, c := range old.cities {
-		if got, ok := cities[c.City]; (!ok || got.at < c.at) && c.at < since {
+		if _, ok := cities[c.City]; !ok && c.at < since {
 			cities[c.City] = c.figures
 		}
 	}

@@ -253,6 +253,7 @@ func india(t testing.TB) *world {
 	w.station(t, w.live, "cpcb-port-blair", "Sri Vijaya Puram", "Andaman and Nicobar Islands", 11.66, 92.74, full(hour, 40),
 		figure{at: hour.Add(time.Hour), aqi: -1, amount: [6]float64{gap, 50, gap, gap, gap, gap}}) // too little for an AQI
 	w.cityHour(t, w.live, "Sri Vijaya Puram", "Andaman and Nicobar Islands", full(hour, 40))
+	w.station(t, w.live, "cpcb-nehru-nagar", "Kanpur", "Uttar Pradesh", 26.47, 80.32)
 	w.cityHour(t, w.live, "Kanpur", "Uttar Pradesh", full(hour.Add(-50*time.Hour), 300))
 	w.station(t, w.live, "cpcb-silent", "Byrnihat", "Assam", 26.05, 91.86)
 	today := schema.DayOf(now)
@@ -260,6 +261,8 @@ func india(t testing.TB) *world {
 		w.cityDay(t, w.live, "Delhi", "Delhi", d, full(time.Time{}, 100+int(today-d)))
 	}
 	w.cityDay(t, w.live, "Pune", "Maharashtra", schema.DayOf(hour)-1, holed(time.Time{}, 70))
+	w.station(t, w.live, "cpcb-vyttila", "Kochi", "Kerala", 9.97, 76.32)
+	w.cityHour(t, w.live, "Kochi", "Kerala", full((today - 400).End(), 60))
 	w.cityDay(t, w.live, "Kochi", "Kerala", today-400, full(time.Time{}, 60))
 	w.station(t, w.sandbox, "sim-delhi", "Delhi", "Delhi", 28.6, 77.2, full(hour, 111))
 	w.cityHour(t, w.sandbox, "Delhi", "Delhi", full(hour, 111))
