@@ -126,9 +126,9 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 		return err
 	}
 	defer s.release()
-	stop := s.guard(ctx)
+	s.bad.Store(q.session())
+	stop := s.guard(ctx) // from here on bad is only ever set: a late KILL must not meet a session that is used again
 	defer stop()
-	s.bad = q.session()
 	switch {
 	case q.data >= 0 && q.inlined():
 		q.text += " VALUES " + string(q.inline)
@@ -223,12 +223,12 @@ func (h *handler) insert(s *session, q *request, a *answer) error {
 	}
 	if err := h.feed(in, q); err != nil {
 		in.abort()
-		s.bad = true
+		s.bad.Store(true)
 		return err
 	}
 	n, err := in.done()
 	if err != nil {
-		s.bad = true
+		s.bad.Store(true)
 		return err
 	}
 	a.start(q.format, 0, n, time.Since(began))

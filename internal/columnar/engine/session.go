@@ -62,8 +62,8 @@ type session struct {
 	*connection
 	pool *sessions
 	key  sessionKey
-	mark string // its log_comment: how KILL QUERY finds what it runs
-	bad  bool   // must not be used again
+	mark string      // its log_comment: how KILL QUERY finds what it runs
+	bad  atomic.Bool // must not be used again; guard sets it beside the handler
 }
 
 // openSessions boots the engine. parallel is how many statements may run at once.
@@ -152,7 +152,7 @@ func (p *sessions) fresh(key sessionKey) (*session, error) {
 func (s *session) release() {
 	p := s.pool
 	defer func() { <-p.slots }()
-	if s.bad {
+	if s.bad.Load() {
 		s.close()
 		return
 	}
@@ -187,7 +187,7 @@ func (s *session) guard(ctx context.Context) (stop func()) {
 			return
 		case <-ctx.Done():
 		}
-		s.bad = true
+		s.bad.Store(true)
 		tick := time.NewTicker(killEvery)
 		defer tick.Stop()
 		for {
