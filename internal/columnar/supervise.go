@@ -67,9 +67,15 @@ func (db *DB) once(ctx context.Context) error {
 
 // follow uses an engine that another process owns, until that one ends.
 func (db *DB) follow(ctx context.Context, holder engine.Holder) error {
+	if holder.PID == 0 {
+		return errors.New("using an engine that runs already: it has only just taken the data directory")
+	}
 	address, password, err := engine.Access(db.cfg.Data)
 	if err == nil {
 		err = ping(ctx, address, db.health.patience)
+	}
+	if err == nil {
+		err = db.held(holder)
 	}
 	if err != nil {
 		return fmt.Errorf("using the engine of %s: it does not answer yet: %w", holder, err)
@@ -77,7 +83,15 @@ func (db *DB) follow(ctx context.Context, holder engine.Holder) error {
 	db.where.serve(access{address, password})
 	db.metrics.up.Set(1)
 	db.log.Info("using the ClickHouse engine that runs already", "holder", holder.String(), "address", address)
-	return db.watch(ctx, address, nil)
+	return db.watch(ctx, address, nil, func() error { return db.held(holder) })
+}
+
+// held fails unless holder still has the data directory: then its address may be somebody else's by now.
+func (db *DB) held(holder engine.Holder) error {
+	if now, ok := engine.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
+		return fmt.Errorf("%s has left the data directory", holder)
+	}
+	return nil
 }
 
 // child starts the engine's process and stays with it.
@@ -138,7 +152,7 @@ func (db *DB) child(ctx context.Context) error {
 	db.where.serve(access{report.Address, password})
 	db.metrics.up.Set(1)
 	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
-	err = db.watch(ctx, report.Address, p)
+	err = db.watch(ctx, report.Address, p, func() error { return nil })
 	if errors.Is(err, errHung) {
 		_ = cmd.Process.Kill() // it would not hear anything else
 	}
@@ -170,8 +184,8 @@ var defaultHealth = health{every: 5 * time.Second, patience: 20 * time.Second, l
 // errHung says that the engine runs and does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends, hangs, or ctx does.
-func (db *DB) watch(ctx context.Context, address string, p *process) error {
+// watch returns when the engine ends, hangs, is not the one that it was, or ctx does.
+func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // never, for an engine of another process
 	lostLimit := 1
 	if p != nil {
@@ -186,6 +200,9 @@ func (db *DB) watch(ctx context.Context, address string, p *process) error {
 		case <-gone:
 			return fmt.Errorf("the engine's process ended: %w", p.wait())
 		case <-tick.C:
+		}
+		if err := same(); err != nil {
+			return err
 		}
 		if err := ping(ctx, address, db.health.patience); err == nil {
 			lost = 0

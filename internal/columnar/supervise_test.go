@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -170,6 +172,48 @@ func TestSecondStartNamesTheHolder(t *testing.T) {
 	guest := own(t, cfg)
 	if n, err := one(t.Context(), guest, "SELECT toUInt64(7)"); err != nil || n != 7 {
 		t.Errorf("the guest of a running engine got %d, %v", n, err)
+	}
+}
+
+// TestAGuestDoesNotCallWhoeverTookThePort: an engine was killed, and somebody else listens where it did, while the next
+// engine has taken the directory and has not yet written down that it did.
+func TestAGuestDoesNotCallWhoeverTookThePort(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := embedded(dir)
+	cfg.Share = true
+	db, err := columnar.Open(cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Conn().Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the guest called a stranger")
+		cancel()
+	}))
+	defer stranger.Close()
+	gone := exec.CommandContext(t.Context(), "true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"engine.lock":     `{"pid":` + strconv.Itoa(gone.Process.Pid) + `,"owner":"killed"}`,
+		"engine.port":     strings.TrimPrefix(stranger.URL, "http://"),
+		"engine.password": "secret",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := flock.New(filepath.Join(dir, "engine.lock"))
+	if ok, err := next.TryLock(); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	defer next.Close()
+	if err := columnar.Once(ctx, db); err == nil || !strings.Contains(err.Error(), "only just taken") {
+		t.Errorf("got %v, want that the directory has only just been taken", err)
 	}
 }
 

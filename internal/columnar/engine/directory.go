@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -60,16 +61,23 @@ func FindHolder(data string) (h Holder, ok bool) {
 	return readHolder(path), true
 }
 
+// readHolder reads the record in a lock that is held. A record of a process that has ended was left there by a kill, and
+// who holds the lock now has not written its own yet: it stays unknown, with the process id 0.
 func readHolder(path string) Holder {
-	h := Holder{Owner: "unknown"}
-	if text, err := os.ReadFile(path); err == nil {
-		_ = json.Unmarshal(text, &h) // a holder that is just writing it stays unknown
+	var h Holder
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &h)
+	}
+	if err != nil || h.PID <= 0 || errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
+		return Holder{Owner: "unknown"}
 	}
 	return h
 }
 
 // Access reads how to reach the engine that runs in data: its address, host:port, and password. It fails when the
-// engine never ran there; an address may be one that nobody listens on any more.
+// engine never ran there. Only while [FindHolder] names a process is the address that of an engine; afterwards anybody may
+// have taken the port.
 func Access(data string) (address, password string, err error) {
 	port, err := os.ReadFile(filepath.Join(data, portName))
 	if err != nil {
@@ -82,10 +90,12 @@ func Access(data string) (address, password string, err error) {
 	return strings.TrimSpace(string(port)), strings.TrimSpace(string(secret)), nil
 }
 
-// lockPatience is how long a start waits for a holder that is on its way out: it ends within stopTime, or is killed.
-const lockPatience = 5 * time.Second
+// lockPatience is how long a start waits for a holder that is on its way out. That one waits stopTime for its queries
+// and stopTime for their cancellation, and leaves the hard way after 3*stopTime (see Child); a second is for the system.
+const lockPatience = 3*stopTime + time.Second
 
-// hold takes the directory's lock and writes down who has it.
+// hold takes the directory's lock, removes what tells how to reach an engine that was killed, and writes down who has
+// the lock. In this order a reader that meets a living holder's record meets no address but that holder's.
 func hold(ctx context.Context, data, owner string) (*flock.Flock, error) {
 	if err := os.MkdirAll(data, 0o750); err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
@@ -100,6 +110,10 @@ func hold(ctx context.Context, data, owner string) (*flock.Flock, error) {
 	}
 	if err != nil || !ok {
 		return nil, fmt.Errorf("locking the data directory %q: %w", data, err)
+	}
+	if err := os.Remove(filepath.Join(data, portName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		_ = lock.Close()
+		return nil, fmt.Errorf("removing the port file of an engine that was killed: %w", err)
 	}
 	text, err := json.Marshal(Holder{PID: os.Getpid(), Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
