@@ -132,17 +132,6 @@ func (db *DB) Holder() (h engine.Holder, ok bool) {
 	return engine.FindHolder(db.cfg.Data)
 }
 
-// Access is where other ClickHouse clients reach the embedded engine: host:port and the password of the user "default".
-// ok is false for a server, and while the engine is not up.
-func (db *DB) Access() (address, password string, ok bool) {
-	if !db.Embedded() {
-		return "", "", false
-	}
-	db.where.mu.Lock()
-	defer db.where.mu.Unlock()
-	return db.where.access.address, db.where.access.password, db.where.up
-}
-
 // Code is ClickHouse's error code inside err; ok is false when err did not come from ClickHouse.
 func Code(err error) (code int32, ok bool) {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {

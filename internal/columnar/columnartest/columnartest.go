@@ -34,6 +34,7 @@ type server struct {
 	once sync.Once
 	main bool // Main runs, so the binary can be its own engine
 	db   *columnar.DB
+	data string
 	err  error
 	stop func()
 }
@@ -75,6 +76,18 @@ func New(tb testing.TB) *columnar.DB {
 	return shared.db
 }
 
+// Access is where a ClickHouse client other than the DB reaches the engine of [New]: host:port, and the password of the
+// user "default".
+func Access(tb testing.TB) (address, password string) {
+	tb.Helper()
+	New(tb)
+	address, password, err := engine.Access(shared.data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return address, password
+}
+
 // Library returns the path of libchdb. Without it the test is skipped, or fails when CI is true.
 func Library(tb testing.TB) string {
 	tb.Helper()
@@ -94,6 +107,7 @@ func (s *server) start() {
 		s.err = err
 		return
 	}
+	s.data = dir
 	cfg := columnar.Default()
 	cfg.Port, cfg.Data, cfg.Environment = 0, dir, Environment()
 	cfg.Command = []string{os.Args[0]}

@@ -26,10 +26,7 @@ func TestMain(m *testing.M) { columnartest.Main(m) }
 // ask sends one request to the test's engine with its password. Headers are "Name: value".
 func ask(t *testing.T, method string, values url.Values, body io.Reader, headers ...string) (*http.Response, string) {
 	t.Helper()
-	address, password, ok := columnartest.New(t).Access()
-	if !ok {
-		t.Fatal("the engine is not up")
-	}
+	address, password := columnartest.Access(t)
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+"/?"+values.Encode(), body)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +155,7 @@ func TestErrorsLookLikeClickHouses(t *testing.T) {
 
 func TestPasswordComesEveryWay(t *testing.T) {
 	t.Parallel()
-	address, password, _ := columnartest.New(t).Access()
+	address, password := columnartest.Access(t)
 	for name, target := range map[string]string{
 		"Basic":           "http://default:" + password + "@" + address + "/?query=SELECT+1",
 		"URL":             "http://" + address + "/?query=SELECT+1&user=default&password=" + password,
@@ -267,7 +264,7 @@ func TestAnInsertThatBreaksOffStoresNothing(t *testing.T) {
 	if err := db.Conn().Exec(t.Context(), "CREATE TABLE "+database+".t (a UInt64) ENGINE = MergeTree ORDER BY a"); err != nil {
 		t.Fatal(err)
 	}
-	address, password, _ := db.Access()
+	address, password := columnartest.Access(t)
 	var d net.Dialer
 	conn, err := d.DialContext(t.Context(), "tcp", address)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestOfficialNodeClient(t *testing.T) {
 		}
 		t.Skipf("node and @clickhouse/client (npm ci) are needed: %v", err)
 	}
-	address, password, _ := db.Access()
+	address, password := columnartest.Access(t)
 	cmd := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "client.mjs"), "http://"+address, password, columnartest.Database(t, db))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
