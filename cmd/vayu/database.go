@@ -38,8 +38,17 @@ type tool struct {
 
 // withDatabase runs work with ClickHouse ready and migrated: beside a running
 // service it uses that service's engine, and without one it starts its own for
-// as long as work lasts.
+// as long as work lasts. The data must be there already.
 func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
+	return runTool(cmd, false, work)
+}
+
+// withNewDatabase is withDatabase for work that may be the first.
+func withNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
+	return runTool(cmd, true, work)
+}
+
+func runTool(cmd *cobra.Command, create bool, work func(ctx context.Context, t *tool) error) error {
 	loaded, log, err := load(cmd)
 	if err != nil {
 		return err
@@ -50,6 +59,9 @@ func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) er
 		log = newLogger(quiet)
 	}
 	t := &tool{Config: loaded.Value, log: log, reg: prometheus.NewRegistry()}
+	if _, err := os.Stat(t.Data); err != nil && !create && t.ClickHouse == "" {
+		return fmt.Errorf("there is no data directory %q; name it with --data, or make one with vayu serve or vayu import", t.Data)
+	}
 	if err := makeData(t.Data); err != nil {
 		return err
 	}
@@ -105,7 +117,7 @@ func newMigrate() *cobra.Command {
 		Short: "Bring the databases up to date (serve does it too)",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+			return withNewDatabase(cmd, func(ctx context.Context, t *tool) error {
 				for _, w := range schema.Worlds {
 					var version uint32
 					query := fmt.Sprintf("SELECT max(version) FROM %s.migration", w.Database())

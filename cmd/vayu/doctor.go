@@ -102,6 +102,10 @@ func (t *tool) freshness(ctx context.Context, w schema.World) finding {
 		return finding{true, w.String(), fmt.Sprintf("%d readings, no figures yet", readings)}
 	}
 	age := time.Since(latest)
-	return finding{age <= stale, w.String(), fmt.Sprintf("%d readings, %d cities, latest %s (%s ago)",
-		readings, cities, latest.UTC().Format(time.RFC3339), age.Round(time.Minute))}
+	text := fmt.Sprintf("%d readings, %d cities, latest %s (%s ago)",
+		readings, cities, latest.UTC().Format(time.RFC3339), age.Round(time.Minute))
+	if age > stale {
+		text += "; is vayu serve running, and do its sources answer? try vayu source test NAME"
+	}
+	return finding{age <= stale, w.String(), text}
 }

@@ -32,7 +32,7 @@ An import that was interrupted goes on where it was when it is run again. It wor
 answers follow within seconds, and without one.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+			return withNewDatabase(cmd, func(ctx context.Context, t *tool) error {
 				return t.importFiles(ctx, cmd.OutOrStdout(), paths)
 			})
 		},
@@ -48,9 +48,11 @@ func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) e
 	if err != nil {
 		return err
 	}
-	failed := 0
+	failed, stored := 0, 0
 	for _, path := range paths {
-		if err := importFile(ctx, out, importer, path); err != nil {
+		n, err := importFile(ctx, out, importer, path)
+		stored += n
+		if err != nil {
 			if ctx.Err() != nil {
 				return fmt.Errorf("interrupted; the same command goes on where this one was: %w", err)
 			}
@@ -62,7 +64,7 @@ func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) e
 	if err != nil {
 		return err
 	}
-	if result.Stations > 0 {
+	if result.Stations > 0 && stored > 0 {
 		_, _ = fmt.Fprintf(out, "computed the hours of %d stations from %s to %s in %s\n", result.Stations,
 			result.From.Format(time.RFC3339), result.To.Format(time.RFC3339), result.Elapsed.Round(time.Millisecond))
 	}
@@ -72,10 +74,11 @@ func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) e
 	return nil
 }
 
-func importFile(ctx context.Context, out io.Writer, importer *ingest.Importer, path string) error {
+// importFile loads one file and returns how many of its readings are stored.
+func importFile(ctx context.Context, out io.Writer, importer *ingest.Importer, path string) (int, error) {
 	key, err := ingest.FileKey(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var (
 		current *file.File
@@ -93,10 +96,10 @@ func importFile(ctx context.Context, out io.Writer, importer *ingest.Importer, p
 		Progress: func(ingest.Summary) { bar() },
 	})
 	if current == nil {
-		return err
+		return 0, err
 	}
 	showSummary(out, path, current.Format(), summary)
-	return err
+	return summary.Stored, err
 }
 
 func showSummary(out io.Writer, path, format string, s ingest.Summary) {

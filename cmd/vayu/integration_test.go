@@ -39,7 +39,7 @@ func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
 			t.Errorf("%s: %d %s", path, r.status, r.raw)
 		}
 	}
-	if out, err := runTool(t, s.data, "serve", "--listen", "127.0.0.1:0", "--sources", "none"); err == nil || !strings.Contains(out, strconv.Itoa(s.cmd.Process.Pid)) {
+	if out, err := vayu(t, s.data, "serve", "--listen", "127.0.0.1:0", "--sources", "none"); err == nil || !strings.Contains(out, strconv.Itoa(s.cmd.Process.Pid)) {
 		t.Errorf("a second service on the same data: %v, and it does not name process %d:\n%s", err, s.cmd.Process.Pid, out)
 	}
 	s.stop(syscall.SIGTERM)
@@ -112,7 +112,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 	for _, name := range dataGov {
 		args = append(args, realdata.Path(t, name))
 	}
-	if out, err := runTool(t, s.data, args...); err != nil {
+	if out, err := vayu(t, s.data, args...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	const tables = "SELECT (SELECT count() FROM vayu.reading FINAL), (SELECT count() FROM vayu.station_hour FINAL), " +
@@ -141,7 +141,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 	for _, pin := range []string{"110001", "411004"} {
 		s.eventually(liveKey, "/v1/aqi?pincode="+pin, ok)
 	}
-	if out, err := runTool(t, s.data, args...); err != nil {
+	if out, err := vayu(t, s.data, args...); err != nil {
 		t.Fatalf("importing again: %v\n%s", err, out)
 	}
 	if again := s.sql(tables); again != first {

@@ -31,7 +31,7 @@ func loadKeys(cfg Config) (keys, error) {
 	stored, err := os.ReadFile(path)
 	if err == nil {
 		if err := json.Unmarshal(stored, &k); err != nil {
-			return k, fmt.Errorf("reading %s: %w", path, err)
+			return k, fmt.Errorf("%s is damaged (%w); mend or remove it (new keys are made then), or set VAYU_API_KEY and VAYU_SANDBOX_KEY", path, err)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return k, fmt.Errorf("reading the keys: %w", err)

@@ -48,7 +48,7 @@ const contents = `SELECT (SELECT tuple(count(), uniqExact(station), sum(cityHash
 
 func tables(t *testing.T, data string) string {
 	t.Helper()
-	out, err := runTool(t, data, "sql", "--format", "csv", contents)
+	out, err := vayu(t, data, "sql", "--format", "csv", contents)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -61,7 +61,7 @@ func TestIntegrationKilledImportLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	file := madeFile(t, 20)
 	calm := t.TempDir()
-	if out, err := runTool(t, calm, "import", file); err != nil {
+	if out, err := vayu(t, calm, "import", file); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want := tables(t, calm)
@@ -82,7 +82,7 @@ func TestIntegrationKilledImportLosesAndDoublesNothing(t *testing.T) {
 		}
 		<-ended
 	}
-	out, err := runTool(t, data, "import", file)
+	out, err := vayu(t, data, "import", file)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -42,8 +42,8 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// runTool runs a command of vayu to its end and returns what it printed.
-func runTool(t *testing.T, data string, args ...string) (string, error) {
+// vayu runs a command of vayu to its end and returns what it printed.
+func vayu(t *testing.T, data string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary(t), append([]string{args[0], "--data", data, "--engine-port", "0"}, args[1:]...)...)
 	cmd.Dir = t.TempDir()
@@ -167,7 +167,7 @@ func ok(r reply) bool { return r.status == http.StatusOK }
 // sql asks the running service's engine through the command.
 func (s *serving) sql(query string) string {
 	s.Helper()
-	out, err := runTool(s.T, s.data, "sql", "--format", "csv", query)
+	out, err := vayu(s.T, s.data, "sql", "--format", "csv", query)
 	if err != nil {
 		s.Fatalf("vayu sql %q: %v\n%s", query, err, out)
 	}

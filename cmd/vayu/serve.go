@@ -154,7 +154,12 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 }
 
 // greet shows the person who started the service a question that answers now.
+// Who has asked for logs in JSON is a machine, and keys do not belong there.
 func (s *service) greet(address string) {
+	if s.Log.Format == "json" {
+		s.log.Info("the sandbox answers", "address", address, "keys", filepath.Join(s.Data, keyFile))
+		return
+	}
 	_, _ = fmt.Fprintf(s.out, `
 Vayu answers on %[1]s. Simulated air, for trying it out:
 

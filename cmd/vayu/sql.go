@@ -2,16 +2,30 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 
 	"vayu/query/result"
 )
+
+// plain is what ClickHouse says of a statement, without what the client adds.
+func plain(err error) error {
+	var e *clickhouse.Exception
+	if errors.As(err, &e) {
+		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)
+	}
+	if err != nil {
+		return fmt.Errorf("asking ClickHouse: %w", err)
+	}
+	return nil
+}
 
 func newSQL() *cobra.Command {
 	var format string
@@ -19,7 +33,9 @@ func newSQL() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   `sql "SELECT …"`,
 		Short: "Ask ClickHouse in SQL, beside a running service or without one",
-		Example: `  vayu sql "SELECT city, aqi FROM vayu_sandbox.city_hour FINAL ORDER BY at DESC LIMIT 1 BY city"
+		Long: `Ask ClickHouse in SQL, beside a running service or without one. Live air is in the database vayu, simulated air in
+vayu_sandbox. Tables are read as with FINAL: of a row that was stored twice the latest counts.`,
+		Example: `  vayu sql "SELECT city, aqi FROM vayu_sandbox.city_hour ORDER BY at DESC LIMIT 1 BY city"
   vayu sql --format arrow "SELECT * FROM vayu.reading" > readings.arrow`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,15 +44,15 @@ func newSQL() *cobra.Command {
 				return fmt.Errorf("format %q is none of %s", format, names)
 			}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+				// Of a reading that was stored twice the latest counts.
+				ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"final": 1}))
 				rows, err := t.db.Conn().Query(ctx, strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
 				if err != nil {
-					return fmt.Errorf("asking ClickHouse: %w", err)
+					return plain(err)
 				}
 				defer func() { _ = rows.Close() }()
-				if _, err := write(os.Stdout, rows); err != nil {
-					return fmt.Errorf("writing the answer: %w", err)
-				}
-				return nil
+				_, err = write(os.Stdout, rows)
+				return plain(err)
 			})
 		},
 	}

@@ -89,6 +89,13 @@ func (c cells) value(i int) any {
 		}
 		v = v.Elem()
 	}
+	if bytes, ok := v.Interface().([]uint8); ok { // numbers, not text: JSON would make base64 of them
+		numbers := make([]int, len(bytes))
+		for i, b := range bytes {
+			numbers[i] = int(b)
+		}
+		return numbers
+	}
 	return v.Interface()
 }
 

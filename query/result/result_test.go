@@ -18,9 +18,9 @@ func TestMain(m *testing.M) { columnartest.Main(m) }
 const every = `SELECT * FROM (
 	SELECT 'Delhi, "the city"' AS city, toDate('2026-11-20') AS day, toDateTime('2026-11-20 06:30:00', 'UTC') AS at,
 		toNullable(toFloat64(45.5)) AS pm25, toUInt16(76) AS aqi, CAST('pm25', 'Enum8(\'none\' = 0, \'pm25\' = 1)') AS dominant,
-		toLowCardinality('x') AS source, toInt64(-9007199254740993) AS big, true AS flag, ['a', 'b'] AS list, (1, 'b') AS pair, nan AS odd
+		toLowCardinality('x') AS source, toInt64(-9007199254740993) AS big, true AS flag, ['a', 'b'] AS list, (1, 'b') AS pair, [1, 255]::Array(UInt8) AS small, nan AS odd
 	UNION ALL
-	SELECT '', toDate('1970-01-02'), toDateTime(0, 'UTC'), NULL, 0, 'none', '', 0, false, [], (0, ''), inf)
+	SELECT '', toDate('1970-01-02'), toDateTime(0, 'UTC'), NULL, 0, 'none', '', 0, false, [], (0, ''), [], inf)
 	ORDER BY aqi DESC`
 
 func write(t *testing.T, format, query string) string {
@@ -39,9 +39,9 @@ func write(t *testing.T, format, query string) string {
 
 func TestCSV(t *testing.T) {
 	t.Parallel()
-	want := `city,day,at,pm25,aqi,dominant,source,big,flag,list,pair,odd
-"Delhi, ""the city""",2026-11-20,2026-11-20T06:30:00Z,45.5,76,pm25,x,-9007199254740993,true,"[""a"",""b""]","[1,""b""]",NaN
-,1970-01-02,1970-01-01T00:00:00Z,,0,none,,0,false,[],"[0,""""]",+Inf
+	want := `city,day,at,pm25,aqi,dominant,source,big,flag,list,pair,small,odd
+"Delhi, ""the city""",2026-11-20,2026-11-20T06:30:00Z,45.5,76,pm25,x,-9007199254740993,true,"[""a"",""b""]","[1,""b""]","[1,255]",NaN
+,1970-01-02,1970-01-01T00:00:00Z,,0,none,,0,false,[],"[0,""""]",[],+Inf
 `
 	if diff := cmp.Diff(want, write(t, "csv", every)); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)
@@ -50,8 +50,8 @@ func TestCSV(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
-	want := `{"city":"Delhi, \"the city\"","day":"2026-11-20","at":"2026-11-20T06:30:00Z","pm25":45.5,"aqi":76,"dominant":"pm25","source":"x","big":-9007199254740993,"flag":true,"list":["a","b"],"pair":[1,"b"],"odd":null}
-{"city":"","day":"1970-01-02","at":"1970-01-01T00:00:00Z","pm25":null,"aqi":0,"dominant":"none","source":"","big":0,"flag":false,"list":[],"pair":[0,""],"odd":null}
+	want := `{"city":"Delhi, \"the city\"","day":"2026-11-20","at":"2026-11-20T06:30:00Z","pm25":45.5,"aqi":76,"dominant":"pm25","source":"x","big":-9007199254740993,"flag":true,"list":["a","b"],"pair":[1,"b"],"small":[1,255],"odd":null}
+{"city":"","day":"1970-01-02","at":"1970-01-01T00:00:00Z","pm25":null,"aqi":0,"dominant":"none","source":"","big":0,"flag":false,"list":[],"pair":[0,""],"small":[],"odd":null}
 `
 	if diff := cmp.Diff(want, write(t, "json", every)); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)
@@ -79,7 +79,7 @@ func TestArrowKeepsTypes(t *testing.T) {
 	}
 	want := map[string]string{
 		"city": "utf8", "day": "date32", "at": "timestamp[us, tz=UTC]", "pm25": "float64", "aqi": "uint16", "dominant": "utf8",
-		"source": "utf8", "big": "int64", "flag": "bool", "list": "utf8", "pair": "utf8", "odd": "float64",
+		"source": "utf8", "big": "int64", "flag": "bool", "list": "utf8", "pair": "utf8", "small": "utf8", "odd": "float64",
 	}
 	if diff := cmp.Diff(want, types); diff != "" {
 		t.Errorf("types (-want +got):\n%s", diff)
