@@ -86,6 +86,33 @@ func TestGapsAreBorrowedFromTheNearestStation(t *testing.T) {
 	}
 }
 
+func TestACityThatItsStationsHaveLeftIsNotShown(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	old := figure{at: hour, aqi: 444, amount: [6]float64{1, 2, 3, 4, 5, 6}}
+	w.cityHour(t, w.live, "Pune", "", old) // from before the station's state was known
+	w.cityHour(t, w.live, "Byrnihat", "Meghalaya", old)
+	dir := t.TempDir()
+	check := func() {
+		t.Helper()
+		_, _, body := w.get(t, "/v1/cities")
+		if strings.Count(body, `"city":"Pune"`) != 1 || strings.Count(body, `"city":"Byrnihat"`) != 1 || strings.Contains(body, "444") {
+			t.Errorf("cities: %s", body)
+		}
+		if _, _, body := w.get(t, "/v1/aqi?city=Pune"); record(t, body).City != "Pune" {
+			t.Errorf("the name takes a state along: %s", body)
+		}
+		status, h, body := w.get(t, "/v1/aqi?city=Byrnihat") // and not ambiguous_location
+		checkRefusal(t, status, h, body, schema.NoData, "city")
+	}
+	w.serve(t, func(c *query.Config) { c.Directory = dir })
+	w.refresh(t)
+	check()
+	w.serve(t, func(c *query.Config) { c.Directory = dir })
+	w.service.Restore()
+	check()
+}
+
 func TestWorldsDoNotMix(t *testing.T) {
 	t.Parallel()
 	w := india(t)

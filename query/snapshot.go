@@ -59,14 +59,16 @@ func build(f facts, now time.Time, before *Snapshot) *Snapshot {
 	return s
 }
 
-// assemble joins cities and stations. The snapshot has no answers yet.
+// assemble joins cities and stations. The snapshot has no answers yet. A city
+// without any station is left out: its figures are those of stations that turned
+// out to belong elsewhere, as when their state became known.
 func assemble(f facts, now time.Time) *Snapshot {
 	s := &Snapshot{built: now, byID: make(map[string]int32, len(f.stations)), stations: f.stations}
-	where := make(map[places.City]int32, len(f.cities))
+	latest := make(map[places.City]figures, len(f.cities))
 	for _, c := range f.cities {
-		where[c.City] = int32(len(s.cities))
-		s.cities = append(s.cities, city{City: c.City, figures: c.figures})
+		latest[c.City] = c.figures
 	}
+	where := make(map[places.City]int32, len(f.cities))
 	for i := range s.stations {
 		st := &s.stations[i]
 		s.byID[st.ID] = int32(i)
@@ -79,7 +81,11 @@ func assemble(f facts, now time.Time) *Snapshot {
 		if !ok {
 			n = int32(len(s.cities))
 			where[key] = n
-			s.cities = append(s.cities, city{City: key, figures: noFigures()})
+			last, ok := latest[key]
+			if !ok {
+				last = noFigures()
+			}
+			s.cities = append(s.cities, city{City: key, figures: last})
 		}
 		st.city = n
 		s.cities[n].stations = append(s.cities[n].stations, int32(i))
