@@ -33,9 +33,12 @@ func NewLoader(conn driver.Conn, database string) *Loader {
 }
 
 // insertSettings of every insert. A file of daily means spans more months than
-// the 100 partitions that an insert may touch by default; and a batch stored
-// again must count again, so that the reading that came last wins.
-var insertSettings = clickhouse.Settings{"max_partitions_per_insert_block": 0, "insert_deduplicate": 0}
+// the 100 partitions that an insert may touch by default; a batch stored again
+// must count again, so that the reading that came last wins; and a cluster
+// acknowledges a batch when its shards have it, not when one node has queued it.
+var insertSettings = clickhouse.Settings{
+	"max_partitions_per_insert_block": 0, "insert_deduplicate": 0, "distributed_foreground_insert": 1,
+}
 
 // readingColumns are the types in which columns travel over HTTP. They are the
 // plain forms of the table's types, which ClickHouse converts itself: the
