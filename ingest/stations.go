@@ -109,19 +109,20 @@ func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
 
 // mergeStation returns what is known of a station after one more description.
 // Attributes come from whichever description has the newer readings, and what
-// that one leaves empty from the other. jumped says that the described position
+// that one leaves empty from the other; see place for the city. jumped says that the described position
 // was refused: then the known one stays.
 func mergeStation(known, described schema.Station) (merged schema.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {
 		newer, older = known, described
 	}
+	city, state := place(newer, older)
 	merged = schema.Station{
 		ID:          known.ID,
 		Source:      cmp.Or(newer.Source, older.Source),
 		Name:        cmp.Or(newer.Name, older.Name),
-		City:        cmp.Or(newer.City, older.City),
-		State:       cmp.Or(newer.State, older.State),
+		City:        city,
+		State:       state,
 		Kind:        cmp.Or(newer.Kind, older.Kind),
 		Attribution: cmp.Or(newer.Attribution, older.Attribution),
 		Licence:     cmp.Or(newer.Licence, older.Licence),
@@ -140,6 +141,17 @@ func mergeStation(known, described schema.Station) (merged schema.Station, jumpe
 	}
 	merged.Latitude, merged.Longitude = from.Latitude, from.Longitude
 	return merged, jumped
+}
+
+// place returns the city and state of a station. They belong together: several
+// states have a city of one name, and a name without its state may be spelt in
+// a way that cannot be recognised. So the newer description gives both, unless
+// it lacks one of them and the older does not.
+func place(newer, older schema.Station) (city, state string) {
+	if older.State != "" && (newer.State == "" || newer.City == "" && older.City != "") {
+		newer, older = older, newer
+	}
+	return cmp.Or(newer.City, older.City), cmp.Or(newer.State, older.State)
 }
 
 // kilometres is the distance of two stations on a sphere of the Earth's mean

@@ -17,6 +17,9 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 		change(&s)
 		return s
 	}
+	in := func(city, state string) schema.Station {
+		return changed(func(s *schema.Station) { s.City, s.State = city, state })
+	}
 	hour := func(n int) time.Time { return now.Add(time.Duration(n-100) * time.Hour) }
 	type step struct {
 		described schema.Station
@@ -58,6 +61,36 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 		{
 			"a jump is refused and counted each time",
 			[]step{{station("a"), hour(1), nil}, {far, hour(2), ingest.Rejections{ingest.StationMoved: 1}}, {far, hour(3), ingest.Rejections{ingest.StationMoved: 1}}},
+			station("a"),
+		},
+		{
+			"a newer description without a state does not move the station to another city",
+			[]step{{station("a"), hour(1), nil}, {in("Byrnihat", ""), hour(2), nil}},
+			station("a"),
+		},
+		{
+			"nor does an older one",
+			[]step{{station("a"), hour(2), nil}, {in("Byrnihat", ""), hour(1), nil}},
+			station("a"),
+		},
+		{
+			"a newer description with a state completes one without",
+			[]step{{in("Byrnihat", ""), hour(1), nil}, {in("Byrnihat", "Assam"), hour(2), nil}},
+			in("Byrnihat", "Assam"),
+		},
+		{
+			"and so does an older one",
+			[]step{{in("Nowhere", ""), hour(2), nil}, {in("Byrnihat", "Assam"), hour(1), nil}},
+			in("Byrnihat", "Assam"),
+		},
+		{
+			"a newer description with city and state moves both",
+			[]step{{station("a"), hour(1), nil}, {in("Byrnihat", "Meghalaya"), hour(2), nil}},
+			in("Byrnihat", "Meghalaya"),
+		},
+		{
+			"a state alone does not part a city from its own",
+			[]step{{station("a"), hour(1), nil}, {in("", "Assam"), hour(2), nil}},
 			station("a"),
 		},
 	} {
