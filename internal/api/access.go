@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"math/big"
 	"net/http"
@@ -36,7 +35,7 @@ type Keys struct {
 
 // NewKeys returns the door for two keys. They must be different, and printable
 // ASCII without blanks, because a header could not carry them otherwise. Keys
-// that operators make up need not have the form of [NewKey]; see [CheckKey].
+// that operators make up need not have the form of [NewKey].
 func NewKeys(live, sandbox string) (*Keys, error) {
 	for _, key := range [...]string{live, sandbox} {
 		if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
@@ -102,22 +101,6 @@ func NewKey(world schema.World) string {
 	_, _ = rand.Read(secret[:]) // never fails: it ends the program instead
 	key := keyPrefix(world) + base62Text(new(big.Int).SetBytes(secret[:]), keySecretWidth)
 	return key + keyCheck(key)
-}
-
-// CheckKey says what is wrong with the form of a key, whoever it belongs to.
-func CheckKey(world schema.World, key string) error {
-	prefix := keyPrefix(world)
-	if !strings.HasPrefix(key, prefix) {
-		return fmt.Errorf("a %s key begins with %s", world, prefix)
-	}
-	if len(key) != len(prefix)+keySecretWidth+keyCheckWidth {
-		return fmt.Errorf("a key has %d characters, not %d", len(prefix)+keySecretWidth+keyCheckWidth, len(key))
-	}
-	body := key[:len(key)-keyCheckWidth]
-	if keyCheck(body) != key[len(body):] {
-		return errors.New("the key's check characters do not fit: it was cut or mistyped")
-	}
-	return nil
 }
 
 func keyPrefix(world schema.World) string {
