@@ -83,9 +83,6 @@ func (x *Index) settle(found []int32) []int32 {
 	return stated
 }
 
-// Len returns the number of cities.
-func (x *Index) Len() int { return len(x.cities) }
-
 // City returns the city at a position.
 func (x *Index) City(i int) City { return x.cities[i] }
 
@@ -104,12 +101,6 @@ func (x *Index) Find(name string) (int, error) {
 		return int(found[0]), nil
 	}
 	return 0, x.refuse(name, string(key), found)
-}
-
-// Ambiguous reports whether a name alone means several cities of the index.
-func (x *Index) Ambiguous(name string) bool {
-	var buf [64]byte
-	return len(x.byKey[string(gazetteer.AppendKey(buf[:0], name))]) > 1
 }
 
 func (x *Index) refuse(name, key string, found []int32) error {
