@@ -37,9 +37,21 @@ func TestCurrentRecordByEveryNameOfACity(t *testing.T) {
 	}
 }
 
-func record(t testing.TB, body string) schema.DayRecord {
+// dayRecord is a record with the day that it stands for, "" for the present.
+type dayRecord struct {
+	schema.Record
+	Date string
+}
+
+// rangeReply is the reply to a question for several days or hours.
+type rangeReply struct {
+	Status, City, From, To, Interval string
+	Records                          []dayRecord
+}
+
+func record(t testing.TB, body string) dayRecord {
 	t.Helper()
-	var r schema.DayRecord
+	var r dayRecord
 	if err := json.Unmarshal([]byte(body), &r); err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
@@ -155,7 +167,7 @@ func TestPinCodes(t *testing.T) {
 		t.Errorf("a pin code on a day of which only its city is known: %s", body)
 	}
 	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-20&to=2026-11-20&interval=hour")
-	var r schema.Range
+	var r rangeReply
 	if err := json.Unmarshal([]byte(body), &r); err != nil || len(r.Records) != 2 || r.Records[0].AQI != 190 || r.Records[1].AQI != 205 {
 		t.Errorf("hours of a pin code: %s", body)
 	}

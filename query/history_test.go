@@ -53,7 +53,7 @@ func TestHistoryByDateAndRange(t *testing.T) {
 		"from=2026-11-18&to=2026-11-20&interval=day": 3, "from=2026-11-18&to=2026-11-20&interval=hour": 1,
 	} {
 		status, h, body := w.get(t, "/v1/aqi?city=Delhi&"+span)
-		var r schema.Range
+		var r rangeReply
 		if err := json.Unmarshal([]byte(body), &r); err != nil || status != http.StatusOK {
 			t.Fatalf("%s: %d %s: %v", span, status, body, err)
 		}

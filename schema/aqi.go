@@ -27,32 +27,6 @@ type Record struct {
 	Updated  time.Time `json:"updated"`
 }
 
-// DayRecord is the record of an Indian calendar day.
-type DayRecord struct {
-	Record
-	Date string `json:"date"`
-}
-
-// Range is the reply to a question for several days or hours. Interval is "day"
-// or "hour"; From and To are Indian days, both included. Days without data are
-// left out. Records of days carry their date, records of hours do not.
-type Range struct {
-	Status   string      `json:"status"`
-	City     string      `json:"city"`
-	From     string      `json:"from"`
-	To       string      `json:"to"`
-	Interval string      `json:"interval"`
-	Records  []DayRecord `json:"records"`
-}
-
-// Bulk is the reply to a question for several cities, in the order asked. Each
-// result is a Record, a DayRecord or a BulkError.
-type Bulk struct {
-	Status  string `json:"status"`
-	Count   int    `json:"count"`
-	Results []any  `json:"results"`
-}
-
 // BulkError stands in a bulk reply for a city that could not be answered.
 type BulkError struct {
 	Status string  `json:"status"`

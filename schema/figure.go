@@ -14,25 +14,8 @@ type Figure int32
 // Unknown is the figure of something that nobody measured.
 const Unknown Figure = math.MinInt32
 
-// FigureOf rounds v half-up to hundredths. Negative and undefined values and
-// those beyond 20 million are Unknown.
-func FigureOf(v float64) Figure {
-	if !(v >= 0 && v < 2e7) {
-		return Unknown
-	}
-	return Figure(math.Floor(v*100 + 0.5))
-}
-
 // Known reports whether the figure was measured.
 func (f Figure) Known() bool { return f != Unknown }
-
-// Float returns the figure in its unit; 0 when it is Unknown.
-func (f Figure) Float() float64 {
-	if !f.Known() {
-		return 0
-	}
-	return float64(f) / 100
-}
 
 // Append appends the figure as JSON: no trailing zeros, null when Unknown.
 func (f Figure) Append(b []byte) []byte {

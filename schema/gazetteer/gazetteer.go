@@ -78,9 +78,6 @@ func Homonymous(name string) bool {
 	return len(load().byName[Key(name)]) > 1
 }
 
-// Cities returns every city of the table. The slice is shared: do not change it.
-func Cities() []City { return load().cities }
-
 // Canonical returns the canonical name and state of a city as a source writes
 // them: "Gurgaon", "" gives "Gurugram", "Haryana". A name that the table does
 // not hold, or one that several states share when the state is not given, is
