@@ -262,7 +262,7 @@ func india(t testing.TB) *world {
 	}
 	w.cityDay(t, w.live, "Pune", "Maharashtra", schema.DayOf(hour)-1, holed(time.Time{}, 70))
 	w.station(t, w.live, "cpcb-vyttila", "Kochi", "Kerala", 9.97, 76.32)
-	w.cityHour(t, w.live, "Kochi", "Kerala", full((today - 400).End(), 60))
+	w.cityHour(t, w.live, "Kochi", "Kerala", full((today-400).End(), 60))
 	w.cityDay(t, w.live, "Kochi", "Kerala", today-400, full(time.Time{}, 60))
 	w.station(t, w.sandbox, "sim-delhi", "Delhi", "Delhi", 28.6, 77.2, full(hour, 111))
 	w.cityHour(t, w.sandbox, "Delhi", "Delhi", full(hour, 111))
