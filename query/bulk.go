@@ -40,7 +40,7 @@ func (s *Service) bulk(c *api.Call, a *air, snap *Snapshot, q *question, now tim
 		one.city, one.given = name, q.given&^askCities|askCity
 		var resp api.Response
 		if q.has(askDate) {
-			resp, err = s.pastOf(c, a, snap, &one, now)
+			resp, err = s.pastOf(c, a, snap, &one)
 		} else {
 			resp, err = snap.cityCurrent(&one, now)
 		}

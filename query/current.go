@@ -37,7 +37,7 @@ func (s *Service) aqi(c *api.Call) (api.Response, error) {
 	case q.has(askCities):
 		resp, err = s.bulk(c, a, snap, &q, now)
 	case q.has(askDate | askFrom):
-		resp, err = s.pastOf(c, a, snap, &q, now)
+		resp, err = s.pastOf(c, a, snap, &q)
 	case q.has(askCity):
 		resp, err = snap.cityCurrent(&q, now)
 	case q.has(askPincode):

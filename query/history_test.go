@@ -73,6 +73,41 @@ func TestHistoryByDateAndRange(t *testing.T) {
 	}
 }
 
+func TestTheDetailedViewOfADay(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	end := (schema.DayOf(hour) - 2).End()
+	hours := func(aqi int) figure { return figure{at: end, aqi: aqi, amount: [6]float64{1, 2, 3, 4, 5, 6}} }
+	w.station(t, w.live, "cpcb-mandir-marg", "Delhi", "Delhi", 28.6364, 77.2011, hours(90), figure{at: end.Add(-time.Hour), aqi: 80})
+	w.station(t, w.live, "cpcb-rohini", "Delhi", "Delhi", 28.7325, 77.1199, hours(-1))
+	w.rollup(t, w.live, end)
+	w.refresh(t)
+	aqi := 90
+	for span, want := range map[string][]schema.StationFigure{
+		"2026-11-18": {
+			{ID: "cpcb-mandir-marg", Name: "cpcb-mandir-marg name", AQI: &aqi, Updated: end},
+			{ID: "cpcb-rohini", Name: "cpcb-rohini name", Updated: end},
+		},
+		"2026-11-17": {}, // only the city's day is known
+	} {
+		var got schema.Detail
+		_, h, body := w.get(t, "/v1/aqi?city=Delhi&view=detail&date="+span)
+		if err := json.Unmarshal([]byte(body), &got); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		for i := range got.Stations {
+			got.Stations[i].DistanceKM = nil
+		}
+		slices.SortFunc(got.Stations, func(a, b schema.StationFigure) int { return strings.Compare(a.ID, b.ID) })
+		if diff := cmp.Diff(want, got.Stations); diff != "" || h.Get("ETag") == "" {
+			t.Errorf("%s: %s", span, diff)
+		}
+		if got.Stale || cmp.Diff([]string{"CPCB"}, got.Attribution) != "" || got.State != "Delhi" {
+			t.Errorf("%s: a day that is over does not grow stale: %s", span, body)
+		}
+	}
+}
+
 func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
 	t.Parallel()
 	w := india(t)

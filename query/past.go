@@ -20,7 +20,7 @@ const queryPatience = 10 * time.Second
 type moment = day
 
 // pastOf answers for a place on a date or over a range.
-func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.Response, error) {
 	ctx := c.Context()
 	from, to := q.from, q.to
 	if q.has(askDate) {
@@ -45,7 +45,7 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question, now t
 	case len(rows) == 0:
 		return api.Response{}, nothingFor(label, q, from, to)
 	case q.has(askDate) && q.detail:
-		return s.dayDetail(snap, q, label, rows[0], now)
+		return a.dayDetail(ctx, snap, q, label, rows[0])
 	case q.has(askDate):
 		return api.Ready(appendMoment(make([]byte, 0, 280), label, &rows[0]), time.Time{}), nil
 	case q.hourly:
@@ -97,8 +97,9 @@ func appendHours(label string, from, to schema.Day, rows []moment) []byte {
 	return append(b, rangeEnd...)
 }
 
-func (s *Service) dayDetail(snap *Snapshot, q *question, label string, m moment, now time.Time) (api.Response, error) {
-	d := detailOf(&m.figures, now)
+// dayDetail is the detailed answer for one day. Its figures do not grow stale.
+func (a *air) dayDetail(ctx context.Context, snap *Snapshot, q *question, label string, m moment) (api.Response, error) {
+	d := detailOf(&m.figures, instant(m.updated))
 	if q.has(askCity) {
 		i, err := snap.index.Find(q.city)
 		if err != nil {
@@ -106,8 +107,8 @@ func (s *Service) dayDetail(snap *Snapshot, q *question, label string, m moment,
 		}
 		d.State = snap.cities[i].State
 		stations := snap.ofCity(&snap.cities[i])
-		for n := range stations {
-			stations[n].figures = &figures{} // who they are, not how they are now
+		if err := a.tables.asOf(ctx, snap, stations, m.at); err != nil {
+			return api.Response{}, unavailable(err)
 		}
 		snap.name(&d, stations, m.at)
 	} else {
@@ -118,6 +119,28 @@ func (s *Service) dayDetail(snap *Snapshot, q *question, label string, m moment,
 		return api.Response{}, err
 	}
 	return api.Ready(body, time.Time{}), nil
+}
+
+// asOf gives the samples the figures of their stations in one hour instead of
+// those of now; stations that did not report then have figures of nothing.
+func (t tables) asOf(ctx context.Context, snap *Snapshot, samples []sample, at uint32) error {
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	got := make(map[string]figures, len(samples))
+	var id string
+	var row raw
+	err := each(ctx, t.conn, row.into(&id), func() { got[id] = row.figures() },
+		fmt.Sprintf(`SELECT station, %s FROM %s.station_hour FINAL
+			WHERE station IN {stations:Array(String)} AND at = toDateTime({at:UInt32}, 'UTC')`, stationFigures, t.database),
+		param("stations", snap.lenderIDs(samples)), number("at", at))
+	if err != nil {
+		return fmt.Errorf("reading an hour of stations: %w", err)
+	}
+	for i := range samples {
+		f := got[snap.stations[samples[i].station].ID]
+		samples[i].figures = &f
+	}
+	return nil
 }
 
 // cityRange answers for a city over a range of days.

@@ -37,8 +37,9 @@ type BulkError struct {
 // Detail is what view=detail adds to a record. SubIndices holds 0–500 per
 // pollutant identifier; Estimated lists the pollutants whose concentration was
 // borrowed from a station elsewhere or derived from a published sub-index;
-// Stale is true when the record is more than three hours old. Pincode and
-// DistanceKM are given for questions by pin code or position.
+// Stale is true when the record is more than three hours old, and never for the
+// record of a date. Pincode and DistanceKM are given for questions by pin code or
+// position.
 type Detail struct {
 	State         string            `json:"state,omitempty"`
 	Pincode       string            `json:"pincode,omitempty"`
