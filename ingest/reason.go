@@ -30,6 +30,7 @@ const (
 	BadPosition      Reason = "bad_position"      // coordinates outside India or 0,0: the position is dropped, the readings stay
 	StationMoved     Reason = "station_moved"     // a position far from the known one: the known one stays, and the readings too
 	Duplicate        Reason = "duplicate"         // the same station, pollutant and time again in one fetch
+	NotListed        Reason = "not_listed"        // a record that the source counts and did not list
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
 	OutsideIndia     Reason = "outside_india"     // a reading whose source says that it was taken in another country
 	GateFailed       Reason = "gate_failed"       // a batch whose own cross-check fails

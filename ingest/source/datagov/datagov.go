@@ -22,23 +22,19 @@ type Source struct {
 }
 
 // Fetch implements [ingest.Source]. It asks for pages until it has as many
-// records as the portal says there are. Nothing is yielded when a page fails.
+// different records as the portal says there are. The order of the portal's
+// pages is unstable, so a record may fall between two of them: then it looks
+// through the pages once more, and counts what it has not met by then as
+// [ingest.NotListed]. Nothing is yielded when a page of the first look fails.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
-	for page := 0; ; page++ {
-		if page == s.config.MaxPages {
-			return refuse(fmt.Sprintf("data.gov.in: the listing goes on after %d pages", page))
-		}
-		reply, err := s.client.Get(ctx, s.page(records.read), fetch.Stamp{})
-		if err != nil {
-			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
-		}
-		done, err := records.page(bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***"))) // a refusal may quote the key
-		if err != nil {
-			return fmt.Errorf("reading data.gov.in: %w", err)
-		}
-		if done {
-			break
+	if err := s.look(ctx, records); err != nil {
+		return err
+	}
+	if records.missing() > 0 {
+		records.again()
+		if err := s.lookAgain(ctx, records); ctx.Err() != nil {
+			return err
 		}
 	}
 	b := ingest.NewBuilder(s.name, s.clock(), yield)
@@ -47,6 +43,36 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 		return err
 	}
 	return b.Close()
+}
+
+// look goes through the pages from the first to the last that is needed.
+func (s *Source) look(ctx context.Context, records *listing) error {
+	for page := range s.config.MaxPages {
+		reply, err := s.client.Get(ctx, s.page(records.read), fetch.Stamp{})
+		if err != nil {
+			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
+		}
+		body := bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***")) // a refusal may quote the key
+		done, err := records.page(body)
+		if err != nil {
+			return fmt.Errorf("reading page %d of data.gov.in: %w", page+1, err)
+		}
+		if done {
+			return nil
+		}
+	}
+	return refuse(fmt.Sprintf("data.gov.in: the listing goes on after %d pages", s.config.MaxPages))
+}
+
+// lookAgain is a second look. When it fails the first one stands, so it may
+// take half of the time that the fetch has left; the other half is for storing.
+func (s *Source) lookAgain(ctx context.Context, records *listing) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	return s.look(ctx, records)
 }
 
 // page is the address of the page from a record on. It holds the key: never

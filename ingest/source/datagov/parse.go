@@ -1,11 +1,9 @@
 package datagov
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,8 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// stalledPages is how many pages in a row may bring nothing new: the order of
-// the portal's pages is unstable, so one may, but then the listing goes on.
+// stalledPages is how many pages in a row of a first look may bring nothing
+// new: the order of the portal's pages is unstable, so one may, but then the
+// listing goes on.
 const stalledPages = 3
 
 // scalar is a JSON string or number as it was written: the portal gives either.
@@ -62,9 +61,11 @@ type key struct{ station, pollutant, at scalar }
 type listing struct {
 	records    []record
 	seen       map[key]bool
-	read       int // records of all pages, repeated ones included
-	duplicates int
+	total      int // as the portal says, -1 when it does not
+	read       int // records of the pages of this look, repeated ones included
+	duplicates int // of the first look
 	stalled    int
+	second     bool // this look is the second
 }
 
 func newListing() *listing { return &listing{seen: make(map[key]bool)} }
@@ -85,15 +86,18 @@ func (l *listing) page(body []byte) (done bool, err error) {
 	if p.Records == nil {
 		return false, refuse(fmt.Sprintf("the page has no records; the portal says %.100q", p.Message))
 	}
-	total, err := strconv.Atoi(string(p.Total))
-	if err != nil {
-		total = -1 // not given: the listing ends with an empty page
+	if !l.second { // the first look's total is one that the pages have borne out
+		if l.total, err = strconv.Atoi(string(p.Total)); err != nil {
+			l.total = -1 // not given: the listing ends with an empty page
+		}
 	}
 	fresh := 0
 	for _, r := range *p.Records {
 		k := key{r.Station, r.Pollutant, r.LastUpdate}
 		if l.seen[k] {
-			l.duplicates++
+			if !l.second {
+				l.duplicates++
+			}
 			continue
 		}
 		l.seen[k] = true
@@ -102,16 +106,25 @@ func (l *listing) page(body []byte) (done bool, err error) {
 	}
 	count := len(*p.Records)
 	l.read += count
-	return total < 0 && count == 0 || total >= 0 && l.read >= total, l.fault(count, fresh, total)
+	if l.second {
+		return count == 0 || l.read >= l.total || l.missing() == 0, nil
+	}
+	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.fault(count, fresh)
 }
 
-// fault says why a listing cannot go on after a page.
-func (l *listing) fault(count, fresh, total int) error {
+// missing is how many of the records that the portal counts were not met.
+func (l *listing) missing() int { return max(0, l.total-len(l.records)) }
+
+// again begins the second look.
+func (l *listing) again() { l.read, l.second = 0, true }
+
+// fault says why a first look cannot go on after a page.
+func (l *listing) fault(count, fresh int) error {
 	switch {
 	case len(l.records) == 0:
 		return refuse("the listing is empty")
-	case count == 0 && l.read < total:
-		return refuse(fmt.Sprintf("an empty page after %d of %d records", l.read, total))
+	case count == 0 && l.read < l.total:
+		return refuse(fmt.Sprintf("an empty page after %d of %d records", l.read, l.total))
 	case count > 0 && fresh == 0:
 		if l.stalled++; l.stalled == stalledPages {
 			return refuse(fmt.Sprintf("the portal repeats its pages: %d in a row bring nothing new", stalledPages))
@@ -122,23 +135,13 @@ func (l *listing) fault(count, fresh, total int) error {
 	return nil
 }
 
-// Parse reads one page of the resource and adds its sub-indices to b.
-func Parse(r io.Reader, b *ingest.Builder) error {
-	var body bytes.Buffer
-	if _, err := body.ReadFrom(r); err != nil {
-		return fmt.Errorf("reading a page: %w", err)
-	}
-	l := newListing()
-	if _, err := l.page(body.Bytes()); err != nil {
-		return err
-	}
-	return l.add(b)
-}
-
 // add adds all records to b.
 func (l *listing) add(b *ingest.Builder) error {
 	for range l.duplicates {
 		b.Reject(ingest.Duplicate)
+	}
+	for range l.missing() {
+		b.Reject(ingest.NotListed)
 	}
 	stations := make(map[scalar]int)
 	for i := range l.records {
