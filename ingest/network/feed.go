@@ -71,9 +71,11 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	if reason != ingest.None {
 		b.Reject(reason)
 	}
+	at, _ := ParseStamp(s.stamp)
 	station := b.Station(Station(s.name, s.city, s.state, lat, lon))
 	for _, f := range s.figures {
-		reading, reason := SubIndex(f.id, s.stamp, f.avg)
+		pollutant, _ := schema.ParsePollutant(f.id)
+		reading, reason := SubIndex(pollutant, at, f.avg)
 		if reason != ingest.None {
 			b.Reject(reason)
 			continue

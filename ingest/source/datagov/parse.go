@@ -170,7 +170,9 @@ func addRecord(b *ingest.Builder, r *record, stations map[scalar]int) error {
 	if figure == "" {
 		figure = r.PollutantAvg
 	}
-	reading, reason := network.SubIndex(string(r.Pollutant), string(r.LastUpdate), string(figure))
+	pollutant, _ := schema.ParsePollutant(string(r.Pollutant))
+	at, _ := network.ParseStamp(r.LastUpdate)
+	reading, reason := network.SubIndex(pollutant, at, string(figure))
 	if reason != ingest.None {
 		b.Reject(reason)
 		return nil

@@ -36,20 +36,11 @@ func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
 		lat, lon := position(at(cells, l.latitude), at(cells, l.longitude), b)
 		return network.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
 	})
-	p := l.pollutants.parse(cells[l.pollutant])
-	if !p.Valid() {
-		b.Reject(ingest.UnknownPollutant)
-		return nil
-	}
-	end, ok := l.clock.parse(cells[l.stamp], network.ParseStamp)
-	if !ok {
-		b.Reject(ingest.BadTime)
-		return nil
-	}
-	v, reason := ingest.ParseValue(string(cells[l.average]))
+	stamp, _ := l.clock.parse(cells[l.stamp], network.ParseStamp)
+	reading, reason := network.SubIndex(l.pollutants.parse(cells[l.pollutant]), stamp, string(cells[l.average]))
 	if reason != ingest.None {
 		b.Reject(reason)
 		return nil
 	}
-	return b.Add(station, schema.Reading{Pollutant: p, At: end, Value: v, Kind: schema.SubIndex, Averaging: schema.Hourly})
+	return b.Add(station, reading)
 }
