@@ -33,6 +33,7 @@ const (
 	NotListed        Reason = "not_listed"        // a record that the source counts and did not list
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
 	OutsideIndia     Reason = "outside_india"     // a reading whose source says that it was taken in another country
+	Unreadable       Reason = "unreadable"        // a part of a watched folder that cannot be looked at; the rest is read
 	GateFailed       Reason = "gate_failed"       // a batch whose own cross-check fails
 	BadReply         Reason = "bad_reply"         // a reply or file that cannot be read as what it should be: cut off, too large, a web page
 )

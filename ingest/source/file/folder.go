@@ -22,6 +22,7 @@ type Folder struct {
 	config Config
 	clock  func() time.Time
 	seen   map[string]entry
+	closed map[string]bool // what could not be looked at the last time
 }
 
 // entry is what a file looked like.
@@ -41,13 +42,13 @@ var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~
 
 // Fetch implements [ingest.Source]. A file that cannot be read does not keep
 // the others from being read; the error then tells of all such files. A file
-// that is no known format is reported once, until it changes.
+// that is no known format is reported once, until it changes, and a subfolder
+// that cannot be looked at once, until it can.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
-	files, err := f.list(ctx)
+	files, faults, err := f.list(ctx)
 	if err != nil {
 		return fmt.Errorf("looking through %q: %w", f.config.Folder, err)
 	}
-	var faults []error
 	for _, e := range files {
 		passed := true
 		err := f.file(ctx, e, w, func(b *ingest.Batch) error {
@@ -55,6 +56,9 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 			passed = passed && err == nil
 			return err
 		})
+		if !passed || ctx.Err() != nil {
+			f.closed = nil // the next fetch tells of it
+		}
 		if !passed {
 			return err
 		}
@@ -85,14 +89,29 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 }
 
 // list returns the files to read, the oldest first, and forgets those that are
-// gone.
-func (f *Folder) list(ctx context.Context) ([]entry, error) {
-	var fresh []entry
-	present := make(map[string]bool)
+// gone. What cannot be looked at is skipped; faults tell what is new of it.
+func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
+	present, closed := make(map[string]bool), make(map[string]bool)
+	skip := func(path string, err error) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return // it went away while we looked
+		}
+		closed[path] = true
+		if !f.closed[path] {
+			faults = append(faults, &ingest.BatchError{Reason: ingest.Unreadable, Detail: err.Error()})
+		}
+	}
 	settled := f.clock().Add(-f.config.Settle)
-	err := filepath.WalkDir(f.config.Folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || ctx.Err() != nil {
+	err = filepath.WalkDir(f.config.Folder, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
+		}
+		if err != nil && path == f.config.Folder {
+			return err
+		}
+		if err != nil {
+			skip(path, err)
+			return nil
 		}
 		name := d.Name()
 		hidden := strings.HasPrefix(name, ".") && path != f.config.Folder
@@ -106,11 +125,9 @@ func (f *Folder) list(ctx context.Context) ([]entry, error) {
 			return nil
 		}
 		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went away while we looked
-		}
 		if err != nil {
-			return err
+			skip(path, err)
+			return nil
 		}
 		present[path] = true
 		if e := (entry{path, info}); !f.seen[path].same(e) && !info.ModTime().After(settled) {
@@ -119,13 +136,14 @@ func (f *Folder) list(ctx context.Context) ([]entry, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	f.closed = closed
 	for path := range f.seen {
 		if !present[path] {
 			delete(f.seen, path)
 		}
 	}
 	slices.SortStableFunc(fresh, func(a, b entry) int { return a.info.ModTime().Compare(b.info.ModTime()) })
-	return fresh, nil
+	return fresh, faults, nil
 }

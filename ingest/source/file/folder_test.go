@@ -144,6 +144,43 @@ func TestFolderReportsStrangersOnce(t *testing.T) {
 	w.expect("the stranger turned into a table", 1)
 }
 
+// TestFolderSkipsWhatItCannotLookAt: one subfolder lies too deep for the system
+// to open it by its path, which stops every user alike.
+func TestFolderSkipsWhatItCannotLookAt(t *testing.T) {
+	t.Parallel()
+	w := watch(t)
+	w.put("a.csv", listingHead+listingRow, time.Minute)
+	w.put("z/b.csv", listingHead+listingRow, time.Hour)
+	at, err := os.OpenRoot(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.Repeat("m", 200)
+	for range 25 { // a path may have 4,096 bytes
+		if err := at.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		deeper, err := at.OpenRoot(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = at.Close()
+		at = deeper
+	}
+	_ = at.Close()
+	rows, err := w.fetch(nil)
+	refused, ok := errors.AsType[*ingest.BatchError](err)
+	if rows != 2 || !ok || refused.Reason != ingest.Unreadable || !strings.Contains(refused.Detail, name) {
+		t.Errorf("%d readings and error %.200v, want 2 and one that names the subfolder", rows, err)
+	}
+	w.put("c.csv", listingHead+listingRow, time.Minute)
+	w.expect("the next fetch reports it no more", 1)
+	if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
+		t.Fatal(err)
+	}
+	w.expect("it is gone", 0)
+}
+
 func TestFolderThatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
