@@ -33,7 +33,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	}
 	if records.missing() > 0 {
 		records.again()
-		if err := s.lookAgain(ctx, records); ctx.Err() != nil {
+		if err := s.lookAgain(ctx, records); err != nil {
 			return err
 		}
 	}
@@ -66,13 +66,18 @@ func (s *Source) look(ctx context.Context, records *listing) error {
 
 // lookAgain is a second look. When it fails the first one stands, so it may
 // take half of the time that the fetch has left; the other half is for storing.
+// It returns an error only when ctx has ended.
 func (s *Source) lookAgain(ctx context.Context, records *listing) error {
+	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		limited, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	return s.look(ctx, records)
+	if err := s.look(limited, records); err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil
 }
 
 // page is the address of the page from a record on. It holds the key: never
