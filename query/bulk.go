@@ -60,6 +60,9 @@ func appendRefusal(b []byte, name string, err error) ([]byte, error) {
 	if !errors.As(err, &p) {
 		return b, err
 	}
+	if p.Field == "city" { // what the client calls it
+		errors.As(refield(p, "cities"), &p)
+	}
 	text, err := json.Marshal(schema.BulkError{Status: "error", City: name, Error: *p})
 	return append(b, text...), err
 }
