@@ -166,6 +166,16 @@ func TestPinCodes(t *testing.T) {
 	if r := record(t, body); r.City != "Delhi" || r.AQI != 110 {
 		t.Errorf("a pin code on a day of which only its city is known: %s", body)
 	}
+	var days rangeReply
+	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-18&to=2026-11-20")
+	if err := json.Unmarshal([]byte(body), &days); err != nil || len(days.Records) != 3 || days.Records[1].AQI != 101 || days.Records[2].AQI != 205 {
+		t.Errorf("days of a pin code, some of which only its city has: %s", body)
+	}
+	status, h, body := w.get(t, "/v1/aqi?pincode=110001&date=2018-11-08")
+	checkRefusal(t, status, h, body, schema.NoData, "date")
+	if !strings.Contains(body, "There are no figures for the pin code 110001 (Delhi) for 2018-11-08.") {
+		t.Errorf("the refusal does not name the pin code: %s", body)
+	}
 	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-20&to=2026-11-20&interval=hour")
 	var r rangeReply
 	if err := json.Unmarshal([]byte(body), &r); err != nil || len(r.Records) != 2 || r.Records[0].AQI != 190 || r.Records[1].AQI != 205 {
@@ -203,12 +213,12 @@ func TestBulkKeepsTheOrder(t *testing.T) {
 	for _, r := range got.Results {
 		line := r.Status + " " + r.City
 		if r.Error != nil {
-			line += " " + string(r.Error.Code)
+			line += " " + string(r.Error.Code) + " " + r.Error.Field
 		}
 		lines = append(lines, line)
 	}
 	want := []string{
-		"success Delhi", "error Atlantis location_not_found", "success Aurangabad, Bihar", "error Aurangabad ambiguous_location",
+		"success Delhi", "error Atlantis location_not_found cities", "success Aurangabad, Bihar", "error Aurangabad ambiguous_location cities",
 		"success Delhi", "success Delhi",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" || got.Count != len(want) || got.Status != "success" {
@@ -219,7 +229,7 @@ func TestBulkKeepsTheOrder(t *testing.T) {
 		t.Errorf("100 cities: %d", status)
 	}
 	_, _, body = w.get(t, "/v1/aqi?cities=Delhi,Pune,Kochi&date=2026-11-19")
-	if strings.Count(body, `"date":"2026-11-19"`) != 2 || strings.Count(body, `"no_data"`) != 1 {
+	if strings.Count(body, `"date":"2026-11-19"`) != 2 || strings.Count(body, `"no_data"`) != 1 || !strings.Contains(body, `"field":"date"`) {
 		t.Errorf("bulk for a date: %s", body)
 	}
 }
@@ -238,7 +248,7 @@ func TestListsOfCitiesAndStations(t *testing.T) {
 			names = append(names, c.Name)
 		}
 		if path = ""; page.HasMore {
-			path = "/v1/cities?limit=3&cursor=" + page.NextCursor
+			path = "/v1/cities?limit=3&cursor=" + *page.NextCursor
 		}
 	}
 	want := []string{"Aurangabad, Bihar", "Aurangabad, Maharashtra", "Byrnihat, Assam", "Delhi", "Kanpur", "Kochi", "Pune", "Sri Vijaya Puram"}
@@ -276,7 +286,7 @@ func TestListsOfCitiesAndStations(t *testing.T) {
 	for path, field := range map[string]string{
 		"/v1/stations?near=28.6": "near", "/v1/stations?near=x,y": "near", "/v1/stations?near=99,1": "near", "/v1/stations?radius_km=3": "radius_km",
 		"/v1/stations?near=1,1&radius_km=0": "radius_km", "/v1/stations?near=1,1&radius_km=501": "radius_km", "/v1/stations?limit=0": "limit",
-		"/v1/stations?limit=1001": "limit", "/v1/stations?limit=x": "limit", "/v1/stations?cursor=%21": "cursor", "/v1/cities?city=x": "city",
+		"/v1/stations?limit=1001": "limit", "/v1/stations?limit=x": "limit", "/v1/stations?cursor=%21": "cursor", "/v1/cities?cursor=xxx": "cursor", "/v1/cities?city=x": "city",
 		"/v1/cities?q=": "q", "/v1/cities?q=a&q=b": "q", "/v1/stations/cpcb-karve-road?x=1": "x",
 	} {
 		status, h, body := w.get(t, path)
@@ -284,4 +294,32 @@ func TestListsOfCitiesAndStations(t *testing.T) {
 	}
 	status, h, body := w.get(t, "/v1/stations/nobody")
 	checkRefusal(t, status, h, body, schema.NotFound, "id")
+}
+
+func TestACursorBelongsToItsList(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	next := func(path string) string {
+		t.Helper()
+		var page struct {
+			Next *string `json:"next_cursor"`
+		}
+		if _, _, body := w.get(t, path); json.Unmarshal([]byte(body), &page) != nil || page.Next == nil {
+			t.Fatalf("%s: %s", path, body)
+		}
+		return *page.Next
+	}
+	cities, stations, near := next("/v1/cities?limit=1"), next("/v1/stations?limit=1"), next("/v1/stations?near=28.6,77.2&limit=1")
+	for _, path := range []string{
+		"/v1/stations?cursor=" + cities, "/v1/cities?cursor=" + stations, "/v1/stations?cursor=" + near,
+		"/v1/stations?near=28.6,77.2&cursor=" + stations, "/v1/stations?near=18.5,73.8&cursor=" + near,
+	} {
+		status, h, body := w.get(t, path)
+		checkRefusal(t, status, h, body, schema.InvalidRequest, "cursor")
+	}
+	for _, path := range []string{"/v1/cities", "/v1/stations", "/v1/stations?near=28.6,77.2&limit=1&cursor=" + near} {
+		if _, _, body := w.get(t, path); !strings.Contains(body, `"has_more":false,"next_cursor":null`) {
+			t.Errorf("the last page of %s: %s", path, body)
+		}
+	}
 }

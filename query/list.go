@@ -54,26 +54,31 @@ func fields(raw string, allowed ...string) (map[string]string, error) {
 }
 
 // page cuts the page that the parameters limit and cursor ask for out of n
-// entries in the order of their keys; key names an entry.
-func page(params map[string]string, n int, key func(int) string) (from, to int, next string, err error) {
+// entries in the order of their keys; key names an entry. The cursor carries the
+// name of its list, so that one list's is not taken for another's. next is nil
+// on the last page.
+func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
+	list += "\x00"
 	limit := defaultLimit
 	if text, ok := params["limit"]; ok {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
-			return 0, 0, "", invalid("limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
+			return 0, 0, nil, invalid("limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
 		}
 	}
 	if text, ok := params["cursor"]; ok {
-		after, err := base64.RawURLEncoding.DecodeString(text)
-		if err != nil || len(after) == 0 {
-			return 0, 0, "", invalid("cursor", "The cursor is not one that this service has given.")
+		raw, err := base64.RawURLEncoding.DecodeString(text)
+		after, ours := strings.CutPrefix(string(raw), list)
+		if err != nil || !ours || after == "" {
+			return 0, 0, nil, invalid("cursor", "The cursor is not one that this list has given.")
 		}
-		for from < n && key(from) <= string(after) {
+		for from < n && key(from) <= after {
 			from++
 		}
 	}
 	to = min(from+limit, n)
 	if to < n {
-		next = base64.RawURLEncoding.EncodeToString([]byte(key(to - 1)))
+		text := base64.RawURLEncoding.EncodeToString([]byte(list + key(to-1)))
+		next = &text
 	}
 	return from, to, next, nil
 }
@@ -90,11 +95,11 @@ func (s *Service) listCities(c *api.Call) (api.Response, error) {
 	}
 	found := snap.index.Prefix(params["q"])
 	key := func(i int) string { return snap.index.Label(found[i]) + "\x00" + snap.cities[found[i]].State }
-	from, to, next, err := page(params, len(found), key)
+	from, to, next, err := page(params, "cities", len(found), key)
 	if err != nil {
 		return api.Response{}, err
 	}
-	list := schema.List[schema.CityEntry]{Status: schema.Success, Data: []schema.CityEntry{}, HasMore: next != "", NextCursor: next}
+	list := schema.List[schema.CityEntry]{Status: schema.Success, Data: []schema.CityEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, i := range found[from:to] {
 		list.Data = append(list.Data, snap.cityEntry(i))
 	}
@@ -146,7 +151,7 @@ func (s *Service) listStations(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	_, near := params["near"]
+	where, near := params["near"]
 	key := func(i int) string {
 		id := snap.stations[found[i].station].ID
 		if near {
@@ -162,19 +167,23 @@ func (s *Service) listStations(c *api.Call) (api.Response, error) {
 			return strings.Compare(snap.stations[a.station].ID, snap.stations[b.station].ID)
 		})
 	}
-	from, to, next, err := page(params, len(found), key)
+	list := "stations"
+	if near {
+		list = "stations near " + where // the keys are distances from there
+	}
+	from, to, next, err := page(params, list, len(found), key)
 	if err != nil {
 		return api.Response{}, err
 	}
-	list := schema.List[schema.StationEntry]{Status: schema.Success, Data: []schema.StationEntry{}, HasMore: next != "", NextCursor: next}
+	reply := schema.List[schema.StationEntry]{Status: schema.Success, Data: []schema.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, sm := range found[from:to] {
 		e := snap.stationEntry(sm.station)
 		if near {
 			e.DistanceKM = kilometres(sm.km)
 		}
-		list.Data = append(list.Data, e)
+		reply.Data = append(reply.Data, e)
 	}
-	return api.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
+	return api.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
 }
 
 func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {

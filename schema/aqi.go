@@ -68,12 +68,12 @@ type StationFigure struct {
 	Updated    time.Time `json:"updated"`
 }
 
-// List is one page of a list.
+// List is one page of a list. NextCursor is null on the last page.
 type List[T any] struct {
-	Status     string `json:"status"`
-	Data       []T    `json:"data"`
-	HasMore    bool   `json:"has_more"`
-	NextCursor string `json:"next_cursor,omitempty"`
+	Status     string  `json:"status"`
+	Data       []T     `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
 }
 
 // CityEntry is a city in GET /v1/cities. Name is how the city is called in
