@@ -66,11 +66,10 @@ func averaging(p schema.Pollutant, dailyMean bool) string {
 	return "24h"
 }
 
-// name adds the stations that reported about the hour of the record with their
-// figures, and whom to thank for them.
-func (s *Snapshot) name(d *schema.Detail, samples []sample, at uint32) {
+// name adds the samples that have figures, and whom to thank for them.
+func (s *Snapshot) name(d *schema.Detail, samples []sample) {
 	for _, sm := range samples {
-		if sm.figures.at > 0 && sm.figures.at+mixWindow < at {
+		if sm.figures.at == 0 {
 			continue
 		}
 		st := &s.stations[sm.station]
@@ -79,9 +78,6 @@ func (s *Snapshot) name(d *schema.Detail, samples []sample, at uint32) {
 		}
 		if !slices.Contains(d.Source, st.Source) && st.Source != "" {
 			d.Source = append(d.Source, st.Source)
-		}
-		if sm.figures.at == 0 {
-			continue
 		}
 		entry := schema.StationFigure{ID: st.ID, Name: st.Name, AQI: known(sm.figures.aqi), Updated: instant(sm.figures.updated)}
 		if sm.km >= 0 {
@@ -117,6 +113,25 @@ func (s *Snapshot) ofCity(c *city) []sample {
 	return out
 }
 
+// reporting returns the city's stations that reported in the hour of its record,
+// those without an AQI included.
+func (s *Snapshot) reporting(c *city) []sample {
+	var out []sample
+	for _, sm := range s.ofCity(c) {
+		st := &s.stations[sm.station]
+		if st.at != c.at {
+			if st.heard == 0 {
+				continue
+			}
+			unrated := noFigures()
+			unrated.at, unrated.updated = c.at, st.heard
+			sm.figures = &unrated
+		}
+		out = append(out, sm)
+	}
+	return out
+}
+
 // cityDetail returns the detailed answer for a city that has figures.
 func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
 	if d := s.details[i].Load(); d.holds(now) {
@@ -125,7 +140,7 @@ func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
 	c := &s.cities[i]
 	detail := detailOf(&c.figures, now)
 	detail.State = c.State
-	s.name(&detail, s.ofCity(c), c.at)
+	s.name(&detail, s.reporting(c))
 	body, err := json.Marshal(detailRecord{Record: c.record(s.index.Label(i)), Detail: detail})
 	if err != nil {
 		return api.Response{}, err

@@ -11,5 +11,15 @@ func CheckQuestion(raw string, now time.Time) error {
 	return err
 }
 
+// NewGuard makes what keeps clients from an engine that has failed.
+var NewGuard = newGuard
+
+// BePatient has questions that memory can answer wait for newer days.
+func (s *Service) BePatient(d time.Duration) {
+	for _, a := range s.airs {
+		a.history.patience = d
+	}
+}
+
 // WaitForPins returns when the reading of pin codes has ended.
 func (s *Service) WaitForPins(ctx context.Context) { s.pins.Wait(ctx) }

@@ -101,7 +101,7 @@ func mix(samples []sample) (figures, []sample) {
 	}
 	used := make([]sample, 0, len(samples))
 	out := noFigures()
-	out.at, out.total = newest, uint16(min(len(samples), math.MaxUint16))
+	out.at = newest
 	var aqi, weights float64
 	for _, s := range samples {
 		if s.figures.at+mixWindow < newest {
@@ -114,7 +114,8 @@ func mix(samples []sample) (figures, []sample) {
 		out.derived |= s.figures.derived
 		out.daily |= s.figures.daily
 	}
-	out.used = uint16(len(used))
+	out.used = uint16(min(len(used), math.MaxUint16))
+	out.total = out.used // others did not report then
 	out.aqi = int16(halfUp(aqi / weights))
 	lead := -1.0
 	for _, p := range schema.Pollutants {

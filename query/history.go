@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -30,6 +31,7 @@ type history struct {
 	group    singleflight.Group
 	size     atomic.Int64 // bytes of days held
 	limit    int64
+	patience time.Duration // for newer days than those in memory
 	touches  atomic.Uint64 // roll-ups noticed
 	loads    counter
 	failures counter
@@ -41,7 +43,7 @@ type counter interface{ Inc() }
 const maxCities = 10_000
 
 func newHistory(t tables, limit int64) (*history, error) {
-	h := &history{tables: t, limit: limit}
+	h := &history{tables: t, limit: limit, patience: cachedPatience}
 	var err error
 	h.cities, err = lru.NewWithEvict(maxCities, func(_ places.City, p *past) { h.leave(p) })
 	return h, err
@@ -89,7 +91,8 @@ func (p *past) state() (dirty schema.Day, marks uint64) {
 }
 
 // of returns a city's days, sorted. Days that a roll-up has touched are read
-// again first; when the engine is away the days as they were are given.
+// again first; when the engine is away or slow the days as they were are given, and
+// the reading goes on.
 func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
 	p, ok := h.cities.Get(c)
 	if ok {
@@ -100,17 +103,28 @@ func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
 	// The work is shared by all who wait for it, so it outlives the one who
 	// happened to ask first.
 	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
-		return h.load(context.WithoutCancel(ctx), c)
+		p, err := h.load(context.WithoutCancel(ctx), c)
+		if err != nil {
+			h.failures.Inc()
+		}
+		return p, err
 	})
+	if ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, h.patience)
+		defer cancel()
+	}
 	select {
 	case <-ctx.Done():
+		if ok {
+			return p, *p.days.Load(), nil
+		}
 		return nil, nil, ctx.Err()
 	case result := <-done:
 		if result.Err == nil {
 			p = result.Val.(*past)
 			return p, *p.days.Load(), nil
 		}
-		h.failures.Inc()
 		if ok {
 			return p, *p.days.Load(), nil
 		}
@@ -211,7 +225,7 @@ func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day
 	var out []day
 	var d int32
 	var row raw
-	err := each(ctx, t.conn, row.into(&d), func() { out = append(out, day{schema.Day(d), row.figures()}) },
+	err := t.each(ctx, row.into(&d), func() { out = append(out, day{schema.Day(d), row.figures()}) },
 		fmt.Sprintf(`SELECT toInt32(day), %s FROM %s.city_day FINAL
 			WHERE city = {city:String} AND state = {state:String} AND day >= toDate({from:Int32})
 			ORDER BY day`, cityFigures, t.database),
@@ -223,7 +237,8 @@ func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day
 }
 
 // filled returns the days with their gaps filled from stations around. The
-// result is remembered; without the engine the gaps stay and whole is false.
+// result is remembered; without the engine the gaps stay and whole is false. An
+// engine that has just failed is not waited for.
 func (h *history) filled(ctx context.Context, p *past, days []day, lenders func() []string) (out []day, whole bool) {
 	gaps := false
 	for i := range days {
@@ -251,7 +266,11 @@ func (h *history) filled(ctx context.Context, p *past, days []day, lenders func(
 		return out, true
 	}
 	ids := lenders()
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	patience := fillPatience
+	if !h.tables.healthy() {
+		patience = h.patience
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := h.tables.lend(ctx, ids, wanted); err != nil {
 		h.failures.Inc()

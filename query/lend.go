@@ -38,7 +38,7 @@ func (t tables) lenders(ctx context.Context, stations []string, moments []uint32
 		dest = append(dest, &got[i])
 	}
 	out := map[lenderKey][records]schema.Figure{}
-	err := each(ctx, t.conn, dest,
+	err := t.each(ctx, dest,
 		func() {
 			var amount [records]schema.Figure
 			for i := range got {
@@ -163,6 +163,36 @@ func (t tables) readRecent(ctx context.Context, s *Snapshot) error {
 		if amount, ok := got[lenderKey{id, at}]; ok {
 			s.recent[i] = amount
 		}
+	}
+	return nil
+}
+
+// readHeard fills in which stations reported in their city's latest hour although
+// their figures are of another.
+func (t tables) readHeard(ctx context.Context, s *Snapshot) error {
+	var ids, hours []string
+	for i := range s.stations {
+		st := &s.stations[i]
+		if st.city < 0 {
+			continue
+		}
+		if c := &s.cities[st.city]; c.aqi >= 0 && c.at != st.at {
+			ids, hours = append(ids, st.ID), append(hours, fmt.Sprint(c.at))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var id string
+	var updated uint32
+	err := t.each(ctx, []any{&id, &updated}, func() { s.stations[s.byID[id]].heard = updated },
+		fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)) FROM %s.station_hour
+			WHERE (station, at) IN (SELECT wanted.1, toDateTime(wanted.2, 'UTC')
+				FROM (SELECT arrayJoin(arrayZip({stations:Array(String)}, [%s]::Array(UInt32))) AS wanted))
+			GROUP BY station`, t.database, strings.Join(hours, ", ")),
+		param("stations", ids))
+	if err != nil {
+		return fmt.Errorf("reading who reported: %w", err)
 	}
 	return nil
 }

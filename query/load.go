@@ -13,6 +13,7 @@ import (
 type tables struct {
 	conn     Conn
 	database string
+	guard    *guard // nil: a failure delays nobody
 }
 
 func (t tables) sql(format string) string {
@@ -27,7 +28,7 @@ func (t tables) stations(ctx context.Context) ([]station, error) {
 		kind        uint8
 		first, last uint32
 	)
-	err := each(ctx, t.conn,
+	err := t.each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last},
 		func() {
 			row.Kind, row.FirstSeen, row.LastSeen = schema.StationKind(kind), instant(first), instant(last)
@@ -47,7 +48,7 @@ func (t tables) stationHours(ctx context.Context, since uint32) (map[string]figu
 	out := map[string]figures{}
 	var id string
 	var row raw
-	err := each(ctx, t.conn, row.into(&id), func() { out[id] = row.figures() },
+	err := t.each(ctx, row.into(&id), func() { out[id] = row.figures() },
 		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour
 			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (station, at) IN (
 				SELECT station, if(countIf(aqi IS NOT NULL) > 0, maxIf(at, aqi IS NOT NULL), max(at))
@@ -66,7 +67,7 @@ func (t tables) cityHours(ctx context.Context, since uint32) (map[places.City]fi
 	out := map[places.City]figures{}
 	var at places.City
 	var row raw
-	err := each(ctx, t.conn, row.into(&at.Name, &at.State), func() { out[at] = row.figures() },
+	err := t.each(ctx, row.into(&at.Name, &at.State), func() { out[at] = row.figures() },
 		fmt.Sprintf(`SELECT city, state, %[2]s FROM %[1]s.city_hour
 			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (city, state, at) IN (
 				SELECT city, state, max(at) FROM %[1]s.city_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY city, state)
@@ -94,7 +95,7 @@ const overlap = time.Minute
 // mark, or shortly before it, computed.
 func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
-	err = each(ctx, t.conn, []any{&now.at, &now.count, &from}, func() {},
+	err = t.each(ctx, []any{&now.at, &now.count, &from}, func() {},
 		t.sql(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))) FROM %s.rollup`),
 		number("since", max(last.at-overlap.Milliseconds(), 0)))
 	if err != nil {

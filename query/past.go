@@ -12,16 +12,14 @@ import (
 	"vayu/schema"
 )
 
-// queryPatience bounds one query on behalf of a client.
-const queryPatience = 10 * time.Second
-
 // moment is a row of an answer about the past: figures with the day they stand
 // for, or with no day when they stand for an hour.
 type moment = day
 
 // pastOf answers for a place on a date or over a range.
 func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.Response, error) {
-	ctx := c.Context()
+	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
+	defer cancel()
 	from, to := q.from, q.to
 	if q.has(askDate) {
 		from, to = q.day, q.day
@@ -35,7 +33,11 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.
 		err   error
 	)
 	if q.has(askCity) {
-		label, rows, err = a.cityPast(ctx, snap, q.city, from, to, q.hourly)
+		var i int
+		if i, err = snap.index.Find(q.city); err != nil {
+			return api.Response{}, err
+		}
+		label, rows, err = a.cityPast(ctx, snap, i, from, to, q.hourly)
 	} else {
 		label, rows, err = s.pinPast(ctx, a, snap, q.pin, from, to, q.hourly)
 	}
@@ -68,6 +70,9 @@ func nothingFor(label string, q *question, from, to schema.Day) error {
 	field, when := "date", from.String()
 	if !q.has(askDate) {
 		field, when = "from", fmt.Sprintf("%s to %s", from, to)
+	}
+	if q.has(askPincode) {
+		label = fmt.Sprintf("the pin code %d (%s)", q.pin, label)
 	}
 	return schema.Refuse(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
 }
@@ -107,10 +112,10 @@ func (a *air) dayDetail(ctx context.Context, snap *Snapshot, q *question, label 
 		}
 		d.State = snap.cities[i].State
 		stations := snap.ofCity(&snap.cities[i])
-		if err := a.tables.asOf(ctx, snap, stations, m.at); err != nil {
+		if err := a.asked.asOf(ctx, snap, stations, m.at); err != nil {
 			return api.Response{}, unavailable(err)
 		}
-		snap.name(&d, stations, m.at)
+		snap.name(&d, stations)
 	} else {
 		d.Pincode = fmt.Sprint(q.pin)
 	}
@@ -124,12 +129,10 @@ func (a *air) dayDetail(ctx context.Context, snap *Snapshot, q *question, label 
 // asOf gives the samples the figures of their stations in one hour instead of
 // those of now; stations that did not report then have figures of nothing.
 func (t tables) asOf(ctx context.Context, snap *Snapshot, samples []sample, at uint32) error {
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
-	defer cancel()
 	got := make(map[string]figures, len(samples))
 	var id string
 	var row raw
-	err := each(ctx, t.conn, row.into(&id), func() { got[id] = row.figures() },
+	err := t.each(ctx, row.into(&id), func() { got[id] = row.figures() },
 		fmt.Sprintf(`SELECT station, %s FROM %s.station_hour FINAL
 			WHERE station IN {stations:Array(String)} AND at = toDateTime({at:UInt32}, 'UTC')`, stationFigures, t.database),
 		param("stations", snap.lenderIDs(samples)), number("at", at))
@@ -167,11 +170,7 @@ func (s *Snapshot) lendersOf(i int) func() []string {
 	return func() []string { return s.lenderIDs(s.around(s.cities[i].position, nearestReach)) }
 }
 
-func (a *air) cityPast(ctx context.Context, snap *Snapshot, name string, from, to schema.Day, hourly bool) (string, []moment, error) {
-	i, err := snap.index.Find(name)
-	if err != nil {
-		return "", nil, err
-	}
+func (a *air) cityPast(ctx context.Context, snap *Snapshot, i int, from, to schema.Day, hourly bool) (string, []moment, error) {
 	c, label := &snap.cities[i], snap.index.Label(i)
 	if !hourly {
 		p, days, err := a.history.of(ctx, c.City)
@@ -181,13 +180,11 @@ func (a *air) cityPast(ctx context.Context, snap *Snapshot, name string, from, t
 		rows, _ := a.history.filled(ctx, p, between(days, from, to), snap.lendersOf(i))
 		return label, rows, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
-	defer cancel()
-	rows, err := a.tables.cityHoursBetween(ctx, c.City, from, to)
+	rows, err := a.asked.cityHoursBetween(ctx, c.City, from, to)
 	if err != nil {
 		return "", nil, unavailable(err)
 	}
-	return label, rows, unavailable(a.tables.lend(ctx, snap.lendersOf(i)(), pointers(rows)))
+	return label, rows, unavailable(a.asked.lend(ctx, snap.lendersOf(i)(), pointers(rows)))
 }
 
 func pointers(rows []moment) []*figures {
@@ -201,7 +198,7 @@ func pointers(rows []moment) []*figures {
 func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to schema.Day) ([]moment, error) {
 	var out []moment
 	var row raw
-	err := each(ctx, t.conn, row.into(), func() { out = append(out, moment{hourOnly, row.figures()}) },
+	err := t.each(ctx, row.into(), func() { out = append(out, moment{hourOnly, row.figures()}) },
 		fmt.Sprintf(`SELECT %s FROM %s.city_hour FINAL
 			WHERE city = {city:String} AND state = {state:String}
 				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
@@ -214,8 +211,9 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 }
 
 // pinPast answers for a pin code: the stations within 25 km as they were, mixed
-// as for the present; when none of them had figures, the nearest within 100 km
-// that had.
+// as for the present; for the days or hours that none of them has, the city of
+// the nearest, whose history may be older than that of any station with a
+// position; when there is nothing at all, the nearest within 100 km that had.
 func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32, from, to schema.Day, hourly bool) (string, []moment, error) {
 	at, err := s.locatePin(ctx, pin)
 	if err != nil {
@@ -226,24 +224,58 @@ func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32
 		return "", nil, refield(snap.nobodyNear(at), "pincode")
 	}
 	label := snap.placeName(near[0].station)
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
-	defer cancel()
 	inner := slices.IndexFunc(near, func(sm sample) bool { return sm.km > mixReach })
 	if inner < 0 {
 		inner = len(near)
 	}
-	rows, err := a.tables.mixBetween(ctx, snap, near[:inner], from, to, hourly, mixReach)
-	if err == nil && len(rows) == 0 && inner < len(near) {
-		rows, err = a.tables.mixBetween(ctx, snap, near[inner:], from, to, hourly, 0)
+	rows, err := a.asked.mixBetween(ctx, snap, near[:inner], from, to, hourly, mixReach)
+	if own := snap.stations[near[0].station].city; err == nil && inner > 0 && own >= 0 && len(rows) < count(from, to, hourly) {
+		var more []moment
+		if _, more, err = a.cityPast(ctx, snap, int(own), from, to, hourly); err == nil {
+			rows = join(rows, more)
+		}
 	}
-	if own := snap.stations[near[0].station].city; err == nil && len(rows) == 0 && near[0].km <= mixReach && own >= 0 {
-		c := snap.cities[own]
-		return a.cityPast(ctx, snap, c.Name+", "+c.State, from, to, hourly)
+	if err == nil && len(rows) == 0 && inner < len(near) {
+		rows, err = a.asked.mixBetween(ctx, snap, near[inner:], from, to, hourly, 0)
 	}
 	if err == nil {
-		err = a.tables.lend(ctx, snap.lenderIDs(near), pointers(rows))
+		err = a.asked.lend(ctx, snap.lenderIDs(near), pointers(rows))
 	}
 	return label, rows, unavailable(err)
+}
+
+// count is how many moments lie from one day to another, both included.
+func count(from, to schema.Day, hourly bool) int {
+	days := int(to-from) + 1
+	if hourly {
+		return 24 * days
+	}
+	return days
+}
+
+// join adds to rows those of more whose day or hour they lack, in order.
+func join(rows, more []moment) []moment {
+	type key struct {
+		day schema.Day
+		at  uint32 // of an hour
+	}
+	of := func(m *moment) key {
+		if m.day == hourOnly {
+			return key{m.day, m.at}
+		}
+		return key{day: m.day}
+	}
+	there := make(map[key]bool, len(rows))
+	for i := range rows {
+		there[of(&rows[i])] = true
+	}
+	for i := range more {
+		if !there[of(&more[i])] {
+			rows = append(rows, more[i])
+		}
+	}
+	slices.SortFunc(rows, func(a, b moment) int { return int(a.at) - int(b.at) })
+	return rows
 }
 
 // mixBetween reads the samples' stations over a range and mixes those of the
@@ -265,7 +297,7 @@ func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, f
 	got := map[schema.Day][]sample{} // by day, or by hour since 1970
 	var id string
 	var row raw
-	err := each(ctx, t.conn, row.into(&id), func() {
+	err := t.each(ctx, row.into(&id), func() {
 		sm, f := by[id], row.figures()
 		sm.figures = &f
 		key := schema.DayOf(instant(f.at))

@@ -85,7 +85,7 @@ func (s *Snapshot) position(at places.Point, pincode string, detail bool, now ti
 	if c := s.stations[used[0].station].city; c >= 0 {
 		d.State = s.cities[c].State
 	}
-	s.name(&d, used, f.at)
+	s.name(&d, used)
 	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
 	if err != nil {
 		return api.Response{}, nil, err

@@ -59,7 +59,8 @@ type Service struct {
 // air is one world's air.
 type air struct {
 	world    schema.World
-	tables   tables
+	tables   tables // for the snapshot
+	asked    tables // the same, on behalf of clients
 	history  *history
 	snapshot atomic.Pointer[Snapshot]
 	file     string // where the snapshot is kept, "" for nowhere
@@ -96,8 +97,10 @@ func New(c Config) (*Service, error) {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &air{world: world, tables: tables{c.Conn, c.Database(world)}, metrics: m.world(world)}
-		if a.history, err = newHistory(a.tables, c.HistoryBytes/int64(len(s.airs))); err != nil {
+		a := &air{world: world, tables: tables{conn: c.Conn, database: c.Database(world)}, metrics: m.world(world)}
+		a.asked = a.tables
+		a.asked.guard = newGuard("history of " + world.String())
+		if a.history, err = newHistory(a.asked, c.HistoryBytes/int64(len(s.airs))); err != nil {
 			return nil, fmt.Errorf("making the history of %s: %w", world, err)
 		}
 		a.history.loads, a.history.failures = a.metrics.historyLoads, a.metrics.historyErrors
@@ -225,6 +228,9 @@ func (a *air) rebuild(ctx context.Context, before *Snapshot, since uint32, now t
 		return err
 	}
 	if err := a.tables.readRecent(ctx, snap); err != nil {
+		return err
+	}
+	if err := a.tables.readHeard(ctx, snap); err != nil {
 		return err
 	}
 	snap.finish(before)

@@ -14,6 +14,9 @@ import (
 type station struct {
 	schema.Station
 	city int32 // position in Snapshot.cities, -1 for none
+	// heard is until when the station reported, Unix seconds, if it did so in its
+	// city's latest hour without getting an AQI; else 0.
+	heard uint32
 	figures
 }
 

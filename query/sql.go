@@ -110,7 +110,8 @@ func each(ctx context.Context, conn Conn, dest []any, row func(), query string, 
 // else means that the engine is away and may be back in a moment.
 func unavailable(err error) error {
 	var stated *clickhouse.Exception
-	if err == nil || errors.As(err, &stated) {
+	var said *schema.Problem // by whom was asked on the way
+	if err == nil || errors.As(err, &stated) || errors.As(err, &said) {
 		return err
 	}
 	return &enginelessError{cause: err}

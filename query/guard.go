@@ -1,0 +1,59 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/sony/gobreaker/v2"
+)
+
+const (
+	// queryPatience bounds what one client's question asks of the engine: a city's
+	// first load has its p99 well under a second, so that three seconds mean that
+	// the engine is not there, whatever its socket says.
+	queryPatience = 3 * time.Second
+	// cachedPatience is how long a question that memory can answer waits for newer
+	// days: reading a tail takes a few milliseconds, and nobody notices 100.
+	cachedPatience = 100 * time.Millisecond
+	// fillPatience is how long an answer that is complete but for borrowed figures
+	// waits for those: less than for the answer itself, which is there.
+	fillPatience = time.Second
+	// guardPause is how long after a failure questions are refused at once, before
+	// one of them tries the engine again; Retry-After tells clients the same order.
+	guardPause = 2 * time.Second
+)
+
+// guard keeps clients from waiting for an engine that has just failed, each for
+// itself: one failure is enough, and one success ends it.
+type guard = gobreaker.CircuitBreaker[struct{}]
+
+func newGuard(name string) *guard {
+	return gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
+		Name: name, MaxRequests: 1, Timeout: guardPause,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures > 0 },
+		IsSuccessful: func(err error) bool {
+			var stated *clickhouse.Exception // an engine that answers is there
+			return err == nil || errors.As(err, &stated)
+		},
+		// A client that hangs up says nothing about the engine.
+		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
+	})
+}
+
+// each runs a query as each does, through the guard if there is one.
+func (t tables) each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
+	if t.guard == nil {
+		return each(ctx, t.conn, dest, row, query, args...)
+	}
+	_, err := t.guard.Execute(func() (struct{}, error) {
+		return struct{}{}, each(ctx, t.conn, dest, row, query, args...)
+	})
+	return err
+}
+
+// healthy reports whether the last question to the engine was answered.
+func (t tables) healthy() bool {
+	return t.guard == nil || t.guard.State() == gobreaker.StateClosed
+}
