@@ -109,17 +109,18 @@ func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
 		}
 		return p, err
 	})
+	wait := ctx
 	if ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, h.patience)
+		wait, cancel = context.WithTimeout(ctx, h.patience)
 		defer cancel()
 	}
 	select {
-	case <-ctx.Done():
+	case <-wait.Done():
 		if ok {
 			return p, *p.days.Load(), nil
 		}
-		return nil, nil, ctx.Err()
+		return nil, nil, wait.Err()
 	case result := <-done:
 		if result.Err == nil {
 			p = result.Val.(*past)
