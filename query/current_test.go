@@ -183,6 +183,17 @@ func TestPinCodes(t *testing.T) {
 	}
 }
 
+func TestAPinCodeNextToAStationWhoseStateNobodyKnows(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.station(t, w.live, "embassy", "Delhi", "", 28.63, 77.22, figure{at: hour, aqi: 150, amount: [6]float64{1, 2, 3, 4, 5, 6}})
+	run(t, w)
+	_, _, body := w.get(t, "/v1/aqi?pincode=110001&date=2026-11-10")
+	if r := record(t, body); r.City != "Delhi" || r.AQI != 110 {
+		t.Errorf("its city's history is that of the city with a state: %s", body)
+	}
+}
+
 func TestWithoutPinCodesTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	w := india(t)

@@ -231,7 +231,7 @@ func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32
 	rows, err := a.asked.mixBetween(ctx, snap, near[:inner], from, to, hourly, mixReach)
 	if own := snap.stations[near[0].station].city; err == nil && inner > 0 && own >= 0 && len(rows) < count(from, to, hourly) {
 		var more []moment
-		if _, more, err = a.cityPast(ctx, snap, int(own), from, to, hourly); err == nil {
+		if _, more, err = a.cityPast(ctx, snap, snap.settled(int(own)), from, to, hourly); err == nil {
 			rows = join(rows, more)
 		}
 	}
@@ -242,6 +242,16 @@ func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32
 		err = a.asked.lend(ctx, snap.lenderIDs(near), pointers(rows))
 	}
 	return label, rows, unavailable(err)
+}
+
+// settled returns the city that the name of a city means: another one when its
+// own state is not known and there is one of the same name that has a state.
+func (s *Snapshot) settled(i int) int {
+	c := s.cities[i].City
+	if found, err := s.index.Find(c.Name + ", " + c.State); err == nil {
+		return found
+	}
+	return i
 }
 
 // count is how many moments lie from one day to another, both included.
