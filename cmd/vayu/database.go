@@ -70,6 +70,9 @@ func runTool(cmd *cobra.Command, create bool, work func(ctx context.Context, t *
 	if t.db, err = columnar.Open(settings, log, t.reg); err != nil {
 		return err
 	}
+	if err := t.db.Check(); err != nil {
+		return err
+	}
 	ctx, done := context.WithCancel(cmd.Context())
 	defer done()
 	var outcome error

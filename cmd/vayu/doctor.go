@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"vayu/query"
 	"vayu/schema"
 )
 
@@ -22,10 +23,6 @@ type finding struct {
 // scarce is how little free disk is reported as a fault: ClickHouse needs room
 // to merge its largest parts, a few gigabytes for years of readings.
 const scarce = 2 << 30
-
-// stale is how old the latest figures may be: the API calls a record stale
-// after three hours (CONTRACT 3).
-const stale = 3 * time.Hour
 
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
@@ -94,8 +91,8 @@ func (t *tool) freshness(ctx context.Context, w schema.World) finding {
 		readings, cities uint64
 		latest           time.Time
 	)
-	query := fmt.Sprintf("SELECT (SELECT count() FROM %[1]s.reading), uniqExact(city, state), max(updated) FROM %[1]s.city_hour", w.Database())
-	if err := t.db.Conn().QueryRow(ctx, query).Scan(&readings, &cities, &latest); err != nil {
+	statement := fmt.Sprintf("SELECT (SELECT count() FROM %[1]s.reading), uniqExact(city, state), max(updated) FROM %[1]s.city_hour", w.Database())
+	if err := t.db.Conn().QueryRow(ctx, statement).Scan(&readings, &cities, &latest); err != nil {
 		return finding{false, w.String(), err.Error()}
 	}
 	if cities == 0 {
@@ -104,8 +101,8 @@ func (t *tool) freshness(ctx context.Context, w schema.World) finding {
 	age := time.Since(latest)
 	text := fmt.Sprintf("%d readings, %d cities, latest %s (%s ago)",
 		readings, cities, latest.UTC().Format(time.RFC3339), age.Round(time.Minute))
-	if age > stale {
+	if age > query.StaleAfter {
 		text += "; is vayu serve running, and do its sources answer? try vayu source test NAME"
 	}
-	return finding{age <= stale, w.String(), text}
+	return finding{age <= query.StaleAfter, w.String(), text}
 }

@@ -11,5 +11,8 @@ import (
 // runEngine is the process that the supervisor starts and talks to over its
 // standard streams.
 func runEngine(cmd *cobra.Command, _ []string) error {
-	return engine.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr)
+	if engine.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr) != nil {
+		return errReported // to the process that started this one
+	}
+	return nil
 }

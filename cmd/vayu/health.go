@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"vayu/query"
 	"vayu/schema"
 )
 
@@ -35,7 +36,7 @@ func (s *service) readiness() http.Handler {
 				detail[world.String()] = "no figures yet"
 				continue
 			}
-			detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > stale}
+			detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > query.StaleAfter}
 			status = http.StatusOK
 		}
 		detail["status"] = "ready"

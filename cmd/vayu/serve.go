@@ -104,6 +104,9 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 const apiDrain = 15 * time.Second
 
 func (s *service) run(ctx context.Context) error {
+	if err := s.db.Check(); err != nil {
+		return err
+	}
 	listener, err := s.listen(ctx)
 	if err != nil {
 		return err

@@ -66,6 +66,23 @@ func (db *DB) Cluster() string { return db.cfg.Cluster }
 // waits for it a moment (dialPatience) and fails then. The pool is closed when Run returns.
 func (db *DB) Conn() driver.Conn { return db.conn }
 
+// Check says at once what would end Run: the library of the embedded engine is missing, or the data directory belongs to
+// a process that goes on.
+func (db *DB) Check() error {
+	if !db.Embedded() {
+		return nil
+	}
+	holder, held := engine.FindHolder(db.cfg.Data)
+	switch {
+	case held && db.cfg.Share:
+		return nil
+	case held && holder.Stays():
+		return &engine.HeldError{Data: db.cfg.Data, Holder: holder}
+	}
+	_, err := engine.FindLibrary(db.cfg.Library)
+	return err
+}
+
 // Run keeps the engine going until ctx ends: it starts the child, or uses the one that runs when Config.Share is set,
 // starts it again when it dies or hangs, and stops it at the end. With a DSN it only waits. It returns nil after ctx, and
 // otherwise an error that no restart would cure: the library is missing or another process holds the data directory.

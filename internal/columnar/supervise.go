@@ -177,9 +177,9 @@ type health struct {
 	lost     int           // pings in a row without an answer
 }
 
-// defaultHealth is generous: a saturated engine still answers a ping within a second or two, so that a minute of silence
-// is a hang and not an import.
-var defaultHealth = health{every: 5 * time.Second, patience: 20 * time.Second, lost: 3}
+// defaultHealth is generous: a saturated engine still answers a ping within a second or two, so that 20 seconds of
+// silence are a hang and not an import.
+var defaultHealth = health{every: 2 * time.Second, patience: 9 * time.Second, lost: 2}
 
 // errHung says that the engine runs and does not answer.
 var errHung = errors.New("the engine does not answer")

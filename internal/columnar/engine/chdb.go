@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"unsafe"
@@ -44,7 +43,7 @@ type library struct {
 func loadLibrary(path string) (lib *library, err error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, fmt.Errorf("loading the engine library %q: %w", path, err)
+		return nil, &BrokenLibraryError{path, err}
 	}
 	lib = &library{}
 	for name, fn := range map[string]any{
@@ -76,7 +75,7 @@ func loadLibrary(path string) (lib *library, err error) {
 	} {
 		symbol, err := purego.Dlsym(handle, name)
 		if err != nil {
-			return nil, fmt.Errorf("the engine library %q is too old or not libchdb: %w", path, err)
+			return nil, &BrokenLibraryError{path, err}
 		}
 		purego.RegisterFunc(fn, symbol)
 	}

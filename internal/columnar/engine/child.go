@@ -19,7 +19,7 @@ type Report struct {
 	Address string `json:"address,omitempty"` // host:port
 	Error   string `json:"error,omitempty"`
 	Held    bool   `json:"held,omitempty"`    // another process has the data directory
-	Missing bool   `json:"missing,omitempty"` // the library is not there
+	Missing bool   `json:"missing,omitempty"` // the library is not there, or no library for this machine
 }
 
 // Child is the whole of the engine's process: the hidden command "engine" calls it with the process's own streams. It
@@ -50,7 +50,8 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 	if err := Main(ctx, cfg, slog.New(slog.NewJSONHandler(stderr, nil))); err != nil {
 		var held *HeldError
 		var missing *MissingLibraryError
-		report(Report{Error: err.Error(), Held: errors.As(err, &held), Missing: errors.As(err, &missing)})
+		var broken *BrokenLibraryError
+		report(Report{Error: err.Error(), Held: errors.As(err, &held), Missing: errors.As(err, &missing) || errors.As(err, &broken)})
 		return err
 	}
 	return nil

@@ -26,6 +26,7 @@ const (
 // Holder is the process that has a data directory.
 type Holder struct {
 	PID     int       `json:"pid"`     // of the engine process
+	Parent  int       `json:"parent"`  // of the process that it belongs to
 	Owner   string    `json:"owner"`   // the command that started it
 	Started time.Time `json:"started"` // UTC
 }
@@ -33,6 +34,11 @@ type Holder struct {
 // String is "pid 42 (vayu serve) since 2026-01-02T03:04:05Z".
 func (h Holder) String() string {
 	return fmt.Sprintf("pid %d (%s) since %s", h.PID, h.Owner, h.Started.Format(time.RFC3339))
+}
+
+// Stays reports whether the holder's parent lives. Without it an engine is on its way out.
+func (h Holder) Stays() bool {
+	return h.PID > 0 && h.Parent > 0 && !errors.Is(syscall.Kill(h.Parent, 0), syscall.ESRCH)
 }
 
 // HeldError says that another process has the data directory.
@@ -115,7 +121,7 @@ func hold(ctx context.Context, data, owner string) (*flock.Flock, error) {
 		_ = lock.Close()
 		return nil, fmt.Errorf("removing the port file of an engine that was killed: %w", err)
 	}
-	text, err := json.Marshal(Holder{PID: os.Getpid(), Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
+	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: os.Getppid(), Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}

@@ -26,6 +26,21 @@ func (e *MissingLibraryError) Error() string {
 		libraryFile(), install, strings.Join(e.Looked, "\n  "))
 }
 
+// BrokenLibraryError says that a file was found that is no libchdb for this machine.
+type BrokenLibraryError struct {
+	Path string
+	Err  error
+}
+
+// Error says what to type.
+func (e *BrokenLibraryError) Error() string {
+	return fmt.Sprintf("%s cannot be loaded as the ClickHouse engine's library: %v; type 'npm ci' in the project's folder, or name another file with --engine-library PATH",
+		e.Path, e.Err)
+}
+
+// Unwrap returns the loader's error.
+func (e *BrokenLibraryError) Unwrap() error { return e.Err }
+
 // FindLibrary returns the path of libchdb. A given path is the only one looked at; otherwise the search goes beside
 // the executable, in the node_modules beside and above it, and in those of the working directory and its parents.
 func FindLibrary(given string) (string, error) {
