@@ -17,8 +17,7 @@ import (
 
 // plain is what ClickHouse says of a statement, without what the client adds.
 func plain(err error) error {
-	var e *clickhouse.Exception
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)
 	}
 	if err != nil {

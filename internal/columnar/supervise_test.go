@@ -160,6 +160,9 @@ func TestSecondStartNamesTheHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := second.Check(); err == nil || !strings.Contains(err.Error(), "is held by pid "+strconv.Itoa(holder.PID)) {
+		t.Errorf("Check says %v, want it to name process %d", err, holder.PID)
+	}
 	err = second.Run(t.Context())
 	if want := "data directory " + dir + " is held by pid " + strconv.Itoa(holder.PID) + " ("; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %q…", err, want)
@@ -267,10 +270,28 @@ func TestMissingLibrarySaysWhatToType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Run(t.Context())
-	for _, want := range []string{"npm ci", "--engine-library PATH", "/nowhere/libchdb.so"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want it to say %q", err, want)
+	for _, err := range []error{db.Check(), db.Run(t.Context())} {
+		for _, want := range []string{"npm ci", "--engine-library PATH", "/nowhere/libchdb.so"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want it to say %q", err, want)
+			}
 		}
+	}
+}
+
+// A file that is no library is not tried again and again.
+func TestBrokenLibraryEndsTheStart(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t.TempDir())
+	cfg.Library = filepath.Join(t.TempDir(), "libchdb.so")
+	if err := os.WriteFile(cfg.Library, []byte("no ELF file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := columnar.Open(cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Run(t.Context()); err == nil || !strings.Contains(err.Error(), cfg.Library+" cannot be loaded") {
+		t.Errorf("got %v, want it to name the file", err)
 	}
 }

@@ -89,7 +89,7 @@ func (c cells) value(i int) any {
 		}
 		v = v.Elem()
 	}
-	if bytes, ok := v.Interface().([]uint8); ok { // numbers, not text: JSON would make base64 of them
+	if bytes, ok := reflect.TypeAssert[[]uint8](v); ok { // numbers, not text: JSON would make base64 of them
 		numbers := make([]int, len(bytes))
 		for i, b := range bytes {
 			numbers[i] = int(b)
