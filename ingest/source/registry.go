@@ -104,6 +104,9 @@ func Parse(list string) ([]string, error) {
 		}
 		names = append(names, name)
 	}
+	if len(names) > 0 && strings.Contains(","+strings.ReplaceAll(list, " ", "")+",", ",none,") {
+		faults = append(faults, errors.New(`"none" stands alone`))
+	}
 	if strings.TrimSpace(list) != "none" && len(names) == 0 && len(faults) == 0 {
 		faults = append(faults, errors.New(`no source is named; "none" runs without one`))
 	}

@@ -22,6 +22,7 @@ func TestParse(t *testing.T) {
 		{"cpcb", []string{"cpcb"}, ""},
 		{" datagov, cpcb,cpcb", []string{"datagov", "cpcb"}, ""},
 		{"none", nil, ""},
+		{"cpcb, none", nil, `"none" stands alone (known: cpcb, datagov, file, or none)`},
 		{"", nil, "no source is named"},
 		{"cpcp", nil, `there is no source "cpcp" (known: cpcb, datagov, file, or none)`},
 		{"simulator", nil, "sandbox world only"},
