@@ -58,8 +58,7 @@ func TestGetBoundsTheReply(t *testing.T) {
 func TestErrorsHideTheKey(t *testing.T) {
 	t.Parallel()
 	const key = "secret-key"
-	gone := httptest.NewServer(nil)
-	gone.Close()
+	const gone = "http://127.0.0.1:1" // a port that is not given to programs by chance
 	slow := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	loop := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) })
 	refused := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) })
@@ -70,7 +69,7 @@ func TestErrorsHideTheKey(t *testing.T) {
 		url  string
 		want string
 	}{
-		"nobody listens": {t.Context(), gone.URL, "connection refused"},
+		"nobody listens": {t.Context(), gone, "connection refused"},
 		"no answer":      {t.Context(), slow, "no complete reply in time"},
 		"redirects":      {t.Context(), loop, "too many redirects"},
 		"status":         {t.Context(), refused, "403"},
