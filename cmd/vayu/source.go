@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -63,10 +64,10 @@ func newSourceTest() *cobra.Command {
 			}
 			now := time.Now()
 			sample, err := ingest.Try(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
-			if shown := showSample(cmd.OutOrStdout(), sample, most); err == nil {
-				err = shown
+			if err != nil && len(sample.Readings) == 0 {
+				return err
 			}
-			return err
+			return errors.Join(showSample(cmd.OutOrStdout(), sample, most), err)
 		},
 	}
 	cmd.Flags().IntVar(&most, "rows", 50, "show at most so many readings")

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,9 @@ func FindLibrary(given string) (string, error) {
 		}
 		if dir, err := os.Getwd(); err == nil {
 			for ; ; dir = filepath.Dir(dir) {
-				candidates = append(candidates, inModules(dir))
+				if path := inModules(dir); !slices.Contains(candidates, path) {
+					candidates = append(candidates, path)
+				}
 				if dir == filepath.Dir(dir) {
 					break
 				}
