@@ -12,8 +12,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"vayu/internal/realdata"
+	"vayu/schema"
 )
 
 func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
@@ -58,19 +60,11 @@ var dataGov = []string{
 	"datagov/PriyanshiJain09.csv", "datagov/debdattasarkar.csv", "datagov/Ls6375.csv", "datagov/PRAVEENMK-GIT.csv", "datagov/Khushal-08.csv",
 }
 
-// expectedCities computes the AQI of every city of a download: per station the
-// largest average with three pollutants and a PM, per city the mean, half-up.
-func expectedCities(t *testing.T, path string) map[[2]string]int {
+// expectedCities computes the AQI of every city of a download, and tells the
+// Indian day of its one hour: per station the largest average with three
+// pollutants and a PM, per city the mean, half-up.
+func expectedCities(t *testing.T, rows [][]string, cityOf map[string][2]string) (cities map[[2]string]int, day string) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	type station struct{ city, state, name string }
 	subs := make(map[station]map[string]int)
 	for _, r := range rows[1:] {
@@ -78,7 +72,7 @@ func expectedCities(t *testing.T, path string) map[[2]string]int {
 		if err != nil {
 			continue
 		}
-		k := station{r[2], strings.ReplaceAll(r[1], "_", " "), r[3]}
+		k := station{cityOf[r[3]][0], cityOf[r[3]][1], r[3]}
 		if subs[k] == nil {
 			subs[k] = make(map[string]int)
 		}
@@ -102,7 +96,35 @@ func expectedCities(t *testing.T, path string) map[[2]string]int {
 	for city, total := range sum {
 		sum[city] = (2*total + n[city]) / (2 * n[city])
 	}
-	return sum
+	at, err := time.ParseInLocation("02-01-2006 15:04:05", rows[1][4], schema.India)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum, schema.DayOf(at).String()
+}
+
+// downloads reads the saved downloads and tells to which city each station
+// belongs: the newest says it. (CPCB has moved stations from Pune to
+// Pimpri-Chinchwad and back.)
+func downloads(t *testing.T) (files [][][]string, cityOf map[string][2]string) {
+	t.Helper()
+	cityOf = make(map[string][2]string)
+	for _, name := range dataGov {
+		f, err := os.Open(realdata.Path(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(f).ReadAll()
+		_ = f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows[1:] {
+			cityOf[r[3]] = [2]string{r[2], strings.NewReplacer("_", "", " ", "").Replace(r[1])} // also "TamilNadu"
+		}
+		files = append(files, rows)
+	}
+	return files, cityOf
 }
 
 func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
@@ -118,22 +140,31 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 	const tables = "SELECT (SELECT count() FROM vayu.reading FINAL), (SELECT count() FROM vayu.station_hour FINAL), " +
 		"(SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_hour FINAL), (SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_day FINAL)"
 	first := s.sql(tables)
-	latest := realdata.Path(t, dataGov[len(dataGov)-1])
 	s.eventually(liveKey, aqi("Delhi"), ok)
 	asked := 0
-	for city, want := range expectedCities(t, latest) {
-		name := city[0]
-		if name == "Aurangabad" || name == "Byrnihat" { // homonyms
-			name += ", " + city[1]
+	files, cityOf := downloads(t)
+	for i, rows := range files {
+		cities, day := expectedCities(t, rows, cityOf)
+		for city, want := range cities {
+			name := city[0]
+			if name == "Aurangabad" || name == "Byrnihat" { // homonyms
+				name += ", " + city[1]
+			}
+			questions := []string{aqi(name, "date", day)}
+			if i == len(dataGov)-1 {
+				questions = append(questions, aqi(name))
+			}
+			for _, question := range questions {
+				r := s.get(liveKey, question)
+				if got, _ := r.body["aqi"].(float64); r.status != http.StatusOK || int(got) != want {
+					t.Errorf("%s: want AQI %d, have %d %s", question, want, r.status, r.raw)
+				}
+				asked++
+			}
 		}
-		r := s.get(liveKey, aqi(name))
-		if got, _ := r.body["aqi"].(float64); r.status != http.StatusOK || int(got) != want {
-			t.Errorf("%s: want AQI %d, have %d %s", name, want, r.status, r.raw)
-		}
-		asked++
 	}
-	if asked < 200 {
-		t.Errorf("only %d cities were compared", asked)
+	if asked < 1000 {
+		t.Errorf("only %d answers were compared", asked)
 	}
 	if r := s.get(liveKey, aqi("Aurangabad")); r.status != http.StatusBadRequest {
 		t.Errorf("a homonym without its state: %d %s", r.status, r.raw)
