@@ -148,11 +148,3 @@ func (db *DB) Holder() (h engine.Holder, ok bool) {
 	}
 	return engine.FindHolder(db.cfg.Data)
 }
-
-// Code is ClickHouse's error code inside err; ok is false when err did not come from ClickHouse.
-func Code(err error) (code int32, ok bool) {
-	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
-		return e.Code, true
-	}
-	return 0, false
-}

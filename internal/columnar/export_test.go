@@ -2,7 +2,10 @@ package columnar
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // Impatient makes db take an engine for hung after two pings without an answer within patience.
@@ -12,3 +15,11 @@ func Impatient(db *DB, patience time.Duration) {
 
 // Once starts or follows one engine until it ends or ctx does.
 func Once(ctx context.Context, db *DB) error { return db.once(ctx) }
+
+// Code is ClickHouse's error code inside err; ok is false when err did not come from ClickHouse.
+func Code(err error) (code int32, ok bool) {
+	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		return e.Code, true
+	}
+	return 0, false
+}

@@ -3,10 +3,10 @@ package gazetteer_test
 import (
 	"encoding/csv"
 	"os"
-	"path/filepath"
 	"testing"
 	"unicode/utf8"
 
+	"vayu/internal/realdata"
 	"vayu/schema"
 	"vayu/schema/gazetteer"
 )
@@ -77,26 +77,9 @@ func FuzzKey(f *testing.F) {
 
 func readShared(t *testing.T, name string) []map[string]string {
 	t.Helper()
-	dir, err := os.Getwd()
+	file, err := os.Open(realdata.Path(t, name))
 	if err != nil {
 		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if parent := filepath.Dir(dir); parent != dir {
-			dir = parent
-			continue
-		}
-		t.Fatal("no go.mod above the test")
-	}
-	file, err := os.Open(filepath.Join(dir, "..", "shared", "data", name))
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("real data are not beside this checkout: %v", err)
 	}
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()

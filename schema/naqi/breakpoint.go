@@ -4,7 +4,8 @@
 //
 // Everything is computed in integer millionths of a concentration's unit and
 // rounded half-up, because binary fractions lose ties such as CO 1.13 mg/m³.
-// [Functions] gives the same rule as ClickHouse SQL; a test holds both equal.
+// The service computes with [Functions], the same rule as ClickHouse SQL. The
+// functions in Go are its reference: a test holds both equal.
 package naqi
 
 import "vayu/schema"
