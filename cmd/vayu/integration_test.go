@@ -155,7 +155,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 				questions = append(questions, aqi(name))
 			}
 			for _, question := range questions {
-				r := s.get(liveKey, question)
+				r := s.answer(liveKey, question)
 				if got, _ := r.body["aqi"].(float64); r.status != http.StatusOK || int(got) != want {
 					t.Errorf("%s: want AQI %d, have %d %s", question, want, r.status, r.raw)
 				}

@@ -42,13 +42,18 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// vayu runs a command of vayu to its end and returns what it printed.
+// vayu runs a command of vayu to its end and returns what it printed; with an
+// error, what it said of that too.
 func vayu(t *testing.T, data string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary(t), append([]string{args[0], "--data", data, "--engine-port", "0"}, args[1:]...)...)
 	cmd.Dir = t.TempDir()
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	var out, said strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return out.String() + said.String(), err
+	}
+	return out.String(), nil
 }
 
 // serving is a running `vayu serve`.
@@ -160,6 +165,13 @@ func (s *serving) eventually(key, path string, want func(reply) bool) reply {
 		case <-tick.C:
 		}
 	}
+}
+
+// answer asks as a client should: again, as long as a busy service says that
+// it may.
+func (s *serving) answer(key, path string) reply {
+	s.Helper()
+	return s.eventually(key, path, func(r reply) bool { return r.status != http.StatusServiceUnavailable })
 }
 
 func ok(r reply) bool { return r.status == http.StatusOK }

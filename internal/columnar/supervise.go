@@ -42,10 +42,14 @@ func (db *DB) supervise(ctx context.Context) error {
 			return permanent.reason
 		}
 		db.where.lose(err)
-		if time.Since(began) > healthyLife {
+		if time.Since(began) > healthyLife || errors.Is(err, errStarting) {
 			pause = backoffFirst
 		}
-		db.log.Error("the ClickHouse engine is gone; starting it again", "error", err, "after", time.Since(began).Round(time.Millisecond), "pause", pause)
+		if errors.Is(err, errStarting) {
+			db.log.Info("waiting for the ClickHouse engine of another process", "error", err, "pause", pause)
+		} else {
+			db.log.Error("the ClickHouse engine is gone; starting it again", "error", err, "after", time.Since(began).Round(time.Millisecond), "pause", pause)
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -65,10 +69,13 @@ func (db *DB) once(ctx context.Context) error {
 	return db.child(ctx)
 }
 
+// errStarting says that another process has an engine, which does not answer yet.
+var errStarting = errors.New("the engine that runs already does not answer yet")
+
 // follow uses an engine that another process owns, until that one ends.
 func (db *DB) follow(ctx context.Context, holder engine.Holder) error {
 	if holder.PID == 0 {
-		return errors.New("using an engine that runs already: it has only just taken the data directory")
+		return fmt.Errorf("%w: it has only just taken the data directory", errStarting)
 	}
 	address, password, err := engine.Access(db.cfg.Data)
 	if err == nil {
@@ -78,7 +85,7 @@ func (db *DB) follow(ctx context.Context, holder engine.Holder) error {
 		err = db.held(holder)
 	}
 	if err != nil {
-		return fmt.Errorf("using the engine of %s: it does not answer yet: %w", holder, err)
+		return fmt.Errorf("%w: using the engine of %s: %w", errStarting, holder, err)
 	}
 	db.where.serve(access{address, password})
 	db.metrics.up.Set(1)
