@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/api"
+	"vayu/internal/api/apitest"
 	"vayu/schema"
 )
 
@@ -216,11 +217,8 @@ func yearsOf(b *testing.B, years int) *world {
 // none is the body's.
 func BenchmarkHandler(b *testing.B) {
 	w := india(b)
-	keys, err := api.NewKeys(liveKey, sandboxKey)
-	if err != nil {
-		b.Fatal(err)
-	}
-	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: keys, Metrics: prometheus.NewRegistry()})
+	access := apitest.Keys{liveKey, sandboxKey}
+	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		b.Fatal(err)
 	}

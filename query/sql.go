@@ -114,16 +114,5 @@ func unavailable(err error) error {
 	if err == nil || errors.As(err, &stated) || errors.As(err, &said) {
 		return err
 	}
-	return &enginelessError{cause: err}
-}
-
-// enginelessError is answered as service_unavailable and logged with its cause.
-type enginelessError struct{ cause error }
-
-func (e *enginelessError) Error() string { return "asking ClickHouse: " + e.cause.Error() }
-
-// Unwrap gives the client's answer and the cause.
-func (e *enginelessError) Unwrap() []error {
-	return []error{schema.Refuse(schema.ServiceUnavailable, "",
-		"History cannot be read at the moment; current air quality is not affected. Please try again."), e.cause}
+	return schema.Unavailable("History cannot be read at the moment; current air quality is not affected. Please try again.", err)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/api"
+	"vayu/internal/api/apitest"
 	"vayu/internal/columnar"
 	"vayu/internal/columnar/columnartest"
 	"vayu/query"
@@ -78,11 +79,8 @@ func (w *world) serve(t testing.TB, change ...func(*query.Config)) {
 		t.Fatal(err)
 	}
 	w.service.BePatient(time.Minute) // a test wants the newest days, however busy the machine
-	keys, err := api.NewKeys(liveKey, sandboxKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: keys, Metrics: prometheus.NewRegistry()})
+	access := apitest.Keys{liveKey, sandboxKey}
+	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

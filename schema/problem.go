@@ -151,6 +151,22 @@ func Refuse(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() >= 502}
 }
 
+// Unavailable is a refusal as service_unavailable because of something that may
+// be back in a moment. The client reads message; cause is for the log alone.
+func Unavailable(message string, cause error) error {
+	return &unavailableError{Refuse(ServiceUnavailable, "", message), cause}
+}
+
+type unavailableError struct {
+	*Problem
+	cause error
+}
+
+func (e *unavailableError) Error() string { return e.Problem.Error() + ": " + e.cause.Error() }
+
+// Unwrap gives the client's answer and the cause.
+func (e *unavailableError) Unwrap() []error { return []error{e.Problem, e.cause} }
+
 // Error implements error.
 func (p *Problem) Error() string { return string(p.Code) + ": " + p.Message }
 

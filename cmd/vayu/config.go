@@ -22,7 +22,7 @@ type Config struct {
 	Listen       config.Address `koanf:"listen" help:"address of the API"`
 	InsecureHTTP bool           `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
 	Sources      []string       `koanf:"sources" help:"live sources of air quality, or none"`
-	ClickHouse   columnar.DSN   `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	ClickHouse   config.DSN     `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
 	Cluster      string         `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
 	APIKey       config.Secret  `koanf:"api-key" help:"key of the live world; made at first start when absent"`
 	SandboxKey   config.Secret  `koanf:"sandbox-key" help:"key of the sandbox world; made at first start when absent"`

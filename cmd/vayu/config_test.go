@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/columnar"
 	"vayu/internal/config"
 )
 
@@ -67,7 +66,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	t.Parallel()
 	cfg := defaults()
 	cfg.APIKey = config.NewSecret("sk_live_hush")
-	cfg.ClickHouse = columnar.DSN("clickhouse://vayu:hush@db:9000/")
+	cfg.ClickHouse = config.DSN("clickhouse://vayu:hush@db:9000/")
 	loaded, err := config.Load(cfg, config.Sources{Environ: []string{"VAYU_SOURCE_DATAGOV_KEY=hush", "VAYU_SANDBOX_KEY=hush"}})
 	if err != nil {
 		t.Fatal(err)

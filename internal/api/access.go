@@ -1,12 +1,6 @@
 package api
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"errors"
-	"hash/crc32"
-	"math/big"
 	"net/http"
 	"strings"
 
@@ -16,57 +10,49 @@ import (
 // Principal is whom a request speaks for.
 type Principal struct {
 	World   schema.World
-	Account string
-	Key     string // identity of the key, never the key itself
+	Account string // id of the account
+	Key     string // id of the key, never the key itself
 }
 
-// Authenticator decides who may call a route. It is the one door of access: a
-// *schema.Problem that it returns is the client's answer. It is called by many
-// goroutines at once.
-type Authenticator interface {
-	Authenticate(r *http.Request, scope string) (Principal, error)
+// Access is the one door of the API. It is called by many goroutines at once.
+type Access interface {
+	// Admit decides by header, address and limits whether a call may go on to
+	// its route: key, allow-list, scope, rate, quota. It fills in the call's
+	// Principal and Limits as soon as it knows them, also when it refuses. A
+	// *schema.Problem that it returns is the client's answer.
+	Admit(c *Call, route *Route) (Pass, error)
 }
 
-// Keys is an Authenticator that knows one key for each world. Only the SHA-256
-// of a key is kept.
-type Keys struct {
-	hash [len(schema.Worlds)][sha256.Size]byte
+// Pass is the leave for one call.
+type Pass interface {
+	// Verify checks what depends on the body: a signature, when the key needs
+	// one. It is called once, before the handler.
+	Verify(c *Call) error
+	// End is called once with the status of the reply, before its header is
+	// written: it counts the call and brings Limits up to date.
+	End(c *Call, status int)
 }
 
-// NewKeys returns the door for two keys. They must be different, and printable
-// ASCII without blanks, because a header could not carry them otherwise. Keys
-// that operators make up need not have the form of [NewKey].
-func NewKeys(live, sandbox string) (*Keys, error) {
-	for _, key := range [...]string{live, sandbox} {
-		if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-			return nil, errors.New("an API key is printable ASCII without blanks, and not empty")
-		}
-	}
-	if live == sandbox {
-		return nil, errors.New("the live and the sandbox key must be different")
-	}
-	return &Keys{hash: [...][sha256.Size]byte{
-		schema.Live:    sha256.Sum256([]byte(live)),
-		schema.Sandbox: sha256.Sum256([]byte(sandbox)),
-	}}, nil
+// Limits is what a reply tells about the limits of its key and account.
+type Limits struct {
+	Rate  Rate
+	Quota Quota
 }
 
-// Authenticate implements Authenticator: both keys have every scope.
-func (k *Keys) Authenticate(r *http.Request, _ string) (Principal, error) {
-	key, err := BearerKey(r)
-	if err != nil {
-		return Principal{}, err
-	}
-	sum := sha256.Sum256([]byte(key))
-	live := subtle.ConstantTimeCompare(sum[:], k.hash[schema.Live][:])
-	sandbox := subtle.ConstantTimeCompare(sum[:], k.hash[schema.Sandbox][:])
-	switch {
-	case live == 1:
-		return Principal{World: schema.Live, Account: "live", Key: "live"}, nil
-	case sandbox == 1:
-		return Principal{World: schema.Sandbox, Account: "sandbox", Key: "sandbox"}, nil
-	}
-	return Principal{}, schema.Refuse(schema.Unauthorized, "", "The API key is not known.")
+// Rate is the state of a token bucket; Burst 0 means that there is none.
+type Rate struct {
+	PerSecond int
+	Burst     int
+	Remaining int // calls that would go through at once
+	Reset     int // seconds until the bucket is full again
+}
+
+// Quota is what an account has used of its month; Limit 0 means that nothing is
+// counted.
+type Quota struct {
+	Limit int64
+	Used  int64
+	Reset int64 // Unix seconds of the next month's begin, UTC
 }
 
 // BearerKey returns the key of the request's one Authorization header. The
@@ -82,45 +68,4 @@ func BearerKey(r *http.Request) (string, error) {
 		return "", schema.Refuse(schema.Unauthorized, "", "The Authorization header must be: Bearer <key>.")
 	}
 	return key, nil
-}
-
-// base62 digits, in the order of their values.
-const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-// Widths of a key's two parts: 62^33 > 2^192 and 62^6 > 2^32.
-const (
-	keySecretWidth = 33
-	keyCheckWidth  = 6
-)
-
-// NewKey makes a key of a world: "sk_live_" or "sk_test_", 24 random bytes in
-// base62, and 6 characters of CRC-32 over all before them, by which scanners
-// tell a key from a string that merely looks like one.
-func NewKey(world schema.World) string {
-	var secret [24]byte
-	_, _ = rand.Read(secret[:]) // never fails: it ends the program instead
-	key := keyPrefix(world) + base62Text(new(big.Int).SetBytes(secret[:]), keySecretWidth)
-	return key + keyCheck(key)
-}
-
-func keyPrefix(world schema.World) string {
-	if world == schema.Sandbox {
-		return "sk_test_"
-	}
-	return "sk_live_"
-}
-
-func keyCheck(body string) string {
-	sum := crc32.ChecksumIEEE([]byte(body))
-	return base62Text(new(big.Int).SetUint64(uint64(sum)), keyCheckWidth)
-}
-
-func base62Text(n *big.Int, width int) string {
-	out := make([]byte, width)
-	base, digit := big.NewInt(int64(len(base62))), new(big.Int)
-	for i := width - 1; i >= 0; i-- {
-		n.DivMod(n, base, digit)
-		out[i] = base62[digit.Int64()]
-	}
-	return string(out)
 }

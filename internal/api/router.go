@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -17,31 +18,14 @@ import (
 // Version is the API version of replies, and so far the only one.
 const Version = "2026-11-01"
 
-// Call is one authenticated request on its way through a handler.
-type Call struct {
-	*http.Request
-	Principal
-	ID string // the request id
-}
-
-// Handler answers a call. A *schema.Problem is the client's answer; every other
-// error is logged and answered as internal_error.
-type Handler func(*Call) (Response, error)
-
-// Route is one line of the table of routes. Scope is what the key must hold.
-type Route struct {
-	Method  string
-	Path    string // a gorilla/mux template
-	Scope   string
-	Handler Handler
-}
-
 // Config is what a router is made of. Open holds handlers that need no key
 // (health, metrics), by path.
 type Config struct {
-	Routes  []Route
-	Open    map[string]http.Handler
-	Access  Authenticator
+	Routes []Route
+	Open   map[string]http.Handler
+	// Proxies are the networks whose X-Forwarded-For is believed.
+	Proxies []netip.Prefix
+	Access  Access
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 }
@@ -49,7 +33,8 @@ type Config struct {
 // router is the outermost handler.
 type router struct {
 	mux     *mux.Router
-	access  Authenticator
+	proxies proxies
+	access  Access
 	log     *slog.Logger
 	metrics *metrics
 }
@@ -61,7 +46,7 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt := &router{mux: mux.NewRouter().SkipClean(true), access: c.Access, log: c.Log, metrics: m}
+	rt := &router{mux: mux.NewRouter().SkipClean(true), proxies: c.Proxies, access: c.Access, log: c.Log, metrics: m}
 	if rt.log == nil {
 		rt.log = slog.New(slog.DiscardHandler)
 	}
@@ -114,6 +99,7 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w}
 	x.call.ID = requestID(r)
+	x.call.Client = rt.proxies.client(r)
 	x.id[0] = x.call.ID
 	h := w.Header()
 	h["X-Request-Id"] = x.id[:]
@@ -174,33 +160,56 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	done := m.metrics.start()
 	status := http.StatusInternalServerError
 	defer func() { done.end(status) }()
-	resp, err := e.router.call(x, m)
-	if err == nil {
-		status, err = write(x.ResponseWriter, r, &resp)
-	}
-	if err != nil {
-		status = e.router.refuse(x.ResponseWriter, r, x.call.ID, err)
-	}
+	status = e.router.answer(x, m)
 	if e.router.log.Enabled(r.Context(), slog.LevelDebug) {
 		e.router.log.Debug("request", "request", x.call.ID, "method", r.Method, "path", r.URL.Path, "status", status,
 			"world", x.call.World.String(), "key", x.call.Key, "took", time.Since(done.began))
 	}
 }
 
-// call passes one request through access and version to its handler.
-func (rt *router) call(x *exchange, m *method) (Response, error) {
-	who, err := rt.access.Authenticate(x.call.Request, m.Scope)
+// answer passes one request through access, body and handler, and writes what
+// comes out.
+func (rt *router) answer(x *exchange, m *method) (status int) {
+	c := &x.call
+	c.Count = 1
+	pass, err := rt.access.Admit(c, &m.Route)
+	var resp Response
+	if err == nil {
+		if c.World == schema.Sandbox {
+			x.Header()["X-SERVICE-Mode"] = sandboxMode
+		}
+		resp, err = rt.handle(x, m, pass)
+	}
+	if pass != nil {
+		status := resp.Status
+		if err != nil {
+			status = problemOf(err).Code.Status()
+		}
+		pass.End(c, status)
+	}
+	x.limits()
+	if err == nil {
+		status, err = write(x.ResponseWriter, c.Request, &resp)
+	}
 	if err != nil {
+		status = rt.refuse(x.ResponseWriter, c.Request, c.ID, err)
+	}
+	return status
+}
+
+// handle is what an admitted call goes through.
+func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
+	c := &x.call
+	if err := acceptable(c.Request); err != nil {
 		return Response{}, err
 	}
-	x.call.Principal = who
-	if who.World == schema.Sandbox {
-		x.Header()["X-SERVICE-Mode"] = sandboxMode
-	}
-	if err := acceptable(x.call.Request); err != nil {
+	if err := c.readBody(x, &m.Route); err != nil {
 		return Response{}, err
 	}
-	return m.Handler(&x.call)
+	if err := pass.Verify(c); err != nil {
+		return Response{}, err
+	}
+	return m.Handler(c)
 }
 
 // acceptable checks the headers with which a client chooses a version and a

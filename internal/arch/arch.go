@@ -35,7 +35,9 @@ var madeFolders = []string{"bin", "data", "node_modules"}
 // that it may import. A package that is missing here fails: placing it is part
 // of adding it.
 var internalMay = map[string][]string{
+	"account":               {"api", "config", "seal", "state"},
 	"api":                   {"config"},
+	"api/apitest":           {"api"},
 	"arch":                  {},
 	"columnar":              {"columnar/engine", "config"},
 	"columnar/columnartest": {"columnar", "columnar/engine", "config"},
@@ -43,6 +45,9 @@ var internalMay = map[string][]string{
 	"config":                {},
 	"realdata":              {},
 	"run":                   {},
+	"seal":                  {"config"},
+	"state":                 {"config"},
+	"state/statetest":       {"state"},
 }
 
 // Fault is one breach of a rule.

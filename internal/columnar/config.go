@@ -1,8 +1,6 @@
 package columnar
 
 import (
-	"net/url"
-	"strings"
 	"time"
 
 	"vayu/internal/config"
@@ -12,7 +10,7 @@ import (
 // fields belong under the key "engine"; the others are set by the program.
 type Config struct {
 	// DSN of a server or cluster; empty for the embedded engine.
-	DSN DSN `koanf:"-"`
+	DSN config.DSN `koanf:"-"`
 	// Cluster is the server's cluster name; with it the tables are replicated and distributed.
 	Cluster string `koanf:"-"`
 	// Data is the directory of the embedded engine; it belongs to one engine at a time.
@@ -54,32 +52,4 @@ func (c Config) Validate() []error {
 		faults = append(faults, config.Invalid("connections", "must be at least 1"))
 	}
 	return faults
-}
-
-// DSN is a ClickHouse address: clickhouse://user:password@host:9000/, http:// or https://. Its String hides the password.
-type DSN string
-
-// UnmarshalText takes the text as it is; Open checks it.
-func (d *DSN) UnmarshalText(text []byte) error {
-	*d = DSN(text)
-	return nil
-}
-
-// MarshalText writes String, so that a printed configuration tells no password.
-func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// String is the address with *** for the password, wherever it stands.
-func (d DSN) String() string {
-	u, err := url.Parse(string(d))
-	if err != nil || d == "" {
-		return strings.Repeat("*", 3*min(1, len(d)))
-	}
-	if _, ok := u.User.Password(); ok {
-		u.User = url.UserPassword(u.User.Username(), "***")
-	}
-	if q := u.Query(); q.Get("password") != "" {
-		q.Set("password", "***")
-		u.RawQuery = q.Encode()
-	}
-	return strings.ReplaceAll(u.String(), "%2A%2A%2A", "***")
 }

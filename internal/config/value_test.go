@@ -92,3 +92,18 @@ func TestAddress(t *testing.T) {
 		}
 	}
 }
+
+func TestDSNHidesItsPassword(t *testing.T) {
+	t.Parallel()
+	for dsn, want := range map[config.DSN]string{
+		"":                                   "",
+		"http://h:8123/air":                  "http://h:8123/air",
+		"clickhouse://u:p4ss@h:9000/?secure": "clickhouse://u:***@h:9000/?secure",
+		"http://h/?password=p4ss&user=u":     "http://h/?password=***&user=u",
+		"clickhouse://u:p4ss@h:port":         "***",
+	} {
+		if got := fmt.Sprint(dsn); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

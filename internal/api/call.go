@@ -1,0 +1,54 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+)
+
+// Call is one admitted request on its way through a handler.
+type Call struct {
+	*http.Request
+	Principal
+	ID     string     // the request id
+	Client netip.Addr // who asks: the socket's address, or what a trusted proxy says
+	Body   []byte     // the whole body as it came; nil for none
+	// Count is how many calls this one counts as towards the quota: 1 unless the
+	// handler says more, as a bulk question does.
+	Count  int64
+	Limits Limits
+}
+
+// Handler answers a call. A *schema.Problem is the client's answer; every other
+// error is logged and answered as internal_error.
+type Handler func(*Call) (Response, error)
+
+// Route is one line of the table of routes.
+type Route struct {
+	Method string
+	Path   string // a gorilla/mux template
+	Scope  string // what the key must hold; empty: any valid key will do
+	// Limit is the token bucket that the route draws from.
+	Limit LimitClass
+	// Body is the most bytes of a JSON body; 0 means that the route takes none.
+	Body    int64
+	Handler Handler
+}
+
+// Body limits of routes.
+const (
+	SmallBody = 64 << 10
+	BatchBody = 8 << 20
+)
+
+// LimitClass names one of the buckets that each key has.
+type LimitClass uint8
+
+const (
+	// Calls is the bucket of all routes that do not say otherwise.
+	Calls LimitClass = iota
+	// Money is the bucket of recharges and verifications.
+	Money
+)
+
+// LimitClasses is how many classes there are.
+const LimitClasses = 2

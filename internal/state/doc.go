@@ -1,0 +1,13 @@
+// Package state opens the state store: accounts, keys, quotas, audit, and
+// everything else that is a fact about clients and not about air.
+//
+// It is SQLite in the data directory, or PostgreSQL by DSN. Both run the same
+// SQL text and keep the same promise: when [DB.Update] returns nil, what it did
+// is on disk, whole; when it returns an error, nothing of it is.
+//
+// On SQLite one goroutine writes, and puts all changes that wait into one
+// commit, so that one fsync serves many. On PostgreSQL every Update is a
+// transaction of its own, READ COMMITTED: SQL that reads and then decides takes
+// its lock first, by updating a row with RETURNING, which means the same on
+// both engines (there is no FOR UPDATE in SQLite).
+package state

@@ -1,0 +1,128 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/config"
+)
+
+// Config says which store to use.
+type Config struct {
+	// DSN is postgres://…; empty for SQLite in Data.
+	DSN config.DSN
+	// Data is the directory of the SQLite file, state.db.
+	Data string
+	// Share opens SQLite beside the process that holds it, for a command next to
+	// a running service. Without it the directory belongs to this process alone.
+	Share bool
+	// Connections is how many readers (SQLite) or connections (PostgreSQL) there
+	// are at most; 0 means 16.
+	Connections int
+}
+
+// DB is the store. It can be used once Ready has returned, until Run ends; by
+// many goroutines at once.
+type DB struct {
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	engine  engine
+	ready   chan struct{}
+}
+
+// engine is what differs between SQLite and PostgreSQL.
+type engine interface {
+	// open connects, migrates and fills in what the methods below need.
+	open(ctx context.Context) error
+	// run works until ctx ends, and then closes everything.
+	run(ctx context.Context) error
+	// update is DB.Update.
+	update(ctx context.Context, do func(*Tx) error) error
+	// reader is the pool for reading.
+	reader() *sql.DB
+	// fault reports whether err means that the store cannot work at the moment.
+	fault(err error) bool
+}
+
+// Open checks the configuration. It connects to nothing and makes no file.
+func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
+	if c.Connections == 0 {
+		c.Connections = 16
+	}
+	db := &DB{cfg: c, log: log, ready: make(chan struct{})}
+	if db.log == nil {
+		db.log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if db.metrics, err = newMetrics(reg); err != nil {
+		return nil, err
+	}
+	if c.DSN == "" {
+		db.engine = &sqlite{db: db, queue: make(chan *change, queueLength)}
+		return db, nil
+	}
+	u, err := url.Parse(string(c.DSN))
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, fmt.Errorf("state: %s is not postgres://user:password@host/name", c.DSN)
+	}
+	db.engine = &postgres{db: db}
+	return db, nil
+}
+
+// Name is "sqlite" or "postgres".
+func (db *DB) Name() string {
+	if db.cfg.DSN == "" {
+		return "sqlite"
+	}
+	return "postgres"
+}
+
+// Run opens the store, brings its tables up to date, and serves it until ctx
+// ends. It returns an error when the store cannot be opened, or is held by
+// another process.
+func (db *DB) Run(ctx context.Context) error {
+	if err := db.engine.open(ctx); err != nil {
+		return fmt.Errorf("opening the state store: %w", err)
+	}
+	close(db.ready)
+	return db.engine.run(ctx)
+}
+
+// Ready waits until the store can be used.
+func (db *DB) Ready(ctx context.Context) error {
+	select {
+	case <-db.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Update makes one change that is whole and durable when Update returns nil, and
+// undone when it returns an error. do may be called again after a conflict, so
+// it must have no effect but through its Tx; it must be quick, and wait for
+// nothing but the Tx: on SQLite others wait for it.
+//
+// An error of do is returned as it is. When the store itself cannot work (disk
+// full, server away), the error is a service_unavailable of package schema. A
+// ctx that ends before the change has begun prevents it; after that the change
+// goes on to its end, so that its outcome is known.
+func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
+	began := time.Now()
+	err := db.engine.update(ctx, do)
+	db.metrics.changes.Observe(time.Since(began).Seconds())
+	return db.classify(err)
+}
+
+// Check asks the store whether it answers.
+func (db *DB) Check(ctx context.Context) error {
+	var one int
+	return db.View(ctx).QueryRow("SELECT 1").Scan(&one)
+}

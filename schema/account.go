@@ -1,0 +1,101 @@
+package schema
+
+// Scope is what a key allows. A key has every scope but keys:manage unless its
+// maker says otherwise.
+type Scope string
+
+// The scopes of CONTRACT 2.
+const (
+	AQIRead        Scope = "aqi:read"
+	RechargeWrite  Scope = "recharge:write"
+	RechargeRead   Scope = "recharge:read"
+	VerifyWrite    Scope = "verify:write"
+	VerifyRead     Scope = "verify:read"
+	WebhooksManage Scope = "webhooks:manage"
+	AccountRead    Scope = "account:read"
+	KeysManage     Scope = "keys:manage"
+)
+
+// Scopes is every scope.
+var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage}
+
+// Key is what may be told of an API key after it was made. Times are RFC 3339
+// in UTC, with seconds.
+type Key struct {
+	ID               string   `json:"id"`
+	Name             string   `json:"name"`
+	Mode             string   `json:"mode"` // live or sandbox
+	Prefix           string   `json:"prefix"`
+	LastFour         string   `json:"last_four"`
+	Scopes           []Scope  `json:"scopes"`
+	AllowList        []string `json:"allow_list"` // CIDRs; empty for every address
+	RequireSignature bool     `json:"require_signature"`
+	Active           bool     `json:"active"`
+	CreatedAt        string   `json:"created_at"`
+	ExpiresAt        *string  `json:"expires_at"`
+	RevokedAt        *string  `json:"revoked_at"`
+	LastUsedAt       *string  `json:"last_used_at"`
+	RotatedFrom      *string  `json:"rotated_from"`
+}
+
+// KeyMade is the reply to a request for a new key. It is the only one that holds
+// the key, and the secret of its signatures when it needs them.
+type KeyMade struct {
+	Status        string `json:"status"`
+	Key           string `json:"key"`
+	SigningSecret string `json:"signing_secret,omitempty"`
+	Data          Key    `json:"data"`
+}
+
+// Account is the reply of GET /v1/account.
+type Account struct {
+	Status    string   `json:"status"`
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Mode      string   `json:"mode"` // of the key that asks
+	Plan      string   `json:"plan"`
+	AllowList []string `json:"allow_list"`
+	CreatedAt string   `json:"created_at"`
+	Quota     *Quota   `json:"quota"` // null when nothing is counted: an unlimited plan, or the sandbox
+}
+
+// Quota is what an account has used of its calls in a month (UTC). It is also
+// the data of the events quota.warning and quota.exceeded, with Threshold 80
+// and 100.
+type Quota struct {
+	Period    string `json:"period"` // 2026-11
+	Limit     int64  `json:"limit"`
+	Used      int64  `json:"used"`
+	Percent   int64  `json:"percent"` // whole per cent, rounded down
+	Threshold int64  `json:"threshold,omitempty"`
+	ResetsAt  string `json:"resets_at"`
+}
+
+// UsageDay is one operation on one day (UTC).
+type UsageDay struct {
+	Date      string `json:"date"`
+	Operation string `json:"operation"` // such as "GET /v1/aqi"
+	Calls     int64  `json:"calls"`     // requests with a valid key
+	Failed    int64  `json:"failed"`    // of these, answered with 4xx or 5xx
+	Counted   int64  `json:"counted"`   // what they count towards the quota
+}
+
+// AuditRow is one entry of the audit log. Hash covers the row and the hash
+// before it, both lower-case hex.
+type AuditRow struct {
+	Seq       int64          `json:"seq"`
+	At        string         `json:"at"` // RFC 3339 with microseconds
+	Actor     string         `json:"actor"`
+	Action    string         `json:"action"`
+	Subject   string         `json:"subject"`
+	RequestID string         `json:"request_id"`
+	Client    string         `json:"client"` // IP address; empty for commands
+	Detail    map[string]any `json:"detail"`
+	Hash      string         `json:"hash"`
+}
+
+// Types of events about quotas.
+const (
+	EventQuotaWarning  = "quota.warning"
+	EventQuotaExceeded = "quota.exceeded"
+)
