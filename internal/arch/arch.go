@@ -45,7 +45,7 @@ var internalMay = map[string][]string{
 	"config":                {},
 	"realdata":              {},
 	"run":                   {},
-	"seal":                  {"config"},
+	"seal":                  {"config", "state"},
 	"state":                 {"config"},
 	"state/statetest":       {"state"},
 }

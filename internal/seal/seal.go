@@ -1,14 +1,109 @@
 // Package seal encrypts what must be read again and must not be readable in the
-// store: secrets of signatures, and later bank account numbers.
+// store: secrets of signatures, replies that hold a key, and later bank account
+// numbers.
 package seal
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
 	"vayu/internal/config"
 )
 
-// Box seals and opens texts with AES-256-GCM.
-type Box struct{}
+// A sealed value is
+//
+//	version (1 byte), key id (4), nonce (24), ciphertext with its tag (16)
+//
+// and authenticates everything before the ciphertext, and what it is about.
+const (
+	formVersion = 1
+	idSize      = 4
+	headSize    = 1 + idSize + nonceSize
+	tagSize     = 16
+)
+
+// Reasons for which a value cannot be opened. Their texts say nothing of it.
+var (
+	// ErrForm is a value that was not made by Seal, or by a newer program.
+	ErrForm = errors.New("the sealed value has an unknown form")
+	// ErrKey is a value that another key has sealed.
+	ErrKey = errors.New("the sealed value belongs to another encryption key")
+	// ErrSeal is a value that was changed, or moved from another place.
+	ErrSeal = errors.New("the sealed value is not what was sealed for this place")
+)
+
+// Box seals and opens texts with AES-256-GCM. It can be used by many goroutines
+// at once.
+type Box struct {
+	id  [idSize]byte
+	key *deriver
+}
 
 // Open takes the key from the configuration (32 bytes, base64), or from the file
 // encryption.key in dir, which is made when it is not there.
-func Open(key config.Secret, dir string) (*Box, error) { return &Box{}, nil }
+func Open(key config.Secret, dir string) (*Box, error) {
+	if key.IsSet() {
+		raw, err := parseKey(key.Reveal())
+		if err != nil {
+			return nil, fmt.Errorf("reading the setting encryption-key: %w", err)
+		}
+		return newBox(raw)
+	}
+	raw, err := keyFile(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the encryption key: %w", err)
+	}
+	return newBox(raw)
+}
+
+func newBox(key []byte) (*Box, error) {
+	d, err := newDeriver(key)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(key)
+	return &Box{id: [idSize]byte(sum[:idSize]), key: d}, nil
+}
+
+// KeyID names the key without giving anything of it away: the first 4 bytes of
+// its SHA-256 in hex.
+func (b *Box) KeyID() string { return hex.EncodeToString(b.id[:]) }
+
+// Seal encrypts plain. About is the place where the result is kept, such as
+// "api_key.signing_secret:key_01…"; only there it can be opened.
+func (b *Box) Seal(plain []byte, about string) []byte {
+	sealed := make([]byte, headSize, headSize+len(plain)+tagSize)
+	sealed[0] = formVersion
+	copy(sealed[1:], b.id[:])
+	nonce := sealed[1+idSize : headSize]
+	_, _ = rand.Read(nonce) // never fails
+	gcm, rest := b.key.derive(nonce)
+	return gcm.Seal(sealed, rest, plain, associated(sealed[:headSize], about))
+}
+
+// Open decrypts what Seal made for the same place. The error is one of ErrForm,
+// ErrKey and ErrSeal.
+func (b *Box) Open(sealed []byte, about string) ([]byte, error) {
+	if len(sealed) < headSize+tagSize || sealed[0] != formVersion {
+		return nil, ErrForm
+	}
+	if [idSize]byte(sealed[1:1+idSize]) != b.id {
+		return nil, ErrKey
+	}
+	gcm, rest := b.key.derive(sealed[1+idSize : headSize])
+	plain, err := gcm.Open(nil, rest, sealed[headSize:], associated(sealed[:headSize], about))
+	if err != nil {
+		return nil, ErrSeal
+	}
+	return plain, nil
+}
+
+// associated is what is authenticated beside the text. The head has one length,
+// so nothing can move between the two parts.
+func associated(head []byte, about string) []byte {
+	return append(append(make([]byte, 0, len(head)+len(about)), head...), about...)
+}
+
