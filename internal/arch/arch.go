@@ -41,13 +41,14 @@ var internalMay = map[string][]string{
 	"arch":                  {},
 	"columnar":              {"columnar/engine", "config"},
 	"columnar/columnartest": {"columnar", "columnar/engine", "config"},
-	"columnar/engine":       {"config"},
+	"columnar/engine":       {"config", "hold"},
 	"config":                {},
+	"hold":                  {},
 	"realdata":              {},
 	"run":                   {},
 	"seal":                  {"config", "state"},
-	"state":                 {"config"},
-	"state/statetest":       {"state"},
+	"state":                 {"config", "hold"},
+	"state/statetest":       {"config", "state"},
 }
 
 // Fault is one breach of a rule.

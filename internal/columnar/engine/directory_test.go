@@ -23,13 +23,13 @@ func TestAStartOutwaitsAHolderThatLeavesTheHardWay(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		time.AfterFunc(3*stopTime, func() { _ = old.Close() })
-		lock, err := hold(t.Context(), dir, "test")
+		lock, err := take(t.Context(), dir, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer lock.Close()
+		defer lock.Release()
 		var held *HeldError
-		if _, err := hold(t.Context(), dir, "test"); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
+		if _, err := take(t.Context(), dir, "test"); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
 			t.Errorf("a second start gave %v, want that this process holds the directory", err)
 		}
 	})
@@ -62,11 +62,11 @@ func TestWhatAKilledEngineLeftIsNotBelieved(t *testing.T) {
 		t.Errorf("before the next holder has written its record it is %s, %v, want an unknown one", h, ok)
 	}
 	_ = next.Close()
-	lock, err := hold(t.Context(), dir, "next")
+	lock, err := take(t.Context(), dir, "next")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close()
+	defer lock.Release()
 	if h, ok := FindHolder(dir); !ok || h.PID != os.Getpid() || h.Owner != "next" {
 		t.Errorf("held by %s, %v, want this process", h, ok)
 	}

@@ -43,11 +43,11 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	lock, err := hold(ctx, cfg.Data, cfg.Owner)
+	lock, err := take(ctx, cfg.Data, cfg.Owner)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer lock.Release()
 	secret, err := password(cfg.Data)
 	if err != nil {
 		return err
