@@ -6,6 +6,7 @@ import (
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 // Impatient makes db take an engine for hung after two pings without an answer within patience.
@@ -23,3 +24,13 @@ func Code(err error) (code int32, ok bool) {
 	}
 	return 0, false
 }
+
+// Through is db with another way to its connections.
+func Through(db *DB, wrap func(driver.Conn) driver.Conn) *DB {
+	other := *db
+	other.conn = wrap(db.conn)
+	return &other
+}
+
+// ParseManifest reads the text of a backup's manifest.
+func ParseManifest(text []byte) (Manifest, error) { return parseManifest(text) }

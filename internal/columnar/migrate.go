@@ -45,6 +45,11 @@ func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	if err != nil {
 		return fmt.Errorf("migrating %q: %w", p.Database, err)
 	}
+	return db.migrate(ctx, list, p)
+}
+
+// migrate is Migrate with the files read.
+func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 	if db.Embedded() {
 		lock := flock.New(filepath.Join(db.cfg.Data, "migrate.lock"), flock.SetPermissions(0o600))
 		if _, err := lock.TryLockContext(ctx, readyPause); err != nil {
@@ -70,9 +75,9 @@ func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
 
 // record is one row of the table migration.
 type record struct {
-	Version  uint32 `ch:"version"`
-	Name     string `ch:"name"`
-	Checksum string `ch:"checksum"`
+	Version  uint32 `ch:"version" json:"version"`
+	Name     string `ch:"name" json:"name"`
+	Checksum string `ch:"checksum" json:"checksum"`
 }
 
 // applied makes the database and its table migration when they are missing, and reads what was applied.
