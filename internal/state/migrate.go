@@ -3,36 +3,53 @@ package state
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
 	"vayu/schema/state"
 )
 
-// migrate brings the tables up to date. On PostgreSQL an advisory lock lets one
-// instance do it while the others wait.
-func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
+// Another instance migrates for a minute at most; the lock is asked for once a
+// second.
+const (
+	lockSeconds = 1
+	lockTries   = 60
+)
+
+// migrations reads the files, for one store.
+func migrations(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
 	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if dialect == goose.DialectPostgres {
-		locker, err := lock.NewPostgresSessionLocker()
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockSeconds, lockTries))
 		if err != nil {
-			return fmt.Errorf("migrating: %w", err)
+			return nil, fmt.Errorf("migrating: %w", err)
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
 	provider, err := goose.NewProvider(dialect, db, state.Files, options...)
 	if err != nil {
-		return fmt.Errorf("reading the migrations: %w", err)
+		return nil, fmt.Errorf("reading the migrations: %w", err)
 	}
-	newest := provider.ListSources()[len(provider.ListSources())-1].Version
-	if at, err := provider.GetDBVersion(ctx); err == nil && at > newest {
-		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, newest)
+	return provider, nil
+}
+
+// newest is the version of the tables that this program knows.
+func newest(provider *goose.Provider) int64 {
+	sources := provider.ListSources()
+	return sources[len(sources)-1].Version
+}
+
+// migrate brings the tables up to date. On PostgreSQL an advisory lock lets one
+// instance do it while the others wait; on SQLite the caller has the lock.
+func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
+	provider, err := migrations(dialect, db)
+	if err != nil {
+		return err
+	}
+	if at, err := version(ctx, db); err == nil && at > newest(provider) {
+		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, newest(provider))
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrating: %w", err)
@@ -40,9 +57,18 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
 	return nil
 }
 
-// broken reports an error of the connection itself.
-func broken(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
+// version reads which version the tables have, changing nothing. It fails when
+// there are none.
+func version(ctx context.Context, db querier) (int64, error) {
+	var at int64
+	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&at)
+	if err != nil {
+		return 0, fmt.Errorf("reading the version of the state store: %w", err)
+	}
+	return at, nil
+}
+
+// querier is a *sql.DB, *sql.Conn or *sql.Tx.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

@@ -5,7 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"io"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,9 +28,12 @@ const (
 	// statementTimeout is the server's own end of a statement, in milliseconds: a
 	// client waits for 10 s at most, and a lock behind it no longer.
 	statementTimeout = "10000"
-	// conflictTries is how often a change that lost against another is tried; the
-	// winner has then committed, so a second loss in a row is rare already.
-	conflictTries = 5
+	// idleTimeout is the server's end of a transaction whose client hangs, in
+	// milliseconds: its locks are in the way of all others.
+	idleTimeout = "30000"
+	// changePatience is when a change is given up whose server no longer answers
+	// at all: three statements that each run into their time-out.
+	changePatience = 30 * time.Second
 )
 
 func (p *postgres) open(ctx context.Context) error {
@@ -37,38 +41,48 @@ func (p *postgres) open(ctx context.Context) error {
 	if err != nil {
 		return errors.New("state: the DSN cannot be read; it is postgres://user:password@host:5432/name?sslmode=verify-full") // pgx's text may hold the password
 	}
-	if cfg.RuntimeParams["application_name"] == "" {
-		cfg.RuntimeParams["application_name"] = "vayu"
+	preset(cfg, "application_name", "vayu")
+	preset(cfg, "idle_in_transaction_session_timeout", idleTimeout)
+	if err := p.migrate(ctx, cfg.Copy()); err != nil {
+		return err
 	}
-	if cfg.RuntimeParams["statement_timeout"] == "" {
-		cfg.RuntimeParams["statement_timeout"] = statementTimeout
-	}
+	preset(cfg, "statement_timeout", statementTimeout)
 	p.pool = stdlib.OpenDB(*cfg)
 	p.pool.SetMaxOpenConns(p.db.cfg.Connections)
 	p.pool.SetMaxIdleConns(p.db.cfg.Connections)
 	p.pool.SetConnMaxIdleTime(5 * time.Minute)
-	if err := p.await(ctx); err != nil {
-		_ = p.pool.Close()
-		return err
-	}
-	if err := migrate(ctx, goose.DialectPostgres, p.pool); err != nil {
-		_ = p.pool.Close()
-		return err
-	}
 	return nil
 }
 
+// preset sets a parameter of the session that the DSN leaves open.
+func preset(cfg *pgx.ConnConfig, name, value string) {
+	if cfg.RuntimeParams[name] == "" {
+		cfg.RuntimeParams[name] = value
+	}
+}
+
+// migrate waits for the server and brings the tables up to date, with
+// statements that may take their time.
+func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
+	pool := stdlib.OpenDB(*cfg)
+	defer pool.Close()
+	if err := p.await(ctx, pool); err != nil {
+		return err
+	}
+	return migrate(ctx, goose.DialectPostgres, pool)
+}
+
 // await waits until the server answers.
-func (p *postgres) await(ctx context.Context) error {
+func (p *postgres) await(ctx context.Context, pool *sql.DB) error {
 	limit, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	for {
-		err := p.pool.PingContext(limit)
+		err := pool.PingContext(limit)
 		if err == nil {
 			return nil
 		}
 		var stated *pgconn.PgError
-		if errors.As(err, &stated) && !p.fault(err) { // such as a wrong password
+		if errors.As(err, &stated) && !unableState(stated.Code) { // such as a wrong password
 			return err
 		}
 		p.db.log.Warn("waiting for PostgreSQL", "state", p.db.cfg.DSN.String(), "error", err)
@@ -82,48 +96,11 @@ func (p *postgres) await(ctx context.Context) error {
 
 func (p *postgres) run(ctx context.Context) error {
 	<-ctx.Done()
+	p.db.end()
 	return p.pool.Close()
 }
 
 func (p *postgres) reader() *sql.DB { return p.pool }
-
-func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
-	for try := 1; ; try++ {
-		err := p.once(ctx, do)
-		if err == nil || try == conflictTries || !conflict(err) {
-			return err
-		}
-		p.db.metrics.conflicts.Inc()
-		pause := time.Duration(try) * time.Duration(1+rand.Int64N(int64(5*time.Millisecond))) //nolint:gosec // spreads retries
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// once runs a change in one transaction. Only waiting for a connection ends
-// with ctx.
-func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
-	conn, err := p.pool.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
-	whole := context.WithoutCancel(ctx)
-	tx, err := conn.BeginTx(whole, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // without effect after a commit
-	if err := do(&Tx{whole, tx, p.db}); err != nil {
-		return err
-	}
-	err = tx.Commit()
-	p.db.metrics.commits.Inc()
-	return err
-}
 
 // conflict reports a transaction that the server gave up in favour of another:
 // serialization_failure and deadlock_detected.
@@ -137,12 +114,44 @@ func conflict(err error) bool {
 // intervention (which a statement time-out belongs to), system error.
 var postgresFaults = map[string]bool{"08": true, "53": true, "57": true, "58": true}
 
-func (p *postgres) fault(err error) bool {
+// unableState adds single codes: read-only after a fail-over, lock not
+// available, a transaction that was idle for too long, and a conflict that was
+// lost too often.
+func unableState(code string) bool {
+	if len(code) != 5 {
+		return false
+	}
+	switch code {
+	case "25006", "55P03", "25P03", "40001", "40P01":
+		return true
+	}
+	return postgresFaults[code[:2]]
+}
+
+func (p *postgres) fault(err error) fault {
 	var stated *pgconn.PgError
 	if errors.As(err, &stated) {
-		return len(stated.Code) == 5 && postgresFaults[stated.Code[:2]] ||
-			stated.Code == "25006" || stated.Code == "55P03" // read-only after a fail-over; lock not available
+		switch {
+		case !unableState(stated.Code):
+			return sound
+		case stated.SeverityUnlocalized == "FATAL" || stated.SeverityUnlocalized == "PANIC":
+			return lost
+		}
+		return unable
 	}
 	var connecting *pgconn.ConnectError
-	return errors.As(err, &connecting) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) || broken(err)
+	switch {
+	case errors.As(err, &connecting), errors.Is(err, sql.ErrConnDone), errors.Is(err, context.DeadlineExceeded):
+		return unable
+	case broken(err):
+		return lost
+	}
+	return sound
+}
+
+// broken reports an error of the connection itself.
+func broken(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, errDiscard) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err)
 }

@@ -12,8 +12,8 @@ import (
 // Querier runs queries: a [Tx], or a [View]. Placeholders are $1, $2, …
 type Querier interface {
 	QueryRow(query string, args ...any) Row
-	query(query string, args []any) (*sql.Rows, error)
-	classify(err error) error
+	scan(query string, args, dest []any) error
+	each(do func(Scanner) error, query string, args []any) error
 }
 
 // Scanner is a row that can be read into variables.
@@ -21,14 +21,15 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Row is the only row of an answer.
+// Row is the only row of an answer. The question is asked by Scan.
 type Row struct {
-	row *sql.Row
-	of  interface{ classify(err error) error }
+	of    Querier
+	query string
+	args  []any
 }
 
 // Scan reads the row; sql.ErrNoRows when there is none.
-func (r Row) Scan(dest ...any) error { return r.of.classify(r.row.Scan(dest...)) }
+func (r Row) Scan(dest ...any) error { return r.of.scan(r.query, r.args, dest) }
 
 // All returns every row of an answer, each read by scan.
 func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
@@ -46,17 +47,7 @@ func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...
 
 // Each calls do for every row of an answer, and stops at its first error.
 func Each(q Querier, do func(Scanner) error, query string, args ...any) error {
-	rows, err := q.query(query, args)
-	if err != nil {
-		return q.classify(err)
-	}
-	defer func() { _ = rows.Close() }() // its error is that of Err
-	for rows.Next() {
-		if err := do(rows); err != nil {
-			return err
-		}
-	}
-	return q.classify(rows.Err())
+	return q.each(do, query, args)
 }
 
 // Tx is one change on its way, for the goroutine that got it and only until the
@@ -65,9 +56,12 @@ type Tx struct {
 	ctx     context.Context //nolint:containedctx // lives as long as the change, and has no end of its own
 	session session
 	db      *DB
+	failed  error // of the first statement that failed
+	broken  error // of the first that failed because the store cannot work
 }
 
-// session is a *sql.Conn or *sql.Tx.
+// session is where statements run: a connection, or one with its prepared
+// statements.
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -78,21 +72,69 @@ type session interface {
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	result, err := tx.session.ExecContext(tx.ctx, query, args...)
 	if err != nil {
-		return 0, tx.classify(err)
+		return 0, tx.note(err)
 	}
 	return result.RowsAffected()
 }
 
 // QueryRow asks for one row.
-func (tx *Tx) QueryRow(query string, args ...any) Row {
-	return Row{tx.session.QueryRowContext(tx.ctx, query, args...), tx}
+func (tx *Tx) QueryRow(query string, args ...any) Row { return Row{tx, query, args} }
+
+func (tx *Tx) scan(query string, args, dest []any) error {
+	return tx.note(tx.session.QueryRowContext(tx.ctx, query, args...).Scan(dest...))
 }
 
-func (tx *Tx) query(query string, args []any) (*sql.Rows, error) {
-	return tx.session.QueryContext(tx.ctx, query, args...) //nolint:sqlclosecheck // Each closes it
+func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
+	_, err, fault := each(tx.ctx, tx.session, do, query, args)
+	if fault != nil {
+		return tx.note(fault)
+	}
+	return err
 }
 
-func (tx *Tx) classify(err error) error { return tx.db.classify(err) }
+// note remembers that a statement failed: then the change has failed, whatever
+// its function makes of the error.
+func (tx *Tx) note(err error) error {
+	if err == nil || errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if tx.failed == nil {
+		tx.failed = err
+	}
+	if tx.broken == nil && tx.db.engine.fault(err) != sound {
+		tx.broken = err
+	}
+	return err
+}
+
+// verdict is the error of a change whose function returned err. That of the
+// store comes first: it decides what the caller is told.
+func (tx *Tx) verdict(err error) error {
+	switch {
+	case tx.broken != nil:
+		return tx.broken
+	case err != nil:
+		return err
+	}
+	return tx.failed
+}
+
+// each runs do over the rows, and says how many there were, the error of do,
+// and that of the store.
+func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
+	rows, err := on.QueryContext(ctx, query, args...)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of Err
+	for rows.Next() {
+		n++
+		if err := do(rows); err != nil {
+			return n, err, nil
+		}
+	}
+	return n, nil, rows.Err()
+}
 
 // View reads what is committed.
 type View struct {
@@ -104,24 +146,79 @@ type View struct {
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
 
 // QueryRow asks for one row.
-func (v View) QueryRow(query string, args ...any) Row {
-	return Row{v.db.engine.reader().QueryRowContext(v.ctx, query, args...), v}
+func (v View) QueryRow(query string, args ...any) Row { return Row{v, query, args} }
+
+func (v View) scan(query string, args, dest []any) error {
+	var err error
+	for range readTries {
+		err = v.db.engine.reader().QueryRowContext(v.ctx, query, args...).Scan(dest...)
+		if err == nil || v.db.engine.fault(err) != lost {
+			break
+		}
+	}
+	return v.classify(err)
 }
 
-func (v View) query(query string, args []any) (*sql.Rows, error) {
-	return v.db.engine.reader().QueryContext(v.ctx, query, args...) //nolint:sqlclosecheck // Each closes it
+// readTries is how often a question is asked whose connection breaks: it has
+// changed nothing, and the next connection is a new one.
+const readTries = 2
+
+func (v View) each(do func(Scanner) error, query string, args []any) error {
+	var fault error
+	for range readTries {
+		var n int
+		var err error
+		n, err, fault = each(v.ctx, v.db.engine.reader(), do, query, args)
+		if fault == nil {
+			return err
+		}
+		if n > 0 || v.db.engine.fault(fault) != lost {
+			break
+		}
+	}
+	return v.classify(fault)
 }
 
-func (v View) classify(err error) error { return v.db.classify(err) }
+// classify makes every error of a store that has ended one of a store that
+// cannot work.
+func (v View) classify(err error) error {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
+		err = fmt.Errorf("%w: %w", errEnded, err)
+	}
+	return v.db.classify(err)
+}
+
+// Kinds of errors of a store.
+type fault int
+
+const (
+	sound  fault = iota // the statement's own fault: the store works
+	unable              // the store cannot work at the moment
+	lost                // the same, and the connection is gone: the next one may work
+)
 
 // classify turns an error of a store that cannot work at the moment into the
 // client's answer, and leaves every other as it is.
 func (db *DB) classify(err error) error {
 	var said *schema.Problem
-	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.As(err, &said) || !db.engine.fault(err) {
+	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.As(err, &said) {
+		return err
+	}
+	message := "This cannot be done at the moment; nothing was changed. Please try again."
+	switch {
+	case errors.Is(err, errUnknown):
+		message = "The connection broke before it was known whether this was done. Please look whether it was before you repeat it."
+	case db.engine.fault(err) == sound && !errors.Is(err, errEnded):
 		return err
 	}
 	db.metrics.faults.Inc()
-	return schema.Unavailable("This cannot be done at the moment; nothing was changed. Please try again.",
-		fmt.Errorf("state store: %w", err))
+	return schema.Unavailable(message, fmt.Errorf("state store: %w", err))
 }
+
+var (
+	// errEnded is what callers get while the service stops.
+	errEnded = errors.New("the state store is closing")
+	// errUnknown says that a server went away between being told to commit and
+	// saying that it had, and did not come back in time to be asked.
+	errUnknown = errors.New("it is not known whether the change was committed")
+)

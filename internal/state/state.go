@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,20 +36,25 @@ type DB struct {
 	metrics *metrics
 	engine  engine
 	ready   chan struct{}
+	ended   chan struct{} // closed when no change is done any more
+	end     func()        // closes it
+	// patience is how long a change on a server may take before its connection is
+	// given up.
+	patience time.Duration
 }
 
 // engine is what differs between SQLite and PostgreSQL.
 type engine interface {
 	// open connects, migrates and fills in what the methods below need.
 	open(ctx context.Context) error
-	// run works until ctx ends, and then closes everything.
+	// run works until ctx ends; then it calls DB.end and closes everything.
 	run(ctx context.Context) error
 	// update is DB.Update.
 	update(ctx context.Context, do func(*Tx) error) error
 	// reader is the pool for reading.
 	reader() *sql.DB
-	// fault reports whether err means that the store cannot work at the moment.
-	fault(err error) bool
+	// fault says whether err means that the store cannot work at the moment.
+	fault(err error) fault
 }
 
 // Open checks the configuration. It connects to nothing and makes no file.
@@ -56,7 +62,8 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	if c.Connections == 0 {
 		c.Connections = 16
 	}
-	db := &DB{cfg: c, log: log, ready: make(chan struct{})}
+	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: changePatience}
+	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
 	}
@@ -88,6 +95,7 @@ func (db *DB) Name() string {
 // ends. It returns an error when the store cannot be opened, or is held by
 // another process.
 func (db *DB) Run(ctx context.Context) error {
+	defer db.end()
 	if err := db.engine.open(ctx); err != nil {
 		return fmt.Errorf("opening the state store: %w", err)
 	}
@@ -110,15 +118,27 @@ func (db *DB) Ready(ctx context.Context) error {
 // it must have no effect but through its Tx; it must be quick, and wait for
 // nothing but the Tx: on SQLite others wait for it.
 //
-// An error of do is returned as it is. When the store itself cannot work (disk
-// full, server away), the error is a service_unavailable of package schema. A
-// ctx that ends before the change has begun prevents it; after that the change
+// An error of do is returned as it is. A statement that failed fails the change
+// even when do returns nil, because PostgreSQL does nothing more in such a
+// transaction; where a row may be there already, ON CONFLICT says what then. When the store itself cannot work (disk
+// full, server away, service stopping), the error is a service_unavailable of
+// package schema. A ctx that ends before the change has begun prevents it; after that the change
 // goes on to its end, so that its outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	err := db.engine.update(ctx, do)
 	db.metrics.changes.Observe(time.Since(began).Seconds())
 	return db.classify(err)
+}
+
+// hasEnded reports whether Run is over or about to be.
+func (db *DB) hasEnded() bool {
+	select {
+	case <-db.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Check asks the store whether it answers.

@@ -1,0 +1,56 @@
+package state_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// BenchmarkCommit measures durable one-row transactions: one caller that waits
+// for each, and 64 at once, in the same run, on both engines.
+func BenchmarkCommit(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *state.DB{"sqlite": statetest.SQLite, "postgres": statetest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			db := open(b)
+			var id atomic.Int64
+			one := func() {
+				n := id.Add(1)
+				if err := db.Update(context.Background(), func(tx *state.Tx) error {
+					_, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, $3)", fmt.Sprint("key_", n), []byte("signature"), n)
+					return err
+				}); err != nil {
+					b.Error(err)
+				}
+			}
+			alone := max(b.N/16, 50)
+			began := time.Now()
+			for range alone {
+				one()
+			}
+			single := float64(alone) / time.Since(began).Seconds()
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			var wait sync.WaitGroup
+			b.ResetTimer()
+			for range 64 {
+				wait.Go(func() {
+					for left.Add(-1) >= 0 {
+						one()
+					}
+				})
+			}
+			wait.Wait()
+			b.StopTimer()
+			together := float64(b.N) / b.Elapsed().Seconds()
+			b.ReportMetric(single, "alone/s")
+			b.ReportMetric(together, "together/s")
+			b.ReportMetric(together/single, "ratio")
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package state
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+)
+
+const (
+	// groupMost bounds how many changes share a commit: enough for every caller
+	// that can wait at once on two cores, small enough that the first waits a few
+	// milliseconds.
+	groupMost   = 256
+	queueLength = 1024
+)
+
+// change is one Update that waits for its turn.
+type change struct {
+	ctx   context.Context //nolint:containedctx // of the caller, while it waits
+	do    func(*Tx) error
+	taken atomic.Bool   // by the writer, who will do it, or by the caller, who leaves
+	err   error         // final when done is closed
+	done  chan struct{} // closed by the writer
+}
+
+// errGroup says that the transaction of a group failed as a whole.
+var errGroup = errors.New("the changes were not committed")
+
+// errDiscard makes database/sql drop a connection.
+var errDiscard = driver.ErrBadConn
+
+// update queues a change and waits for its outcome. It returns when the change
+// is done, when ctx ends before its turn, and when the writer has left: after
+// that no change is done any more, and those that were done are marked so.
+func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
+	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
+	select {
+	case s.queue <- c:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.db.ended:
+		return errEnded
+	}
+	select {
+	case <-c.done:
+		return c.outcome()
+	case <-ctx.Done():
+		if c.taken.CompareAndSwap(false, true) {
+			return ctx.Err()
+		}
+	case <-s.db.ended:
+	}
+	select {
+	case <-c.done:
+		return c.outcome()
+	case <-s.db.ended:
+	}
+	select {
+	case <-c.done:
+		return c.outcome()
+	default:
+		return errEnded
+	}
+}
+
+// outcome is the error of a change that is done; its panic goes on in the caller.
+func (c *change) outcome() error {
+	if p, ok := errors.AsType[*panicError](c.err); ok {
+		panic(p.value)
+	}
+	return c.err
+}
+
+// run is the one writer: it takes every change that waits and commits them
+// together.
+func (s *sqlite) run(ctx context.Context) error {
+	defer s.close()
+	defer s.db.end()
+	for {
+		select {
+		case first := <-s.queue:
+			s.commit(s.group(first))
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// group is first and what waits behind it.
+func (s *sqlite) group(first *change) []*change {
+	all := []*change{first}
+	for len(all) < groupMost {
+		select {
+		case next := <-s.queue:
+			all = append(all, next)
+		default:
+			return all
+		}
+	}
+	return all
+}
+
+// commit makes the changes of one group durable and tells their callers.
+func (s *sqlite) commit(all []*change) {
+	ctx := context.Background() // an interrupt would undo the whole group
+	err := s.transaction(ctx, all)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errGroup, err)
+		s.db.log.Error("the state store cannot write", "error", err, "changes", len(all))
+	} else {
+		s.db.metrics.commits.Inc()
+	}
+	for _, c := range all {
+		if c.err == nil {
+			c.err = err
+		}
+		close(c.done)
+	}
+	if err := s.wal.bound(ctx, s.writer); err != nil {
+		s.db.log.Warn("the write-ahead log of the state store cannot be emptied", "error", err)
+	}
+}
+
+// transaction runs the changes in one transaction. Each has a savepoint, so
+// that one that fails is undone alone; its error is in its change. The error
+// returned is that of all the others: then nobody's change is there.
+func (s *sqlite) transaction(ctx context.Context, all []*change) (err error) {
+	if s.writer == nil {
+		if err := s.connect(ctx); err != nil {
+			return err
+		}
+	}
+	exec := func(statement string) error {
+		_, err := s.writer.ExecContext(ctx, statement)
+		return err
+	}
+	if err := exec("BEGIN IMMEDIATE"); err != nil {
+		s.disconnect()
+		return err
+	}
+	defer func() {
+		// After a full disk or an I/O error SQLite may have ended the transaction
+		// by itself, and asks for a ROLLBACK in any case (sqlite.org/lang_transaction.html);
+		// a connection that refuses it is replaced.
+		if err != nil && exec("ROLLBACK") != nil {
+			s.disconnect()
+		}
+	}()
+	for _, c := range all {
+		if !c.taken.CompareAndSwap(false, true) {
+			continue
+		}
+		if c.err = c.ctx.Err(); c.err != nil {
+			continue
+		}
+		if err := exec("SAVEPOINT change"); err != nil {
+			return err
+		}
+		tx := &Tx{ctx: ctx, session: s.writer, db: s.db}
+		c.err = s.guarded(c.do, tx)
+		if tx.broken != nil {
+			return tx.broken
+		}
+		if c.err != nil {
+			if err := exec("ROLLBACK TO change"); err != nil {
+				return err
+			}
+		}
+		if err := exec("RELEASE change"); err != nil {
+			return err
+		}
+	}
+	return exec("COMMIT")
+}
+
+// panicError carries a panic of a change from the writer to its caller.
+type panicError struct{ value any }
+
+func (p *panicError) Error() string { return fmt.Sprintf("panic in a change: %v", p.value) }
+
+// guarded runs a change, and keeps its panic for its caller. The stack is that
+// of the writer, so it is logged here.
+func (s *sqlite) guarded(do func(*Tx) error, tx *Tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.db.log.Error("a change of the state store panicked", "stack", string(debug.Stack()))
+			err = &panicError{p}
+		}
+	}()
+	return tx.verdict(do(tx))
+}

@@ -1,0 +1,159 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	// conflictTries is how often a change that lost against another is tried; the
+	// winner has then committed, so a second loss in a row is rare already.
+	conflictTries = 8
+	// conflictPause is the longest pause before the second try; it grows with the tries.
+	conflictPause = 10 * time.Millisecond
+	// outcomePatience is how long a server that broke off while it committed is
+	// asked whether it had: as long as a client waits.
+	outcomePatience = 10 * time.Second
+	outcomePause    = 100 * time.Millisecond
+)
+
+func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
+	for try := 1; ; try++ {
+		err := p.once(ctx, do)
+		if err == nil || try == conflictTries || !conflict(err) {
+			return err
+		}
+		p.db.metrics.conflicts.Inc()
+		select {
+		case <-time.After(time.Duration(try) * time.Duration(rand.Int64N(int64(conflictPause)))):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// once runs a change in one transaction. Only waiting for a connection ends
+// with ctx.
+func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
+	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.patience)
+	defer cancel()
+	conn, id, err := p.begin(ctx, whole)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	open := true
+	defer func() { // also when do panics
+		if open {
+			rollback(whole, conn)
+		}
+	}()
+	tx := &Tx{ctx: whole, session: conn, db: p.db}
+	if err := tx.verdict(do(tx)); err != nil {
+		return err
+	}
+	tag, err := simple(whole, conn, "COMMIT")
+	switch {
+	case err == nil && tag.String() != "COMMIT":
+		open = false
+		return fmt.Errorf("the server answered %s to COMMIT", tag)
+	case err == nil:
+		open = false
+	case p.fault(err) != sound:
+		if err = p.outcome(ctx, id, err); err != nil {
+			return err
+		}
+	default:
+		return err
+	}
+	p.db.metrics.commits.Inc()
+	return nil
+}
+
+// begin starts a transaction and returns its number, which the server knows
+// even after it was restarted. A connection that broke while nobody used it is
+// no reason to fail: nothing has been done yet.
+func (p *postgres) begin(ctx, whole context.Context) (conn *sql.Conn, id string, err error) {
+	for try := 0; ; try++ {
+		conn, err := p.pool.Conn(ctx)
+		if err != nil {
+			if p.db.hasEnded() {
+				err = errEnded
+			}
+			return nil, "", err
+		}
+		results, err := simpleAll(whole, conn, "BEGIN; SELECT pg_current_xact_id()::text")
+		if err == nil {
+			return conn, string(results[1].Rows[0][0]), nil
+		}
+		discard(conn)
+		if p.fault(err) != lost || try >= p.db.cfg.Connections {
+			return nil, "", err
+		}
+	}
+}
+
+// outcome asks what became of a transaction whose COMMIT was not answered: nil
+// when it is committed, cause when it is not.
+func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomePatience)
+	defer cancel()
+	for {
+		var status sql.NullString
+		err := p.pool.QueryRowContext(limit, "SELECT pg_xact_status($1::text::xid8)", id).Scan(&status)
+		switch {
+		case err == nil && status.String == "committed":
+			return nil
+		case err == nil && status.String == "aborted":
+			return cause
+		case err == nil && status.String != "in progress": // too long ago, or another server
+			return fmt.Errorf("%w: %w", errUnknown, cause)
+		}
+		select {
+		case <-time.After(outcomePause):
+		case <-limit.Done():
+			return fmt.Errorf("%w: %w", errUnknown, cause)
+		}
+	}
+}
+
+// rollback ends a transaction; a connection that cannot is given up, and the
+// server ends it.
+func rollback(ctx context.Context, conn *sql.Conn) {
+	if _, err := simple(ctx, conn, "ROLLBACK"); err != nil {
+		discard(conn)
+	}
+}
+
+// discard closes a connection for good.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return errDiscard })
+	_ = conn.Close()
+}
+
+// simple runs a statement without parameters and returns the server's words.
+func simple(ctx context.Context, conn *sql.Conn, statement string) (pgconn.CommandTag, error) {
+	results, err := simpleAll(ctx, conn, statement)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	return results[len(results)-1].CommandTag, nil
+}
+
+// simpleAll runs statements in one round trip.
+func simpleAll(ctx context.Context, conn *sql.Conn, statements string) (results []*pgconn.Result, err error) {
+	failed := conn.Raw(func(driver any) error {
+		results, err = driver.(*stdlib.Conn).Conn().PgConn().Exec(ctx, statements).ReadAll()
+		return nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return results, err
+}

@@ -1,0 +1,65 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+)
+
+// statementsMost bounds how many prepared statements are kept. The texts are
+// those of the program, some hundred; what is built by hand does not push them out.
+const statementsMost = 512
+
+// statements is a connection that keeps its prepared statements, because SQLite
+// spends longer on reading a short statement than on running it
+// (BenchmarkPrepared). It is for one goroutine.
+type statements struct {
+	conn *sql.Conn
+	kept map[string]*sql.Stmt
+}
+
+func newStatements(conn *sql.Conn) *statements {
+	return &statements{conn, map[string]*sql.Stmt{}}
+}
+
+// prepared is the statement of a query; nil when it cannot be prepared, or is
+// one too many: then the connection itself runs it, and says what is wrong.
+func (s *statements) prepared(ctx context.Context, query string) *sql.Stmt {
+	if stmt := s.kept[query]; stmt != nil || len(s.kept) >= statementsMost {
+		return stmt
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query) //nolint:sqlclosecheck // close does
+	if err != nil {
+		return nil
+	}
+	s.kept[query] = stmt
+	return stmt
+}
+
+// ExecContext runs a prepared statement.
+func (s *statements) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if stmt := s.prepared(ctx, query); stmt != nil {
+		return stmt.ExecContext(ctx, args...)
+	}
+	return s.conn.ExecContext(ctx, query, args...)
+}
+
+// QueryRowContext runs a prepared statement whose row is read at once.
+func (s *statements) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if stmt := s.prepared(ctx, query); stmt != nil {
+		return stmt.QueryRowContext(ctx, args...)
+	}
+	return s.conn.QueryRowContext(ctx, query, args...)
+}
+
+// QueryContext runs a statement of its own: while its rows are read, the same
+// text may run again.
+func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return s.conn.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // each closes it
+}
+
+func (s *statements) close() {
+	for _, stmt := range s.kept {
+		_ = stmt.Close()
+	}
+	_ = s.conn.Close()
+}
