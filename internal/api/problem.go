@@ -29,9 +29,10 @@ func problemOf(err error) *schema.Problem {
 
 // refuse answers with the error body and returns the status. It is the one
 // place where errors become replies.
-func (rt *router) refuse(w http.ResponseWriter, r *http.Request, id string, err error) int {
+func (rt *router) refuse(x *exchange, err error) int {
 	p := problemOf(err)
 	status := p.Code.Status()
+	r, id := x.call.Request, x.call.ID
 	if status >= http.StatusInternalServerError && r.Context().Err() == nil {
 		level := slog.LevelWarn // something that is away for now
 		if status == http.StatusInternalServerError {
@@ -40,25 +41,23 @@ func (rt *router) refuse(w http.ResponseWriter, r *http.Request, id string, err 
 		rt.log.Log(r.Context(), level, "request failed", "request", id, "method", r.Method, "path", r.URL.Path,
 			"status", status, "code", p.Code, "error", err)
 	}
-	h := w.Header()
+	x.end(status)
+	x.limits()
+	h := x.Header()
 	switch {
 	case status == http.StatusUnauthorized:
 		h["Www-Authenticate"] = bearer
 	case p.Allow != "":
 		h["Allow"] = []string{p.Allow}
 	}
-	retry := p.RetryAfter
-	if retry == 0 && status == http.StatusServiceUnavailable {
-		retry = retryAfter
-	}
-	if retry > 0 {
+	if retry := retryIn(p, &x.call.Limits); retry > 0 {
 		h["Retry-After"] = []string{strconv.Itoa(retry)}
 	}
-	body := p.Body(id)
-	if _, err := write(w, r, &Response{Status: status, Value: body}); err != nil {
+	resp := Response{Status: status, Value: p.Body(id)}
+	if err := resp.render(); err != nil {
 		rt.log.Error("writing an error", "request", id, "error", err)
 	}
-	return status
+	return write(x.ResponseWriter, r, &resp)
 }
 
 // retryAfter is the pause in seconds that a 503 asks for: the engine is back

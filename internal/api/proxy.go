@@ -3,16 +3,88 @@ package api
 import (
 	"net/http"
 	"net/netip"
+	"strings"
 )
 
 // proxies are the networks whose X-Forwarded-For is believed.
 type proxies []netip.Prefix
 
-// client is who asks: the socket's address.
+// newProxies writes networks of IPv4 addresses in IPv6 form as what they are,
+// since that is how addresses are compared.
+func newProxies(given []netip.Prefix) proxies {
+	var p proxies
+	for _, network := range given {
+		if network.Addr().Is4In6() && network.Bits() >= 96 {
+			network = netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
+		}
+		p = append(p, network.Masked())
+	}
+	return p
+}
+
+func (p proxies) trust(a netip.Addr) bool {
+	for _, network := range p {
+		if network.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// client is who asks: the socket's address or, as far as trusted proxies tell,
+// the one that they took the request from. Everything left of the first address
+// that is not trusted is what that client says of itself, and is never looked
+// at. It is the invalid address on a Unix socket.
 func (p proxies) client(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}
-	return at.Addr().Unmap()
+	at := plain(socket.Addr())
+	if len(p) == 0 {
+		return at
+	}
+	lines := r.Header["X-Forwarded-For"] // several lines are one list
+	for i := len(lines) - 1; i >= 0; i-- {
+		for rest := lines[i]; ; {
+			comma := strings.LastIndexByte(rest, ',')
+			if !p.trust(at) {
+				return at
+			}
+			next, ok := parseForwarded(rest[comma+1:])
+			if !ok {
+				return at
+			}
+			at = next
+			if comma < 0 {
+				break
+			}
+			rest = rest[:comma]
+		}
+	}
+	return at
+}
+
+// plain drops what is no part of an identity: the IPv6 form of an IPv4 address,
+// and the zone, which is a name of this host's interface.
+func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+
+// parseForwarded reads one entry of X-Forwarded-For: an address, perhaps with a
+// port, an IPv6 address perhaps in brackets.
+func parseForwarded(entry string) (netip.Addr, bool) {
+	entry = strings.Trim(entry, " \t")
+	if a, err := netip.ParseAddr(entry); err == nil {
+		return plain(a), true
+	}
+	if at, err := netip.ParseAddrPort(entry); err == nil {
+		return plain(at.Addr()), true
+	}
+	if inner, ok := strings.CutPrefix(entry, "["); ok {
+		if inner, ok = strings.CutSuffix(inner, "]"); ok {
+			if a, err := netip.ParseAddr(inner); err == nil && a.Is6() {
+				return plain(a), true
+			}
+		}
+	}
+	return netip.Addr{}, false
 }

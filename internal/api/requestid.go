@@ -15,6 +15,10 @@ func requestID(r *http.Request) string {
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) {
 		return given[0]
 	}
+	return newRequestID()
+}
+
+func newRequestID() string {
 	const digits = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base32
 	id := [20]byte{'r', 'e', 'q', '_'}
 	n := rand.Uint64()

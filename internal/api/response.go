@@ -32,6 +32,10 @@ type Response struct {
 	Cache []string
 	// Length is the Content-Length header of Body; nil lets it be computed.
 	Length []string
+	// Location is where to find what the call made or began; "" for none.
+	Location string
+	// Replayed marks the stored reply to a call that was made before.
+	Replayed bool
 }
 
 // Ready fills in the headers of a body that never changes again: its strong
@@ -106,20 +110,28 @@ var (
 	version     = []string{Version}
 	sandboxMode = []string{"sandbox"}
 	bearer      = []string{"Bearer"}
+	replayed    = []string{"true"}
+	closing     = []string{"close"}
+	// A year, as long as browsers and scanners ask for.
+	onlyTLS = []string{"max-age=31536000"}
 )
 
-// write sends a response. It is the only place where bodies are written.
-func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, err error) {
-	status = resp.Status
-	if status == 0 {
-		status = http.StatusOK
+// render fills in the status and turns Value into Body. What can fail fails
+// here, before anything is said.
+func (resp *Response) render() (err error) {
+	if resp.Status == 0 {
+		resp.Status = http.StatusOK
 	}
-	body := resp.Body
 	if resp.Value != nil {
-		if body, err = json.Marshal(resp.Value); err != nil {
-			return 0, err
-		}
+		resp.Body, err = json.Marshal(resp.Value)
 	}
+	return err
+}
+
+// write sends a rendered response and returns its status. It is the only place
+// where bodies are written.
+func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) {
+	status, body := resp.Status, resp.Body
 	h := w.Header()
 	cache := resp.Cache
 	if cache == nil {
@@ -147,17 +159,27 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 		}
 		if status == http.StatusOK && notModified(r, resp) {
 			w.WriteHeader(http.StatusNotModified)
-			return http.StatusNotModified, nil
+			return http.StatusNotModified
 		}
 	}
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return status
+	}
 	h["Content-Type"] = jsonType
+	if resp.Location != "" {
+		h["Location"] = []string{resp.Location}
+	}
+	if resp.Replayed {
+		h["Idempotent-Replayed"] = replayed
+	}
 	if encoding != "" {
 		h["Content-Encoding"] = []string{encoding}
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {
 			compress(w, encoding, body, resp.Tail)
 		}
-		return status, nil
+		return status
 	}
 	if resp.Length != nil {
 		h["Content-Length"] = resp.Length
@@ -171,5 +193,5 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int, 
 			_, _ = w.Write(part)
 		}
 	}
-	return status, nil
+	return status
 }

@@ -33,6 +33,7 @@ type Config struct {
 // router is the outermost handler.
 type router struct {
 	mux     *mux.Router
+	plain   map[string]*endpoint // the paths without variables
 	proxies proxies
 	access  Access
 	log     *slog.Logger
@@ -46,7 +47,7 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt := &router{mux: mux.NewRouter().SkipClean(true), proxies: c.Proxies, access: c.Access, log: c.Log, metrics: m}
+	rt := &router{mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: newProxies(c.Proxies), access: c.Access, log: c.Log, metrics: m}
 	if rt.log == nil {
 		rt.log = slog.New(slog.DiscardHandler)
 	}
@@ -57,6 +58,9 @@ func New(c Config) (http.Handler, error) {
 			e = &endpoint{router: rt, methods: map[string]*method{}}
 			paths[route.Path] = e
 			rt.mux.Handle(route.Path, e)
+			if !strings.Contains(route.Path, "{") {
+				rt.plain[route.Path] = e
+			}
 		}
 		if e.methods[route.Method] != nil {
 			return nil, errors.New("route is there twice: " + route.Method + " " + route.Path)
@@ -83,54 +87,75 @@ func New(c Config) (http.Handler, error) {
 // endpoint needs to know about it, in one allocation.
 type exchange struct {
 	http.ResponseWriter
-	call Call
-	id   [1]string // the X-Request-Id header
+	call       Call
+	LimitClass       // of the route
+	pass       Pass  // what Admit gave and nobody has ended yet; nil for none
+	head       *head // nil when the router's own headers go the usual way
+	limited    bool  // the headers about limits are written
 }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
+// end tells the pass, once, how its call ended.
+func (x *exchange) end(status int) {
+	pass := x.pass
+	if pass == nil {
+		return
+	}
+	x.pass = nil // before the call: a panic in it must not come back here
+	pass.End(&x.call, status)
+}
+
 // ServeHTTP implements http.Handler: headers of every reply, panics, routing.
 // Paths are matched as they are: "//v1/aqi" and "/v1/aqi/" are not found
 // instead of redirected, because a redirect would drop a POST's body.
-//
-// A usual reply has eight headers in all: a ninth makes Go's map of them grow,
-// which costs as much as the rest of the router.
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w}
+	x.call.Request = r
 	x.call.ID = requestID(r)
 	x.call.Client = rt.proxies.client(r)
-	x.id[0] = x.call.ID
-	h := w.Header()
-	h["X-Request-Id"] = x.id[:]
-	h["X-SERVICE-Version"] = version
-	h["X-Content-Type-Options"] = noSniff
-	defer rt.recovered(x, r)
+	x.head = headOf(r)
+	x.constant("X-Request-Id", []string{x.call.ID})
+	x.constant("X-SERVICE-Version", version)
+	x.constant("X-Content-Type-Options", noSniff)
+	if r.TLS != nil {
+		x.constant("Strict-Transport-Security", onlyTLS)
+	}
+	defer rt.recovered(x)
+	// Most questions go to a path without variables. The mux tries its routes one
+	// after the other, and copies the request twice; a map does neither.
+	if e := rt.plain[r.URL.Path]; e != nil {
+		e.ServeHTTP(x, r)
+		return
+	}
 	rt.mux.ServeHTTP(x, r)
 }
 
 // recovered turns a panic into a 500; net/http's own way to abort is let by.
-func (rt *router) recovered(x *exchange, r *http.Request) {
+func (rt *router) recovered(x *exchange) {
 	p := recover()
 	if p == nil {
 		return
 	}
 	if p == http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
+		x.end(http.StatusInternalServerError)
 		panic(p)
 	}
 	rt.metrics.panics.Inc()
+	r := x.call.Request
 	rt.log.Error("panic", "request", x.call.ID, "path", r.URL.Path, "panic", p, "stack", stack())
+	x.end(http.StatusInternalServerError)
 	h := x.Header()
-	for _, name := range [...]string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified"} {
+	for _, name := range [...]string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified", "Location", "Idempotent-Replayed"} {
 		delete(h, name)
 	}
-	rt.refuse(x.ResponseWriter, r, x.call.ID, errPanic)
+	rt.refuse(x, errPanic)
 }
 
 func (rt *router) notFound(w http.ResponseWriter, r *http.Request) {
 	rt.metrics.unrouted.Inc()
-	rt.refuse(w, r, w.(*exchange).call.ID,
-		schema.Refuse(schema.NotFound, "", "There is nothing at this path."))
+	rt.refuse(w.(*exchange), schema.Refuse(schema.NotFound, "", "There is nothing at this path."))
 }
 
 // endpoint is all methods of one path.
@@ -154,7 +179,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p := schema.Refuse(schema.MethodNotAllowed, "", "This path takes "+strings.Join(e.allow, ", ")+" only.")
 		p.Allow = strings.Join(e.allow, ", ")
 		e.router.metrics.unrouted.Inc()
-		e.router.refuse(x.ResponseWriter, r, x.call.ID, p)
+		e.router.refuse(x, p)
 		return
 	}
 	done := m.metrics.start()
@@ -173,28 +198,24 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	c := &x.call
 	c.Count = 1
 	pass, err := rt.access.Admit(c, &m.Route)
+	x.pass = pass
+	x.LimitClass = m.Limit
+	if c.World == schema.Sandbox && c.Key != "" {
+		x.constant("X-SERVICE-Mode", sandboxMode)
+	}
 	var resp Response
 	if err == nil {
-		if c.World == schema.Sandbox {
-			x.Header()["X-SERVICE-Mode"] = sandboxMode
-		}
 		resp, err = rt.handle(x, m, pass)
 	}
-	if pass != nil {
-		status := resp.Status
-		if err != nil {
-			status = problemOf(err).Code.Status()
-		}
-		pass.End(c, status)
-	}
-	x.limits()
 	if err == nil {
-		status, err = write(x.ResponseWriter, c.Request, &resp)
+		err = resp.render()
 	}
 	if err != nil {
-		status = rt.refuse(x.ResponseWriter, c.Request, c.ID, err)
+		return rt.refuse(x, err)
 	}
-	return status
+	x.end(resp.Status)
+	x.limits()
+	return write(x.ResponseWriter, c.Request, &resp)
 }
 
 // handle is what an admitted call goes through.
@@ -203,7 +224,7 @@ func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 	if err := acceptable(c.Request); err != nil {
 		return Response{}, err
 	}
-	if err := c.readBody(x, &m.Route); err != nil {
+	if err := c.readBody(x.ResponseWriter, &m.Route); err != nil {
 		return Response{}, err
 	}
 	if err := pass.Verify(c); err != nil {

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 )
@@ -18,7 +20,8 @@ const (
 )
 
 // NewServer returns an HTTP server for the handler with limits against slow and
-// oversized clients. It listens nowhere yet.
+// oversized clients. It serves what a listener of [NewListener] accepts; it
+// listens nowhere yet.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	s := &http.Server{
 		Handler:           h,
@@ -27,6 +30,14 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      writeAll,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
+		// "OPTIONS *" is a request like others.
+		DisableGeneralOptionsHandler: true,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if c, ok := c.(interface{ begin() *head }); ok {
+				return withConn(ctx, c)
+			}
+			return ctx
+		},
 	}
 	if log != nil {
 		s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)

@@ -1,0 +1,45 @@
+package api_test
+
+import (
+	"net"
+	"net/http"
+	"testing"
+
+	"vayu/internal/api"
+)
+
+// serve answers with h on a socket and returns its address.
+func serve(tb testing.TB, h http.Handler, wrap func(net.Listener) net.Listener) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	address := l.Addr().String()
+	if wrap != nil {
+		l = wrap(l)
+	}
+	server := api.NewServer(h, nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l)
+	}()
+	tb.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+	return address
+}
+
+// plain accepts as a service does.
+func plain(tb testing.TB) func(net.Listener) net.Listener {
+	tb.Helper()
+	return func(l net.Listener) net.Listener {
+		wrapped, err := api.NewListener(l, nil, nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return wrapped
+	}
+}
