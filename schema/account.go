@@ -47,6 +47,12 @@ type KeyMade struct {
 	Data          Key    `json:"data"`
 }
 
+// KeyShown is the reply to a question about one key.
+type KeyShown struct {
+	Status string `json:"status"`
+	Data   Key    `json:"data"`
+}
+
 // Account is the reply of GET /v1/account.
 type Account struct {
 	Status    string   `json:"status"`
@@ -78,6 +84,15 @@ type UsageDay struct {
 	Calls     int64  `json:"calls"`     // requests with a valid key
 	Failed    int64  `json:"failed"`    // of these, answered with 4xx or 5xx
 	Counted   int64  `json:"counted"`   // what they count towards the quota
+}
+
+// Usage is the reply of GET /v1/usage. The quota is that of the current month,
+// whichever days were asked for.
+type Usage struct {
+	Status string     `json:"status"`
+	Mode   string     `json:"mode"`
+	Quota  *Quota     `json:"quota"` // as in Account
+	Days   []UsageDay `json:"days"`
 }
 
 // AuditRow is one entry of the audit log. Hash covers the row and the hash
