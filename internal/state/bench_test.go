@@ -47,6 +47,10 @@ func BenchmarkCommit(b *testing.B) {
 			}
 			wait.Wait()
 			b.StopTimer()
+			var rows int
+			if err := db.View(b.Context()).QueryRow("SELECT count(*) FROM seen_signature").Scan(&rows); err != nil || rows != alone+b.N {
+				b.Fatalf("the store has %d rows, %v, want %d", rows, err, alone+b.N)
+			}
 			together := float64(b.N) / b.Elapsed().Seconds()
 			b.ReportMetric(single, "alone/s")
 			b.ReportMetric(together, "together/s")

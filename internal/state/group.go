@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -28,9 +27,6 @@ type change struct {
 
 // errGroup says that the transaction of a group failed as a whole.
 var errGroup = errors.New("the changes were not committed")
-
-// errDiscard makes database/sql drop a connection.
-var errDiscard = driver.ErrBadConn
 
 // update queues a change and waits for its outcome. It returns when the change
 // is done, when ctx ends before its turn, and when the writer has left: after

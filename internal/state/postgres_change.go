@@ -131,12 +131,6 @@ func rollback(ctx context.Context, conn *sql.Conn) {
 	}
 }
 
-// discard closes a connection for good.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return errDiscard })
-	_ = conn.Close()
-}
-
 // simple runs a statement without parameters and returns the server's words.
 func simple(ctx context.Context, conn *sql.Conn, statement string) (pgconn.CommandTag, error) {
 	results, err := simpleAll(ctx, conn, statement)

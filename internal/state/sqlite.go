@@ -119,8 +119,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 // disconnect gives up a connection whose state is not known; the next group
 // makes a new one.
 func (s *sqlite) disconnect() {
-	_ = s.writer.conn.Raw(func(any) error { return errDiscard }) // the pool forgets it
-	s.writer.close()
+	s.writer.discard()
 	s.writer = nil
 }
 

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 )
 
 // statementsMost bounds how many prepared statements are kept. The texts are
@@ -57,9 +58,30 @@ func (s *statements) QueryContext(ctx context.Context, query string, args ...any
 	return s.conn.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // each closes it
 }
 
+// close closes the statements, and then gives the connection back.
 func (s *statements) close() {
+	s.forget()
+	_ = s.conn.Close()
+}
+
+// discard closes the connection for good.
+func (s *statements) discard() {
+	s.forget() // while there is a connection: SQLite's statements belong to it
+	discard(s.conn)
+}
+
+func (s *statements) forget() {
 	for _, stmt := range s.kept {
 		_ = stmt.Close()
 	}
-	_ = s.conn.Close()
+	clear(s.kept)
+}
+
+// errDiscard makes database/sql drop a connection.
+var errDiscard = driver.ErrBadConn
+
+// discard closes a connection for good: its pool forgets it.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return errDiscard })
+	_ = conn.Close()
 }

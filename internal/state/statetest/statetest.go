@@ -18,6 +18,7 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/config"
 	"vayu/internal/state"
@@ -58,18 +59,23 @@ func Postgres(tb testing.TB) *state.DB {
 }
 
 // Open is the store that c names, ready, and stopped at the test's end. Two on
-// one PostgresDSN are two instances of the service.
-func Open(tb testing.TB, c state.Config) *state.DB {
+// one PostgresDSN are two instances of the service. Its metrics go to the first
+// registry, if there is one.
+func Open(tb testing.TB, c state.Config, metrics ...prometheus.Registerer) *state.DB {
 	tb.Helper()
-	db, _ := Start(tb, c)
+	db, _ := Start(tb, c, metrics...)
 	return db
 }
 
 // Start is Open with a function that stops the store before the test's end and
 // waits until it has stopped. It may be called more than once.
-func Start(tb testing.TB, c state.Config) (db *state.DB, stop func()) {
+func Start(tb testing.TB, c state.Config, metrics ...prometheus.Registerer) (db *state.DB, stop func()) {
 	tb.Helper()
-	db, err := state.Open(c, nil, nil)
+	var reg prometheus.Registerer
+	if len(metrics) > 0 {
+		reg = metrics[0]
+	}
+	db, err := state.Open(c, nil, reg)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,0 +1,173 @@
+package state_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// inOneGroup runs changes that share one commit, in their order, and returns
+// their errors: the writer is busy until all of them wait.
+func inOneGroup(tb testing.TB, db *state.DB, changes ...func(*state.Tx) error) []error {
+	tb.Helper()
+	errs := make([]error, len(changes))
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if err := db.Update(context.Background(), func(*state.Tx) error { close(began); <-goOn; return nil }); err != nil {
+			tb.Error(err)
+		}
+	})
+	<-began
+	for i, do := range changes {
+		wait.Go(func() { errs[i] = db.Update(context.Background(), do) })
+		for db.Waiting() <= i {
+			runtime.Gosched()
+		}
+	}
+	close(goOn)
+	wait.Wait()
+	return errs
+}
+
+// TestAFailureInAGroupIsItsOwn: the others are whole.
+func TestAFailureInAGroupIsItsOwn(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	want := errors.New("no")
+	errs := inOneGroup(
+		t, db,
+		func(tx *state.Tx) error { return set(tx, "a", "1") },
+		func(tx *state.Tx) error { return errors.Join(set(tx, "b", "2"), set(tx, "a", "x"), want) },
+		func(tx *state.Tx) error {
+			_, err := tx.Exec("INSERT INTO setting (name) VALUES ($1)", "no value")
+			return err
+		},
+		func(tx *state.Tx) error { return set(tx, "c", "3") },
+	)
+	if errs[0] != nil || !errors.Is(errs[1], want) || errs[2] == nil || unavailable(errs[2]) || errs[3] != nil {
+		t.Errorf("the four got %v", errs)
+	}
+	wantSettings(t, db, "a=1", "c=3")
+}
+
+// room leaves room for so many pages.
+func room(tb testing.TB, db *state.DB, pages int) {
+	tb.Helper()
+	update(tb, db, func(tx *state.Tx) error {
+		var count, most int
+		if err := tx.QueryRow("PRAGMA page_count").Scan(&count); err != nil {
+			return err
+		}
+		return tx.QueryRow("PRAGMA max_page_count = " + strconv.Itoa(count+pages)).Scan(&most)
+	})
+}
+
+// TestAFullDiskFailsTheGroupAndNoMore: nobody is told that his change is done,
+// and with room it goes on.
+func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
+	t.Parallel()
+	big := func(name string) func(*state.Tx) error {
+		return func(tx *state.Tx) error {
+			_, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, hex(zeroblob(1000000)))", name)
+			return err
+		}
+	}
+	silent := func(tx *state.Tx) error { _ = big("b")(tx); return nil }
+	for name, do := range map[string]func(*state.Tx) error{"told": big("b"), "kept to itself": silent} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := statetest.SQLite(t)
+			update(t, db, func(tx *state.Tx) error { return set(tx, "before", "1") })
+			room(t, db, 2)
+			errs := inOneGroup(
+				t, db,
+				func(tx *state.Tx) error { return set(tx, "a", "1") },
+				do,
+				func(tx *state.Tx) error { return set(tx, "c", "3") },
+			)
+			for i, err := range errs {
+				if !unavailable(err) {
+					t.Errorf("change %d of the group got %v, want service_unavailable", i, err)
+				}
+			}
+			wantSettings(t, db, "before=1")
+			update(t, db, func(tx *state.Tx) error { return set(tx, "small", "1") })
+			room(t, db, 1000)
+			update(t, db, big("big"))
+			var length int
+			if err := db.View(t.Context()).QueryRow("SELECT length(value) FROM setting WHERE name = 'big'").Scan(&length); err != nil || length != 2_000_000 {
+				t.Errorf("with room the row has %d characters, %v, want 2000000", length, err)
+			}
+		})
+	}
+}
+
+// TestABrokenWriterIsReplaced: the next change finds a new connection.
+func TestABrokenWriterIsReplaced(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	update(t, db, func(tx *state.Tx) error { return set(tx, "a", "1") })
+	if err := db.Update(t.Context(), func(tx *state.Tx) error {
+		_, err := tx.Exec("ROLLBACK") // ends the transaction of the group behind its back
+		return err
+	}); !unavailable(err) {
+		t.Errorf("a change whose transaction ended got %v, want service_unavailable", err)
+	}
+	update(t, db, func(tx *state.Tx) error { return set(tx, "b", "2") })
+	wantSettings(t, db, "a=1", "b=2")
+}
+
+// TestTheLogIsBounded: it grows while a reader looks at an old state, and is
+// cut when the reader has gone.
+func TestTheLogIsBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := statetest.Open(t, state.Config{Data: dir})
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(dir, "state.db-wal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	write := func() {
+		update(t, db, func(tx *state.Tx) error {
+			_, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ('x', hex(randomblob(4000000)))
+				ON CONFLICT (name) DO UPDATE SET value = hex(randomblob(4000000))`)
+			return err
+		})
+	}
+	old, err := db.Pool().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := old.QueryRow("SELECT count(*) FROM setting").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		write()
+	}
+	if size() <= state.WALMost {
+		t.Fatalf("beside a long reader the log has %d bytes only: the test shows nothing", size())
+	}
+	if err := old.QueryRow("SELECT count(*) FROM setting").Scan(&n); err != nil || n != 0 {
+		t.Errorf("the long reader sees %d settings, %v, want what there was at its beginning", n, err)
+	}
+	if err := old.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(*state.Tx) error { db.LookAtWAL(); return nil })
+	if size() > state.WALMost {
+		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), state.WALMost)
+	}
+}

@@ -1,0 +1,277 @@
+package state_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/config"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// terminate ends every connection of other to the database of db.
+func terminate(tb testing.TB, db *state.DB, other string) (ended int) {
+	tb.Helper()
+	if err := db.View(context.Background()).QueryRow(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = current_database() AND application_name = $1 AND pid <> pg_backend_pid()`, other).Scan(&ended); err != nil {
+		tb.Fatal(err)
+	}
+	return ended
+}
+
+// named gives a DSN's connections a name.
+func named(dsn config.DSN, name string) config.DSN {
+	return dsn + "&application_name=" + config.DSN(url.QueryEscape(name))
+}
+
+// TestALostServerHeals: connections that broke while nobody used them are
+// replaced unseen, by changes and by readers.
+func TestALostServerHeals(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	other := statetest.Open(t, state.Config{DSN: named(dsn, "other")})
+	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim"), Connections: 4})
+	for range 3 {
+		var all sync.WaitGroup
+		ready := make(chan struct{}, 4)
+		goOn := make(chan struct{})
+		for range 4 { // every connection is there, and idle
+			all.Go(func() {
+				if err := db.Update(context.Background(), func(*state.Tx) error { ready <- struct{}{}; <-goOn; return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range 4 {
+			<-ready
+		}
+		close(goOn)
+		all.Wait()
+		if n := terminate(t, other, "victim"); n != 4 {
+			t.Fatalf("%d connections were ended, want 4", n)
+		}
+		if err := db.Check(t.Context()); err != nil {
+			t.Errorf("a reader after the loss got %v", err)
+		}
+		update(t, db, func(tx *state.Tx) error { return set(tx, "a", "1") })
+		if got, err := state.All(db.View(t.Context()), func(row state.Scanner) (s string, err error) { return s, row.Scan(&s) },
+			"SELECT name FROM setting"); err != nil || len(got) != 1 {
+			t.Errorf("a reader after the loss got %v, %v", got, err)
+		}
+	}
+}
+
+// TestAChangeWhoseConnectionBreaksFails, is undone, and is the only one.
+func TestAChangeWhoseConnectionBreaksFails(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	other := statetest.Open(t, state.Config{DSN: named(dsn, "other")})
+	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim")})
+	err := db.Update(t.Context(), func(tx *state.Tx) error {
+		if err := set(tx, "a", "1"); err != nil {
+			return err
+		}
+		terminate(t, other, "victim")
+		return set(tx, "b", "2")
+	})
+	if !unavailable(err) {
+		t.Errorf("got %v, want service_unavailable", err)
+	}
+	update(t, db, func(tx *state.Tx) error { return set(tx, "c", "3") })
+	wantSettings(t, db, "c=3")
+}
+
+// proxy passes bytes to the server until cut: then what the client said still
+// goes through, and the answer does not.
+func proxy(t *testing.T, dsn config.DSN) (through config.DSN, cut func()) {
+	t.Helper()
+	address, err := url.Parse(string(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	server := address.Host
+	var mu sync.Mutex
+	broken := false
+	isBroken := func() bool { mu.Lock(); defer mu.Unlock(); return broken }
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			upstream, err := net.Dial("tcp", server)
+			if err != nil {
+				return
+			}
+			go pass(upstream, client, nil)
+			go pass(client, upstream, func() bool {
+				if !isBroken() {
+					return true
+				}
+				mu.Lock()
+				broken = false // one connection breaks; the next ones are whole
+				mu.Unlock()
+				return false
+			})
+		}
+	}()
+	address.Host = listener.Addr().String()
+	return config.DSN(address.String()), func() { mu.Lock(); broken = true; mu.Unlock() }
+}
+
+// pass copies until an end closes, or allowed says no to a piece.
+func pass(to, from net.Conn, allowed func() bool) {
+	defer to.Close()
+	defer from.Close()
+	piece := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(piece)
+		if err != nil || allowed != nil && !allowed() {
+			return
+		}
+		if _, err := to.Write(piece[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// TestACommitWithoutAnAnswerIsLookedUp: the server has committed, the answer is
+// lost, and the caller is told that it is done.
+func TestACommitWithoutAnAnswerIsLookedUp(t *testing.T) {
+	t.Parallel()
+	dsn, cut := proxy(t, statetest.PostgresDSN(t))
+	db := statetest.Open(t, state.Config{DSN: dsn})
+	update(t, db, func(tx *state.Tx) error {
+		cut := cut
+		defer cut() // the next answer is that to COMMIT
+		return set(tx, "a", "1")
+	})
+	wantSettings(t, db, "a=1")
+}
+
+// TestALoserOfADeadlockIsTriedAgain: two changes lock two rows crosswise.
+func TestALoserOfADeadlockIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t)}, reg)
+	update(t, db, func(tx *state.Tx) error { return errors.Join(set(tx, "a", "0"), set(tx, "b", "0")) })
+	add := func(tx *state.Tx, name string) error {
+		_, err := tx.Exec("UPDATE setting SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = $1", name)
+		return err
+	}
+	var both, wait sync.WaitGroup
+	both.Add(2)
+	for _, names := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		first := true
+		wait.Go(func() {
+			if err := db.Update(context.Background(), func(tx *state.Tx) error {
+				if err := add(tx, names[0]); err != nil {
+					return err
+				}
+				if first { // both hold their first row before either asks for the second
+					first = false
+					both.Done()
+					both.Wait()
+				}
+				return add(tx, names[1])
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	wantSettings(t, db, "a=2", "b=2")
+	if got := counter(t, reg, "vayu_state_conflicts_total"); got != 1 {
+		t.Errorf("%v conflicts were counted, want 1", got)
+	}
+	if got := counter(t, reg, "vayu_state_faults_total"); got != 0 {
+		t.Errorf("%v faults were counted, want none: a conflict that was solved is none", got)
+	}
+}
+
+func counter(tb testing.TB, reg *prometheus.Registry, name string) float64 {
+	tb.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	tb.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// TestAStatementThatTakesTooLongEnds: the server ends it, and the client is told
+// to come again.
+func TestAStatementThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t) + "&statement_timeout=50"})
+	err := db.Update(t.Context(), func(tx *state.Tx) error {
+		_, err := tx.Exec("SELECT pg_sleep(60)")
+		return err
+	})
+	if !unavailable(err) {
+		t.Errorf("got %v, want service_unavailable", err)
+	}
+	var stated *pgconn.PgError
+	if !errors.As(err, &stated) || stated.Code != "57014" {
+		t.Errorf("the cause is %v, want that the statement was cancelled", err)
+	}
+	fresh := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t)})
+	var limit string
+	if err := fresh.View(t.Context()).QueryRow("SHOW statement_timeout").Scan(&limit); err != nil || limit != "10s" {
+		t.Errorf("the time-out that is set is %q, %v, want 10s", limit, err)
+	}
+}
+
+// TestInstancesThatStartTogetherMigrateOnce.
+func TestInstancesThatStartTogetherMigrateOnce(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	began := time.Now()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() { statetest.Open(t, state.Config{DSN: dsn, Connections: 2}) })
+	}
+	wait.Wait()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("four instances took %s to start", took)
+	}
+}
+
+func TestADSNThatIsWrongIsToldWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	for _, dsn := range []config.DSN{"mysql://u:hush@h/d", "postgres://u:hush@h:port/d", "://hush"} {
+		if _, err := state.Open(state.Config{DSN: dsn}, nil, nil); err == nil || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s gave %v", dsn, err)
+		}
+	}
+	right, err := url.Parse(string(statetest.PostgresDSN(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	right.User = url.UserPassword("vayu", "hush")
+	if err := openFails(t, state.Config{DSN: config.DSN(right.String())}); err == nil || strings.Contains(err.Error(), "hush") {
+		t.Errorf("a wrong password gave %v", err)
+	}
+	if err := openFails(t, state.Config{DSN: config.DSN(right.String() + "&sslmode=hush")}); err == nil || strings.Contains(err.Error(), "hush@") {
+		t.Errorf("a wrong option gave %v", err)
+	}
+}
