@@ -37,7 +37,8 @@ var madeFolders = []string{"bin", "data", "node_modules"}
 var internalMay = map[string][]string{
 	"account":               {"api", "config", "seal", "state"},
 	"api":                   {"config"},
-	"api/apitest":           {"api"},
+	"api/apitest":           {"api", "apidoc"},
+	"apidoc":                {"api"},
 	"arch":                  {},
 	"columnar":              {"columnar/engine", "config"},
 	"columnar/columnartest": {"columnar", "columnar/engine", "config"},

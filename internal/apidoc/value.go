@@ -1,0 +1,131 @@
+package apidoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// value is a JSON value whose members keep their order, which is how their
+// writer wants them read. A nil value is one that is absent: it has no members,
+// no items and no text.
+type value struct {
+	kind    kind
+	members []member
+	items   []*value
+	raw     json.RawMessage // of a scalar
+}
+
+type member struct {
+	name  string
+	value *value
+}
+
+type kind uint8
+
+const (
+	scalar kind = iota
+	list
+	object
+)
+
+func text(s string) *value {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // strings always encode
+	return &value{kind: scalar, raw: bytes.TrimSpace(b.Bytes())}
+}
+
+// set replaces a member or adds it at the end.
+func (v *value) set(name string, to *value) {
+	for i := range v.members {
+		if v.members[i].name == name {
+			v.members[i].value = to
+			return
+		}
+	}
+	v.members = append(v.members, member{name, to})
+}
+
+// at follows names through objects; nil when one is missing.
+func (v *value) at(names ...string) *value {
+	for _, name := range names {
+		var next *value
+		for _, m := range v.fields() {
+			if m.name == name {
+				next = m.value
+			}
+		}
+		v = next
+	}
+	return v
+}
+
+func (v *value) fields() []member {
+	if v == nil {
+		return nil
+	}
+	return v.members
+}
+
+func (v *value) list() []*value {
+	if v == nil {
+		return nil
+	}
+	return v.items
+}
+
+// text is the string that v is, or how JSON writes another scalar.
+func (v *value) text() string {
+	if v == nil || v.kind != scalar {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(v.raw, &s) == nil && v.raw[0] == '"' {
+		return s
+	}
+	return string(v.raw)
+}
+
+// reference resolves a $ref within the document root; a value without one is
+// itself. name is the last part of the reference, "" for none.
+func (v *value) reference(root *value) (target *value, name string) {
+	pointer, ok := strings.CutPrefix(v.at("$ref").text(), "#/")
+	if !ok {
+		return v, ""
+	}
+	names := strings.Split(pointer, "/")
+	for i, n := range names {
+		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(n)
+	}
+	return root.at(names...), names[len(names)-1]
+}
+
+// json appends v as JSON without blanks.
+func (v *value) json(b []byte) []byte {
+	switch v.kind {
+	case object:
+		b = append(b, '{')
+		for i, m := range v.members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, text(m.name).raw...)
+			b = append(b, ':')
+			b = m.value.json(b)
+		}
+		return append(b, '}')
+	case list:
+		b = append(b, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = item.json(b)
+		}
+		return append(b, ']')
+	default:
+		return append(b, v.raw...)
+	}
+}
