@@ -4,18 +4,19 @@
 //
 // A request costs no query: keys and accounts are held in memory and follow the
 // store by its revision, looked at four times a second. What is counted is
-// counted in memory and written in groups twice a second.
+// counted in memory and written in groups more than twice a second.
 package account
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
+	"vayu/internal/config"
 	"vayu/internal/seal"
 	"vayu/internal/state"
 	"vayu/schema"
@@ -42,79 +43,93 @@ type Events interface {
 
 // Settings are the limits, as an operator sets them.
 type Settings struct {
-	Rate       int              `koanf:"rate" help:"calls per second that a key may make"`
+	Rate       int              `koanf:"rate" help:"calls per second that a key may make; 0 for any number"`
 	Burst      int              `koanf:"burst" help:"calls that a key may make at once"`
-	MoneyRate  int              `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for"`
+	MoneyRate  int              `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
 	MoneyBurst int              `koanf:"money-burst" help:"recharges and verifications that a key may ask for at once"`
 	Plans      map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`
 }
 
 // DefaultSettings are those of CONTRACT 2.
 func DefaultSettings() Settings {
-	return Settings{Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, Plans: map[string]int64{"free": 1000, "standard": 100_000, "unlimited": 0}}
+	return Settings{Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, Plans: map[string]int64{freePlan: freeCalls, "standard": 100_000, "unlimited": 0}}
+}
+
+// Validate reports every fault at once, each naming its key.
+func (s Settings) Validate() []error {
+	var faults []error
+	for _, class := range []struct {
+		rateKey, burstKey string
+		rate, burst       int
+	}{{"rate", "burst", s.Rate, s.Burst}, {"money-rate", "money-burst", s.MoneyRate, s.MoneyBurst}} {
+		switch {
+		case class.rate < 0:
+			faults = append(faults, config.Invalid(class.rateKey, "must not be negative; 0 is for any number"))
+		case class.burst < 0 || class.rate > 0 && class.burst < 1:
+			faults = append(faults, config.Invalid(class.burstKey, "must be at least 1, or no call goes through"))
+		}
+	}
+	for plan, calls := range s.Plans {
+		if plan == "" {
+			faults = append(faults, config.Invalid("plans", "a plan needs a name"))
+		}
+		if calls < 0 {
+			faults = append(faults, config.Invalid("plans", "%s: must not be negative; 0 is for no limit", plan))
+		}
+	}
+	return faults
 }
 
 // Service implements api.Access over the store.
-type Service struct{ Config }
+type Service struct {
+	Config
 
-// New returns a service that knows no key until Run has read them.
-func New(c Config) (*Service, error) { return &Service{c}, nil }
+	book     book
+	looking  sync.Mutex   // held during a look at the store
+	lookedAt atomic.Int64 // microseconds; the last look that succeeded
+	ledger   ledger
+	metrics  *metrics
+	known    chan struct{} // closed when the keys are known
+}
 
-// Run follows the store and writes what was counted until ctx ends; then it
-// writes the rest.
-func (s *Service) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+// New returns a service that knows no key until Run has read them. It fails
+// when a metric is registered already.
+func New(c Config) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{Config: c, known: make(chan struct{})}
+	s.lookedAt.Store(c.Now().UnixMicro())
+	s.book.init()
+	s.ledger.init()
+	var err error
+	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Run follows the store, writes what was counted and deletes what is over, until
+// ctx ends; then it writes the rest. It must end before the store does.
+func (s *Service) Run(ctx context.Context) error {
+	s.begin(ctx)
+	var parts sync.WaitGroup
+	parts.Go(func() { s.follow(ctx) })
+	parts.Go(func() { s.writeUsage(ctx) })
+	parts.Go(func() { _ = s.purge(ctx) }) // ends with ctx only
+	parts.Wait()
+	return s.writeRest(ctx)
+}
 
 // Ready waits until the keys are known.
-func (s *Service) Ready(ctx context.Context) error { return nil }
-
-// Admit implements api.Access.
-func (s *Service) Admit(c *api.Call, route *api.Route) (api.Pass, error) {
-	return nil, errors.New("not there yet")
-}
-
-// Routes are the endpoints about keys, account, usage and audit.
-func (s *Service) Routes() []api.Route { return nil }
-
-// Changer does what a state-changing call asks for, inside tx. It returns what
-// to reply and what the audit log says of it.
-type Changer func(c *api.Call, tx *state.Tx) (api.Response, Entry, error)
-
-// Change makes a handler of do: one transaction holds the change, its audit row
-// and, when the call has an Idempotency-Key, its reply. A repeated call gets
-// that reply again and changes nothing.
-func (s *Service) Change(do Changer) api.Handler { return nil }
-
-// Entry is what the audit log says of a change.
-type Entry struct {
-	Account string
-	World   schema.World
-	Actor   string // id of the key; "command" for the command line
-	Action  string // such as key.create
-	Subject string // id of what was changed
-	Request string // request id
-	Client  string // IP address
-	Detail  map[string]any
-}
-
-// Audit appends an entry to its chain, in the transaction of the change. It
-// should be the last thing in it: it locks the chain of the account until the
-// transaction ends.
-func Audit(tx *state.Tx, now time.Time, e Entry) error { return nil }
-
-// KeySpec is a key that is asked for. Zero values are the defaults.
-type KeySpec struct {
-	Account          string // id
-	World            schema.World
-	Name             string
-	Scopes           []schema.Scope // nil for all but keys:manage
-	AllowList        []string       // CIDRs or addresses
-	RequireSignature bool
-	ExpiresAt        time.Time // zero for never
-}
-
-// Made is a new key: the only moment at which it can be read.
-type Made struct {
-	Record        schema.Key
-	Key           string
-	SigningSecret string // empty unless signatures are required
+func (s *Service) Ready(ctx context.Context) error {
+	select {
+	case <-s.known:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

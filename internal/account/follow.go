@@ -1,0 +1,248 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"time"
+
+	"vayu/internal/config"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// What is promised is that a revoked key is refused, and a quota shared, within
+// a second. A look each 250 ms leaves room for a slow one; writing each 400 ms
+// and reading totals each 200 ms makes 600 ms between instances.
+const (
+	lookEvery   = 250 * time.Millisecond
+	totalsEvery = 200 * time.Millisecond
+	writeEvery  = 2 // readings of totals
+	// lookMost ends a look at a store that hangs, so that the next finds it well.
+	lookMost = 2 * time.Second
+	// writeMost is how long a write may wait for its turn, the last one too.
+	writeMost = 5 * time.Second
+)
+
+// follow keeps the book up to date until ctx ends.
+func (s *Service) follow(ctx context.Context) {
+	away := trouble{log: s.Log, what: "looking at keys and accounts; those known go on"}
+	every(ctx, lookEvery, func() { away.tell(ctx, s.Refresh(ctx)) })
+}
+
+// writeUsage writes what was counted, and reads what others have, until ctx
+// ends.
+func (s *Service) writeUsage(ctx context.Context) {
+	reading := trouble{log: s.Log, what: "reading quotas; those known go on"}
+	writing := trouble{log: s.Log, what: "writing usage; it is kept in memory and tried again"}
+	tick := 0
+	every(ctx, totalsEvery, func() {
+		reading.tell(ctx, s.readTotals(ctx))
+		if tick++; tick%writeEvery == 0 {
+			limit, done := context.WithTimeout(ctx, writeMost)
+			defer done()
+			writing.tell(ctx, s.flush(limit))
+		}
+	})
+}
+
+// writeRest writes what is left when the service stops.
+func (s *Service) writeRest(ctx context.Context) error {
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), writeMost)
+	defer done()
+	return s.flush(limit)
+}
+
+// begin reads everything for the first time, and tries again until it can.
+func (s *Service) begin(ctx context.Context) {
+	first, done := context.WithCancel(ctx)
+	defer done()
+	away := trouble{log: s.Log, what: "reading keys and accounts for the first time"}
+	try := func() {
+		err := s.Refresh(first)
+		if err == nil {
+			err = s.readTotals(first)
+		}
+		if away.tell(first, err); err == nil {
+			close(s.known)
+			done()
+		}
+	}
+	if try(); first.Err() == nil {
+		every(first, lookEvery, try)
+	}
+}
+
+// every calls do at each tick until ctx ends.
+func every(ctx context.Context, period time.Duration, do func()) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			do()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// trouble logs when something begins to fail and when it works again, and
+// nothing between.
+type trouble struct {
+	log  *slog.Logger
+	what string
+	on   bool
+}
+
+func (t *trouble) tell(ctx context.Context, err error) {
+	switch {
+	case err != nil && ctx.Err() != nil: // the end of ctx, no trouble
+	case err != nil && !t.on:
+		t.on = true
+		t.log.Warn("failed: "+t.what, "error", err)
+	case err == nil && t.on:
+		t.on = false
+		t.log.Info("works again: " + t.what)
+	}
+}
+
+// Refresh looks at the store now. Who has changed a key or an account in this
+// process calls it after the change, so that it is in force at once here; other
+// instances find it within a second. When it fails, the next look makes up for
+// it.
+func (s *Service) Refresh(ctx context.Context) error {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	limit, done := context.WithTimeout(ctx, lookMost)
+	defer done()
+	if err := s.look(s.DB.View(limit)); err != nil {
+		s.metrics.lookFailures.Inc()
+		return fmt.Errorf("looking at keys and accounts: %w", err)
+	}
+	s.lookedAt.Store(s.Now().UnixMicro())
+	return nil
+}
+
+// look reads the rows that are newer than the book, when there are any. Keys
+// are read before accounts, so that the account of every key is among them.
+func (s *Service) look(view state.View) error {
+	n := news{}
+	if err := view.QueryRow("SELECT n FROM access_revision WHERE id = 1").Scan(&n.revision); err != nil {
+		return err
+	}
+	since, begun := s.book.at()
+	if begun && n.revision == since {
+		return nil
+	}
+	if n.revision < since { // another store took the place of the one we knew
+		n.whole, since = true, 0
+	}
+	var err error
+	n.keys, err = state.All(view, s.scanKey, `
+		SELECT id, account_id, mode, name, hash, scopes, allow_list, require_signature, signing_secret,
+			COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
+		FROM api_key WHERE revision > $1`, since)
+	if err != nil {
+		return err
+	}
+	n.accounts, err = state.All(view, s.scanAccount,
+		"SELECT id, name, plan, allow_list, created_at, revision FROM account WHERE revision > $1", since)
+	if err != nil {
+		return err
+	}
+	s.book.take(n, s.newBuckets)
+	return nil
+}
+
+func (s *Service) scanAccount(row state.Scanner) (*held, error) {
+	a, allow := &held{}, ""
+	if err := row.Scan(&a.id, &a.name, &a.plan, &allow, &a.createdAt, &a.revision); err != nil {
+		return nil, err
+	}
+	a.allow = s.allowList(a.id, allow)
+	a.limit = s.limitOf(a.plan)
+	a.tally = s.ledger.tally(a.id)
+	return a, nil
+}
+
+func (s *Service) scanKey(row state.Scanner) (keyRow, error) {
+	k := keyRow{}
+	var mode, scopes, allow string
+	var hash []byte
+	var signature int64
+	err := row.Scan(&k.id, &k.accountID, &mode, &k.name, &hash, &scopes, &allow, &signature, &k.signingSecret,
+		&k.expiresAt, &k.revokedAt, &k.revision)
+	if err != nil {
+		return k, err
+	}
+	copy(k.hash[:], hash)
+	if mode == schema.Sandbox.String() {
+		k.world = schema.Sandbox
+	}
+	for scope := range strings.FieldsSeq(scopes) {
+		k.scopes |= scopeBit(scope)
+	}
+	k.requireSignature = signature != 0
+	k.allow = s.allowList(k.id, allow)
+	return k, nil
+}
+
+// allowList reads a column of networks. One that cannot be read allows nobody:
+// taking it for an empty one would allow everybody.
+func (s *Service) allowList(of, words string) []netip.Prefix {
+	networks, err := config.Networks(strings.Fields(words))
+	if err != nil {
+		s.Log.Error("an allow-list cannot be read; nobody is allowed", "of", of, "error", err)
+		return []netip.Prefix{{}}
+	}
+	return networks
+}
+
+// clockSkew is by how much clocks of instances may differ: rows that were
+// changed so long before the last reading are read again.
+const clockSkew = 10 * time.Second
+
+// readTotals learns what all instances have counted of this month: all of it
+// when the month is new here, else what was changed lately.
+func (s *Service) readTotals(ctx context.Context) error {
+	limit, done := context.WithTimeout(ctx, lookMost)
+	defer done()
+	l := &s.ledger
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	now, since := s.Now(), int64(0)
+	period := periodOf(now)
+	if period == l.period {
+		since = l.readAt.Add(-clockSkew).UnixMicro()
+	}
+	err := state.Each(s.DB.View(limit), func(row state.Scanner) error {
+		var account string
+		var used int64
+		if err := row.Scan(&account, &used); err != nil {
+			return err
+		}
+		if m := l.tally(account).monthAt(now); m.period == period {
+			m.learn(used, 0)
+		}
+		return nil
+	}, "SELECT account_id, used FROM quota_period WHERE period = $1 AND changed_at >= $2", period, since)
+	if err != nil {
+		return fmt.Errorf("reading quotas: %w", err)
+	}
+	l.period, l.readAt = period, now
+	return nil
+}
+
+// age is how long ago the store was last looked at with success; since the
+// service was made when never.
+func (s *Service) age() time.Duration {
+	return s.Now().Sub(time.UnixMicro(s.lookedAt.Load()))
+}
+
+// refresh is Refresh for a change that is made whatever comes of the look.
+func (s *Service) refresh(ctx context.Context) {
+	_ = s.Refresh(context.WithoutCancel(ctx)) // counted; follow tells of it
+}
