@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"vayu/ingest/source"
+	"vayu/internal/account"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
+	"vayu/internal/state"
 )
 
 // Config is everything that can be set. Package config says how: flags before
@@ -24,13 +26,16 @@ type Config struct {
 	Sources      []string       `koanf:"sources" help:"live sources of air quality, or none"`
 	ClickHouse   config.DSN     `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
 	Cluster      string         `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
-	APIKey       config.Secret  `koanf:"api-key" help:"key of the live world; made at first start when absent"`
-	SandboxKey   config.Secret  `koanf:"sandbox-key" help:"key of the sandbox world; made at first start when absent"`
+	State        config.DSN     `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
+	Encryption   config.Secret  `koanf:"encryption-key" help:"32 bytes as base64 that seal secrets in the state store; made at first start when absent"`
+	RateLimits   config.Switch  `koanf:"rate-limits" help:"on or off; off is for measurements"`
+	Proxies      []string       `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
 	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
-	Log    LogConfig       `koanf:"log"`
-	Engine columnar.Config `koanf:"engine"`
-	Source source.Config   `koanf:"source"`
+	Access account.Settings `koanf:"access"`
+	Log    LogConfig        `koanf:"log"`
+	Engine columnar.Config  `koanf:"engine"`
+	Source source.Config    `koanf:"source"`
 }
 
 // LogConfig says how much is logged, and in what form.
@@ -53,12 +58,14 @@ func (c LogConfig) Validate() []error {
 
 func defaults() Config {
 	return Config{
-		Data:    "data",
-		Listen:  "127.0.0.1:8080",
-		Sources: []string{"cpcb"},
-		Log:     LogConfig{Level: "info", Format: "text"},
-		Engine:  columnar.Default(),
-		Source:  source.DefaultConfig(),
+		Data:       "data",
+		Listen:     "127.0.0.1:8080",
+		Sources:    []string{"cpcb"},
+		RateLimits: true,
+		Access:     account.DefaultSettings(),
+		Log:        LogConfig{Level: "info", Format: "text"},
+		Engine:     columnar.Default(),
+		Source:     source.DefaultConfig(),
 	}
 }
 
@@ -73,6 +80,9 @@ func (c Config) Validate() []error {
 	}
 	if c.Cluster != "" && c.ClickHouse == "" {
 		wrong = append(wrong, config.Invalid("cluster", "a cluster needs a server: set clickhouse"))
+	}
+	if _, err := config.Networks(c.Proxies); err != nil {
+		wrong = append(wrong, config.Invalid("proxies", "%w", err))
 	}
 	return wrong
 }
@@ -89,6 +99,21 @@ func (c Config) columnar() columnar.Config {
 	e := c.Engine
 	e.DSN, e.Cluster, e.Data = c.ClickHouse, c.Cluster, c.Data
 	return e
+}
+
+// state returns the section that opens the state store. A command shares the
+// data directory with a running service.
+func (c Config) state(share bool) state.Config {
+	return state.Config{DSN: c.State, Data: c.Data, Share: share}
+}
+
+// access returns the limits that are in force.
+func (c Config) access() account.Settings {
+	a := c.Access
+	if !c.RateLimits {
+		a.Rate, a.MoneyRate = 0, 0
+	}
+	return a
 }
 
 // bind registers flags for settings. The keys are literals of this package, so

@@ -65,9 +65,10 @@ func TestEveryMistakeIsNamedAtOnce(t *testing.T) {
 func TestSecretsAreNeverPrinted(t *testing.T) {
 	t.Parallel()
 	cfg := defaults()
-	cfg.APIKey = config.NewSecret("sk_live_hush")
+	cfg.Encryption = config.NewSecret("hush")
+	cfg.State = config.DSN("postgres://vayu:hush@db/vayu")
 	cfg.ClickHouse = config.DSN("clickhouse://vayu:hush@db:9000/")
-	loaded, err := config.Load(cfg, config.Sources{Environ: []string{"VAYU_SOURCE_DATAGOV_KEY=hush", "VAYU_SANDBOX_KEY=hush"}})
+	loaded, err := config.Load(cfg, config.Sources{Environ: []string{"VAYU_SOURCE_DATAGOV_KEY=hush"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,41 +78,5 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "hush") {
 		t.Errorf("a secret was printed:\n%s", out.String())
-	}
-}
-
-func TestKeysAreMadeOnceAndConfiguredOnesNeverKept(t *testing.T) {
-	t.Parallel()
-	cfg := defaults()
-	cfg.Data = t.TempDir()
-	first, err := loadKeys(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := loadKeys(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first != again || first.Live == first.Sandbox {
-		t.Errorf("keys %+v, then %+v", first, again)
-	}
-	cfg.APIKey = config.NewSecret("sk_live_given")
-	given, err := loadKeys(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if given.Live != "sk_live_given" || given.shown(0) != "$VAYU_API_KEY" || given.Sandbox != first.Sandbox {
-		t.Errorf("with a configured key: %+v", given)
-	}
-	stored, err := os.ReadFile(cfg.Data + "/" + keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(stored), "given") {
-		t.Error("a configured key was written to disk")
-	}
-	info, err := os.Stat(cfg.Data + "/" + keyFile)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the key file: %v %v", info.Mode(), err)
 	}
 }

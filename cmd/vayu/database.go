@@ -49,18 +49,13 @@ func withNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool)
 }
 
 func runTool(cmd *cobra.Command, create bool, work func(ctx context.Context, t *tool) error) error {
-	loaded, log, err := load(cmd)
+	cfg, log, err := loadQuietly(cmd)
 	if err != nil {
 		return err
 	}
-	if loaded.Origin("log.level") == "default" {
-		quiet := loaded.Value.Log
-		quiet.Level = "warn" // a command's own output says what it did
-		log = newLogger(quiet)
-	}
-	t := &tool{Config: loaded.Value, log: log, reg: prometheus.NewRegistry()}
+	t := &tool{Config: cfg, log: log, reg: prometheus.NewRegistry()}
 	if _, err := os.Stat(t.Data); err != nil && !create && t.ClickHouse == "" {
-		return fmt.Errorf("there is no data directory %q; name it with --data, or make one with vayu serve or vayu import", t.Data)
+		return noData(t.Data)
 	}
 	if err := makeData(t.Data); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"vayu/internal/account"
 	"vayu/query"
 	"vayu/schema"
 )
@@ -27,7 +28,7 @@ const scarce = 2 << 30
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the engine, the disk and how fresh the data are",
+		Short: "Check the engine, the state store, the disk and how fresh the data are",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			healthy := true
@@ -43,6 +44,12 @@ func newDoctor() *cobra.Command {
 			})
 			if err != nil {
 				say(finding{false, "engine", err.Error()})
+			}
+			if err := withState(cmd, func(ctx context.Context, l *ledger) error {
+				say(l.store(ctx))
+				return nil
+			}); err != nil {
+				say(finding{false, "state", err.Error()})
 			}
 			if !healthy {
 				return errReported
@@ -73,6 +80,19 @@ func (t *tool) engine(ctx context.Context) finding {
 	default:
 		return finding{true, "engine", fmt.Sprintf("embedded ClickHouse %s in %s", version, t.Data)}
 	}
+}
+
+// store tells which state store there is, and that it can be read.
+func (l *ledger) store(ctx context.Context) finding {
+	where := l.Data
+	if l.State != "" {
+		where = l.State.String()
+	}
+	all, err := account.ListAccounts(l.db.View(ctx))
+	if err != nil {
+		return finding{false, "state", err.Error()}
+	}
+	return finding{true, "state", fmt.Sprintf("%s in %s, %d accounts", l.db.Name(), where, len(all))}
 }
 
 func disk(dir string) finding {

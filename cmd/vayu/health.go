@@ -16,18 +16,22 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// readyPatience bounds how long a readiness probe waits for ClickHouse.
+// readyPatience bounds how long a readiness probe waits for the stores.
 const readyPatience = time.Second
 
 // readiness says whether requests should be sent here, and what is wrong. An
-// engine that is away does not make the service unready: current answers go on.
+// engine or a state store that is away does not make the service unready:
+// current answers go on.
 func (s *service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyPatience)
 		defer cancel()
-		detail := map[string]any{"clickhouse": "ok"}
+		detail := map[string]any{"clickhouse": "ok", "state": "ok"}
 		if err := s.db.Conn().Ping(ctx); err != nil {
 			detail["clickhouse"] = "does not answer" // the error may hold addresses; it is in the log
+		}
+		if err := s.state.Check(ctx); err != nil {
+			detail["state"] = "does not answer" // keys are in memory: answers go on
 		}
 		status := http.StatusServiceUnavailable
 		for _, world := range schema.Worlds {

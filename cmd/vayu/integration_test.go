@@ -21,7 +21,7 @@ import (
 func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
-	r := s.eventually(sandboxKey, aqi("Delhi"), ok)
+	r := s.eventually(s.sandbox, aqi("Delhi"), ok)
 	for _, field := range []string{"status", "city", "aqi", "category", "pm25", "pm10", "no2", "so2", "co", "o3", "dominant", "updated"} {
 		if _, there := r.body[field]; !there {
 			t.Errorf("the record has no %s: %s", field, r.raw)
@@ -30,7 +30,7 @@ func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
 	if r.header.Get("X-SERVICE-Mode") != "sandbox" {
 		t.Error("a sandbox reply does not say that it is one")
 	}
-	if live := s.get(liveKey, aqi("Delhi")); live.status == http.StatusOK {
+	if live := s.get(s.live, aqi("Delhi")); live.status == http.StatusOK {
 		t.Errorf("the live world shows simulated air: %s", live.raw)
 	}
 	if none := s.get("", aqi("Delhi")); none.status != http.StatusUnauthorized {
@@ -49,7 +49,7 @@ func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
 		t.Errorf("a stop that was asked for ends with status %d", code)
 	}
 	again := serve(t, s.data)
-	if r := again.get(sandboxKey, aqi("Delhi")); r.status != http.StatusOK {
+	if r := again.get(s.sandbox, aqi("Delhi")); r.status != http.StatusOK {
 		t.Errorf("the first request after a restart: %d %s", r.status, r.raw)
 	}
 }
@@ -140,7 +140,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 	const tables = "SELECT (SELECT count() FROM vayu.reading FINAL), (SELECT count() FROM vayu.station_hour FINAL), " +
 		"(SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_hour FINAL), (SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_day FINAL)"
 	first := s.sql(tables)
-	s.eventually(liveKey, aqi("Delhi"), ok)
+	s.eventually(s.live, aqi("Delhi"), ok)
 	asked := 0
 	files, cityOf := downloads(t)
 	for i, rows := range files {
@@ -155,7 +155,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 				questions = append(questions, aqi(name))
 			}
 			for _, question := range questions {
-				r := s.answer(liveKey, question)
+				r := s.answer(s.live, question)
 				if got, _ := r.body["aqi"].(float64); r.status != http.StatusOK || int(got) != want {
 					t.Errorf("%s: want AQI %d, have %d %s", question, want, r.status, r.raw)
 				}
@@ -166,11 +166,11 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 	if asked < 1000 {
 		t.Errorf("only %d answers were compared", asked)
 	}
-	if r := s.get(liveKey, aqi("Aurangabad")); r.status != http.StatusBadRequest {
+	if r := s.get(s.live, aqi("Aurangabad")); r.status != http.StatusBadRequest {
 		t.Errorf("a homonym without its state: %d %s", r.status, r.raw)
 	}
 	for _, pin := range []string{"110001", "411004"} {
-		s.eventually(liveKey, "/v1/aqi?pincode="+pin, ok)
+		s.eventually(s.live, "/v1/aqi?pincode="+pin, ok)
 	}
 	if out, err := vayu(t, s.data, args...); err != nil {
 		t.Fatalf("importing again: %v\n%s", err, out)
@@ -183,7 +183,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 func TestIntegrationAnswersOutliveTheEngine(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
-	s.eventually(sandboxKey, aqi("Delhi"), ok)
+	s.eventually(s.sandbox, aqi("Delhi"), ok)
 	for range 3 {
 		port, err := os.ReadFile(filepath.Join(s.data, "engine.port"))
 		if err != nil {
@@ -198,14 +198,14 @@ func TestIntegrationAnswersOutliveTheEngine(t *testing.T) {
 			return r.metric("vayu_engine_restarts_total") > before && r.metric("vayu_engine_up") == 1
 		}
 		for i := 0; ; i++ {
-			if r := s.get(sandboxKey, aqi("Delhi")); r.status != http.StatusOK {
+			if r := s.get(s.sandbox, aqi("Delhi")); r.status != http.StatusOK {
 				t.Fatalf("a current answer while the engine is away: %d %s", r.status, r.raw)
 			}
 			if restarted(s.get("", "/metrics")) {
 				break
 			}
 		}
-		s.eventually(sandboxKey, aqi("Kolkata", "date", s.yesterday()), ok)
+		s.eventually(s.sandbox, aqi("Kolkata", "date", s.yesterday()), ok)
 	}
 }
 
@@ -261,7 +261,7 @@ func (r reply) metric(name string) float64 {
 // yesterday is a date of which the sandbox has air.
 func (s *serving) yesterday() string {
 	s.Helper()
-	updated, _ := s.get(sandboxKey, aqi("Delhi")).body["updated"].(string)
+	updated, _ := s.get(s.sandbox, aqi("Delhi")).body["updated"].(string)
 	if len(updated) < len("2006-01-02") {
 		s.Fatal("the record says no time")
 	}

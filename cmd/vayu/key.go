@@ -1,93 +1,293 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
 
-	"vayu/internal/api"
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/seal"
+	"vayu/internal/state"
 	"vayu/schema"
 )
 
-// keyFile holds the keys that were made at first start, in the data directory.
-const keyFile = "keys.json"
-
-// keys is one key for each world. A key that came from the configuration is
-// never written or printed.
-type keys struct {
-	Live    string  `json:"live"`
-	Sandbox string  `json:"sandbox"`
-	made    [2]bool // by world: the key is from the key file, so it may be shown
+func newKeys() *cobra.Command {
+	cmd := &cobra.Command{Use: "key", Short: "Make, list, rotate and revoke API keys"}
+	cmd.AddCommand(newKeyCreate(), newKeyList(), newKeyRotate(), newKeyRevoke())
+	return cmd
 }
 
-// loadKeys takes the configured keys, and makes and keeps the ones that are
-// missing.
-func loadKeys(cfg Config) (keys, error) {
-	path := filepath.Join(cfg.Data, keyFile)
-	var k keys
-	stored, err := os.ReadFile(path)
-	if err == nil {
-		if err := json.Unmarshal(stored, &k); err != nil {
-			return k, fmt.Errorf("%s is damaged (%w); mend or remove it (new keys are made then), or set VAYU_API_KEY and VAYU_SANDBOX_KEY", path, err)
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return k, fmt.Errorf("reading the keys: %w", err)
-	}
-	before := k
-	configured := [2]string{cfg.APIKey.Reveal(), cfg.SandboxKey.Reveal()}
-	for _, w := range schema.Worlds {
-		if key := k.of(w); configured[w] == "" && *key == "" {
-			*key = api.NewKey(w)
-		}
-	}
-	if k != before {
-		if err := writeKeys(path, k); err != nil {
-			return k, err
-		}
-	}
-	for _, w := range schema.Worlds {
-		k.made[w] = configured[w] == ""
-		if configured[w] != "" {
-			*k.of(w) = configured[w]
-		}
-	}
-	return k, nil
+// keyRequest is what the flags of `key create` say.
+type keyRequest struct {
+	mode, account, plan, name, expires string
+	scopes, allow                      []string
+	signed, quiet                      bool
 }
 
-func (k *keys) of(w schema.World) *string {
-	if w == schema.Sandbox {
-		return &k.Sandbox
+func newKeyCreate() *cobra.Command {
+	var r keyRequest
+	cmd := &cobra.Command{
+		Use:   "create --mode live|test",
+		Short: "Make a key and show it, this once",
+		Long: `Make a key and show it, this once: only its hash is kept. It is known to a running
+service within a second. An account that is not there is made.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			spec, err := r.spec(time.Now())
+			if err != nil {
+				return err
+			}
+			return withNewState(cmd, func(ctx context.Context, l *ledger) error {
+				made, err := l.createKey(ctx, spec, r.account, r.plan)
+				if err != nil {
+					return err
+				}
+				show(cmd, made, r.quiet)
+				return nil
+			})
+		},
 	}
-	return &k.Live
+	f := cmd.Flags()
+	f.StringVar(&r.mode, "mode", "", "world of the key: live, or test for the sandbox")
+	f.StringVar(&r.account, "account", defaultAccount, "name of the account")
+	f.StringVar(&r.plan, "plan", "", "plan of the account (default: what it has, or free)")
+	f.StringVar(&r.name, "name", "", "what people call the key")
+	f.StringSliceVar(&r.scopes, "scopes", nil, "what the key may do, or all (default: all but keys:manage)")
+	f.StringSliceVar(&r.allow, "allow", nil, "addresses and networks that may use the key (default: every one)")
+	f.StringVar(&r.expires, "expires", "", "when the key ends: a time such as 2027-01-31T00:00:00Z, or a duration such as 720h")
+	f.BoolVar(&r.signed, "require-signature", false, "every request must be signed with the key's signing secret")
+	f.BoolVar(&r.quiet, "quiet", false, "print the key and nothing else")
+	_ = cmd.MarkFlagRequired("mode") // the flag is there
+	return cmd
 }
 
-// shown is the key as it may stand in a printed command: itself when Vayu made
-// it, else the variable that holds it.
-func (k *keys) shown(w schema.World) string {
-	switch {
-	case k.made[w]:
-		return *k.of(w)
-	case w == schema.Sandbox:
-		return "$VAYU_SANDBOX_KEY"
+// spec reads the flags.
+func (r keyRequest) spec(now time.Time) (account.KeySpec, error) {
+	spec := account.KeySpec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
+	switch r.mode {
+	case "live":
+		spec.World = schema.Live
+	case "test", "sandbox":
+		spec.World = schema.Sandbox
+	default:
+		return spec, fmt.Errorf("--mode: %q is neither live nor test", r.mode)
 	}
-	return "$VAYU_API_KEY"
+	for _, scope := range r.scopes {
+		spec.Scopes = append(spec.Scopes, schema.Scope(strings.TrimSpace(scope)))
+	}
+	if len(r.scopes) == 1 && r.scopes[0] == "all" {
+		spec.Scopes = slices.Clone(schema.Scopes)
+	}
+	if r.expires == "" {
+		return spec, nil
+	}
+	if after, err := time.ParseDuration(r.expires); err == nil {
+		spec.ExpiresAt = now.Add(after)
+		return spec, nil
+	}
+	var err error
+	if spec.ExpiresAt, err = time.Parse(time.RFC3339, r.expires); err != nil {
+		return spec, fmt.Errorf("--expires: %q is neither a time such as 2027-01-31T00:00:00Z nor a duration such as 720h", r.expires)
+	}
+	return spec, nil
 }
 
-// writeKeys replaces the key file in one step, readable by its owner only.
-func writeKeys(path string, k keys) error {
-	text, err := json.MarshalIndent(k, "", "  ")
+// createKey makes a key, and its account when that is not there.
+func (l *ledger) createKey(ctx context.Context, spec account.KeySpec, name, plan string) (account.Made, error) {
+	box, err := openBox(ctx, l.Config, l.db)
 	if err != nil {
-		return fmt.Errorf("keeping the keys: %w", err)
+		return account.Made{}, err
 	}
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("keeping the keys: %w", err)
+	var made account.Made
+	err = l.db.Update(ctx, func(tx *state.Tx) error {
+		holder, err := l.accountFor(tx, name, plan)
+		if err != nil {
+			return err
+		}
+		spec := spec
+		spec.Account = holder.ID
+		made, err = createKey(tx, box, spec)
+		return err
+	})
+	return made, err
+}
+
+// accountFor finds the account of a new key, or makes it, and gives it the plan
+// that is asked for.
+func (l *ledger) accountFor(tx *state.Tx, name, plan string) (account.Holder, error) {
+	holder, err := account.AccountNamed(tx, name)
+	switch {
+	case isNotFound(err) && plan == "":
+		return l.createAccount(tx, name, defaultPlan)
+	case isNotFound(err):
+		return l.createAccount(tx, name, plan)
+	case err != nil || plan == "" || plan == holder.Plan:
+		return holder, err
 	}
-	if err := os.Rename(temporary, path); err != nil {
-		return fmt.Errorf("keeping the keys: %w", err)
+	holder, entry, err := account.SetPlan(tx, l.Access.Plans, holder.ID, plan)
+	return holder, audited(tx, entry, err)
+}
+
+func isNotFound(err error) bool {
+	var refused *schema.Problem
+	return errors.As(err, &refused) && refused.Code == schema.NotFound
+}
+
+// createKey makes a key from the command line.
+func createKey(tx *state.Tx, box *seal.Box, spec account.KeySpec) (account.Made, error) {
+	made, entry, err := account.CreateKey(tx, box, spec, time.Now())
+	return made, audited(tx, entry, err)
+}
+
+// show prints a new key. Only the key goes to the output, so that a script can
+// take it; what belongs to it is said beside.
+func show(cmd *cobra.Command, made account.Made, quiet bool) {
+	if quiet {
+		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
+		return
+	}
+	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "key             %s\n", made.Key)
+	if made.SigningSecret != "" {
+		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "signing secret  %s\n", made.SigningSecret)
+	}
+	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "id              %s\nscopes          %s\n\nThe key is shown this once; only its hash is kept.\n",
+		made.Record.ID, words(made.Record.Scopes))
+}
+
+func words(scopes []schema.Scope) string {
+	texts := make([]string, len(scopes))
+	for i, s := range scopes {
+		texts[i] = string(s)
+	}
+	return strings.Join(texts, " ")
+}
+
+func newKeyList() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the keys of an account, or of all",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withState(cmd, func(ctx context.Context, l *ledger) error {
+				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tSCOPES")
+				err := l.eachKey(ctx, name, func(holder account.Holder, k schema.Key) {
+					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
+						k.Name, keyState(k), orDash(k.LastUsedAt), words(k.Scopes))
+				})
+				return errors.Join(err, out.Flush())
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "account", "", "name of the account (default: every one)")
+	return cmd
+}
+
+// eachKey goes through the keys of one account, or of all when name is empty.
+func (l *ledger) eachKey(ctx context.Context, name string, do func(account.Holder, schema.Key)) error {
+	view := l.db.View(ctx)
+	holders, err := account.ListAccounts(view)
+	if err != nil {
+		return err
+	}
+	found := name == ""
+	for _, holder := range holders {
+		if name != "" && holder.Name != name {
+			continue
+		}
+		found = true
+		for _, w := range schema.Worlds {
+			keys, err := account.ListKeys(view, holder.ID, w, "", math.MaxInt32, time.Now())
+			if err != nil {
+				return err
+			}
+			for _, k := range keys {
+				do(holder, k.Key)
+			}
+		}
+	}
+	if !found {
+		return fmt.Errorf("there is no account %q", name)
 	}
 	return nil
+}
+
+func keyState(k schema.Key) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked " + *k.RevokedAt
+	case !k.Active:
+		return "expired " + *k.ExpiresAt
+	case k.ExpiresAt != nil:
+		return "until " + *k.ExpiresAt
+	}
+	return "active"
+}
+
+func orDash(text *string) string {
+	if text == nil {
+		return "-"
+	}
+	return *text
+}
+
+func newKeyRotate() *cobra.Command {
+	var grace time.Duration
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "rotate ID",
+		Short: "Make a key that replaces another, which ends after a grace",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withState(cmd, func(ctx context.Context, l *ledger) error {
+				box, err := openBox(ctx, l.Config, l.db)
+				if err != nil {
+					return err
+				}
+				var made account.Made
+				err = l.db.Update(ctx, func(tx *state.Tx) error {
+					var entry account.Entry
+					var err error
+					made, entry, err = account.RotateKey(tx, box, args[0], grace, time.Now())
+					return audited(tx, entry, err)
+				})
+				if err != nil {
+					return err
+				}
+				show(cmd, made, quiet)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&grace, "grace", account.DefaultGrace, "how long the old key goes on working, at most 168h")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the key and nothing else")
+	return cmd
+}
+
+func newKeyRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End a key within a second, for good",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withState(cmd, func(ctx context.Context, l *ledger) error {
+				err := l.db.Update(ctx, func(tx *state.Tx) error {
+					_, entry, err := account.RevokeKey(tx, args[0], time.Now())
+					return audited(tx, entry, err)
+				})
+				if err == nil {
+					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s is revoked\n", args[0])
+				}
+				return err
+			})
+		},
+	}
 }

@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"vayu/schema"
 )
 
 func main() {
@@ -18,11 +21,28 @@ func main() {
 	err := newRoot().ExecuteContext(ctx)
 	stop()
 	if err != nil && !errors.Is(err, errReported) {
-		fmt.Fprintln(os.Stderr, "vayu:", err)
+		fmt.Fprintln(os.Stderr, "vayu:", plainly(err))
 	}
 	if err != nil {
 		os.Exit(1)
 	}
+}
+
+// plainly is the text of an error for a person: a refusal that the API would
+// answer says its fields and not its code.
+func plainly(err error) string {
+	var refused *schema.Problem
+	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
+		return err.Error()
+	}
+	text := refused.Message
+	for _, d := range refused.Details {
+		text += "\n  " + d.Field + ": " + d.Message
+	}
+	if refused.Field != "" {
+		text = refused.Field + ": " + text
+	}
+	return text
 }
 
 // errReported ends a command with status 1 after it has said what is wrong.
@@ -37,8 +57,8 @@ func newRoot() *cobra.Command {
 		Version:       version(),
 	}
 	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, when there is one)")
-	bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "log.level", "log.format",
+	bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
-	root.AddCommand(newServe(), newImport(), newBackfill(), newSource(), newSQL(), newMigrate(), newDoctor(), newConfig(), newEngine())
+	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newImport(), newBackfill(), newSource(), newSQL(), newMigrate(), newDoctor(), newConfig(), newEngine())
 	return root
 }

@@ -14,15 +14,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
-)
 
-// The keys of the tests, as an operator would set them.
-const (
-	liveKey    = "sk_live_of-the-integration-tests"
-	sandboxKey = "sk_test_of-the-integration-tests"
+	"vayu/internal/api/apitest"
 )
 
 // patience bounds every wait of these tests on a busy machine. Waits end when
@@ -46,7 +43,7 @@ func binary(t *testing.T) string {
 // error, what it said of that too.
 func vayu(t *testing.T, data string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary(t), append([]string{args[0], "--data", data, "--engine-port", "0"}, args[1:]...)...)
+	cmd := exec.CommandContext(t.Context(), binary(t), append(args, "--data", data, "--engine-port", "0")...)
 	cmd.Dir = t.TempDir()
 	var out, said strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -56,22 +53,65 @@ func vayu(t *testing.T, data string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// serving is a running `vayu serve`.
+// serving is a running `vayu serve`, with a key of each world that has every
+// scope and an account without limits.
 type serving struct {
 	*testing.T
-	cmd     *exec.Cmd
-	address string
-	data    string
-	done    chan struct{}
+	cmd           *exec.Cmd
+	address       string
+	data          string
+	live, sandbox string
+	done          chan struct{}
+	logs          *transcript
 }
 
-// serve starts the service on a free port and waits until it is healthy.
+// transcript is all that a process has written.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+// newKey makes a key beside the service, or before it.
+func newKey(t *testing.T, data, mode string, args ...string) string {
+	t.Helper()
+	out, err := vayu(t, data, append([]string{"key", "create", "--mode", mode, "--quiet"}, args...)...)
+	if err != nil {
+		t.Fatalf("making a key: %v\n%s", err, out)
+	}
+	return strings.TrimSpace(out)
+}
+
+// serve makes a key of each world and starts the service on a free port.
 func serve(t *testing.T, data string, args ...string) *serving {
 	t.Helper()
-	all := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--sources", "none", "--engine-port", "0", "--log-format", "json"}, args...)
+	live := newKey(t, data, "live", "--plan", "unlimited", "--scopes", "all")
+	sandbox := newKey(t, data, "test", "--scopes", "all")
+	s := start(t, data, args...)
+	s.live, s.sandbox = live, sandbox
+	return s
+}
+
+// start starts the service and waits until it is healthy.
+func start(t *testing.T, data string, args ...string) *serving {
+	t.Helper()
+	all := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off"}, args...)
 	cmd := exec.Command(binary(t), all...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "VAYU_API_KEY="+liveKey, "VAYU_SANDBOX_KEY="+sandboxKey)
+	transcript := &transcript{}
+	cmd.Stdout = transcript
 	logs, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -79,11 +119,12 @@ func serve(t *testing.T, data string, args ...string) *serving {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &serving{T: t, cmd: cmd, data: data, done: make(chan struct{})}
+	s := &serving{T: t, cmd: cmd, data: data, done: make(chan struct{}), logs: transcript}
 	address := make(chan string, 1)
 	go func() {
 		defer close(s.done)
-		lines := bufio.NewScanner(logs)
+		lines := bufio.NewScanner(io.TeeReader(logs, transcript))
+		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			var line struct{ Msg, Address string }
 			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
@@ -125,27 +166,66 @@ type reply struct {
 // get asks the API once.
 func (s *serving) get(key, path string) reply {
 	s.Helper()
+	return s.send(http.MethodGet, key, path, "")
+}
+
+// send asks the API once, with a JSON body unless it is empty.
+func (s *serving) send(method, key, path, body string, headers ...string) reply {
+	s.Helper()
+	r, err := s.try(method, key, path, body, headers...)
+	if err != nil {
+		s.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+// try is send for a service that may be killed meanwhile.
+func (s *serving) try(method, key, path, body string, headers ...string) (reply, error) {
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, s.address+path, strings.NewReader(body))
 	if err != nil {
-		s.Fatal(err)
+		return reply{}, err
 	}
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		s.Fatalf("GET %s: %v", path, err)
+		return reply{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		s.Fatalf("GET %s: %v", path, err)
+		return reply{}, err
 	}
+	apitest.Check(s, req, resp, raw)
 	r := reply{status: resp.StatusCode, header: resp.Header, raw: string(raw)}
 	_ = json.Unmarshal(raw, &r.body)
-	return r
+	return r, nil
+}
+
+// code is the code of a refusal.
+func (r reply) code() string {
+	refusal, _ := r.body["error"].(map[string]any)
+	code, _ := refusal["code"].(string)
+	return code
+}
+
+// text is a field of the reply, or of its data.
+func (r reply) text(name string) string {
+	if v, ok := r.body[name].(string); ok {
+		return v
+	}
+	data, _ := r.body["data"].(map[string]any)
+	v, _ := data[name].(string)
+	return v
 }
 
 // eventually asks until the answer is what it should be.

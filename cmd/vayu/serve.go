@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,9 +17,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
+	"vayu/internal/account"
 	"vayu/internal/api"
 	"vayu/internal/columnar"
+	"vayu/internal/config"
 	"vayu/internal/run"
+	"vayu/internal/seal"
+	"vayu/internal/state"
 	"vayu/query"
 	"vayu/schema"
 )
@@ -40,7 +45,7 @@ func newServe() *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
-	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes")
+	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies")
 	return cmd
 }
 
@@ -49,7 +54,10 @@ type service struct {
 	Config
 	log    *slog.Logger
 	out    io.Writer // for what a person who started it should read
-	keys   keys
+	state  *state.DB
+	box    *seal.Box
+	access *account.Service
+	first  firstKeys // made by this start, when the store was empty
 	db     *columnar.DB
 	query  *query.Service
 	air    *air
@@ -62,16 +70,18 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 		return nil, err
 	}
 	s := &service{Config: cfg, log: log, out: out}
-	var err error
-	if s.keys, err = loadKeys(cfg); err != nil {
-		return nil, err
-	}
-	access, err := api.NewKeys(s.keys.Live, s.keys.Sandbox)
-	if err != nil {
-		return nil, err
-	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	var err error
+	if s.state, err = state.Open(cfg.state(false), log, reg); err != nil {
+		return nil, err
+	}
+	if s.box, err = seal.Open(cfg.Encryption, cfg.Data); err != nil {
+		return nil, err
+	}
+	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Log: log, Metrics: reg}); err != nil {
+		return nil, err
+	}
 	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {
 		return nil, err
 	}
@@ -83,14 +93,18 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.air, err = newAir(cfg, s.db, s.query, log, reg); err != nil {
 		return nil, err
 	}
+	proxies, err := config.Networks(cfg.Proxies)
+	if err != nil {
+		return nil, fmt.Errorf("proxies: %w", err)
+	}
 	handler, err := api.New(api.Config{
-		Routes: s.query.Routes(),
+		Routes: s.routes(),
 		Open: map[string]http.Handler{
 			"/healthz": http.HandlerFunc(healthy),
 			"/readyz":  s.readiness(),
 			"/metrics": promhttp.HandlerFor(reg, promhttp.HandlerOpts{Registry: reg}),
 		},
-		Access: access, Log: log, Metrics: reg,
+		Proxies: proxies, Access: s.access, Log: log, Metrics: reg,
 	})
 	if err != nil {
 		return nil, err
@@ -121,10 +135,23 @@ func (s *service) run(ctx context.Context) error {
 	// The API stands before the air in the list: it answers from the snapshot
 	// of the last run while the engine starts.
 	return run.Parts(ctx, s.log,
+		run.Part{Name: "state", Run: s.state.Run, Ready: s.stateReady},
+		run.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
 		run.Part{Name: "engine", Run: s.db.Run, Drain: engineDrain},
 		run.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second},
 		run.Part{Name: "air", Run: s.air.Run},
 	)
+}
+
+// stateReady waits for the state store and gives an empty one its first account.
+func (s *service) stateReady(ctx context.Context) error {
+	if err := s.state.Ready(ctx); err != nil {
+		return err
+	}
+	if err := s.box.Claim(ctx, s.state); err != nil {
+		return err
+	}
+	return s.makeFirstKeys(ctx)
 }
 
 // listen opens the API's address. Keys cross the wire, so without TLS only this
@@ -156,21 +183,7 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 	return <-stopped
 }
 
-// greet shows the person who started the service a question that answers now.
-// Who has asked for logs in JSON is a machine, and keys do not belong there.
-func (s *service) greet(address string) {
-	if s.Log.Format == "json" {
-		s.log.Info("the sandbox answers", "address", address, "keys", filepath.Join(s.Data, keyFile))
-		return
-	}
-	_, _ = fmt.Fprintf(s.out, `
-Vayu answers on %[1]s. Simulated air, for trying it out:
-
-  curl -H "Authorization: Bearer %[2]s" "%[1]s/v1/aqi?city=Delhi"
-
-Measured air, as soon as a source has brought some or a file is imported:
-
-  curl -H "Authorization: Bearer %[3]s" "%[1]s/v1/aqi?city=Delhi"
-
-`, address, s.keys.shown(schema.Sandbox), s.keys.shown(schema.Live))
+// routes is the table of every endpoint that needs a key.
+func (s *service) routes() []api.Route {
+	return slices.Concat(s.query.Routes(), s.access.Routes())
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+)
+
+func newAccount() *cobra.Command {
+	cmd := &cobra.Command{Use: "account", Short: "Make, list and change accounts"}
+	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet())
+	return cmd
+}
+
+func newAccountCreate() *cobra.Command {
+	var plan string
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an account",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withNewState(cmd, func(ctx context.Context, l *ledger) error {
+				var made account.Holder
+				err := l.db.Update(ctx, func(tx *state.Tx) (err error) {
+					made, err = l.createAccount(tx, args[0], plan)
+					return err
+				})
+				if err == nil {
+					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, plan %s\n", made.ID, made.Name, made.Plan)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&plan, "plan", defaultPlan, "one of the configured plans")
+	return cmd
+}
+
+func newAccountList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the accounts",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withState(cmd, func(ctx context.Context, l *ledger) error {
+				all, err := account.ListAccounts(l.db.View(ctx))
+				if err != nil {
+					return err
+				}
+				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				_, _ = fmt.Fprintln(out, "ID\tNAME\tPLAN\tCREATED\tADDRESSES")
+				for _, a := range all {
+					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", a.ID, a.Name, a.Plan, a.CreatedAt.UTC().Format(time.RFC3339), addresses(a.AllowList))
+				}
+				return out.Flush()
+			})
+		},
+	}
+}
+
+func addresses(allowed []string) string {
+	if len(allowed) == 0 {
+		return "every"
+	}
+	return strings.Join(allowed, " ")
+}
+
+func newAccountSet() *cobra.Command {
+	var plan string
+	var allow []string
+	cmd := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Change the plan of an account or the addresses that may use it",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			newPlan, newAllow := cmd.Flags().Changed("plan"), cmd.Flags().Changed("allow")
+			if !newPlan && !newAllow {
+				return errors.New("say --plan, --allow or both")
+			}
+			return withState(cmd, func(ctx context.Context, l *ledger) error {
+				return l.db.Update(ctx, func(tx *state.Tx) error {
+					holder, err := account.AccountNamed(tx, args[0])
+					if err == nil && newPlan {
+						var entry account.Entry
+						_, entry, err = account.SetPlan(tx, l.Access.Plans, holder.ID, plan)
+						err = audited(tx, entry, err)
+					}
+					if err == nil && newAllow {
+						var entry account.Entry
+						_, entry, err = account.SetAllowList(tx, holder.ID, allow)
+						err = audited(tx, entry, err)
+					}
+					return err
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&plan, "plan", "", "one of the configured plans")
+	cmd.Flags().StringSliceVar(&allow, "allow", nil, `addresses and networks that may use the account; "" for every one`)
+	return cmd
+}
+
+// commandActor is who acts in the audit log when no key does.
+const commandActor = "command"
+
+// audited appends what a change says of itself to the audit log, as the work of
+// the command line. Nothing is said of what has changed nothing.
+func audited(tx *state.Tx, e account.Entry, err error) error {
+	if err != nil || e.Action == "" {
+		return err
+	}
+	e.Actor = commandActor
+	return account.Audit(tx, time.Now(), e)
+}
+
+// createAccount makes an account from the command line.
+func (l *ledger) createAccount(tx *state.Tx, name, plan string) (account.Holder, error) {
+	made, entry, err := account.CreateAccount(tx, l.Access.Plans, name, plan, time.Now())
+	return made, audited(tx, entry, err)
+}

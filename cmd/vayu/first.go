@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Names of the account that the first start makes.
+const (
+	defaultAccount = "default"
+	defaultPlan    = "free"
+)
+
+// firstKeys are the keys that this start made, by world; empty when the store
+// had an account already.
+type firstKeys [len(schema.Worlds)]string
+
+// makeFirstKeys gives an empty store its first account and a key for each
+// world, and prints the keys: there is no other moment at which anybody could
+// read them.
+func (s *service) makeFirstKeys(ctx context.Context) error {
+	err := s.state.Update(ctx, func(tx *state.Tx) error {
+		s.first = firstKeys{}
+		known, err := account.ListAccounts(tx)
+		if len(known) > 0 || err != nil {
+			return err
+		}
+		l := ledger{Config: s.Config}
+		holder, err := l.createAccount(tx, defaultAccount, defaultPlan)
+		if err != nil {
+			return err
+		}
+		for _, w := range schema.Worlds {
+			made, err := createKey(tx, s.box, account.KeySpec{Account: holder.ID, World: w, Name: "first key"})
+			if err != nil {
+				return err
+			}
+			s.first[w] = made.Key
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("making the first keys: %w", err)
+	}
+	if s.first != (firstKeys{}) {
+		_, _ = fmt.Fprintf(s.out, `
+The keys of the account %q. They are shown this once; only their hashes are kept.
+
+  sandbox  %s  (simulated air, nothing is counted)
+  live     %s  (measured air)
+`, defaultAccount, s.first[schema.Sandbox], s.first[schema.Live])
+	}
+	return nil
+}
+
+// greet shows the person who started the service a question that answers now.
+func (s *service) greet(address string) {
+	key := s.first[schema.Sandbox]
+	prepare := ""
+	if key == "" {
+		prepare = fmt.Sprintf("  KEY=$(%s)\n", s.keyCommand())
+		key = "$KEY"
+	}
+	_, _ = fmt.Fprintf(s.out, `
+Vayu answers on %[1]s, and says how on %[1]s/docs. Simulated air, for trying it out:
+
+%[2]s  curl -H "Authorization: Bearer %[3]s" "%[1]s/v1/aqi?city=Delhi"
+
+A live key gets measured air, as soon as a source has brought some or a file is imported.
+
+`, address, prepare, key)
+}
+
+// keyCommand is how to make a key beside this service.
+func (s *service) keyCommand() string {
+	command := os.Args[0] + " key create --mode test --quiet"
+	if s.State != "" {
+		return command + ` --state "$VAYU_STATE"`
+	}
+	data, err := filepath.Abs(s.Data)
+	if err != nil {
+		data = s.Data
+	}
+	return command + " --data " + data
+}

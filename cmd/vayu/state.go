@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/run"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+)
+
+// ledger is what a command about accounts works with.
+type ledger struct {
+	Config
+	log *slog.Logger
+	db  *state.DB
+}
+
+// withState runs work with the state store ready, beside a running service and
+// without one. The data must be there already.
+func withState(cmd *cobra.Command, work func(ctx context.Context, l *ledger) error) error {
+	return runLedger(cmd, false, work)
+}
+
+// withNewState is withState for work that may be the first.
+func withNewState(cmd *cobra.Command, work func(ctx context.Context, l *ledger) error) error {
+	return runLedger(cmd, true, work)
+}
+
+func runLedger(cmd *cobra.Command, create bool, work func(ctx context.Context, l *ledger) error) error {
+	cfg, log, err := loadQuietly(cmd)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(cfg.Data); err != nil && !create && cfg.State == "" {
+		return noData(cfg.Data)
+	}
+	l := &ledger{Config: cfg, log: log}
+	if l.db, err = state.Open(cfg.state(true), log, nil); err != nil {
+		return err
+	}
+	ctx, done := context.WithCancel(cmd.Context())
+	defer done()
+	var outcome error
+	err = run.Parts(ctx, log,
+		run.Part{Name: "state", Run: l.db.Run, Ready: l.db.Ready},
+		run.Part{Name: "command", Run: func(ctx context.Context) error {
+			outcome = work(ctx, l)
+			done()
+			<-ctx.Done()
+			return nil
+		}})
+	return errors.Join(outcome, err)
+}
+
+// openBox opens the box of sealed columns, and makes sure that it is the one
+// that the store was written with.
+func openBox(ctx context.Context, cfg Config, db *state.DB) (*seal.Box, error) {
+	box, err := seal.Open(cfg.Encryption, cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	return box, box.Claim(ctx, db)
+}
+
+// loadQuietly is load for a command whose own output says what it did.
+func loadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
+	loaded, log, err := load(cmd)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	if loaded.Origin("log.level") == "default" {
+		quiet := loaded.Value.Log
+		quiet.Level = "warn"
+		log = newLogger(quiet)
+	}
+	return loaded.Value, log, nil
+}
+
+func noData(dir string) error {
+	return fmt.Errorf("there is no data directory %q; name it with --data, or make one with vayu serve", dir)
+}

@@ -1,0 +1,182 @@
+package account
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// verifyPage is how many rows of a chain one statement reads: half a second's
+// work, where PostgreSQL ends a statement after ten.
+const verifyPage = 20_000
+
+// AuditReport says whether one chain of the audit log is whole.
+type AuditReport struct {
+	Account string
+	World   schema.World
+	// Rows is how many rows were found right, from the first on, and Hash that of
+	// the last of them, in lower-case hex.
+	Rows int64
+	Hash string
+	// Wrong is the seq of the first row that is wrong or missing, and Reason what
+	// is wrong with it; Reason is "" when the chain is whole.
+	Wrong  int64
+	Reason string
+}
+
+// VerifyAudit walks every chain of the audit log, or only those of one account
+// when its id is given, and tells the outcome of each that has rows. It may run
+// beside a service that appends. Its error is one of reading, or says that there
+// is no such account.
+//
+// A chain is whole when its rows are numbered from 1 without a gap, each row's
+// hash is that of its columns and of the hash before it, and the last is the one
+// that audit_head names. Who can write to the store can also write a whole chain
+// anew; against that helps only a hash that was kept elsewhere.
+func VerifyAudit(ctx context.Context, db *state.DB, account string, tell func(AuditReport)) error {
+	return verifyAudit(ctx, db, account, verifyPage, tell)
+}
+
+// verifyAudit is VerifyAudit with pages of another size.
+func verifyAudit(ctx context.Context, db *state.DB, account string, size int, tell func(AuditReport)) error {
+	view := db.View(ctx)
+	accounts, err := state.All(view, func(row state.Scanner) (id string, err error) {
+		return id, row.Scan(&id)
+	}, "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
+	if err != nil {
+		return fmt.Errorf("listing the accounts: %w", err)
+	}
+	if account != "" && len(accounts) == 0 {
+		return fmt.Errorf("there is no account %q", account)
+	}
+	for _, id := range accounts {
+		for _, world := range schema.Worlds {
+			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size}
+			if err := c.verify(view); err != nil {
+				return fmt.Errorf("reading the audit log of %s: %w", id, err)
+			}
+			c.report.Hash = hex.EncodeToString(c.last)
+			if c.report.Rows > 0 || c.report.Reason != "" {
+				tell(c.report)
+			}
+		}
+	}
+	return nil
+}
+
+// chain is a walk along one chain.
+type chain struct {
+	report AuditReport
+	last   []byte // hash of the last right row
+	size   int    // rows of a page
+}
+
+func (c *chain) wrong(seq int64, reason string) {
+	c.report.Wrong, c.report.Reason = seq, reason
+}
+
+// verify reads the chain in pages. Each page comes with the head of the same
+// instant, so that the last page and its head belong together whatever is
+// appended meanwhile.
+func (c *chain) verify(view state.View) error {
+	var head struct {
+		seq  int64
+		hash []byte
+	}
+	err := view.QueryRow("SELECT seq, hash FROM audit_head WHERE account_id = $1 AND mode = $2",
+		c.report.Account, c.report.World.String()).Scan(&head.seq, &head.hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c.headless(view)
+	}
+	if err != nil {
+		return err
+	}
+	after := int64(math.MinInt64) // a row 0 would be as wrong as a row too many
+	for c.report.Reason == "" {
+		rows := 0
+		err := state.Each(view, func(row state.Scanner) error {
+			var r storedRow
+			if err := row.Scan(&head.seq, &head.hash, &r.seq, &r.at, &r.actor, &r.action, &r.subject, &r.request, &r.client, &r.detail, &r.hash); err != nil {
+				return err
+			}
+			if r.seq.Valid && c.report.Reason == "" {
+				rows++
+				c.row(&r)
+			}
+			return nil
+		}, `SELECT h.seq, h.hash, a.seq, a.at, a.actor, a.action, a.subject, a.request_id, a.client, a.detail, a.hash
+			FROM audit_head h LEFT JOIN audit a ON a.account_id = h.account_id AND a.mode = h.mode AND a.seq > $3
+			WHERE h.account_id = $1 AND h.mode = $2 ORDER BY a.seq LIMIT $4`,
+			c.report.Account, c.report.World.String(), after, c.size)
+		if err != nil {
+			return err
+		}
+		if rows < c.size {
+			break
+		}
+		after = c.report.Rows
+	}
+	switch {
+	case c.report.Reason != "":
+	case c.report.Rows < head.seq:
+		c.wrong(c.report.Rows+1, "the row is missing")
+	case c.report.Rows > head.seq:
+		c.wrong(head.seq+1, fmt.Sprintf("the head of the chain names row %d as the last", head.seq))
+	case !bytes.Equal(c.last, head.hash):
+		c.wrong(head.seq, "its hash is not the one that the head of the chain names")
+	}
+	return nil
+}
+
+// headless is a chain that has no head: it must have no rows.
+func (c *chain) headless(view state.View) error {
+	var first sql.NullInt64
+	err := view.QueryRow(`SELECT MIN(a.seq) FROM audit a WHERE a.account_id = $1 AND a.mode = $2
+		AND NOT EXISTS (SELECT 1 FROM audit_head h WHERE h.account_id = $1 AND h.mode = $2)`,
+		c.report.Account, c.report.World.String()).Scan(&first)
+	if err == nil && first.Valid {
+		c.wrong(first.Int64, "the chain has no head")
+	}
+	return err
+}
+
+// storedRow is a row of which nothing is believed yet.
+type storedRow struct {
+	seq, at                                         sql.NullInt64
+	actor, action, subject, request, client, detail sql.NullString
+	hash                                            []byte
+}
+
+// row takes the next row of the chain.
+func (c *chain) row(r *storedRow) {
+	want := c.report.Rows + 1
+	if r.seq.Int64 > want {
+		c.wrong(want, "the row is missing")
+		return
+	}
+	if r.seq.Int64 < want {
+		c.wrong(r.seq.Int64, "a chain begins with row 1")
+		return
+	}
+	row := auditRow{
+		Entry: Entry{
+			Account: c.report.Account, Actor: r.actor.String, Action: r.action.String,
+			Subject: r.subject.String, Request: r.request.String, Client: r.client.String,
+		},
+		mode: c.report.World.String(), seq: r.seq.Int64, at: r.at.Int64, detail: []byte(r.detail.String),
+	}
+	sum := row.sum(c.last)
+	if !bytes.Equal(sum[:], r.hash) {
+		c.wrong(want, "its hash is not that of its columns and of the row before it")
+		return
+	}
+	c.report.Rows = want
+	c.last = r.hash
+}
