@@ -84,7 +84,7 @@ func (w *world) serve(t testing.TB, change ...func(*query.Config)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.url = listen(t, h)
+	w.url = listen(t, apitest.Checked(t, h))
 }
 
 func listen(t testing.TB, h http.Handler) string {
