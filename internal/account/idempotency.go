@@ -1,0 +1,111 @@
+package account
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+	// CONTRACT 2: the longest key, and how long a reply is kept.
+	idempotencyLongest = 255
+	idempotencyLife    = 24 * time.Hour
+)
+
+// once is a call with an Idempotency-Key: it happens once.
+type once struct {
+	box         *seal.Box
+	account     string
+	mode        string
+	key         string
+	fingerprint [sha256.Size]byte
+}
+
+// onceOf reads the Idempotency-Key of a POST; nil when there is none.
+func (s *Service) onceOf(c *api.Call) (*once, error) {
+	values := c.Header[idempotencyHeader]
+	if c.Method != http.MethodPost || len(values) == 0 {
+		return nil, nil
+	}
+	if len(values) > 1 || !validIdempotencyKey(values[0]) {
+		return nil, schema.Refuse(schema.InvalidRequest, idempotencyHeader,
+			"The header Idempotency-Key stands once and has 1 to 255 printable ASCII characters.")
+	}
+	o := &once{box: s.Box, account: c.Account, mode: c.World.String(), key: values[0]}
+	h := sha256.New()
+	hashText(h, c.Method)
+	hashText(h, c.URL.RequestURI())
+	hashText(h, string(c.Body))
+	o.fingerprint = [sha256.Size]byte(h.Sum(nil))
+	return o, nil
+}
+
+func validIdempotencyKey(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return len(text) > 0 && len(text) <= idempotencyLongest
+}
+
+// claim takes the key for this call, or returns the reply of the call that has
+// it. Of two at the same instant the second waits in this statement until the
+// first has committed or is undone.
+func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
+	n, err := tx.Exec(`
+		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
+		VALUES ($1, $2, $3, $4, 0, $5, $6)
+		ON CONFLICT (account_id, mode, key) DO UPDATE
+		SET fingerprint = excluded.fingerprint, status = 0, body = excluded.body, expires_at = excluded.expires_at
+		WHERE idempotent_reply.expires_at <= $7`,
+		o.account, o.mode, o.key, o.fingerprint[:], []byte{}, now.Add(idempotencyLife).UnixMicro(), now.UnixMicro())
+	if err != nil {
+		return nil, fmt.Errorf("claiming an Idempotency-Key: %w", err)
+	}
+	if n == 1 {
+		return nil, nil
+	}
+	var fingerprint, sealed []byte
+	resp := &api.Response{Replayed: true}
+	err = tx.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3",
+		o.account, o.mode, o.key).Scan(&fingerprint, &resp.Status, &sealed)
+	if err != nil {
+		return nil, fmt.Errorf("reading a stored reply: %w", err)
+	}
+	if subtle.ConstantTimeCompare(fingerprint, o.fingerprint[:]) == 0 {
+		return nil, schema.Refuse(schema.IdempotencyConflict, idempotencyHeader,
+			"This Idempotency-Key was used with another request within the last 24 hours.")
+	}
+	if resp.Body, err = o.box.Open(sealed, o.about()); err != nil {
+		return nil, fmt.Errorf("opening a stored reply: %w", err)
+	}
+	return resp, nil
+}
+
+// keep stores the reply of the call that has claimed the key.
+func (o *once) keep(tx *state.Tx, resp api.Response) error {
+	body := resp.Body
+	for _, part := range resp.Tail {
+		body = append(body[:len(body):len(body)], part...)
+	}
+	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
+		o.account, o.mode, o.key, resp.Status, o.box.Seal(body, o.about()))
+	if err != nil {
+		return fmt.Errorf("storing a reply: %w", err)
+	}
+	return nil
+}
+
+// about is the place of a stored reply. Neither ids nor modes have a slash.
+func (o *once) about() string {
+	return "idempotent_reply.body:" + o.account + "/" + o.mode + "/" + o.key
+}

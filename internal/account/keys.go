@@ -1,0 +1,217 @@
+package account
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// KeySpec is a key that is asked for. Zero values are the defaults.
+type KeySpec struct {
+	Account          string // id
+	World            schema.World
+	Name             string
+	Scopes           []schema.Scope // nil for all but keys:manage
+	AllowList        []string       // CIDRs or addresses
+	RequireSignature bool
+	ExpiresAt        time.Time // zero for never; whole seconds
+}
+
+// Made is a new key: the only moment at which it can be read.
+type Made struct {
+	Record        schema.Key
+	Key           string
+	SigningSecret string // empty unless signatures are required
+}
+
+// KeyRecord is a key as it stands in the store.
+type KeyRecord struct {
+	schema.Key
+	Account string
+	World   schema.World
+}
+
+// check returns what of a specification is stored, and its faults but for those
+// that time brings.
+func (k *KeySpec) check() (scopes []schema.Scope, networks []netip.Prefix, f faults) {
+	f.keyName("name", k.Name)
+	scopes = f.scopes("scopes", k.Scopes)
+	networks = f.allowList("allow_list", k.AllowList)
+	return scopes, networks, f
+}
+
+// CreateKey makes a key of an account that exists. A *schema.Problem names what
+// is wrong with the specification.
+func CreateKey(tx *state.Tx, box *seal.Box, spec KeySpec, now time.Time) (Made, Entry, error) {
+	scopes, networks, f := spec.check()
+	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
+	f.future("expires_at", spec.ExpiresAt, now)
+	if err := f.problem(); err != nil {
+		return Made{}, Entry{}, err
+	}
+	revision, err := raise(tx)
+	if err != nil {
+		return Made{}, Entry{}, err
+	}
+	k := newKey{KeySpec: spec, scopes: joinScopes(scopes, " "), networks: joinNetworks(networks), revision: revision}
+	made, err := insertKey(tx, box, k, now)
+	if err != nil {
+		return Made{}, Entry{}, err
+	}
+	return made, keyEntry("key.create", spec.Account, made.Record), nil
+}
+
+// keyEntry is what the audit log says of a new key. The prefix and the last four
+// characters are what people tell keys apart by; they give nothing away.
+func keyEntry(action, account string, k schema.Key) Entry {
+	detail := map[string]any{
+		"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour, "scopes": k.Scopes,
+		"allow_list": k.AllowList, "require_signature": k.RequireSignature, "expires_at": k.ExpiresAt,
+	}
+	world := schema.Live
+	if k.Mode == schema.Sandbox.String() {
+		world = schema.Sandbox
+	}
+	return Entry{Account: account, World: world, Action: action, Subject: k.ID, Detail: detail}
+}
+
+// newKey is a checked specification in the form of the store.
+type newKey struct {
+	KeySpec
+	scopes   string
+	networks string
+	from     string // id of the key that it takes over from
+	revision int64
+}
+
+func insertKey(tx *state.Tx, box *seal.Box, k newKey, now time.Time) (Made, error) {
+	made := Made{Key: NewKey(k.World)}
+	id := keyIDPrefix + ulid.MustNewDefault(now).String()
+	hash := hashKey(made.Key)
+	var sealed []byte
+	required := 0
+	if k.RequireSignature {
+		var raw [32]byte
+		_, _ = rand.Read(raw[:]) // never fails
+		made.SigningSecret = "sgn_" + base64.RawURLEncoding.EncodeToString(raw[:])
+		sealed = box.Seal([]byte(made.SigningSecret), aboutSigning(id))
+		required = 1
+	}
+	_, err := tx.Exec(`
+		INSERT INTO api_key (id, account_id, mode, name, hash, prefix, last_four, scopes, allow_list,
+			require_signature, signing_secret, created_at, expires_at, rotated_from, revision)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		id, k.Account, k.World.String(), k.Name, hash[:], made.Key[:prefixLength], made.Key[len(made.Key)-4:], k.scopes, k.networks,
+		required, sealed, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision)
+	if err != nil {
+		return Made{}, fmt.Errorf("making a key: %w", err)
+	}
+	record, err := KeyByID(tx, id, now)
+	made.Record = record.Key
+	return made, err
+}
+
+// prefixLength is how much of a key is kept to tell it apart: sk_live_ or
+// sk_test_ and 4 of its 33 random characters.
+const prefixLength = 12
+
+// aboutSigning is the place of a key's signing secret.
+func aboutSigning(id string) string { return "api_key.signing_secret:" + id }
+
+func optionalTime(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
+}
+
+func optionalText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+const selectKey = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.last_four, k.scopes, k.allow_list,
+	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
+	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
+
+// scanKey reads a row of selectKey; now decides whether the key is active.
+func scanKey(now time.Time) func(state.Scanner) (KeyRecord, error) {
+	return func(row state.Scanner) (KeyRecord, error) {
+		var k KeyRecord
+		var scopes, networks string
+		var required, created int64
+		var expires, revoked, used sql.NullInt64
+		var from sql.NullString
+		err := row.Scan(&k.ID, &k.Account, &k.Mode, &k.Name, &k.Prefix, &k.LastFour, &scopes, &networks,
+			&required, &created, &expires, &revoked, &used, &from)
+		if err != nil {
+			return k, err
+		}
+		if k.Mode == schema.Sandbox.String() {
+			k.World = schema.Sandbox
+		}
+		k.Scopes = []schema.Scope{}
+		for _, scope := range strings.Fields(scopes) {
+			k.Scopes = append(k.Scopes, schema.Scope(scope))
+		}
+		k.AllowList = strings.Fields(networks)
+		k.RequireSignature = required != 0
+		k.CreatedAt = *clock(sql.NullInt64{Int64: created, Valid: true})
+		k.ExpiresAt, k.RevokedAt, k.LastUsedAt = clock(expires), clock(revoked), clock(used)
+		if from.Valid {
+			k.RotatedFrom = &from.String
+		}
+		k.Active = !revoked.Valid && (!expires.Valid || expires.Int64 > now.UnixMicro())
+		return k, nil
+	}
+}
+
+// clock is an instant of the store as clients read it.
+func clock(micros sql.NullInt64) *string {
+	if !micros.Valid {
+		return nil
+	}
+	text := time.UnixMicro(micros.Int64).UTC().Format(time.RFC3339)
+	return &text
+}
+
+var errNoKey = schema.Refuse(schema.NotFound, "", "There is no such key.")
+
+const keyIDPrefix = "key_"
+
+// isKeyID reports whether a text has the form of a key's id.
+func isKeyID(text string) bool {
+	rest, ok := strings.CutPrefix(text, keyIDPrefix)
+	_, err := ulid.ParseStrict(rest)
+	return ok && err == nil
+}
+
+// KeyByID returns a key of any account. When there is none the error is a
+// *schema.Problem with not_found.
+func KeyByID(q state.Querier, id string, now time.Time) (KeyRecord, error) {
+	if !isKeyID(id) { // which PostgreSQL might not even take for a text
+		return KeyRecord{}, errNoKey
+	}
+	k, err := scanKey(now)(q.QueryRow(selectKey+" WHERE k.id = $1", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return KeyRecord{}, errNoKey
+	}
+	if err != nil {
+		return KeyRecord{}, fmt.Errorf("reading a key: %w", err)
+	}
+	return k, nil
+}
+
+// ListKeys returns at most limit keys of an account's world, the newest first,
+// and of those only what comes after the key with the id after; "" begins at the
+// beginning.
+func ListKeys(q state.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]KeyRecord, error) {
+	return state.All(q, scanKey(now), selectKey+`
+		WHERE k.account_id = $1 AND k.mode = $2 AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,
+		account, world.String(), after, limit)
+}

@@ -1,0 +1,140 @@
+package account
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Holder is an account as it stands in the store.
+type Holder struct {
+	ID        string
+	Name      string
+	Plan      string
+	AllowList []string // CIDRs; empty for every address
+	CreatedAt time.Time
+}
+
+// raise counts a change of account or api_key and returns its number. It locks
+// the counter until the transaction ends, so that numbers become visible in
+// their order, and changes of keys happen one after the other.
+func raise(tx *state.Tx) (revision int64, err error) {
+	err = tx.QueryRow("UPDATE access_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
+	if err != nil {
+		return 0, fmt.Errorf("counting a change of access: %w", err)
+	}
+	return revision, nil
+}
+
+// CreateAccount makes an account; plans are those of the configuration. A
+// *schema.Problem says what is wrong with the name or the plan.
+func CreateAccount(tx *state.Tx, plans map[string]int64, name, plan string, now time.Time) (Holder, Entry, error) {
+	var f faults
+	f.accountName("name", name)
+	f.plan("plan", plans, plan)
+	if err := f.problem(); err != nil {
+		return Holder{}, Entry{}, err
+	}
+	revision, err := raise(tx)
+	if err != nil {
+		return Holder{}, Entry{}, err
+	}
+	h := Holder{ID: "acc_" + ulid.MustNewDefault(now).String(), Name: name, Plan: plan, AllowList: []string{}, CreatedAt: now}
+	n, err := tx.Exec(`
+		INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, $3, '', $4, $5)
+		ON CONFLICT (name) DO NOTHING`, h.ID, name, plan, now.UnixMicro(), revision)
+	if err != nil {
+		return Holder{}, Entry{}, fmt.Errorf("making the account %s: %w", name, err)
+	}
+	if n == 0 {
+		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name", "There is an account of that name already.")
+	}
+	return h, Entry{
+		Account: h.ID, Action: "account.create", Subject: h.ID,
+		Detail: map[string]any{"name": name, "plan": plan},
+	}, nil
+}
+
+const selectHolder = "SELECT id, name, plan, allow_list, created_at FROM account"
+
+func scanHolder(row state.Scanner) (Holder, error) {
+	var h Holder
+	var list string
+	var at int64
+	err := row.Scan(&h.ID, &h.Name, &h.Plan, &list, &at)
+	h.AllowList, h.CreatedAt = strings.Fields(list), time.UnixMicro(at).UTC()
+	return h, err
+}
+
+// AccountNamed returns the account of a name, AccountByID that of an id. When
+// there is none the error is a *schema.Problem with not_found.
+func AccountNamed(q state.Querier, name string) (Holder, error) {
+	return oneHolder(q.QueryRow(selectHolder+" WHERE name = $1", name))
+}
+
+// AccountByID is like AccountNamed.
+func AccountByID(q state.Querier, id string) (Holder, error) {
+	return oneHolder(q.QueryRow(selectHolder+" WHERE id = $1", id))
+}
+
+func oneHolder(row state.Row) (Holder, error) {
+	h, err := scanHolder(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Holder{}, schema.Refuse(schema.NotFound, "", "There is no such account.")
+	}
+	if err != nil {
+		return Holder{}, fmt.Errorf("reading an account: %w", err)
+	}
+	return h, nil
+}
+
+// ListAccounts returns every account by name.
+func ListAccounts(q state.Querier) ([]Holder, error) {
+	return state.All(q, scanHolder, selectHolder+" ORDER BY name")
+}
+
+// SetPlan gives an account another plan.
+func SetPlan(tx *state.Tx, plans map[string]int64, id, plan string) (Holder, Entry, error) {
+	var f faults
+	f.plan("plan", plans, plan)
+	if err := f.problem(); err != nil {
+		return Holder{}, Entry{}, err
+	}
+	return setHolder(tx, id, "plan", plan, "account.plan", map[string]any{"plan": plan})
+}
+
+// SetAllowList gives an account the networks, or single addresses, from which
+// alone its keys may be used; an empty list allows every address.
+func SetAllowList(tx *state.Tx, id string, list []string) (Holder, Entry, error) {
+	var f faults
+	networks := f.allowList("allow_list", list)
+	if err := f.problem(); err != nil {
+		return Holder{}, Entry{}, err
+	}
+	return setHolder(tx, id, "allow_list", joinNetworks(networks), "account.allow_list", map[string]any{"allow_list": networkTexts(networks)})
+}
+
+// setHolder changes one column. An account that has the value already stays as
+// it is, and the entry is empty.
+func setHolder(tx *state.Tx, id, column, value, action string, detail map[string]any) (Holder, Entry, error) {
+	revision, err := raise(tx)
+	if err != nil {
+		return Holder{}, Entry{}, err
+	}
+	n, err := tx.Exec("UPDATE account SET "+column+" = $2, revision = $3 WHERE id = $1 AND "+column+" <> $2", id, value, revision)
+	if err != nil {
+		return Holder{}, Entry{}, fmt.Errorf("changing the %s of an account: %w", column, err)
+	}
+	h, err := AccountByID(tx, id)
+	if err != nil || n == 0 {
+		return h, Entry{}, err
+	}
+	return h, Entry{Account: id, Action: action, Subject: id, Detail: detail}, nil
+}

@@ -1,0 +1,28 @@
+package account
+
+import (
+	"net/http"
+
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// Routes are the endpoints about keys, account, usage and audit.
+func (s *Service) Routes() []api.Route {
+	const (
+		read   = string(schema.AccountRead)
+		manage = string(schema.KeysManage)
+		body   = api.SmallBody
+	)
+	return []api.Route{
+		{Method: http.MethodPost, Path: "/v1/keys", Scope: manage, Body: body, Handler: s.postKey},
+		{Method: http.MethodGet, Path: "/v1/keys", Scope: read, Body: 0, Handler: s.listKeys},
+		{Method: http.MethodGet, Path: "/v1/keys/{id}", Scope: read, Body: 0, Handler: s.getKey},
+		{Method: http.MethodDelete, Path: "/v1/keys/{id}", Scope: manage, Body: 0, Handler: s.deleteKey},
+		{Method: http.MethodPost, Path: "/v1/keys/{id}/rotate", Scope: manage, Body: body, Handler: s.rotateKey},
+		{Method: http.MethodGet, Path: "/v1/account", Scope: read, Body: 0, Handler: s.getAccount},
+		{Method: http.MethodPatch, Path: "/v1/account", Scope: manage, Body: body, Handler: s.patchAccount},
+		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Body: 0, Handler: s.getUsage},
+		{Method: http.MethodGet, Path: "/v1/audit", Scope: read, Body: 0, Handler: s.listAudit},
+	}
+}

@@ -1,0 +1,129 @@
+package account
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// usageLongest is how many days GET /v1/usage answers at once.
+const usageLongest = 366
+
+// getAccount answers GET /v1/account.
+func (s *Service) getAccount(c *api.Call) (api.Response, error) {
+	if _, err := parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	h, err := AccountByID(s.DB.View(c.Context()), c.Account)
+	if err != nil {
+		return api.Response{}, err
+	}
+	return s.shown(c, h), nil
+}
+
+func (s *Service) shown(c *api.Call, h Holder) api.Response {
+	return api.Response{Value: schema.Account{
+		Status: schema.Success, ID: h.ID, Name: h.Name, Mode: c.World.String(), Plan: h.Plan, AllowList: h.AllowList,
+		CreatedAt: h.CreatedAt.Format(time.RFC3339), Quota: s.quota(c),
+	}}
+}
+
+// patchAccount answers PATCH /v1/account. The allow-list holds for both worlds,
+// so a key of the sandbox, which is handed about more freely, cannot change it.
+func (s *Service) patchAccount(c *api.Call) (api.Response, error) {
+	if _, err := parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	wanted, err := api.Decode[struct {
+		AllowList []string `json:"allow_list"`
+	}](c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	var f faults
+	if wanted.AllowList == nil {
+		f.add("allow_list", "Give the whole allow-list; an empty one allows every address.")
+	}
+	networks := f.allowList("allow_list", wanted.AllowList)
+	own := func(p netip.Prefix) bool { return p.Contains(c.Client.Unmap()) }
+	if len(f) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
+		f.add("allow_list", "The list would shut out your own address, "+c.Client.Unmap().String()+".")
+	}
+	if err := f.problem(); err != nil {
+		return api.Response{}, err
+	}
+	if c.World != schema.Live {
+		return api.Response{}, schema.Refuse(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
+	}
+	return s.refreshed(c, func(c *api.Call, tx *state.Tx) (api.Response, Entry, error) {
+		h, entry, err := SetAllowList(tx, c.Account, wanted.AllowList)
+		return s.shown(c, h), entry, err
+	})
+}
+
+// getUsage answers GET /v1/usage: the days from and to, both included.
+func (s *Service) getUsage(c *api.Call) (api.Response, error) {
+	params, err := parameters(c.URL.RawQuery, "from", "to")
+	if err != nil {
+		return api.Response{}, err
+	}
+	now := s.Now()
+	from, to, err := usageDays(params, now)
+	if err != nil {
+		return api.Response{}, err
+	}
+	days, err := state.All(s.DB.View(c.Context()), func(row state.Scanner) (d schema.UsageDay, err error) {
+		return d, row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
+	}, `SELECT day, operation, calls, failed, counted FROM usage_day
+		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4 ORDER BY day, operation`,
+		c.Account, c.World.String(), from.Format(time.DateOnly), to.Format(time.DateOnly))
+	if err != nil {
+		return api.Response{}, err
+	}
+	if days == nil {
+		days = []schema.UsageDay{}
+	}
+	return api.Response{Value: schema.Usage{
+		Status: schema.Success, Mode: c.World.String(), Quota: s.quota(c), Days: days,
+	}}, nil
+}
+
+// usageDays are the days that a question about usage means: to is today unless
+// said, from the first of that month.
+func usageDays(params map[string]string, now time.Time) (from, to time.Time, err error) {
+	var f faults
+	read := func(name string, otherwise time.Time) time.Time {
+		text, ok := params[name]
+		if !ok {
+			return otherwise
+		}
+		t, ok := day(text)
+		if !ok {
+			f.add(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
+		}
+		return t
+	}
+	to = read("to", now.UTC().Truncate(24*time.Hour))
+	from = read("from", to.AddDate(0, 0, 1-to.Day()))
+	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
+	case len(f) > 0:
+	case days < 1:
+		f.add("from", "The range ends before it begins.")
+	case days > usageLongest:
+		f.add("to", "A range has at most 366 days.")
+	}
+	return from, to, f.problem()
+}
+
+// quota is what the account of a call has used; nil in the sandbox, where
+// nothing is counted.
+func (s *Service) quota(c *api.Call) *schema.Quota {
+	if c.World != schema.Live {
+		return nil
+	}
+	return s.quotaOf(c.Account)
+}

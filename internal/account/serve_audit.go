@@ -1,0 +1,88 @@
+package account
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// storedAudit is a row of the audit log with its hash.
+type storedAudit struct {
+	auditRow
+	hash []byte
+}
+
+// listAudit answers GET /v1/audit: the newest first. Rows of several instances
+// need not have been written in the order of their clocks, so time comes first
+// and the number in the chain second.
+func (s *Service) listAudit(c *api.Call) (api.Response, error) {
+	params, err := parameters(c.URL.RawQuery, "from", "to", "limit", "cursor")
+	if err != nil {
+		return api.Response{}, err
+	}
+	var f faults
+	from, to := f.span(params)
+	list := "audit/" + strconv.FormatInt(from, 10) + "/" + strconv.FormatInt(to, 10)
+	limit, after := f.limitOf(params), s.after(&f, c, list, params)
+	if err := f.problem(); err != nil {
+		return api.Response{}, err
+	}
+	at, seq := to, int64(math.MinInt64) // before every row of the instant to
+	if after != "" {
+		at, seq = parsePlace(after)
+	}
+	rows, err := state.All(s.DB.View(c.Context()), func(row state.Scanner) (r storedAudit, err error) {
+		return r, row.Scan(&r.seq, &r.at, &r.Actor, &r.Action, &r.Subject, &r.Request, &r.Client, &r.detail, &r.hash)
+	}, `SELECT seq, at, actor, action, subject, request_id, client, detail, hash FROM audit
+		WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at <= $4 AND (at < $4 OR seq < $5)
+		ORDER BY at DESC, seq DESC LIMIT $6`, c.Account, c.World.String(), from, at, seq, limit+1)
+	if err != nil {
+		return api.Response{}, err
+	}
+	return page(rows, limit,
+		func(r storedAudit) (schema.AuditRow, error) { return r.wire(r.hash) },
+		func(r storedAudit) *string {
+			return s.cursor(c, list, strconv.FormatInt(r.at, 10)+" "+strconv.FormatInt(r.seq, 10))
+		})
+}
+
+// parsePlace reads the cursor that listAudit has written itself.
+func parsePlace(text string) (at, seq int64) {
+	first, second, _ := strings.Cut(text, " ")
+	at, _ = strconv.ParseInt(first, 10, 64)
+	seq, _ = strconv.ParseInt(second, 10, 64)
+	return at, seq
+}
+
+// span is the time that from and to mean, in microseconds: to is not part of it,
+// but a date in to is, to its end in UTC. Without them it is all time.
+func (f *faults) span(params map[string]string) (from, to int64) {
+	from, to = math.MinInt64, math.MaxInt64
+	if text, ok := params["from"]; ok {
+		from = f.instant("from", text, 0)
+	}
+	if text, ok := params["to"]; ok {
+		to = f.instant("to", text, 24*time.Hour)
+	}
+	if len(*f) == 0 && from >= to {
+		f.add("from", "The range ends before it begins.")
+	}
+	return from, to
+}
+
+// instant reads a date or an instant; a date gets more added.
+func (f *faults) instant(name, text string, more time.Duration) int64 {
+	if t, ok := day(text); ok {
+		return t.Add(more).UnixMicro()
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		f.add(name, "The parameter "+name+" is a date (YYYY-MM-DD, UTC) or an instant as in RFC 3339.")
+	}
+	return t.UnixMicro()
+}

@@ -1,0 +1,134 @@
+package account
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/api"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+const (
+	// signatureHeader is X-SERVICE-Request-Signature as Go writes header names.
+	signatureHeader = "X-Service-Request-Signature"
+	// signatureWindow is how far the time of a signature may lie from the
+	// server's, both ways (CONTRACT 2).
+	signatureWindow = 300 * time.Second
+)
+
+// Refusals of signatures. They do not say what would have been right.
+var (
+	errSignatureRequired = schema.Refuse(schema.SignatureRequired, signatureName,
+		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v1=<hex>.")
+	errSignatureForm = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"The header X-SERVICE-Request-Signature must stand once and be t=<unix seconds>,v1=<64 hex digits>.")
+	errSignatureStale = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"The time of the signature lies more than 300 seconds from the server's.")
+	errSignatureWrong = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"The signature is not that of this request: HMAC-SHA256 with the key's signing secret over t.METHOD.path?query.body.")
+	errSignatureSeen = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"A request with this signature was accepted already; sign each request afresh.")
+)
+
+const signatureName = "X-SERVICE-Request-Signature"
+
+// signature is a parsed header.
+type signature struct {
+	at   string // as it was sent: it is signed so
+	unix int64
+	mac  [sha256.Size]byte
+}
+
+// parseSignature reads t=<unix>,v1=<hex>.
+func parseSignature(text string) (signature, bool) {
+	var s signature
+	first, second, _ := strings.Cut(text, ",")
+	at, ok := strings.CutPrefix(first, "t=")
+	mac, ok2 := strings.CutPrefix(second, "v1=")
+	const mostDigits = 12
+	if !ok || !ok2 || at == "" || len(at) > mostDigits || len(mac) != hex.EncodedLen(len(s.mac)) {
+		return s, false
+	}
+	for i := range len(at) {
+		if at[i] < '0' || at[i] > '9' {
+			return s, false
+		}
+	}
+	unix, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return s, false
+	}
+	if _, err := hex.Decode(s.mac[:], []byte(mac)); err != nil {
+		return s, false
+	}
+	s.at, s.unix = at, unix
+	return s, true
+}
+
+// Sign returns the value of X-SERVICE-Request-Signature of a request: secret is
+// the key's signing secret as it was given out, target the path and query as
+// they are sent.
+func Sign(secret, method, target string, body []byte, now time.Time) string {
+	at := strconv.FormatInt(now.Unix(), 10)
+	return "t=" + at + ",v1=" + hex.EncodeToString(signatureOf([]byte(secret), at, method, target, body))
+}
+
+func signatureOf(secret []byte, at, method, target string, body []byte) []byte {
+	h := hmac.New(sha256.New, secret)
+	_, _ = io.WriteString(h, at+"."+method+"."+target+".") // a hash takes everything
+	h.Write(body)
+	return h.Sum(nil)
+}
+
+// verifySignature demands the signature of a call when its key needs one, and
+// accepts each signature once, also after a restart and on every instance.
+func (s *Service) verifySignature(c *api.Call, g *grant) error {
+	if !g.requireSignature {
+		return nil
+	}
+	values := c.Header[signatureHeader]
+	if len(values) == 0 {
+		return errSignatureRequired
+	}
+	sent, ok := parseSignature(values[0])
+	if len(values) > 1 || !ok {
+		return errSignatureForm
+	}
+	now := s.Now()
+	at := time.Unix(sent.unix, 0)
+	if at.Before(now.Add(-signatureWindow)) || at.After(now.Add(signatureWindow)) {
+		return errSignatureStale
+	}
+	secret, err := s.Box.Open(g.signingSecret, aboutSigning(g.id))
+	if err != nil {
+		return fmt.Errorf("opening the signing secret of %s: %w", g.id, err)
+	}
+	if !hmac.Equal(signatureOf(secret, sent.at, c.Method, c.RequestURI, c.Body), sent.mac[:]) {
+		return errSignatureWrong
+	}
+	return s.spend(c.Context(), g.id, sent, at.Add(signatureWindow))
+}
+
+// spend remembers a signature for as long as its time would let it in.
+func (s *Service) spend(ctx context.Context, key string, sent signature, until time.Time) error {
+	return s.DB.Update(ctx, func(tx *state.Tx) error {
+		n, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, $3) ON CONFLICT (key_id, signature) DO NOTHING",
+			key, sent.mac[:], until.UnixMicro())
+		if err != nil {
+			return fmt.Errorf("remembering a signature: %w", err)
+		}
+		if n == 0 {
+			return errSignatureSeen
+		}
+		return nil
+	})
+}
+
