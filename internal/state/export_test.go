@@ -1,9 +1,9 @@
 package state
 
-import "database/sql"
-
-// WALMost is the bound of the write-ahead log.
-const WALMost = walMost
+import (
+	"database/sql"
+	"time"
+)
 
 // Waiting is how many changes wait for the writer of SQLite.
 func (db *DB) Waiting() int { return len(db.engine.(*sqlite).queue) }
@@ -11,5 +11,9 @@ func (db *DB) Waiting() int { return len(db.engine.(*sqlite).queue) }
 // Pool is what reads.
 func (db *DB) Pool() *sql.DB { return db.engine.reader() }
 
-// LookAtWAL makes the writer look at its log after the next commit.
-func (db *DB) LookAtWAL() { db.engine.(*sqlite).wal.next = db.engine.(*sqlite).wal.next.Add(-walPause) }
+// BoundWAL makes the writer look at its log after the next commit, and keep it
+// below so many bytes. It is called inside a change.
+func (db *DB) BoundWAL(most int64) {
+	db.engine.(*sqlite).wal.most = most
+	db.engine.(*sqlite).wal.next = time.Time{}
+}

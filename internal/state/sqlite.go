@@ -39,7 +39,7 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 		}
 	}()
 	s.path = filepath.Join(s.db.cfg.Data, fileName)
-	s.wal.path = s.path + "-wal"
+	s.wal = wal{path: s.path + "-wal", most: walMost}
 	if err := private(s.path); err != nil {
 		return err
 	}

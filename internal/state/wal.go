@@ -21,6 +21,7 @@ const (
 // wal keeps the write-ahead log bounded.
 type wal struct {
 	path string
+	most int64     // bytes
 	next time.Time // of the next look
 }
 
@@ -33,7 +34,7 @@ func (w *wal) bound(ctx context.Context, writer *statements) error {
 	}
 	w.next = now.Add(walPause)
 	info, err := os.Stat(w.path)
-	if err != nil || info.Size() <= walMost {
+	if err != nil || info.Size() <= w.most {
 		return err
 	}
 	for _, statement := range []string{
