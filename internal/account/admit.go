@@ -1,6 +1,7 @@
 package account
 
 import (
+	"errors"
 	"net/netip"
 	"strconv"
 	"time"
@@ -48,7 +49,10 @@ func (s *Service) admit(c *api.Call, route *api.Route) (*pass, *schema.Problem) 
 func (s *Service) identify(c *api.Call, now time.Time) (*grant, *schema.Problem) {
 	key, err := api.BearerKey(c.Request)
 	if err != nil {
-		return nil, schema.Refuse(schema.Unauthorized, "", "Send your API key in one header Authorization: Bearer <key>.")
+		if said, ok := errors.AsType[*schema.Problem](err); ok {
+			return nil, said
+		}
+		return nil, schema.Refuse(schema.Unauthorized, "", "Send your API key in the header Authorization: Bearer <key>.")
 	}
 	var g *grant
 	if _, ok := wellFormed(key); ok {

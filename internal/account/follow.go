@@ -57,21 +57,21 @@ func (s *Service) writeRest(ctx context.Context) error {
 
 // begin reads everything for the first time, and tries again until it can.
 func (s *Service) begin(ctx context.Context) {
-	first, done := context.WithCancel(ctx)
-	defer done()
 	away := trouble{log: s.Log, what: "reading keys and accounts for the first time"}
-	try := func() {
-		err := s.Refresh(first)
+	for ctx.Err() == nil {
+		err := s.Refresh(ctx)
 		if err == nil {
-			err = s.readTotals(first)
+			err = s.readTotals(ctx)
 		}
-		if away.tell(first, err); err == nil {
+		away.tell(ctx, err)
+		if err == nil {
 			close(s.known)
-			done()
+			return
 		}
-	}
-	if try(); first.Err() == nil {
-		every(first, lookEvery, try)
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -79,12 +79,11 @@ func (s *Service) begin(ctx context.Context) {
 func every(ctx context.Context, period time.Duration, do func()) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ticker.C:
 			do()
 		case <-ctx.Done():
-			return
 		}
 	}
 }
