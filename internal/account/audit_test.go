@@ -143,7 +143,7 @@ func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := verify(t, db, id); len(got) != 1 || got[0] != (account.AuditReport{Account: id, World: schema.Live, Rows: 5}) {
+		if got := verify(t, db, id); len(got) != 1 || got[0].Account != id || got[0].World != schema.Live || got[0].Rows != 5 || got[0].Reason != "" {
 			t.Fatalf("before: %+v", got)
 		}
 		columns := []string{"account_id", "mode", "seq", "at", "actor", "action", "subject", "request_id", "client", "detail", "hash"}

@@ -161,8 +161,8 @@ func scanKey(now time.Time) func(state.Scanner) (KeyRecord, error) {
 		}
 		k.AllowList = strings.Fields(networks)
 		k.RequireSignature = required != 0
-		k.CreatedAt = *clock(sql.NullInt64{Int64: created, Valid: true})
-		k.ExpiresAt, k.RevokedAt, k.LastUsedAt = clock(expires), clock(revoked), clock(used)
+		k.CreatedAt = *shownTime(sql.NullInt64{Int64: created, Valid: true})
+		k.ExpiresAt, k.RevokedAt, k.LastUsedAt = shownTime(expires), shownTime(revoked), shownTime(used)
 		if from.Valid {
 			k.RotatedFrom = &from.String
 		}
@@ -171,8 +171,8 @@ func scanKey(now time.Time) func(state.Scanner) (KeyRecord, error) {
 	}
 }
 
-// clock is an instant of the store as clients read it.
-func clock(micros sql.NullInt64) *string {
+// shownTime is an instant of the store as clients read it.
+func shownTime(micros sql.NullInt64) *string {
 	if !micros.Valid {
 		return nil
 	}

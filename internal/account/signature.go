@@ -102,9 +102,8 @@ func (s *Service) verifySignature(c *api.Call, g *grant) error {
 	if len(values) > 1 || !ok {
 		return errSignatureForm
 	}
-	now := s.Now()
-	at := time.Unix(sent.unix, 0)
-	if at.Before(now.Add(-signatureWindow)) || at.After(now.Add(signatureWindow)) {
+	window := int64(signatureWindow / time.Second)
+	if age := s.Now().Unix() - sent.unix; age < -window || age > window {
 		return errSignatureStale
 	}
 	secret, err := s.Box.Open(g.signingSecret, aboutSigning(g.id))
@@ -114,7 +113,7 @@ func (s *Service) verifySignature(c *api.Call, g *grant) error {
 	if !hmac.Equal(signatureOf(secret, sent.at, c.Method, c.RequestURI, c.Body), sent.mac[:]) {
 		return errSignatureWrong
 	}
-	return s.spend(c.Context(), g.id, sent, at.Add(signatureWindow))
+	return s.spend(c.Context(), g.id, sent, time.Unix(sent.unix+window+1, 0))
 }
 
 // spend remembers a signature for as long as its time would let it in.
@@ -131,4 +130,3 @@ func (s *Service) spend(ctx context.Context, key string, sent signature, until t
 		return nil
 	})
 }
-
