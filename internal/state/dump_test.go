@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -61,19 +60,18 @@ func contents(tb testing.TB, dir string) map[string][]string {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	unpacker, err := zstd.NewReader(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer unpacker.Close()
 	all := map[string][]string{}
 	for _, t := range m.Tables {
-		file, err := os.Open(filepath.Join(dir, t.File))
+		packed, err := os.ReadFile(filepath.Join(dir, t.File))
 		if err != nil {
 			tb.Fatal(err)
 		}
-		defer file.Close()
-		unpacked, err := zstd.NewReader(file)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		defer unpacked.Close()
-		text, err := io.ReadAll(unpacked)
+		text, err := unpacker.DecodeAll(packed, nil)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -98,9 +96,9 @@ func dump(tb testing.TB, db *state.DB) (dir string, m state.Manifest) {
 }
 
 // fresh makes a place for a store of each kind.
-var fresh = map[string]func(testing.TB) state.Config{
-	"sqlite":   func(tb testing.TB) state.Config { return state.Config{Data: tb.TempDir()} },
-	"postgres": func(tb testing.TB) state.Config { return state.Config{DSN: statetest.PostgresDSN(tb)} },
+var fresh = map[string]func(*testing.T) state.Config{
+	"sqlite":   func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
+	"postgres": func(t *testing.T) state.Config { return state.Config{DSN: statetest.PostgresDSN(t)} },
 }
 
 // TestADumpIsRestored from each engine into each, value by value.

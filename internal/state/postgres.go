@@ -129,8 +129,7 @@ func unableState(code string) bool {
 }
 
 func (p *postgres) fault(err error) fault {
-	var stated *pgconn.PgError
-	if errors.As(err, &stated) {
+	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case !unableState(stated.Code):
 			return sound

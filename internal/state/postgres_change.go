@@ -66,7 +66,7 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 	case err == nil:
 		open = false
 	case p.fault(err) != sound:
-		if err = p.outcome(ctx, id, err); err != nil {
+		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}
 	default:

@@ -63,10 +63,7 @@ func TestALostServerHeals(t *testing.T) {
 			t.Errorf("a reader after the loss got %v", err)
 		}
 		update(t, db, func(tx *state.Tx) error { return set(tx, "a", "1") })
-		if got, err := state.All(db.View(t.Context()), func(row state.Scanner) (s string, err error) { return s, row.Scan(&s) },
-			"SELECT name FROM setting"); err != nil || len(got) != 1 {
-			t.Errorf("a reader after the loss got %v, %v", got, err)
-		}
+		wantSettings(t, db, "a=1")
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *statements) prepared(ctx context.Context, query string) *sql.Stmt {
 	if stmt := s.kept[query]; stmt != nil || len(s.kept) >= statementsMost {
 		return stmt
 	}
-	stmt, err := s.conn.PrepareContext(ctx, query) //nolint:sqlclosecheck // close does
+	stmt, err := s.conn.PrepareContext(ctx, query)
 	if err != nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (s *statements) prepared(ctx context.Context, query string) *sql.Stmt {
 
 // ExecContext runs a prepared statement.
 func (s *statements) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if stmt := s.prepared(ctx, query); stmt != nil {
+	if stmt := s.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it is kept
 		return stmt.ExecContext(ctx, args...)
 	}
 	return s.conn.ExecContext(ctx, query, args...)
@@ -46,7 +46,7 @@ func (s *statements) ExecContext(ctx context.Context, query string, args ...any)
 
 // QueryRowContext runs a prepared statement whose row is read at once.
 func (s *statements) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	if stmt := s.prepared(ctx, query); stmt != nil {
+	if stmt := s.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it is kept
 		return stmt.QueryRowContext(ctx, args...)
 	}
 	return s.conn.QueryRowContext(ctx, query, args...)
@@ -55,7 +55,7 @@ func (s *statements) QueryRowContext(ctx context.Context, query string, args ...
 // QueryContext runs a statement of its own: while its rows are read, the same
 // text may run again.
 func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return s.conn.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // each closes it
+	return s.conn.QueryContext(ctx, query, args...)
 }
 
 // close closes the statements, and then gives the connection back.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/config"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -63,11 +62,7 @@ func unavailable(err error) bool {
 // TestAChangeIsWholeAndDurable: it is there for readers, and after a restart.
 func TestAChangeIsWholeAndDurable(t *testing.T) {
 	t.Parallel()
-	configs := map[string]func(*testing.T) state.Config{
-		"sqlite":   func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config { return state.Config{DSN: statetest.PostgresDSN(t)} },
-	}
-	for name, config := range configs {
+	for name, config := range fresh {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
@@ -239,12 +234,10 @@ func TestACallerThatLeftChangesNothing(t *testing.T) {
 // TestAfterTheEndNobodyHangs: callers come while the store stops and after it.
 func TestAfterTheEndNobodyHangs(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string]func(*testing.T) config.DSN{
-		"sqlite": func(*testing.T) config.DSN { return "" }, "postgres": func(t *testing.T) config.DSN { return statetest.PostgresDSN(t) },
-	} {
+	for name, config := range fresh {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := state.Config{Data: t.TempDir(), DSN: config(t)}
+			c := config(t)
 			db, stop := statetest.Start(t, c)
 			const callers = 32
 			done := make([]int, callers)
