@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -107,7 +108,9 @@ func (r *auditRow) wire(sum []byte) (schema.AuditRow, error) {
 		Actor: r.Actor, Action: r.Action, Subject: r.Subject, RequestID: r.Request, Client: r.Client,
 		Hash: fmt.Sprintf("%x", sum),
 	}
-	if err := json.Unmarshal(r.detail, &out.Detail); err != nil {
+	d := json.NewDecoder(bytes.NewReader(r.detail))
+	d.UseNumber() // a number is shown as it was written
+	if err := d.Decode(&out.Detail); err != nil {
 		return out, fmt.Errorf("reading the detail of audit row %d: %w", r.seq, err)
 	}
 	return out, nil

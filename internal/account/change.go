@@ -67,7 +67,10 @@ func auditCall(tx *state.Tx, now time.Time, c *api.Call, e Entry) error {
 		return nil
 	}
 	e.Account, e.World, e.Actor = c.Account, c.World, c.Key
-	e.Request, e.Client = c.ID, c.Client.String()
+	e.Request = c.ID
+	if c.Client.IsValid() {
+		e.Client = c.Client.String()
+	}
 	return Audit(tx, now, e)
 }
 

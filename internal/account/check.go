@@ -41,7 +41,8 @@ func (f faults) problem() error {
 
 func (f *faults) accountName(field, name string) {
 	strange := strings.ContainsFunc(name, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._-", r))
+		plain := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return !plain && !strings.ContainsRune("._-", r)
 	})
 	if strange || name == "" || len(name) > longestAccountName {
 		f.add(field, "The name of an account has 1 to 64 letters A–Z, a–z, digits, '.', '_' and '-'.")

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"vayu/internal/api"
@@ -95,7 +96,7 @@ func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 func (o *once) keep(tx *state.Tx, resp api.Response) error {
 	body := resp.Body
 	for _, part := range resp.Tail {
-		body = append(body[:len(body):len(body)], part...)
+		body = append(slices.Clip(body), part...)
 	}
 	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
 		o.account, o.mode, o.key, resp.Status, o.box.Seal(body, o.about()))

@@ -156,7 +156,7 @@ func scanKey(now time.Time) func(state.Scanner) (KeyRecord, error) {
 			k.World = schema.Sandbox
 		}
 		k.Scopes = []schema.Scope{}
-		for _, scope := range strings.Fields(scopes) {
+		for scope := range strings.FieldsSeq(scopes) {
 			k.Scopes = append(k.Scopes, schema.Scope(scope))
 		}
 		k.AllowList = strings.Fields(networks)

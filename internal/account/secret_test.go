@@ -84,7 +84,7 @@ func TestNothingSecretIsKeptOrSaid(t *testing.T) {
 		if !strings.Contains(kept, hex.EncodeToString(sum[:])) {
 			t.Error("the hash of the key is looked for in vain")
 		}
-		for _, audited := range strings.Split(kept, "\n") {
+		for audited := range strings.SplitSeq(kept, "\n") {
 			if strings.HasPrefix(audited, "audit: ") && strings.Contains(audited, hex.EncodeToString(sum[:])) {
 				t.Error("the hash of the key stands in the audit log")
 			}

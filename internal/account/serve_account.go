@@ -77,7 +77,8 @@ func (s *Service) getUsage(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	days, err := state.All(s.DB.View(c.Context()), func(row state.Scanner) (d schema.UsageDay, err error) {
-		return d, row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
+		err = row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
+		return d, err
 	}, `SELECT day, operation, calls, failed, counted FROM usage_day
 		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4 ORDER BY day, operation`,
 		c.Account, c.World.String(), from.Format(time.DateOnly), to.Format(time.DateOnly))

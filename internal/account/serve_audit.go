@@ -37,7 +37,8 @@ func (s *Service) listAudit(c *api.Call) (api.Response, error) {
 		at, seq = parsePlace(after)
 	}
 	rows, err := state.All(s.DB.View(c.Context()), func(row state.Scanner) (r storedAudit, err error) {
-		return r, row.Scan(&r.seq, &r.at, &r.Actor, &r.Action, &r.Subject, &r.Request, &r.Client, &r.detail, &r.hash)
+		err = row.Scan(&r.seq, &r.at, &r.Actor, &r.Action, &r.Subject, &r.Request, &r.Client, &r.detail, &r.hash)
+		return r, err
 	}, `SELECT seq, at, actor, action, subject, request_id, client, detail, hash FROM audit
 		WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at <= $4 AND (at < $4 OR seq < $5)
 		ORDER BY at DESC, seq DESC LIMIT $6`, c.Account, c.World.String(), from, at, seq, limit+1)

@@ -18,8 +18,8 @@ func TestAKeyIsMadeShownUsedAndRevoked(t *testing.T) {
 		if !strings.HasPrefix(key, "sk_live_") || made.said("data.prefix") != key[:12] || made.said("data.last_four") != key[len(key)-4:] {
 			t.Errorf("key: %s", made.text)
 		}
-		data := made.text[strings.Index(made.text, `"scopes"`):]
-		want := `"scopes":["aqi:read","account:read"],"allow_list":["127.0.0.1/32","10.0.0.0/8","2001:db8::/32"],"require_signature":false,` +
+		_, data, _ := strings.Cut(made.text, `"scopes"`)
+		want := `:["aqi:read","account:read"],"allow_list":["127.0.0.1/32","10.0.0.0/8","2001:db8::/32"],"require_signature":false,` +
 			`"active":true,"created_at":"2026-11-21T06:00:00Z","expires_at":"2026-12-01T00:00:00Z","revoked_at":null,"last_used_at":null,"rotated_from":null}}`
 		if data != want {
 			t.Errorf("got  %s\nwant %s", data, want)

@@ -28,8 +28,9 @@ func TestASignedRequestIsTakenOnce(t *testing.T) {
 		}
 		h.do(key, "GET", path, "").wantError(t, "without", 401, "signature_required", signatureName)
 		good := sign("GET", path, "", 0)
+		_, mac, _ := strings.Cut(good, ",")
 		for what, header := range map[string]string{
-			"empty": "", "no time": good[strings.Index(good, "v1"):], "cut": good[:len(good)-1], "longer": good + "0", "no hex": good[:len(good)-1] + "g",
+			"empty": "", "no time": mac, "cut": good[:len(good)-1], "longer": good + "0", "no hex": good[:len(good)-1] + "g",
 			"a blank": strings.Replace(good, ",", ", ", 1), "a sign": strings.Replace(good, "t=", "t=+", 1), "too early": sign("GET", path, "", -301*time.Second),
 			"too late": sign("GET", path, "", 301*time.Second), "another path": sign("GET", "/v1/usage", "", 0), "another spelling": sign("GET", strings.Replace(path, "%32", "2", 1), "", 0),
 			"another method": sign("POST", path, "", 0), "a body": sign("GET", path, "{}", 0), "another secret": account.Sign("sgn_x", "GET", path, nil, h.Now()),

@@ -48,7 +48,8 @@ func VerifyAudit(ctx context.Context, db *state.DB, account string, tell func(Au
 func verifyAudit(ctx context.Context, db *state.DB, account string, size int, tell func(AuditReport)) error {
 	view := db.View(ctx)
 	accounts, err := state.All(view, func(row state.Scanner) (id string, err error) {
-		return id, row.Scan(&id)
+		err = row.Scan(&id)
+		return id, err
 	}, "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
 	if err != nil {
 		return fmt.Errorf("listing the accounts: %w", err)

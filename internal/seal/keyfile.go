@@ -76,7 +76,7 @@ func makeKey(dir, path string) error {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails
 	_, err = draft.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return err
 	}
 	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -106,4 +106,3 @@ func (b *Box) Open(sealed []byte, about string) ([]byte, error) {
 func associated(head []byte, about string) []byte {
 	return append(append(make([]byte, 0, len(head)+len(about)), head...), about...)
 }
-
