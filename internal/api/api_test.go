@@ -20,11 +20,14 @@ import (
 	"vayu/schema"
 )
 
-var (
+const (
 	liveKey    = "sk_live_of-these-tests"
 	sandboxKey = "sk_test_of-these-tests"
-	changed    = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	long       = `{"long":"` + strings.Repeat("air ", 2000) + `"}`
+)
+
+var (
+	changed = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	long    = `{"long":"` + strings.Repeat("air ", 2000) + `"}`
 )
 
 func server(t *testing.T) (base string, end func() *prometheus.Registry) {

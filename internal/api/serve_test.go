@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vayu/internal/api"
+	"vayu/internal/api/apitest"
 )
 
 // serve answers with h on a socket and returns its address.
@@ -43,3 +44,6 @@ func plain(tb testing.TB) func(net.Listener) net.Listener {
 		return wrapped
 	}
 }
+
+// door knows two keys and tells no limits.
+func door() api.Access { return apitest.Keys{liveKey, sandboxKey} }

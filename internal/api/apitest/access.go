@@ -1,5 +1,7 @@
 // Package apitest gives tests of HTTP endpoints what stands around them: a door
-// with two keys, and the check of every reply against the contract.
+// with two keys, and the check of every reply against the contract. A test wraps
+// the handler that it serves in Checked, or the transport of its client in
+// Transport, and each reply that strays from schema.OpenAPI fails it.
 package apitest
 
 import (

@@ -67,7 +67,7 @@ type compiler struct {
 
 const documentURL = "https://contract.invalid/openapi.json"
 
-func compile(text []byte) (*document, error) {
+func newCompiler(text []byte) (*compiler, error) {
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("reading the contract: %w", err)
@@ -77,6 +77,14 @@ func compile(text []byte) (*document, error) {
 	c.schemas.AssertFormat()
 	if err := c.schemas.AddResource(documentURL, root); err != nil {
 		return nil, fmt.Errorf("reading the contract: %w", err)
+	}
+	return c, nil
+}
+
+func compile(text []byte) (*document, error) {
+	c, err := newCompiler(text)
+	if err != nil {
+		return nil, err
 	}
 	d := &document{refusals: map[int]*reply{}}
 	for _, template := range c.names("/paths") {

@@ -13,7 +13,9 @@ import (
 //	h, err := api.New(…)
 //	server := httptest.NewServer(apitest.Checked(t, h))
 //
-// The server must be closed before the test ends. In a benchmark it is h alone.
+// The server must be closed before the test ends. In a benchmark it is h alone. A
+// handler does not see the headers that a connection adds, so behind api's own
+// listener take [Transport] instead.
 func Checked(tb testing.TB, h http.Handler) http.Handler {
 	tb.Helper()
 	if _, ok := tb.(*testing.B); ok {
