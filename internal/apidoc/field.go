@@ -1,0 +1,205 @@
+package apidoc
+
+import (
+	"html/template"
+	"maps"
+	"strings"
+)
+
+// field is one row of a table: a parameter, a header, a member of an object.
+type field struct {
+	Name      string
+	In        string // of a parameter
+	Required  bool   // in a request
+	Sometimes bool   // in a reply: may be left out
+	Type      []word
+	Default   string
+	Example   string
+	Text      template.HTML
+}
+
+// word is a part of a type's name; Object is the object that it is, or "".
+type word struct{ Text, Object string }
+
+func (p *pager) parameter(v *value) field {
+	s := v.at("schema")
+	return field{
+		Name: v.at("name").text(), In: v.at("in").text(), Required: v.at("required").text() == "true", Type: p.typeOf(s),
+		Default: s.at("default").text(), Example: v.at("example").text(), Text: p.inline(v.at("description").text()),
+	}
+}
+
+// asked are the members of a request's object, told those of a reply's.
+func (p *pager) asked(s *value) []field {
+	all, required := p.fieldsOf(s)
+	for i := range all {
+		all[i].Required = required[all[i].Name]
+	}
+	return all
+}
+
+func (p *pager) told(s *value) []field {
+	all, required := p.fieldsOf(s)
+	for i := range all {
+		all[i].Sometimes = !required[all[i].Name]
+	}
+	return all
+}
+
+// fieldsOf are the members of an object and the names of the required ones, also
+// of the objects that it is made of.
+func (p *pager) fieldsOf(s *value) ([]field, map[string]bool) {
+	s, _ = s.reference(p.root)
+	var out []field
+	required := map[string]bool{}
+	for _, part := range s.at("allOf").list() {
+		members, needed := p.fieldsOf(part)
+		out = append(out, members...)
+		maps.Copy(required, needed)
+	}
+	for _, name := range s.at("required").list() {
+		required[name.text()] = true
+	}
+	for _, m := range s.at("properties").fields() {
+		text := m.value.at("description").text()
+		if target, _ := m.value.reference(p.root); text == "" && !p.shown(m.value) {
+			text = target.at("description").text()
+		}
+		out = append(out, field{Name: m.name, Type: p.typeOf(m.value), Default: m.value.at("default").text(), Text: p.inline(text)})
+	}
+	return out, required
+}
+
+// shown reports whether a schema refers to an object with a table of its own.
+func (p *pager) shown(s *value) bool {
+	target, name := s.reference(p.root)
+	return name != "" && (target.at("properties") != nil || target.at("allOf") != nil)
+}
+
+// typeOf says in words what a schema allows.
+func (p *pager) typeOf(s *value) []word {
+	target, name := s.reference(p.root)
+	if p.shown(s) {
+		return []word{{name, name}}
+	}
+	s = target
+	if c := s.at("const"); c != nil {
+		return []word{{string(c.raw), ""}}
+	}
+	if enum := s.at("enum").list(); enum != nil {
+		return []word{{p.join(enum, func(v *value) string { return string(v.raw) }, " | "), ""}}
+	}
+	for _, name := range [...]string{"anyOf", "oneOf"} {
+		if choices := s.at(name).list(); choices != nil {
+			return p.choice(choices)
+		}
+	}
+	if all := s.at("allOf").list(); len(all) == 1 {
+		return p.typeOf(all[0])
+	}
+	kinds := s.at("type")
+	names := kinds.text()
+	if kinds != nil && kinds.kind == list {
+		names = p.join(kinds.items, (*value).text, " or ")
+	}
+	if items := s.at("items"); items != nil {
+		return append([]word{{strings.Replace(names, "array", "array of", 1), ""}}, p.typeOf(items)...)
+	}
+	return []word{{names + bounds(s), ""}}
+}
+
+func (p *pager) choice(choices []*value) []word {
+	var out []word
+	for i, choice := range choices {
+		if i > 0 {
+			out = append(out, word{"or", ""})
+		}
+		out = append(out, p.typeOf(choice)...)
+	}
+	return out
+}
+
+func (*pager) join(all []*value, text func(*value) string, between string) string {
+	words := make([]string, len(all))
+	for i, v := range all {
+		words[i] = text(v)
+	}
+	return strings.Join(words, between)
+}
+
+// bounds are the limits of a number or a text.
+func bounds(s *value) string {
+	var out string
+	from, to := s.at("minimum").text(), s.at("maximum").text()
+	if above := s.at("exclusiveMinimum").text(); above != "" {
+		from = "above " + above
+	}
+	switch {
+	case from != "" && to != "":
+		out = ", " + from + " to " + to
+	case from != "":
+		out = ", from " + from
+	}
+	if most := s.at("maxLength").text(); most != "" {
+		out += ", at most " + most + " characters"
+	}
+	if format := s.at("format").text(); format != "" {
+		out += ", " + format
+	}
+	return out
+}
+
+// codes are the error codes of a reply.
+func (*pager) codes(described *value) []string {
+	code := described.at("content", "application/json", "schema", "properties", "error", "properties", "code")
+	var out []string
+	for _, c := range code.at("enum").list() {
+		out = append(out, c.text())
+	}
+	if c := code.at("const").text(); c != "" {
+		out = append(out, c)
+	}
+	return out
+}
+
+// statuses are all refusals with their codes.
+func (p *pager) statuses() []statusRow {
+	var out []statusRow
+	for _, r := range p.root.at("components", "responses").fields() {
+		if codes := p.codes(r.value); codes != nil {
+			out = append(out, statusRow{response{Status: r.name, Text: p.inline(r.value.at("description").text()), Codes: codes}, "status-" + r.name})
+		}
+	}
+	return out
+}
+
+func (p *pager) requestHeaders() []field {
+	var out []field
+	for _, m := range p.root.at("components", "parameters").fields() {
+		if m.value.at("x-common") != nil {
+			out = append(out, p.parameter(m.value))
+		}
+	}
+	return out
+}
+
+func (p *pager) replyHeaders() []field {
+	var out []field
+	for _, m := range p.root.at("components", "headers").fields() {
+		out = append(out, field{Name: m.name, Text: p.inline(m.value.at("description").text())})
+	}
+	return out
+}
+
+// objects are the schemas that are objects, but for those that others are made
+// of.
+func (p *pager) objects() []objectView {
+	var out []objectView
+	for _, m := range p.root.at("components", "schemas").fields() {
+		if strings.HasSuffix(m.name, "Fields") || m.value.at("properties") == nil && m.value.at("allOf") == nil {
+			continue
+		}
+		out = append(out, objectView{Name: m.name, Text: p.inline(m.value.at("description").text()), Fields: p.told(m.value)})
+	}
+	return out
+}

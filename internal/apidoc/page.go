@@ -1,0 +1,238 @@
+package apidoc
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // page.html and page.css
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+// page is what page.html shows.
+type page struct {
+	Title, Summary, Version string
+	Style                   template.CSS
+	Sections                []section // the conventions
+	Tags                    []tag
+	Statuses                []statusRow
+	RequestHeaders          []field // that every operation takes
+	ReplyHeaders            []field
+	Objects                 []objectView
+}
+
+type section struct {
+	ID, Title string
+	Text      template.HTML
+}
+
+type tag struct {
+	section
+	Operations []operation
+}
+
+type operation struct {
+	ID, Method, Path, Summary string
+	Text                      template.HTML
+	Scope                     string
+	Open                      bool // needs no key
+	Parameters                []field
+	Body                      []field
+	BodyOptional              bool
+	Reply                     []field // of an object that is nowhere else
+	Kinds                     []kindOf
+	Examples                  []example
+	Responses                 []response
+}
+
+// kindOf is one of the objects that a reply can be.
+type kindOf struct{ Name string }
+
+type example struct{ Title, Request, Reply string }
+
+type response struct {
+	Status string
+	Text   template.HTML
+	Codes  []string
+}
+
+type statusRow struct {
+	response
+	ID string
+}
+
+type objectView struct {
+	Name   string
+	Text   template.HTML
+	Fields []field
+}
+
+// pager makes a page from the contract.
+type pager struct {
+	root *value
+	md   goldmark.Markdown
+	err  error // of Markdown; the first one
+}
+
+// render returns the page of the contract and the Content-Security-Policy under
+// which it works: its own style, and nothing from anywhere.
+func render(root *value) (html []byte, policy string, err error) {
+	p := &pager{root: root, md: goldmark.New(goldmark.WithExtensions(extension.Table))}
+	view := page{
+		Title: root.at("info", "title").text(), Summary: root.at("info", "summary").text(), Version: root.at("info", "version").text(),
+		Style: template.CSS(pageCSS), Sections: p.sections(), Tags: p.tags(), //nolint:gosec // our own file
+		Statuses: p.statuses(), RequestHeaders: p.requestHeaders(), ReplyHeaders: p.replyHeaders(), Objects: p.objects(),
+	}
+	if p.err != nil {
+		return nil, "", fmt.Errorf("making the page of the contract: %w", p.err)
+	}
+	t, err := template.New("docs").Parse(pageHTML)
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the template of the contract's page: %w", err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, view); err != nil {
+		return nil, "", fmt.Errorf("making the page of the contract: %w", err)
+	}
+	sum := sha256.Sum256([]byte(pageCSS))
+	policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	return out.Bytes(), policy, nil
+}
+
+// markdown turns a description into HTML; raw HTML in it is left out.
+func (p *pager) markdown(text string) template.HTML {
+	var out bytes.Buffer
+	if err := p.md.Convert([]byte(text), &out); err != nil && p.err == nil {
+		p.err = err
+	}
+	html := strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>",
+		"<pre>", `<pre tabindex="0">`).Replace(out.String())
+	return template.HTML(html) //nolint:gosec // from our own file, by a converter that escapes
+}
+
+// inline is markdown for one sentence, without the paragraph around it.
+func (p *pager) inline(text string) template.HTML {
+	html := strings.TrimSpace(string(p.markdown(text)))
+	return template.HTML(strings.TrimSuffix(strings.TrimPrefix(html, "<p>"), "</p>")) //nolint:gosec // as in markdown
+}
+
+// slug makes an anchor of a heading.
+func slug(text string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		default:
+			return '-'
+		}
+	}, text), "-")
+}
+
+// sections are the parts of the document's description, at its headings.
+func (p *pager) sections() []section {
+	parts := strings.Split("\n"+p.root.at("info", "description").text(), "\n## ")
+	var out []section
+	for i, part := range parts {
+		title, text, _ := strings.Cut(part, "\n")
+		if i == 0 {
+			out = append(out, section{ID: "top", Text: p.markdown(part)})
+			continue
+		}
+		out = append(out, section{ID: slug(title), Title: title, Text: p.markdown(text)})
+	}
+	return out
+}
+
+func (p *pager) tags() []tag {
+	var out []tag
+	for _, t := range p.root.at("tags").list() {
+		name := t.at("name").text()
+		one := tag{section: section{ID: "to-" + slug(name), Title: name, Text: p.markdown(t.at("description").text())}}
+		for _, path := range p.root.at("paths").fields() {
+			for _, m := range path.value.fields() {
+				if first := m.value.at("tags").list(); len(first) > 0 && first[0].text() == name {
+					one.Operations = append(one.Operations, p.operation(path.name, m.name, path.value, m.value))
+				}
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func (p *pager) operation(path, method string, item, op *value) operation {
+	o := operation{
+		ID: op.at("operationId").text(), Method: strings.ToUpper(method), Path: path, Summary: op.at("summary").text(),
+		Text: p.markdown(op.at("description").text()), Scope: op.at("x-scope").text(), Open: op.at("x-scope") == nil,
+	}
+	for _, param := range append(item.at("parameters").list(), op.at("parameters").list()...) {
+		if param, _ = param.reference(p.root); param.at("x-common") == nil {
+			o.Parameters = append(o.Parameters, p.parameter(param))
+		}
+	}
+	if body := op.at("requestBody"); body != nil {
+		o.Body = p.asked(body.at("content", "application/json", "schema"))
+		o.BodyOptional = body.at("required").text() != "true"
+	}
+	for _, r := range op.at("responses").fields() {
+		described, _ := r.value.reference(p.root)
+		o.Responses = append(o.Responses, response{Status: r.name, Text: p.inline(described.at("description").text()), Codes: p.codes(described)})
+		if o.Reply == nil && o.Kinds == nil && r.name < "300" {
+			p.reply(&o, described, op)
+		}
+	}
+	return o
+}
+
+// reply says what a good answer is, and shows examples of it beside the request
+// of the same name.
+func (p *pager) reply(o *operation, described, op *value) {
+	var examples *value
+	for _, media := range described.at("content").fields() {
+		s := media.value.at("schema")
+		kinds := s.at("oneOf").list()
+		if s.at("$ref") != nil {
+			kinds = []*value{s}
+		}
+		for _, k := range kinds {
+			_, name := k.reference(p.root)
+			o.Kinds = append(o.Kinds, kindOf{name})
+		}
+		if kinds == nil && media.name == "application/json" {
+			o.Reply = p.told(s)
+		}
+		examples = media.value.at("examples")
+	}
+	for _, sample := range op.at("x-codeSamples").list() {
+		e := example{Title: sample.at("label").text(), Request: sample.at("source").text()}
+		for _, x := range examples.fields() {
+			if x.value.at("summary").text() == e.Title {
+				e.Reply = indent(x.value.at("value"))
+			}
+		}
+		o.Examples = append(o.Examples, e)
+	}
+}
+
+func indent(v *value) string {
+	if v.kind == scalar {
+		return v.text()
+	}
+	var out bytes.Buffer
+	_ = json.Indent(&out, v.json(nil), "", "  ") // what json writes is JSON
+	return out.String()
+}
