@@ -76,10 +76,12 @@ func wellFormed(key string) (schema.World, bool) {
 	default:
 		return 0, false
 	}
-	for i := keyPrefixWidth; i < keyBodyWidth; i++ {
-		if base62Value[key[i]] < 0 {
+	sum := ^uint32(0)
+	for i := range keyBodyWidth {
+		if i >= keyPrefixWidth && base62Value[key[i]] < 0 {
 			return 0, false
 		}
+		sum = crc32.IEEETable[byte(sum)^key[i]] ^ sum>>8 // crc32.ChecksumIEEE needs bytes, and they would escape
 	}
 	check := uint64(0)
 	for i := keyBodyWidth; i < keyWidth; i++ {
@@ -89,12 +91,11 @@ func wellFormed(key string) (schema.World, bool) {
 		}
 		check = 62*check + uint64(digit)
 	}
-	var body [keyBodyWidth]byte
-	copy(body[:], key)
-	return world, check == uint64(crc32.ChecksumIEEE(body[:]))
+	return world, check == uint64(^sum)
 }
 
 // hashKey is the SHA-256 of a key, which is all that is kept of it.
 func hashKey(key string) [sha256.Size]byte {
-	return sha256.Sum256([]byte(key))
+	var room [64]byte // []byte(key) would be on the heap
+	return sha256.Sum256(append(room[:0], key...))
 }

@@ -1,0 +1,196 @@
+package account
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// promised is how long a change may take until every instance follows it.
+const promised = time.Second
+
+// within asks until the answer has a code, and fails when that takes too long.
+func (s *site) within(limit time.Duration, key, path string, code schema.Code) {
+	s.t.Helper()
+	began := time.Now()
+	for {
+		got := s.get(key, path)
+		if got.code == code {
+			return
+		}
+		if time.Since(began) > limit {
+			s.t.Fatalf("after %s the answer is %d %s, want %q", time.Since(began), got.status, got.text, code)
+		}
+	}
+}
+
+func TestChangesByAnybodyAreFollowed(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, mine, theirs *state.DB) {
+		s := newSite(t, mine, nil)
+		acc := addAccount(t, mine, "one", "unlimited")
+		first := addKey(t, mine, KeySpec{Account: acc})
+		s.start()
+		s.within(0, first.Key, "", "")
+
+		later := addAccount(t, theirs, "two", "unlimited")
+		second := addKey(t, theirs, KeySpec{Account: later})
+		s.within(promised, second.Key, "", "")
+
+		do(t, theirs, func(tx *state.Tx) error { _, _, err := RevokeKey(tx, first.Record.ID, time.Now()); return err })
+		s.within(promised, first.Key, "", schema.KeyRevoked)
+
+		var third Made
+		do(t, theirs, func(tx *state.Tx) (err error) {
+			third, _, err = RotateKey(tx, s.Box, second.Record.ID, 0, time.Now())
+			return err
+		})
+		s.within(promised, third.Key, "", "")
+		if got := s.get(second.Key, ""); got.status != http.StatusUnauthorized {
+			t.Errorf("a key rotated without grace is answered %d", got.status)
+		}
+
+		do(t, theirs, func(tx *state.Tx) error {
+			_, _, err := SetAllowList(tx, later, []string{"192.0.2.0/24"})
+			return err
+		})
+		s.within(promised, third.Key, "", schema.IPNotAllowed)
+		do(t, theirs, func(tx *state.Tx) error { _, _, err := SetAllowList(tx, later, nil); return err })
+		s.within(promised, third.Key, "", "")
+	})
+}
+
+func TestRefreshIsAtOnce(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		acc := addAccount(t, db, "one", "unlimited")
+		s.look()
+		key := addKey(t, db, KeySpec{Account: acc})
+		if got := s.get(key.Key, ""); got.code != schema.Unauthorized {
+			t.Errorf("a key that nobody has looked for: %d", got.status)
+		}
+		s.look()
+		s.within(0, key.Key, "", "")
+		do(t, db, func(tx *state.Tx) error { _, _, err := RevokeKey(tx, key.Record.ID, time.Now()); return err })
+		s.look()
+		s.within(0, key.Key, "", schema.KeyRevoked)
+	})
+}
+
+// snapshot is what a book knows, without what memory adds.
+func (b *book) snapshot() map[string]string {
+	out := map[string]string{}
+	for i := range b.shards {
+		if shard := b.shards[i].Load(); shard != nil {
+			for _, g := range *shard {
+				out[g.id] = strings.Join([]string{g.account.id, g.account.name, g.account.plan, g.name, g.world.String()}, " ")
+			}
+		}
+	}
+	return out
+}
+
+func TestMissedAndDoubledLooksChangeNothing(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		often, seldom := newSite(t, db, nil), newSite(t, db, nil)
+		for _, name := range []string{"a", "b", "c"} {
+			acc := addAccount(t, db, name, "free")
+			often.look()
+			for range 3 {
+				made := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox, Name: name})
+				often.look()
+				often.look()
+				do(t, db, func(tx *state.Tx) error {
+					_, _, err := SetPlan(tx, often.Settings.Plans, acc, "hundred")
+					return err
+				})
+				do(t, db, func(tx *state.Tx) error {
+					_, _, err := RevokeKey(tx, made.Record.ID, time.Now())
+					return err
+				})
+			}
+			often.look()
+		}
+		often.look()
+		seldom.look()
+		if diff := cmp.Diff(seldom.book.snapshot(), often.book.snapshot()); diff != "" || len(often.book.snapshot()) != 9 || often.book.size.Load() != 9 {
+			t.Errorf("%d keys: %s", often.book.size.Load(), diff)
+		}
+	})
+}
+
+func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		acc := addAccount(t, db, "one", "unlimited")
+		kept, gone := addKey(t, db, KeySpec{Account: acc}), addKey(t, db, KeySpec{Account: acc})
+		s.look()
+		exec(t, db, "DELETE FROM api_key WHERE id = $1", gone.Record.ID)
+		exec(t, db, "UPDATE access_revision SET n = n - 1")
+		s.look()
+		s.within(0, kept.Key, "", "")
+		s.within(0, gone.Key, "", schema.Unauthorized)
+		if s.book.size.Load() != 1 {
+			t.Errorf("%d keys are known", s.book.size.Load())
+		}
+	})
+}
+
+func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		acc := addAccount(t, db, "one", "unlimited")
+		key := addKey(t, db, KeySpec{Account: acc}).Key
+		stop := s.start()
+		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
+			exec(t, db, "ALTER TABLE "+table+" RENAME TO "+table+"_away")
+		}
+		s.await("the book's growing old, while it serves what it knows", func() bool {
+			s.within(0, key, "", "")
+			return s.figure("vayu_access_age_seconds") > (3 * lookEvery).Seconds()
+		})
+		s.await("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
+		if s.figure("vayu_access_look_failures_total") < 2 || s.figure("vayu_usage_unwritten_calls") < 1 {
+			t.Error("the metrics do not tell that the store is away")
+		}
+		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
+			exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)
+		}
+		s.await("the book's being young again", func() bool { return s.age() < lookEvery })
+		stop()
+		if n := s.log.count("failed: looking"); n != 1 {
+			t.Errorf("the log tells %d times that keys cannot be looked at", n)
+		}
+		counted, stored := s.book.account(acc).tally.monthAt(time.Now()).used.Load(), one[int64](t, db, "SELECT used FROM quota_period")
+		if counted != stored || counted == 0 {
+			t.Errorf("%d calls were counted, %d are stored", counted, stored)
+		}
+	})
+}
+
+func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")}).Key
+		exec(t, db, "ALTER TABLE quota_period RENAME TO away")
+		heal := time.AfterFunc(2*lookEvery, func() { exec(t, db, "ALTER TABLE away RENAME TO quota_period") })
+		defer heal.Stop()
+		s.start()
+		s.within(0, key, "", "")
+		if s.log.count("for the first time") != 2 { // that it fails, and that it works
+			t.Error(s.log.text.String())
+		}
+	})
+}
