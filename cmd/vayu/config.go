@@ -12,6 +12,7 @@ import (
 
 	"vayu/ingest/source"
 	"vayu/internal/account"
+	"vayu/internal/api"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
 	"vayu/internal/state"
@@ -32,6 +33,7 @@ type Config struct {
 	Proxies      []string       `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
 	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
+	TLS    api.TLSConfig    `koanf:"tls"`
 	Access account.Settings `koanf:"access"`
 	Log    LogConfig        `koanf:"log"`
 	Engine columnar.Config  `koanf:"engine"`

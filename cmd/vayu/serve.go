@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 	"vayu/internal/account"
 	"vayu/internal/api"
+	"vayu/internal/apidoc"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
 	"vayu/internal/run"
@@ -45,7 +47,7 @@ func newServe() *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
-	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies")
+	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email")
 	return cmd
 }
 
@@ -62,6 +64,9 @@ type service struct {
 	query  *query.Service
 	air    *air
 	server *http.Server
+	// certificates is nil when the API speaks plain HTTP.
+	certificates *api.Certificates
+	metrics      *prometheus.Registry
 }
 
 // newService wires the parts. Nothing runs and nothing listens yet.
@@ -71,6 +76,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	}
 	s := &service{Config: cfg, log: log, out: out}
 	reg := prometheus.NewRegistry()
+	s.metrics = reg
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	var err error
 	if s.state, err = state.Open(cfg.state(false), log, reg); err != nil {
@@ -93,24 +99,34 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.air, err = newAir(cfg, s.db, s.query, log, reg); err != nil {
 		return nil, err
 	}
-	proxies, err := config.Networks(cfg.Proxies)
+	return s, s.newAPI(reg)
+}
+
+// newAPI wires the door and what stands behind it.
+func (s *service) newAPI(reg prometheus.Registerer) error {
+	proxies, err := config.Networks(s.Proxies)
 	if err != nil {
-		return nil, fmt.Errorf("proxies: %w", err)
+		return fmt.Errorf("proxies: %w", err)
 	}
+	open, err := apidoc.New()
+	if err != nil {
+		return err
+	}
+	open["/healthz"] = http.HandlerFunc(healthy)
+	open["/readyz"] = s.readiness()
+	open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
 	handler, err := api.New(api.Config{
-		Routes: s.routes(),
-		Open: map[string]http.Handler{
-			"/healthz": http.HandlerFunc(healthy),
-			"/readyz":  s.readiness(),
-			"/metrics": promhttp.HandlerFor(reg, promhttp.HandlerOpts{Registry: reg}),
-		},
-		Proxies: proxies, Access: s.access, Log: log, Metrics: reg,
+		Routes: s.routes(), Open: open, Proxies: proxies, Access: s.access, Log: s.log, Metrics: reg,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.server = api.NewServer(handler, log)
-	return s, nil
+	s.server = api.NewServer(handler, s.log)
+	if !s.TLS.Enabled() {
+		return nil
+	}
+	s.certificates, err = s.TLS.Open(s.log, reg, s.Data)
+	return err
 }
 
 // apiDrain is how long requests may take to end after a stop: longer than the
@@ -125,7 +141,7 @@ func (s *service) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address := "http://" + listener.Addr().String()
+	address := s.scheme() + "://" + listener.Addr().String()
 	restored := s.query.Restore() > 0
 	s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
 	s.air.answering = func() { s.greet(address) }
@@ -134,13 +150,25 @@ func (s *service) run(ctx context.Context) error {
 	}
 	// The API stands before the air in the list: it answers from the snapshot
 	// of the last run while the engine starts.
-	return run.Parts(ctx, s.log,
-		run.Part{Name: "state", Run: s.state.Run, Ready: s.stateReady},
-		run.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
-		run.Part{Name: "engine", Run: s.db.Run, Drain: engineDrain},
-		run.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second},
-		run.Part{Name: "air", Run: s.air.Run},
-	)
+	parts := []run.Part{
+		{Name: "state", Run: s.state.Run, Ready: s.stateReady},
+		{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
+		{Name: "engine", Run: s.db.Run, Drain: engineDrain},
+		{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second},
+		{Name: "air", Run: s.air.Run},
+	}
+	if s.certificates != nil {
+		parts = append(parts, run.Part{Name: "certificates", Run: s.certificates.Run})
+	}
+	return run.Parts(ctx, s.log, parts...)
+}
+
+// scheme is how the API is spoken to.
+func (s *service) scheme() string {
+	if s.certificates != nil {
+		return "https"
+	}
+	return "http"
 }
 
 // stateReady waits for the state store and gives an empty one its first account.
@@ -161,12 +189,16 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening on %s: %w", s.Listen, err)
 	}
-	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() && !s.InsecureHTTP {
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() && s.certificates == nil && !s.InsecureHTTP {
 		_ = listener.Close()
 		return nil, fmt.Errorf("listen: %s is not a loopback address, and plain HTTP would show keys to the network; "+
-			"put a TLS proxy in front and listen on 127.0.0.1, or say --insecure-http", s.Listen)
+			"set tls.cert and tls.key, put a TLS proxy in front and listen on 127.0.0.1, or say --insecure-http", s.Listen)
 	}
-	return listener, nil
+	var settings *tls.Config
+	if s.certificates != nil {
+		settings = s.certificates.Config()
+	}
+	return api.NewListener(listener, settings, s.metrics)
 }
 
 func (s *service) serve(ctx context.Context, listener net.Listener) error {

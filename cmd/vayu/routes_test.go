@@ -1,0 +1,21 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"testing"
+
+	"vayu/internal/api/apitest"
+)
+
+// Every route has a description in the contract, and every description a route.
+func TestRoutesAreTheContract(t *testing.T) {
+	t.Parallel()
+	cfg := defaults()
+	cfg.Data = t.TempDir()
+	s, err := newService(cfg, slog.New(slog.DiscardHandler), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apitest.Complete(t, s.routes(), []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"})
+}
