@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 )
@@ -15,9 +17,13 @@ import (
 // BenchmarkCommit measures durable one-row transactions: one caller that waits
 // for each, and 64 at once, in the same run, on both engines.
 func BenchmarkCommit(b *testing.B) {
-	for name, open := range map[string]func(testing.TB) *state.DB{"sqlite": statetest.SQLite, "postgres": statetest.Postgres} {
+	for name, config := range map[string]func(*testing.B) state.Config{
+		"sqlite":   func(b *testing.B) state.Config { return state.Config{Data: b.TempDir()} },
+		"postgres": func(b *testing.B) state.Config { return state.Config{DSN: statetest.PostgresDSN(b)} },
+	} {
 		b.Run(name, func(b *testing.B) {
-			db := open(b)
+			reg := prometheus.NewRegistry()
+			db := statetest.Open(b, config(b), reg)
 			var id atomic.Int64
 			one := func() {
 				n := id.Add(1)
@@ -34,6 +40,7 @@ func BenchmarkCommit(b *testing.B) {
 				one()
 			}
 			single := float64(alone) / time.Since(began).Seconds()
+			commits := counter(b, reg, "vayu_state_commits_total")
 			var left atomic.Int64
 			left.Store(int64(b.N))
 			var wait sync.WaitGroup
@@ -55,6 +62,7 @@ func BenchmarkCommit(b *testing.B) {
 			b.ReportMetric(single, "alone/s")
 			b.ReportMetric(together, "together/s")
 			b.ReportMetric(together/single, "ratio")
+			b.ReportMetric(float64(b.N)/(counter(b, reg, "vayu_state_commits_total")-commits), "changes/commit")
 		})
 	}
 }

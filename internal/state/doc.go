@@ -10,4 +10,12 @@
 // transaction of its own, READ COMMITTED: SQL that reads and then decides takes
 // its lock first, by updating a row with RETURNING, which means the same on
 // both engines (there is no FOR UPDATE in SQLite).
+//
+// SQLite in a directory belongs to one service, which says so in state.lock
+// (package hold); commands work beside it. When a server goes away between
+// being told to commit and answering, the outcome is looked up by the number of
+// the transaction, so that an error means there too that nothing was done.
+//
+// [DB.Dump] and [Load] carry a store to another place, and from one engine to
+// the other.
 package state

@@ -132,7 +132,7 @@ func dumpTable(ctx context.Context, from *sql.Tx, t table, dir string) (Manifest
 		names[i] = c.name
 	}
 	query := "SELECT " + strings.Join(names, ", ") + " FROM " + t.name + " ORDER BY " + strings.Join(t.key, ", ") //nolint:gosec // names from the migrations
-	rows, err := from.QueryContext(ctx, query) //nolint:rowserrcheck // writeRows does
+	rows, err := from.QueryContext(ctx, query)                                                                    //nolint:rowserrcheck // writeRows does
 	if err != nil {
 		return ManifestTable{}, err
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 )
@@ -39,10 +41,11 @@ func inOneGroup(tb testing.TB, db *state.DB, changes ...func(*state.Tx) error) [
 	return errs
 }
 
-// TestAFailureInAGroupIsItsOwn: the others are whole.
+// TestAFailureInAGroupIsItsOwn: the others are whole, in one commit.
 func TestAFailureInAGroupIsItsOwn(t *testing.T) {
 	t.Parallel()
-	db := statetest.SQLite(t)
+	reg := prometheus.NewRegistry()
+	db := statetest.Open(t, state.Config{Data: t.TempDir()}, reg)
 	want := errors.New("no")
 	errs := inOneGroup(
 		t, db,
@@ -58,6 +61,9 @@ func TestAFailureInAGroupIsItsOwn(t *testing.T) {
 		t.Errorf("the four got %v", errs)
 	}
 	wantSettings(t, db, "a=1", "c=3")
+	if got := counter(t, reg, "vayu_state_commits_total"); got != 2 {
+		t.Errorf("there were %v commits, want that of the busy writer and one for the four", got)
+	}
 }
 
 // room leaves room for so many pages.
@@ -86,7 +92,8 @@ func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
 	for name, do := range map[string]func(*state.Tx) error{"told": big("b"), "kept to itself": silent} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := statetest.SQLite(t)
+			reg := prometheus.NewRegistry()
+			db := statetest.Open(t, state.Config{Data: t.TempDir()}, reg)
 			update(t, db, func(tx *state.Tx) error { return set(tx, "before", "1") })
 			room(t, db, 2)
 			errs := inOneGroup(
@@ -99,6 +106,9 @@ func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
 				if !unavailable(err) {
 					t.Errorf("change %d of the group got %v, want service_unavailable", i, err)
 				}
+			}
+			if got := counter(t, reg, "vayu_state_faults_total"); got != 3 {
+				t.Errorf("%v faults were counted, want 3", got)
 			}
 			wantSettings(t, db, "before=1")
 			update(t, db, func(tx *state.Tx) error { return set(tx, "small", "1") })

@@ -129,6 +129,9 @@ func unableState(code string) bool {
 }
 
 func (p *postgres) fault(err error) fault {
+	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting { // whatever the server said: no statement was heard
+		return unable
+	}
 	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case !unableState(stated.Code):
@@ -138,9 +141,8 @@ func (p *postgres) fault(err error) fault {
 		}
 		return unable
 	}
-	var connecting *pgconn.ConnectError
 	switch {
-	case errors.As(err, &connecting), errors.Is(err, sql.ErrConnDone), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, sql.ErrConnDone), errors.Is(err, context.DeadlineExceeded):
 		return unable
 	case broken(err):
 		return lost
