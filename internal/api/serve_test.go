@@ -20,6 +20,12 @@ func serve(tb testing.TB, h http.Handler, wrap func(net.Listener) net.Listener) 
 	if wrap != nil {
 		l = wrap(l)
 	}
+	serveOn(tb, l, h)
+	return address
+}
+
+func serveOn(tb testing.TB, l net.Listener, h http.Handler) {
+	tb.Helper()
 	server := api.NewServer(h, nil)
 	done := make(chan struct{})
 	go func() {
@@ -30,7 +36,6 @@ func serve(tb testing.TB, h http.Handler, wrap func(net.Listener) net.Listener) 
 		_ = server.Close()
 		<-done
 	})
-	return address
 }
 
 // plain accepts as a service does.
