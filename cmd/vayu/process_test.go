@@ -137,9 +137,9 @@ func start(t *testing.T, data string, args ...string) *serving {
 	select {
 	case s.address = <-address:
 	case <-s.done:
-		t.Fatal("the service ended before it served")
+		t.Fatalf("the service ended before it served:\n%s", s.logs)
 	case <-time.After(patience):
-		t.Fatal("the service does not serve")
+		t.Fatalf("the service does not serve:\n%s", s.logs)
 	}
 	return s
 }

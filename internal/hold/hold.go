@@ -101,9 +101,10 @@ func Take(ctx context.Context, path string, patience time.Duration) (*Lock, erro
 	return &Lock{lock}, nil
 }
 
-// Sign writes down that this process, which runs the command owner, has the lock.
-func (l *Lock) Sign(owner string) error {
-	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: os.Getppid(), Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
+// Sign writes down that this process, which runs the command owner, has the lock. A child says whose it is: its parent
+// may have been killed already, and then the system would name another.
+func (l *Lock) Sign(owner string, parent int) error {
+	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: parent, Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
 		err = os.WriteFile(l.file.Path(), text, 0o600)
 	}

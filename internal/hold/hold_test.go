@@ -23,7 +23,7 @@ func TestOneProcessHasTheLockAndIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Sign("vayu serve"); err != nil {
+	if err := first.Sign("vayu serve", os.Getppid()); err != nil {
 		t.Fatal(err)
 	}
 	if h, ok := hold.Find(path); !ok || h.PID != os.Getpid() || h.Owner != "vayu serve" || !h.Stays() {

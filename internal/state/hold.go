@@ -35,7 +35,7 @@ func (s *sqlite) claim(ctx context.Context, migrate func() error, check func(hol
 		return err
 	}
 	defer turn.Release()
-	if err := turn.Sign(owner()); err != nil {
+	if err := turn.Sign(owner(), os.Getppid()); err != nil {
 		return err
 	}
 	path := filepath.Join(s.db.cfg.Data, lockName)
@@ -50,7 +50,7 @@ func (s *sqlite) claim(ctx context.Context, migrate func() error, check func(hol
 		return err
 	}
 	s.release = lock.Release // by close, whatever happens from here
-	if err := lock.Sign(owner()); err != nil {
+	if err := lock.Sign(owner(), os.Getppid()); err != nil {
 		return err
 	}
 	return migrate()

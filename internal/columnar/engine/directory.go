@@ -51,7 +51,7 @@ const lockPatience = 3*stopTime + time.Second
 
 // take takes the directory's lock, removes what tells how to reach an engine that was killed, and writes down who has
 // the lock. In this order a reader that meets a living holder's record meets no address but that holder's.
-func take(ctx context.Context, data, owner string) (*hold.Lock, error) {
+func take(ctx context.Context, data, owner string, parent int) (*hold.Lock, error) {
 	if err := os.MkdirAll(data, 0o750); err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
 	}
@@ -63,7 +63,7 @@ func take(ctx context.Context, data, owner string) (*hold.Lock, error) {
 		lock.Release()
 		return nil, fmt.Errorf("removing the port file of an engine that was killed: %w", err)
 	}
-	if err := lock.Sign(owner); err != nil {
+	if err := lock.Sign(owner, parent); err != nil {
 		lock.Release()
 		return nil, err
 	}

@@ -29,6 +29,7 @@ type Config struct {
 	MaxTime    time.Duration `json:"max_time"`    // how long one query may run unless it asks otherwise, 0 for no limit
 	MaxQueries int           `json:"max_queries"` // how many run at once, 0 for 32
 	Owner      string        `json:"owner"`       // the command on whose behalf it runs, for the lock file
+	Parent     int           `json:"parent"`      // process id of that command
 
 	Listened func(address string) `json:"-"` // called once, with host:port, when it serves; may be nil
 }
@@ -43,7 +44,7 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	lock, err := take(ctx, cfg.Data, cfg.Owner)
+	lock, err := take(ctx, cfg.Data, cfg.Owner, cfg.Parent)
 	if err != nil {
 		return err
 	}
