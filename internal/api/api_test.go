@@ -166,6 +166,11 @@ func TestKeysChooseTheWorld(t *testing.T) {
 	if resp, body := ask(t, "GET", base, "/healthz", "Authorization", ""); resp.StatusCode != 200 || body != "ok" {
 		t.Errorf("an open path answered %d %q", resp.StatusCode, body)
 	}
+	for _, method := range []string{"POST", "DELETE", "TRACE", "OPTIONS"} {
+		if resp, body := ask(t, method, base, "/healthz"); resp.StatusCode != 405 || resp.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("an open path answered %s with %d %v %q", method, resp.StatusCode, resp.Header, body)
+		}
+	}
 }
 
 func TestConditionalRequests(t *testing.T) {

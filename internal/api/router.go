@@ -19,7 +19,7 @@ import (
 const Version = "2026-11-01"
 
 // Config is what a router is made of. Open holds handlers that need no key
-// (health, metrics), by path.
+// (health, metrics), by path; they are asked with GET and HEAD only.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
@@ -77,7 +77,7 @@ func New(c Config) (http.Handler, error) {
 		slices.Sort(e.allow)
 	}
 	for path, h := range c.Open {
-		rt.mux.Handle(path, h)
+		rt.mux.Handle(path, rt.reading(h))
 	}
 	rt.mux.NotFoundHandler = http.HandlerFunc(rt.notFound)
 	return rt, nil
@@ -158,6 +158,24 @@ func (rt *router) notFound(w http.ResponseWriter, r *http.Request) {
 	rt.refuse(w.(*exchange), schema.Refuse(schema.NotFound, "", "There is nothing at this path."))
 }
 
+func (rt *router) refuseMethod(x *exchange, allow string) {
+	p := schema.Refuse(schema.MethodNotAllowed, "", "This path takes "+allow+" only.")
+	p.Allow = allow
+	rt.metrics.unrouted.Inc()
+	rt.refuse(x, p)
+}
+
+// reading lets through to an open handler what only reads.
+func (rt *router) reading(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			rt.refuseMethod(w.(*exchange), "GET, HEAD")
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // endpoint is all methods of one path.
 type endpoint struct {
 	router  *router
@@ -176,10 +194,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.call.Request = r
 	m := e.methods[r.Method]
 	if m == nil {
-		p := schema.Refuse(schema.MethodNotAllowed, "", "This path takes "+strings.Join(e.allow, ", ")+" only.")
-		p.Allow = strings.Join(e.allow, ", ")
-		e.router.metrics.unrouted.Inc()
-		e.router.refuse(x, p)
+		e.router.refuseMethod(x, strings.Join(e.allow, ", "))
 		return
 	}
 	done := m.metrics.start()
