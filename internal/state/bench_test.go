@@ -17,13 +17,14 @@ import (
 // BenchmarkCommit measures durable one-row transactions: one caller that waits
 // for each, and 64 at once, in the same run, on both engines.
 func BenchmarkCommit(b *testing.B) {
-	for name, config := range map[string]func(*testing.B) state.Config{
-		"sqlite":   func(b *testing.B) state.Config { return state.Config{Data: b.TempDir()} },
-		"postgres": func(b *testing.B) state.Config { return state.Config{DSN: statetest.PostgresDSN(b)} },
-	} {
+	for _, name := range []string{"sqlite", "postgres"} {
 		b.Run(name, func(b *testing.B) {
+			c := state.Config{Data: b.TempDir()}
+			if name == "postgres" {
+				c.DSN = statetest.PostgresDSN(b)
+			}
 			reg := prometheus.NewRegistry()
-			db := statetest.Open(b, config(b), reg)
+			db := statetest.Open(b, c, reg)
 			var id atomic.Int64
 			one := func() {
 				n := id.Add(1)
