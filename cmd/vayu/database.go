@@ -60,23 +60,33 @@ func runTool(cmd *cobra.Command, create bool, work func(ctx context.Context, t *
 	if err := makeData(t.Data); err != nil {
 		return err
 	}
+	return t.run(cmd.Context(), true, func(ctx context.Context) error {
+		if err := migrate(ctx, t.db, t.log); err != nil {
+			return err
+		}
+		return work(ctx, t)
+	})
+}
+
+// run does work with ClickHouse ready. share uses the engine of a running
+// service.
+func (t *tool) run(ctx context.Context, share bool, work func(context.Context) error) error {
 	settings := t.columnar()
-	settings.Share = true
-	if t.db, err = columnar.Open(settings, log, t.reg); err != nil {
+	settings.Share = share
+	var err error
+	if t.db, err = columnar.Open(settings, t.log, t.reg); err != nil {
 		return err
 	}
 	if err := t.db.Check(); err != nil {
 		return err
 	}
-	ctx, done := context.WithCancel(cmd.Context())
+	ctx, done := context.WithCancel(ctx)
 	defer done()
 	var outcome error
-	err = run.Parts(ctx, log,
+	err = run.Parts(ctx, t.log,
 		run.Part{Name: "engine", Run: t.db.Run, Ready: t.db.Ready, Drain: engineDrain},
 		run.Part{Name: "command", Run: func(ctx context.Context) error {
-			if outcome = migrate(ctx, t.db, t.log); outcome == nil {
-				outcome = work(ctx, t)
-			}
+			outcome = work(ctx)
 			done()
 			<-ctx.Done()
 			return nil
@@ -90,23 +100,31 @@ const engineDrain = 20 * time.Second
 
 // migrate brings the databases of both worlds up to date.
 func migrate(ctx context.Context, db *columnar.DB, log *slog.Logger) error {
-	for _, w := range schema.Worlds {
-		params := columnar.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
-		if err := columnar.Migrate(ctx, db, clickhouse.Files, params); err != nil {
+	for _, world := range worlds(db) {
+		if err := columnar.Migrate(ctx, db, clickhouse.Files, world); err != nil {
 			return err
 		}
-		log.DebugContext(ctx, "database is up to date", "database", w.Database())
+		log.DebugContext(ctx, "database is up to date", "database", world.Database)
 	}
 	return nil
 }
 
+// worlds is what the databases depend on.
+func worlds(db *columnar.DB) []columnar.Params {
+	var all []columnar.Params
+	for _, w := range schema.Worlds {
+		all = append(all, columnar.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()})
+	}
+	return all
+}
+
 // makeData makes the data directory, which only its owner may read: it holds
-// keys.
+// keys. A restore that was killed has left half of one, which is refused.
 func makeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
-	return nil
+	return unlessRestoring(dir)
 }
 
 func newMigrate() *cobra.Command {

@@ -40,6 +40,9 @@ func runLedger(cmd *cobra.Command, create bool, work func(ctx context.Context, l
 	if _, err := os.Stat(cfg.Data); err != nil && !create && cfg.State == "" {
 		return noData(cfg.Data)
 	}
+	if err := unlessRestoring(cfg.Data); err != nil {
+		return err
+	}
 	l := &ledger{Config: cfg, log: log}
 	if l.db, err = state.Open(cfg.state(true), log, nil); err != nil {
 		return err
