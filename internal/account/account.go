@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"vayu/internal/config"
 	"vayu/internal/seal"
@@ -85,8 +86,9 @@ type Service struct {
 	Config
 
 	book     book
-	looking  sync.Mutex   // held during a look at the store
-	lookedAt atomic.Int64 // microseconds; the last look that succeeded
+	looking  sync.Mutex    // held during a look at the store
+	lookedAt atomic.Int64  // microseconds; the last look that succeeded
+	seeking  *rate.Limiter // of looks for keys that are not known
 	ledger   ledger
 	metrics  *metrics
 	known    chan struct{} // closed when the keys are known
@@ -101,7 +103,7 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, known: make(chan struct{})}
+	s := &Service{Config: c, known: make(chan struct{}), seeking: rate.NewLimiter(seekRate, seekBurst)}
 	s.lookedAt.Store(c.Now().UnixMicro())
 	s.book.init()
 	s.ledger.init()

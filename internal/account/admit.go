@@ -56,7 +56,7 @@ func (s *Service) identify(c *api.Call, now time.Time) (*grant, *schema.Problem)
 	}
 	var g *grant
 	if _, ok := wellFormed(key); ok {
-		g = s.book.find(hashKey(key))
+		g = s.seek(c.Context(), hashKey(key))
 	}
 	if g == nil {
 		return nil, schema.Refuse(schema.Unauthorized, "", "The API key is not known.")

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -28,15 +29,15 @@ const (
 
 // follow keeps the book up to date until ctx ends.
 func (s *Service) follow(ctx context.Context) {
-	away := trouble{log: s.Log, what: "looking at keys and accounts; those known go on"}
+	away := trouble{log: s.Log, doing: "looking for changed keys", meanwhile: "those known go on"}
 	every(ctx, lookEvery, func() { away.tell(ctx, s.Refresh(ctx)) })
 }
 
 // writeUsage writes what was counted, and reads what others have, until ctx
 // ends.
 func (s *Service) writeUsage(ctx context.Context) {
-	reading := trouble{log: s.Log, what: "reading quotas; those known go on"}
-	writing := trouble{log: s.Log, what: "writing usage; it is kept in memory and tried again"}
+	reading := trouble{log: s.Log, doing: "reading quotas", meanwhile: "what this instance counts goes on"}
+	writing := trouble{log: s.Log, doing: "writing usage", meanwhile: "it is kept in memory"}
 	tick := 0
 	every(ctx, totalsEvery, func() {
 		reading.tell(ctx, s.readTotals(ctx))
@@ -57,7 +58,7 @@ func (s *Service) writeRest(ctx context.Context) error {
 
 // begin reads everything for the first time, and tries again until it can.
 func (s *Service) begin(ctx context.Context) {
-	away := trouble{log: s.Log, what: "reading keys and accounts for the first time"}
+	away := trouble{log: s.Log, doing: "reading keys for the first time", meanwhile: "no call is answered"}
 	for ctx.Err() == nil {
 		err := s.Refresh(ctx)
 		if err == nil {
@@ -91,9 +92,9 @@ func every(ctx context.Context, period time.Duration, do func()) {
 // trouble logs when something begins to fail and when it works again, and
 // nothing between.
 type trouble struct {
-	log  *slog.Logger
-	what string
-	on   bool
+	log              *slog.Logger
+	doing, meanwhile string
+	on               bool
 }
 
 func (t *trouble) tell(ctx context.Context, err error) {
@@ -101,10 +102,10 @@ func (t *trouble) tell(ctx context.Context, err error) {
 	case err != nil && ctx.Err() != nil: // the end of ctx, no trouble
 	case err != nil && !t.on:
 		t.on = true
-		t.log.Warn("failed: "+t.what, "error", err)
+		t.log.Warn("access: the state store does not answer", "doing", t.doing, "meanwhile", t.meanwhile, "error", err)
 	case err == nil && t.on:
 		t.on = false
-		t.log.Info("works again: " + t.what)
+		t.log.Info("access: the state store answers again", "doing", t.doing)
 	}
 }
 
@@ -123,6 +124,25 @@ func (s *Service) Refresh(ctx context.Context) error {
 	}
 	s.lookedAt.Store(s.Now().UnixMicro())
 	return nil
+}
+
+// Looks for keys that are not known, in a second and at once: enough for people
+// and scripts that use a key as soon as it is made, and nothing to the store
+// when somebody tries keys of his own making.
+const (
+	seekRate  = 20
+	seekBurst = 5
+)
+
+// seek finds a key, or nil. One that is not in the book may have been made a
+// moment ago by the command line or another instance, so the store is looked at
+// before it is refused.
+func (s *Service) seek(ctx context.Context, hash [sha256.Size]byte) *grant {
+	g := s.book.find(hash)
+	if g == nil && s.seeking.Allow() && s.Refresh(ctx) == nil {
+		g = s.book.find(hash)
+	}
+	return g
 }
 
 // look reads the rows that are newer than the book, when there are any. Keys

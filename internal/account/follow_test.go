@@ -72,16 +72,36 @@ func TestRefreshIsAtOnce(t *testing.T) {
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		s.look()
 		key := addKey(t, db, KeySpec{Account: acc})
-		if got := s.get(key.Key, ""); got.code != schema.Unauthorized {
-			t.Errorf("a key that nobody has looked for: %d", got.status)
-		}
 		s.look()
 		s.within(0, key.Key, "", "")
 		do(t, db, func(tx *state.Tx) error { _, _, err := RevokeKey(tx, key.Record.ID, time.Now()); return err })
+		if got := s.get(key.Key, ""); got.status != http.StatusOK {
+			t.Errorf("a known key costs a look at the store: %d", got.status)
+		}
 		s.look()
 		s.within(0, key.Key, "", schema.KeyRevoked)
+	})
+}
+
+// Who makes a key beside the service uses it at once.
+func TestAKeyThatWasJustMadeIsLookedFor(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		acc := addAccount(t, db, "one", "unlimited")
+		s.look()
+		key := addKey(t, db, KeySpec{Account: acc})
+		s.within(0, key.Key, "", "")
+
+		// Somebody who tries keys of his own making does not keep the store busy.
+		began := s.lookedAt.Load()
+		for s.seeking.Allow() {
+			continue
+		}
+		if got := s.get(NewKey(schema.Live), ""); got.code != schema.Unauthorized || s.lookedAt.Load() != began {
+			t.Errorf("a key too many is looked for: %d", got.status)
+		}
 	})
 }
 
@@ -169,7 +189,7 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		}
 		s.await("the book's being young again", func() bool { return s.age() < lookEvery })
 		stop()
-		if n := s.log.count("failed: looking"); n != 1 {
+		if n := s.log.count("does not answer\" doing=\"looking"); n != 1 {
 			t.Errorf("the log tells %d times that keys cannot be looked at", n)
 		}
 		counted, stored := s.book.account(acc).tally.monthAt(time.Now()).used.Load(), one[int64](t, db, "SELECT used FROM quota_period")

@@ -62,7 +62,7 @@ var base62Value = func() (values [256]int8) {
 }()
 
 // wellFormed reports whether a text has the form of a key and its right check,
-// and for which world. It costs a tenth of a hash, and no key that was mistyped
+// and for which world. It costs less than a hash, and no key that was mistyped
 // or made up by chance gets past it.
 func wellFormed(key string) (schema.World, bool) {
 	if len(key) != keyWidth {
