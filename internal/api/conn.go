@@ -37,8 +37,10 @@ func (c secureConn) ConnectionState() tls.ConnectionState { return c.tls.Connect
 
 // CloseWrite lets net/http end its side first, so that a client that is still
 // sending can read why it was refused.
-func (c *conn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
+
+func closeWrite(c net.Conn) error {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return net.ErrClosed

@@ -107,7 +107,7 @@ func TestWhatIsStrictJSONIsRead(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]order{
 		`{}`:                                  {},
-		" {\"name\" : \"\\u0939\" }\r\n":      {Name: "ह"},
+		"\n{\"name\" : \"\\u0939\" }\r\n":     {Name: "ह"},
 		`{"Name":"x","NAME":"y"}`:             {}, // names are compared as written
 		`{"unknown":{"name":1},"small":-128}`: {Small: -128},
 		`{"name":null,"small":null,"tags":null,"expires":null,"rows":null,"any":null}`: {},

@@ -15,7 +15,14 @@ import (
 // NewListener returns a listener for a server of [NewServer] that accepts from
 // l, in TLS unless config is nil. It is what gives requests that are not even
 // HTTP the body of the contract, so a service should not go without it.
+//
+// It holds at most maxConnections at once; more wait in the system's queue.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer) (net.Listener, error) {
+	return newListener(l, config, reg, maxConnections)
+}
+
+func newListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, most int) (net.Listener, error) {
+	l = &limitedListener{Listener: l, open: make(chan struct{}, most), closed: make(chan struct{})}
 	m := &listenerMetrics{
 		malformed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_http_malformed_total", Help: "Requests refused because they are not valid HTTP.",
@@ -36,6 +43,51 @@ func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer) 
 	}
 	return &tlsListener{Listener: l, listenerMetrics: m, config: config, ready: make(chan accepted), closed: make(chan struct{})}, nil
 }
+
+// limitedListener counts what is open. golang.org/x/net/netutil's would hide
+// that a connection can be closed in one direction.
+type limitedListener struct {
+	net.Listener
+	open   chan struct{}
+	end    sync.Once
+	closed chan struct{}
+}
+
+// Accept implements net.Listener.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case l.open <- struct{}{}:
+		return &limitedConn{Conn: c, listener: l}, nil
+	case <-l.closed:
+		c.Close()
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (l *limitedListener) Close() error {
+	l.end.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+type limitedConn struct {
+	net.Conn
+	listener *limitedListener
+	closed   sync.Once
+}
+
+// Close implements net.Conn.
+func (c *limitedConn) Close() error {
+	c.closed.Do(func() { <-c.listener.open })
+	return c.Conn.Close()
+}
+
+// CloseWrite closes one direction.
+func (c *limitedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
 type listenerMetrics struct {
 	malformed, handshakes prometheus.Counter

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -45,8 +46,8 @@ func (p proxies) client(r *http.Request) netip.Addr {
 		return at
 	}
 	lines := r.Header["X-Forwarded-For"] // several lines are one list
-	for i := len(lines) - 1; i >= 0; i-- {
-		for rest := lines[i]; ; {
+	for _, rest := range slices.Backward(lines) {
+		for {
 			comma := strings.LastIndexByte(rest, ',')
 			if !p.trust(at) {
 				return at

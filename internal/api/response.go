@@ -188,9 +188,9 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // a client that went away is its own business
+		_, _ = w.Write(body) //nolint:gosec // it is JSON and says so; a client that went away is its own business
 		for _, part := range resp.Tail {
-			_, _ = w.Write(part)
+			_, _ = w.Write(part) //nolint:gosec // the same
 		}
 	}
 	return status

@@ -17,6 +17,8 @@ const (
 	writeAll   = 60 * time.Second
 	idle       = 120 * time.Second
 	maxHeader  = 32 << 10
+	// maxConnections at 20 KiB each, which is what an idle one costs, are 320 MiB.
+	maxConnections = 16 << 10
 )
 
 // NewServer returns an HTTP server for the handler with limits against slow and

@@ -92,7 +92,10 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 		if err != nil {
 			return nil, err
 		}
-		return s, s.use(pair)
+		if err := s.use(pair); err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
 	client, err := c.client()
 	if err != nil {
