@@ -114,12 +114,19 @@ func (t *trouble) tell(ctx context.Context, err error) {
 // instances find it within a second. When it fails, the next look makes up for
 // it.
 func (s *Service) Refresh(ctx context.Context) error {
+	limit, done := context.WithTimeout(ctx, lookMost) // waiting for one's turn included
+	defer done()
 	s.looking.Lock()
 	defer s.looking.Unlock()
-	limit, done := context.WithTimeout(ctx, lookMost)
-	defer done()
-	if err := s.look(s.DB.View(limit)); err != nil {
+	err := s.look(s.DB.View(limit))
+	switch {
+	case err == nil:
+		s.away.Store(false)
+	case ctx.Err() == nil: // else nobody waits for it any more
+		s.away.Store(true)
 		s.metrics.lookFailures.Inc()
+	}
+	if err != nil {
 		return fmt.Errorf("looking at keys and accounts: %w", err)
 	}
 	s.lookedAt.Store(s.Now().UnixMicro())
@@ -136,10 +143,11 @@ const (
 
 // seek finds a key, or nil. One that is not in the book may have been made a
 // moment ago by the command line or another instance, so the store is looked at
-// before it is refused.
+// before it is refused; but not when it did not answer the last time, for then
+// every wrong key would wait.
 func (s *Service) seek(ctx context.Context, hash [sha256.Size]byte) *grant {
 	g := s.book.find(hash)
-	if g == nil && s.seeking.Allow() && s.Refresh(ctx) == nil {
+	if g == nil && !s.away.Load() && s.seeking.Allow() && s.Refresh(ctx) == nil {
 		g = s.book.find(hash)
 	}
 	return g
