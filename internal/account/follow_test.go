@@ -214,3 +214,20 @@ func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
 		}
 	})
 }
+
+func TestWrongKeysDoNotWaitForAStoreThatIsAway(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		s.look()
+		exec(t, db, "ALTER TABLE access_revision RENAME TO away")
+		for range 3 {
+			if got := s.get(NewKey(schema.Live), ""); got.code != schema.Unauthorized {
+				t.Error(got.text)
+			}
+		}
+		if got := s.figure("vayu_access_look_failures_total"); got != 1 {
+			t.Errorf("the store was looked at %v times, want 1", got)
+		}
+	})
+}
