@@ -6,6 +6,7 @@ package apidoc
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -76,9 +77,7 @@ func newStatic(body []byte, header http.Header) (*static, error) {
 // ServeHTTP implements http.Handler.
 func (s *static) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	for name, values := range s.header {
-		h[name] = values
-	}
+	maps.Copy(h, s.header)
 	body, tag := s.plain, s.etag
 	if takesGzip(r.Header.Values("Accept-Encoding")) {
 		body, tag = s.gzip, s.etag+"-gzip"

@@ -1,9 +1,10 @@
 package apidoc
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // value is a JSON value whose members keep their order, which is how their
@@ -30,11 +31,8 @@ const (
 )
 
 func text(s string) *value {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // strings always encode
-	return &value{kind: scalar, raw: bytes.TrimSpace(b.Bytes())}
+	raw, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD")) // which is all that it could refuse
+	return &value{kind: scalar, raw: json.RawMessage(raw)}
 }
 
 // set replaces a member or adds it at the end.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -154,9 +155,7 @@ func TestWrappersSeeWhatIsSent(t *testing.T) {
 	a := good()
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Path = "/elsewhere"
-		for name, values := range a.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), a.header)
 		_, _ = io.WriteString(w, record[:10])
 		w.Header().Set("X-Late", "not sent")
 		_, _ = io.WriteString(w, record[10:])
