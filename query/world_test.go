@@ -45,6 +45,7 @@ type world struct {
 	sandbox string
 	service *query.Service
 	url     string
+	key     string // a live key
 }
 
 func newWorld(t testing.TB) *world {
@@ -79,20 +80,30 @@ func (w *world) serve(t testing.TB, change ...func(*query.Config)) {
 		t.Fatal(err)
 	}
 	w.service.BePatient(time.Minute) // a test wants the newest days, however busy the machine
-	access := apitest.Keys{liveKey, sandboxKey}
-	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
-	if err != nil {
-		t.Fatal(err)
+	if b, ok := t.(*testing.B); ok {
+		w.wholeChain(b)
+		return
 	}
-	w.url = listen(t, apitest.Checked(t, h))
+	w.key = liveKey
+	w.url = listen(t, w.routes(t, apitest.Keys{liveKey, sandboxKey}))
 }
 
+// listen serves a handler on a socket, as the program does.
 func listen(t testing.TB, h http.Handler) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	l, err := api.NewListener(raw, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, l, h)
+}
+
+func serveOn(t testing.TB, l net.Listener, h http.Handler) string {
+	t.Helper()
 	server := api.NewServer(h, nil)
 	done := make(chan struct{})
 	go func() {
@@ -125,10 +136,10 @@ func (w *world) exec(t testing.TB, sql string) {
 // get asks with the live key and returns the reply's status, headers and body.
 func (w *world) get(t testing.TB, path string, headers ...string) (int, http.Header, string) {
 	t.Helper()
-	return w.do(t, http.MethodGet, path, append([]string{"Authorization", "Bearer " + liveKey}, headers...)...)
+	return w.do(t, http.MethodGet, path, append([]string{"Authorization", "Bearer " + w.key}, headers...)...)
 }
 
-var client = &http.Client{Transport: &http.Transport{DisableCompression: true}}
+var transport = &http.Transport{DisableCompression: true}
 
 func (w *world) do(t testing.TB, method, path string, headers ...string) (int, http.Header, string) {
 	t.Helper()
@@ -145,7 +156,7 @@ func (w *world) do(t testing.TB, method, path string, headers ...string) (int, h
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := client.Do(r)
+	resp, err := apitest.Transport(t, transport).RoundTrip(r)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

@@ -1,0 +1,73 @@
+package query_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/internal/config"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// wholeChain serves the world's routes as the program does: behind keys, rate
+// limits and quotas that are counted. Both limits are there and never reached.
+func (w *world) wholeChain(b *testing.B) {
+	b.Helper()
+	db := statetest.SQLite(b)
+	box, err := seal.Open(config.Secret{}, b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	const plenty = 1_000_000_000
+	plans := map[string]int64{"plenty": plenty}
+	access, err := account.New(account.Config{
+		DB: db, Box: box, Metrics: prometheus.NewRegistry(),
+		Settings: account.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	err = db.Update(b.Context(), func(tx *state.Tx) error {
+		holder, _, err := account.CreateAccount(tx, plans, "bench", "plenty", time.Now())
+		if err != nil {
+			return err
+		}
+		made, _, err := account.CreateKey(tx, box, account.KeySpec{Account: holder.ID, World: schema.Live}, time.Now())
+		w.key = made.Key
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- access.Run(ctx) }()
+	b.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+	})
+	if err := access.Ready(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	w.url = listen(b, w.routes(b, access))
+}
+
+// routes is the world's API behind a door.
+func (w *world) routes(t testing.TB, access api.Access) http.Handler {
+	t.Helper()
+	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
