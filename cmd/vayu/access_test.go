@@ -193,6 +193,8 @@ func TestIntegrationNothingSecretIsTold(t *testing.T) {
 	}
 	s.get(s.live+"x", aqi("Delhi"))
 	s.get(s.live, "/v1/aqi?api_key="+s.live)
+	s.get(s.live, "/v1/keys/"+s.live)
+	s.get(s.live, "/v1/stations/"+s.live)
 	s.send(http.MethodPost, s.sandbox, "/v1/keys", `{"name":`)
 	s.send(http.MethodPost, s.sandbox, "/v1/keys/"+made.text("id")+"/rotate", `{"grace_seconds":0}`)
 	told := map[string]string{

@@ -99,7 +99,10 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.air, err = newAir(cfg, s.db, s.query, log, reg); err != nil {
 		return nil, err
 	}
-	return s, s.newAPI(reg)
+	if err := s.newAPI(reg); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // newAPI wires the door and what stands behind it.

@@ -68,7 +68,10 @@ func openBox(ctx context.Context, cfg Config, db *state.DB) (*seal.Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	return box, box.Claim(ctx, db)
+	if err := box.Claim(ctx, db); err != nil {
+		return nil, err
+	}
+	return box, nil
 }
 
 // loadQuietly is load for a command whose own output says what it did.

@@ -76,6 +76,9 @@ func (s *Service) getUsage(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
+	if err := s.flush(c.Context()); err != nil { // so that the calls before this one are among them
+		return api.Response{}, err
+	}
 	days, err := state.All(s.DB.View(c.Context()), func(row state.Scanner) (d schema.UsageDay, err error) {
 		err = row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
 		return d, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 
@@ -27,6 +28,15 @@ func problemOf(err error) *schema.Problem {
 	return schema.Refuse(schema.InternalError, "", "Something went wrong on our side. Please quote the request id.")
 }
 
+// keyText is what looks like a key.
+var keyText = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]+`)
+
+// pathOf is the path of a request as it may stand in a log: somebody may have
+// written a key into it.
+func pathOf(r *http.Request) string {
+	return keyText.ReplaceAllString(r.URL.Path, "sk_${1}_***")
+}
+
 // refuse answers with the error body and returns the status. It is the one
 // place where errors become replies.
 func (rt *router) refuse(x *exchange, err error) int {
@@ -38,7 +48,7 @@ func (rt *router) refuse(x *exchange, err error) int {
 		if status == http.StatusInternalServerError {
 			level = slog.LevelError
 		}
-		rt.log.Log(r.Context(), level, "request failed", "request", id, "method", r.Method, "path", r.URL.Path,
+		rt.log.Log(r.Context(), level, "request failed", "request", id, "method", r.Method, "path", pathOf(r),
 			"status", status, "code", p.Code, "error", err)
 	}
 	x.end(status)

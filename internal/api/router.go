@@ -144,7 +144,7 @@ func (rt *router) recovered(x *exchange) {
 	}
 	rt.metrics.panics.Inc()
 	r := x.call.Request
-	rt.log.Error("panic", "request", x.call.ID, "path", r.URL.Path, "panic", p, "stack", stack())
+	rt.log.Error("panic", "request", x.call.ID, "path", pathOf(r), "panic", p, "stack", stack())
 	x.end(http.StatusInternalServerError)
 	h := x.Header()
 	for _, name := range [...]string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified", "Location", "Idempotent-Replayed"} {
@@ -202,7 +202,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { done.end(status) }()
 	status = e.router.answer(x, m)
 	if e.router.log.Enabled(r.Context(), slog.LevelDebug) {
-		e.router.log.Debug("request", "request", x.call.ID, "method", r.Method, "path", r.URL.Path, "status", status,
+		e.router.log.Debug("request", "request", x.call.ID, "method", r.Method, "path", pathOf(r), "status", status,
 			"world", x.call.World.String(), "key", x.call.Key, "took", time.Since(done.began))
 	}
 }
