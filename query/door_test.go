@@ -19,12 +19,12 @@ import (
 
 // wholeChain serves the world's routes as the program does: behind keys, rate
 // limits and quotas that are counted. Both limits are there and never reached.
-func (w *world) wholeChain(b *testing.B) {
-	b.Helper()
-	db := statetest.SQLite(b)
-	box, err := seal.Open(config.Secret{}, b.TempDir())
+func (w *world) wholeChain(t testing.TB) {
+	t.Helper()
+	db := statetest.SQLite(t)
+	box, err := seal.Open(config.Secret{}, t.TempDir())
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	const plenty = 1_000_000_000
 	plans := map[string]int64{"plenty": plenty}
@@ -33,9 +33,9 @@ func (w *world) wholeChain(b *testing.B) {
 		Settings: account.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
 	})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	err = db.Update(b.Context(), func(tx *state.Tx) error {
+	err = db.Update(t.Context(), func(tx *state.Tx) error {
 		holder, _, err := account.CreateAccount(tx, plans, "bench", "plenty", time.Now())
 		if err != nil {
 			return err
@@ -45,21 +45,21 @@ func (w *world) wholeChain(b *testing.B) {
 		return err
 	})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- access.Run(ctx) }()
-	b.Cleanup(func() {
+	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			b.Error(err)
+			t.Error(err)
 		}
 	})
-	if err := access.Ready(b.Context()); err != nil {
-		b.Fatal(err)
+	if err := access.Ready(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	w.url = listen(b, w.routes(b, access))
+	w.url = listen(t, w.routes(t, access))
 }
 
 // routes is the world's API behind a door.
@@ -70,4 +70,21 @@ func (w *world) routes(t testing.TB, access api.Access) http.Handler {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// A question about n cities counts as n calls, whatever is said of each.
+func TestABulkQuestionCountsAsManyCalls(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.wholeChain(t)
+	for _, q := range []struct{ path, used string }{
+		{"/v1/aqi?city=Delhi", "1"},
+		{"/v1/aqi?cities=Delhi,Pune,Delhi,Atlantis", "5"},
+		{"/v1/aqi?cities=Delhi,,Pune", "6"},
+		{"/v1/cities", "7"},
+	} {
+		if _, header, text := w.get(t, q.path); header.Get("X-Quota-Used") != q.used {
+			t.Errorf("after %s %q calls are used, want %s: %s", q.path, header.Get("X-Quota-Used"), q.used, text)
+		}
+	}
 }
