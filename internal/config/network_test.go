@@ -1,0 +1,81 @@
+package config_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/config"
+)
+
+func TestNetworkHasOneForm(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"10.0.0.7":               "10.0.0.7/32",
+		"10.0.0.7/8":             "10.0.0.0/8",
+		"0.0.0.0/0":              "0.0.0.0/0",
+		"2001:DB8::7":            "2001:db8::7/128",
+		"2001:db8::7/32":         "2001:db8::/32",
+		"::/0":                   "::/0",
+		"::ffff:10.0.0.7":        "10.0.0.7/32",
+		"::ffff:10.0.0.7/128":    "10.0.0.7/32",
+		"::ffff:172.16.9.9/108":  "172.16.0.0/12",
+		"::ffff:a00:7/104":       "10.0.0.0/8",
+		"::ffff:0:0/96":          "0.0.0.0/0",
+		"::ffff:10.0.0.7/95":     "",
+		"::ffff:10.0.0.7/0":      "",
+		"fe80::1%eth0":           "",
+		"fe80::1%eth0/64":        "",
+		"::ffff:10.0.0.7%eth0":   "",
+		"10.0.0.7/33":            "",
+		"10.0.0.7/-1":            "",
+		"10.0.0.7/08":            "",
+		"10.0.0":                 "",
+		"10.0.0.07":              "",
+		" 10.0.0.7":              "",
+		"10.0.0.7:80":            "",
+		"localhost":              "",
+		"":                       "",
+		"::ffff:10.0.0.7/129":    "",
+		"10.0.0.7/255.255.255.0": "",
+	} {
+		p, err := config.Network(text)
+		switch {
+		case want == "" && (err == nil || p.IsValid()):
+			t.Errorf("%q = %v, want an error", text, p)
+		case want != "" && (err != nil || p.String() != want):
+			t.Errorf("%q = %v, %v; want %s", text, p, err, want)
+		}
+	}
+}
+
+func TestNetworksAreAllOrNone(t *testing.T) {
+	t.Parallel()
+	got, err := config.Networks([]string{"::ffff:10.0.0.0/104", "::1"})
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+	if got, err := config.Networks([]string{"::1", "x"}); err == nil || got != nil {
+		t.Errorf("got %v, want an error", got)
+	}
+}
+
+func FuzzNetwork(f *testing.F) {
+	for _, text := range [...]string{"10.0.0.7", "::ffff:10.0.0.0/104", "fe80::1%eth0/64", "::/0"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := config.Network(text)
+		if err != nil {
+			return
+		}
+		if !p.IsValid() || p != p.Masked() || p.Addr().Is4In6() {
+			t.Fatalf("%q = %v", text, p)
+		}
+		if again, err := config.Network(p.String()); err != nil || again != p {
+			t.Fatalf("%q = %v reads as %v, %v", text, p, again, err)
+		}
+	})
+}
