@@ -22,6 +22,16 @@ type Holder struct {
 	CreatedAt time.Time
 }
 
+// Lock makes changes of accounts and keys wait for each other: who asks for it
+// before it looks whether an account is there can make it, and no other
+// transaction makes it between. It lasts until tx ends.
+func Lock(tx *state.Tx) error {
+	if _, err := tx.Exec("UPDATE access_revision SET n = n WHERE id = 1"); err != nil {
+		return fmt.Errorf("locking accounts and keys: %w", err)
+	}
+	return nil
+}
+
 // raise counts a change of account or api_key and returns its number. It locks
 // the counter until the transaction ends, so that numbers become visible in
 // their order, and changes of keys happen one after the other.
