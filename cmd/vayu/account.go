@@ -27,10 +27,10 @@ func newAccountCreate() *cobra.Command {
 		Short: "Make an account",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withNewState(cmd, func(ctx context.Context, l *ledger) error {
+			return withNewState(cmd, func(ctx context.Context, st *stateTool) error {
 				var made account.Holder
-				err := l.db.Update(ctx, func(tx *state.Tx) (err error) {
-					made, err = l.createAccount(tx, args[0], plan)
+				err := st.db.Update(ctx, func(tx *state.Tx) (err error) {
+					made, err = st.createAccount(tx, args[0], plan)
 					return err
 				})
 				if err == nil {
@@ -50,8 +50,8 @@ func newAccountList() *cobra.Command {
 		Short: "List the accounts",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withState(cmd, func(ctx context.Context, l *ledger) error {
-				all, err := account.ListAccounts(l.db.View(ctx))
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				all, err := account.ListAccounts(st.db.View(ctx))
 				if err != nil {
 					return err
 				}
@@ -85,12 +85,12 @@ func newAccountSet() *cobra.Command {
 			if !newPlan && !newAllow {
 				return errors.New("say --plan, --allow or both")
 			}
-			return withState(cmd, func(ctx context.Context, l *ledger) error {
-				return l.db.Update(ctx, func(tx *state.Tx) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				return st.db.Update(ctx, func(tx *state.Tx) error {
 					holder, err := account.AccountNamed(tx, args[0])
 					if err == nil && newPlan {
 						var entry account.Entry
-						_, entry, err = account.SetPlan(tx, l.Access.Plans, holder.ID, plan)
+						_, entry, err = account.SetPlan(tx, st.Access.Plans, holder.ID, plan)
 						err = audited(tx, entry, err)
 					}
 					if err == nil && newAllow {
@@ -122,7 +122,7 @@ func audited(tx *state.Tx, e account.Entry, err error) error {
 }
 
 // createAccount makes an account from the command line.
-func (l *ledger) createAccount(tx *state.Tx, name, plan string) (account.Holder, error) {
-	made, entry, err := account.CreateAccount(tx, l.Access.Plans, name, plan, time.Now())
+func (st *stateTool) createAccount(tx *state.Tx, name, plan string) (account.Holder, error) {
+	made, entry, err := account.CreateAccount(tx, st.Access.Plans, name, plan, time.Now())
 	return made, audited(tx, entry, err)
 }

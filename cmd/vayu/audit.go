@@ -24,9 +24,9 @@ chain for each world; the hash of its last row stands for all of it, so a copy o
 kept elsewhere proves the log against those who may write to the store.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withState(cmd, func(ctx context.Context, l *ledger) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				whole := true
-				err := account.VerifyAudit(ctx, l.db, "", func(c account.AuditReport) {
+				err := account.VerifyAudit(ctx, st.db, "", func(c account.AuditReport) {
 					if c.Reason != "" {
 						whole = false
 						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", c.Account, c.World, c.Wrong, c.Reason)

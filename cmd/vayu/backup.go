@@ -103,13 +103,13 @@ func backUp(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	note := backupNote{Version: version()}
-	err = withState(cmd, func(ctx context.Context, l *ledger) error {
-		m, err := l.db.Dump(ctx, filepath.Join(dir, backupState))
+	err = withState(cmd, func(ctx context.Context, st *stateTool) error {
+		m, err := st.db.Dump(ctx, filepath.Join(dir, backupState))
 		if err != nil {
 			return err
 		}
 		sayf(cmd, "state", "%d rows in %d tables", m.Rows(), len(m.Tables))
-		note.Encryption, err = backUpKey(cmd, l.Config, dir)
+		note.Encryption, err = backUpKey(cmd, st.Config, dir)
 		return err
 	})
 	if err != nil {

@@ -45,8 +45,8 @@ func newDoctor() *cobra.Command {
 			if err != nil {
 				say(finding{false, "engine", err.Error()})
 			}
-			if err := withState(cmd, func(ctx context.Context, l *ledger) error {
-				say(l.store(ctx))
+			if err := withState(cmd, func(ctx context.Context, st *stateTool) error {
+				say(st.store(ctx))
 				return nil
 			}); err != nil {
 				say(finding{false, "state", err.Error()})
@@ -83,16 +83,16 @@ func (t *tool) engine(ctx context.Context) finding {
 }
 
 // store tells which state store there is, and that it can be read.
-func (l *ledger) store(ctx context.Context) finding {
-	where := l.Data
-	if l.State != "" {
-		where = l.State.String()
+func (st *stateTool) store(ctx context.Context) finding {
+	where := st.Data
+	if st.State != "" {
+		where = st.State.String()
 	}
-	all, err := account.ListAccounts(l.db.View(ctx))
+	all, err := account.ListAccounts(st.db.View(ctx))
 	if err != nil {
 		return finding{false, "state", err.Error()}
 	}
-	return finding{true, "state", fmt.Sprintf("%s in %s, %d accounts", l.db.Name(), where, len(all))}
+	return finding{true, "state", fmt.Sprintf("%s in %s, %d accounts", st.db.Name(), where, len(all))}
 }
 
 func disk(dir string) finding {

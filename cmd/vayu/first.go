@@ -27,12 +27,15 @@ type firstKeys [len(schema.Worlds)]string
 func (s *service) makeFirstKeys(ctx context.Context) error {
 	err := s.state.Update(ctx, func(tx *state.Tx) error {
 		s.first = firstKeys{}
+		if err := account.Lock(tx); err != nil { // another instance may start on the same store
+			return err
+		}
 		known, err := account.ListAccounts(tx)
 		if len(known) > 0 || err != nil {
 			return err
 		}
-		l := ledger{Config: s.Config}
-		holder, err := l.createAccount(tx, defaultAccount, defaultPlan)
+		st := stateTool{Config: s.Config}
+		holder, err := st.createAccount(tx, defaultAccount, defaultPlan)
 		if err != nil {
 			return err
 		}

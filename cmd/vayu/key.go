@@ -44,8 +44,8 @@ service within a second. An account that is not there is made.`,
 			if err != nil {
 				return err
 			}
-			return withNewState(cmd, func(ctx context.Context, l *ledger) error {
-				made, err := l.createKey(ctx, spec, r.account, r.plan)
+			return withNewState(cmd, func(ctx context.Context, st *stateTool) error {
+				made, err := st.createKey(ctx, spec, r.account, r.plan)
 				if err != nil {
 					return err
 				}
@@ -63,7 +63,7 @@ service within a second. An account that is not there is made.`,
 	f.StringSliceVar(&r.allow, "allow", nil, "addresses and networks that may use the key (default: every one)")
 	f.StringVar(&r.expires, "expires", "", "when the key ends: a time such as 2027-01-31T00:00:00Z, or a duration such as 720h")
 	f.BoolVar(&r.signed, "require-signature", false, "every request must be signed with the key's signing secret")
-	f.BoolVar(&r.quiet, "quiet", false, "print the key and nothing else")
+	f.BoolVar(&r.quiet, "quiet", false, "print the key and nothing else (and, for signed requests, their secret on a second line)")
 	_ = cmd.MarkFlagRequired("mode") // the flag is there
 	return cmd
 }
@@ -100,14 +100,14 @@ func (r keyRequest) spec(now time.Time) (account.KeySpec, error) {
 }
 
 // createKey makes a key, and its account when that is not there.
-func (l *ledger) createKey(ctx context.Context, spec account.KeySpec, name, plan string) (account.Made, error) {
-	box, err := openBox(ctx, l.Config, l.db)
+func (st *stateTool) createKey(ctx context.Context, spec account.KeySpec, name, plan string) (account.Made, error) {
+	box, err := openBox(ctx, st.Config, st.db)
 	if err != nil {
 		return account.Made{}, err
 	}
 	var made account.Made
-	err = l.db.Update(ctx, func(tx *state.Tx) error {
-		holder, err := l.accountFor(tx, name, plan)
+	err = st.db.Update(ctx, func(tx *state.Tx) error {
+		holder, err := st.accountFor(tx, name, plan)
 		if err != nil {
 			return err
 		}
@@ -121,17 +121,20 @@ func (l *ledger) createKey(ctx context.Context, spec account.KeySpec, name, plan
 
 // accountFor finds the account of a new key, or makes it, and gives it the plan
 // that is asked for.
-func (l *ledger) accountFor(tx *state.Tx, name, plan string) (account.Holder, error) {
+func (st *stateTool) accountFor(tx *state.Tx, name, plan string) (account.Holder, error) {
+	if err := account.Lock(tx); err != nil { // another command may be making it
+		return account.Holder{}, err
+	}
 	holder, err := account.AccountNamed(tx, name)
 	switch {
 	case isNotFound(err) && plan == "":
-		return l.createAccount(tx, name, defaultPlan)
+		return st.createAccount(tx, name, defaultPlan)
 	case isNotFound(err):
-		return l.createAccount(tx, name, plan)
+		return st.createAccount(tx, name, plan)
 	case err != nil || plan == "" || plan == holder.Plan:
 		return holder, err
 	}
-	holder, entry, err := account.SetPlan(tx, l.Access.Plans, holder.ID, plan)
+	holder, entry, err := account.SetPlan(tx, st.Access.Plans, holder.ID, plan)
 	return holder, audited(tx, entry, err)
 }
 
@@ -146,11 +149,14 @@ func createKey(tx *state.Tx, box *seal.Box, spec account.KeySpec) (account.Made,
 	return made, audited(tx, entry, err)
 }
 
-// show prints a new key. Only the key goes to the output, so that a script can
-// take it; what belongs to it is said beside.
+// show prints a new key. Quietly that is the key alone, for scripts; the secret
+// of its signatures, without which it is of no use, is a second line then.
 func show(cmd *cobra.Command, made account.Made, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
+		if made.SigningSecret != "" {
+			_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.SigningSecret)
+		}
 		return
 	}
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "key             %s\n", made.Key)
@@ -176,10 +182,10 @@ func newKeyList() *cobra.Command {
 		Short: "List the keys of an account, or of all",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withState(cmd, func(ctx context.Context, l *ledger) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tSCOPES")
-				err := l.eachKey(ctx, name, func(holder account.Holder, k schema.Key) {
+				err := st.eachKey(ctx, name, func(holder account.Holder, k schema.Key) {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
 						k.Name, keyState(k), orDash(k.LastUsedAt), words(k.Scopes))
 				})
@@ -192,8 +198,8 @@ func newKeyList() *cobra.Command {
 }
 
 // eachKey goes through the keys of one account, or of all when name is empty.
-func (l *ledger) eachKey(ctx context.Context, name string, do func(account.Holder, schema.Key)) error {
-	view := l.db.View(ctx)
+func (st *stateTool) eachKey(ctx context.Context, name string, do func(account.Holder, schema.Key)) error {
+	view := st.db.View(ctx)
 	holders, err := account.ListAccounts(view)
 	if err != nil {
 		return err
@@ -247,13 +253,13 @@ func newKeyRotate() *cobra.Command {
 		Short: "Make a key that replaces another, which ends after a grace",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withState(cmd, func(ctx context.Context, l *ledger) error {
-				box, err := openBox(ctx, l.Config, l.db)
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				box, err := openBox(ctx, st.Config, st.db)
 				if err != nil {
 					return err
 				}
 				var made account.Made
-				err = l.db.Update(ctx, func(tx *state.Tx) error {
+				err = st.db.Update(ctx, func(tx *state.Tx) error {
 					var entry account.Entry
 					var err error
 					made, entry, err = account.RotateKey(tx, box, args[0], grace, time.Now())
@@ -268,7 +274,7 @@ func newKeyRotate() *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&grace, "grace", account.DefaultGrace, "how long the old key goes on working, at most 168h")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the key and nothing else")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the key and nothing else (and, for signed requests, their secret on a second line)")
 	return cmd
 }
 
@@ -278,8 +284,8 @@ func newKeyRevoke() *cobra.Command {
 		Short: "End a key within a second, for good",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withState(cmd, func(ctx context.Context, l *ledger) error {
-				err := l.db.Update(ctx, func(tx *state.Tx) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				err := st.db.Update(ctx, func(tx *state.Tx) error {
 					_, entry, err := account.RevokeKey(tx, args[0], time.Now())
 					return audited(tx, entry, err)
 				})

@@ -14,8 +14,8 @@ import (
 	"vayu/internal/state"
 )
 
-// ledger is what a command about accounts works with.
-type ledger struct {
+// stateTool is what a command about accounts works with.
+type stateTool struct {
 	Config
 	log *slog.Logger
 	db  *state.DB
@@ -23,16 +23,16 @@ type ledger struct {
 
 // withState runs work with the state store ready, beside a running service and
 // without one. The data must be there already.
-func withState(cmd *cobra.Command, work func(ctx context.Context, l *ledger) error) error {
-	return runLedger(cmd, false, work)
+func withState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
+	return runStateTool(cmd, false, work)
 }
 
 // withNewState is withState for work that may be the first.
-func withNewState(cmd *cobra.Command, work func(ctx context.Context, l *ledger) error) error {
-	return runLedger(cmd, true, work)
+func withNewState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
+	return runStateTool(cmd, true, work)
 }
 
-func runLedger(cmd *cobra.Command, create bool, work func(ctx context.Context, l *ledger) error) error {
+func runStateTool(cmd *cobra.Command, create bool, work func(ctx context.Context, st *stateTool) error) error {
 	cfg, log, err := loadQuietly(cmd)
 	if err != nil {
 		return err
@@ -43,17 +43,17 @@ func runLedger(cmd *cobra.Command, create bool, work func(ctx context.Context, l
 	if err := unlessRestoring(cfg.Data); err != nil {
 		return err
 	}
-	l := &ledger{Config: cfg, log: log}
-	if l.db, err = state.Open(cfg.state(true), log, nil); err != nil {
+	st := &stateTool{Config: cfg, log: log}
+	if st.db, err = state.Open(cfg.state(true), log, nil); err != nil {
 		return err
 	}
 	ctx, done := context.WithCancel(cmd.Context())
 	defer done()
 	var outcome error
 	err = run.Parts(ctx, log,
-		run.Part{Name: "state", Run: l.db.Run, Ready: l.db.Ready},
+		run.Part{Name: "state", Run: st.db.Run, Ready: st.db.Ready},
 		run.Part{Name: "command", Run: func(ctx context.Context) error {
-			outcome = work(ctx, l)
+			outcome = work(ctx, st)
 			done()
 			<-ctx.Done()
 			return nil

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+
+	"vayu/internal/config"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// Two instances that start first on one empty store make one account, and one
+// of them shows its keys.
+func TestFirstKeysAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T) [2]*state.DB{
+		"sqlite": func(t *testing.T) [2]*state.DB {
+			t.Helper()
+			db := statetest.SQLite(t)
+			return [2]*state.DB{db, db}
+		},
+		"postgres": func(t *testing.T) [2]*state.DB {
+			t.Helper()
+			c := state.Config{DSN: statetest.PostgresDSN(t)}
+			return [2]*state.DB{statetest.Open(t, c), statetest.Open(t, c)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			box, err := seal.Open(config.Secret{}, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var shown [2]bytes.Buffer
+			var both sync.WaitGroup
+			for i, db := range open(t) {
+				s := &service{Config: defaults(), state: db, box: box, out: &shown[i]}
+				both.Go(func() {
+					if err := s.makeFirstKeys(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			both.Wait()
+			if n := strings.Count(shown[0].String()+shown[1].String(), "sk_live_"); n != 1 {
+				t.Errorf("%d live keys are shown:\n%s\n%s", n, &shown[0], &shown[1])
+			}
+		})
+	}
+}
