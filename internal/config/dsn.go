@@ -18,18 +18,33 @@ func (d *DSN) UnmarshalText(text []byte) error {
 // MarshalText writes String, so that a printed configuration tells no password.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String is the address with *** for the password, wherever it stands.
+// String is the address with *** for every password, wherever it stands, and
+// *** alone for what is no address: it may be a password as a whole.
 func (d DSN) String() string {
+	if d == "" {
+		return ""
+	}
+	const hidden = "***"
 	u, err := url.Parse(string(d))
-	if err != nil || d == "" {
-		return strings.Repeat("*", 3*min(1, len(d)))
+	if err != nil || u.Scheme == "" || u.Opaque != "" {
+		return hidden
+	}
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return hidden
 	}
 	if _, ok := u.User.Password(); ok {
-		u.User = url.UserPassword(u.User.Username(), "***")
+		u.User = url.UserPassword(u.User.Username(), hidden)
 	}
-	if q := u.Query(); q.Get("password") != "" {
-		q.Set("password", "***")
+	found := false
+	for name := range q { // such as sslpassword, which opens the client's key
+		if strings.HasSuffix(strings.ToLower(name), "password") {
+			q.Set(name, hidden)
+			found = true
+		}
+	}
+	if found { // otherwise the text stays as it was written
 		u.RawQuery = q.Encode()
 	}
-	return strings.ReplaceAll(u.String(), "%2A%2A%2A", "***")
+	return strings.ReplaceAll(u.String(), "%2A%2A%2A", hidden)
 }

@@ -101,6 +101,11 @@ func TestDSNHidesItsPassword(t *testing.T) {
 		"clickhouse://u:p4ss@h:9000/?secure": "clickhouse://u:***@h:9000/?secure",
 		"http://h/?password=p4ss&user=u":     "http://h/?password=***&user=u",
 		"clickhouse://u:p4ss@h:port":         "***",
+		"postgres://u@h/d?sslmode=require&sslpassword=p4ss": "postgres://u@h/d?sslmode=require&sslpassword=***",
+		"postgres://h/d?Password=&Password=p4ss":            "postgres://h/d?Password=***",
+		"postgres://h/d?password=p4ss%zz":                   "***",
+		"host=h password=p4ss":                              "***",
+		"u:p4ss@h/d":                                        "***",
 	} {
 		if got := fmt.Sprint(dsn); got != want {
 			t.Errorf("got %q, want %q", got, want)
