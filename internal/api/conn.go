@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,7 +21,10 @@ import (
 // from one goroutine at a time.
 type conn struct {
 	net.Conn
-	head    *head // for the reply that has not begun; nil for none
+	head *head // for the reply that has not begun; nil for none
+	// taken is from the router's taking a request until net/http is done with
+	// it: what is written then is the router's, whatever it looks like.
+	taken   bool
 	refused prometheus.Counter
 	secure  bool
 }
@@ -46,14 +50,18 @@ func closeWrite(c net.Conn) error {
 	return net.ErrClosed
 }
 
-// begin gives the next reply a head.
+// begin gives the next reply a head. It is called when a request is taken.
 func (c *conn) begin() *head {
+	c.taken = true
 	if c.head == nil { // else the last request of the connection got no reply
 		c.head = heads.Get().(*head)
 	}
 	c.head.lines = c.head.lines[:0]
 	return c.head
 }
+
+// end is called when the whole reply is written.
+func (c *conn) end() { c.taken = false }
 
 // Write implements net.Conn. A status line begins a write: before it the
 // buffer was flushed, because the request before was answered.
@@ -62,7 +70,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {
 		return c.Conn.Write(p)
 	}
-	if status, text, ok := parseRefusal(p); ok {
+	if status, text, ok := parseRefusal(p); ok && !c.taken {
 		if c.refused != nil {
 			c.refused.Inc()
 		}
@@ -83,22 +91,36 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 // parseRefusal recognises what net/http answers to a request that it cannot
-// hand on, with the words that it adds. It is written at once, and these two
-// headers directly behind the status line are in no other reply.
+// hand on, with the words that it adds. It is one write, and all of it is known:
+// nothing that is longer, or different somewhere, is one.
 func parseRefusal(p []byte) (status int, text string, ok bool) {
 	const plain = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-	line, _, found := bytes.Cut(p[:min(len(p), 256)], []byte("\r\n"))
-	if !found || len(line) < len("HTTP/1.1 400") {
+	const proto, longest = "HTTP/1.x ", 512
+	if len(p) < len(proto) || len(p) > longest {
 		return 0, "", false
 	}
-	status, err := strconv.Atoi(string(line[9:12]))
-	if err != nil || !bytes.HasPrefix(p[len(line):], []byte(plain)) && status != http.StatusExpectationFailed {
+	if expectationFailed(p[len(proto):]) {
+		return http.StatusExpectationFailed, "", true
+	}
+	line, again, found := strings.Cut(string(p[len(proto):]), plain)
+	if !found || again != line && again != "Unsupported transfer encoding" {
 		return 0, "", false
 	}
-	if _, words, found := bytes.Cut(line, []byte(": ")); found {
-		text = string(words)
+	code, words, _ := strings.Cut(line, " ")
+	status, err := strconv.Atoi(code)
+	if err != nil {
+		return 0, "", false
 	}
+	_, text, _ = strings.Cut(words, ": ")
 	return status, text, true
+}
+
+// expectationFailed recognises the one refusal that net/http writes as it
+// writes a handler's reply, without its protocol.
+func expectationFailed(p []byte) bool {
+	const before, after = "417 Expectation Failed\r\nConnection: close\r\nDate: ", "\r\nContent-Length: 0\r\n\r\n"
+	return len(p) == len(before)+len(http.TimeFormat)+len(after) &&
+		bytes.HasPrefix(p, []byte(before)) && bytes.HasSuffix(p, []byte(after))
 }
 
 // refusal is the whole reply to a request that is no HTTP that we speak.

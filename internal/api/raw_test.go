@@ -159,6 +159,10 @@ func rawRequests() map[string][2]string {
 		"1 MB request line":      {get("GET /"+strings.Repeat("x", 1_000_000)+" HTTP/1.1", host), "431 invalid_request"},
 		"unknown expectation":    {post("Expect: a miracle\r\nContent-Length: 2\r\n"+typed, "{}"), "417 invalid_request"},
 
+		"unknown expectation, 1.0": {"POST /v1/keys HTTP/1.0\r\n" + host + key + "Expect: a miracle\r\nContent-Length: 2\r\n" + typed + "\r\n{}", "417 invalid_request"},
+		"one, and no request":      {get(aqi, host+key) + "hello\r\n\r\n", "200; 400 invalid_request"},
+		"one, and a miracle":       {get(aqi, host+key) + post("Expect: a miracle\r\nContent-Length: 2\r\n"+typed, "{}"), "200; 417 invalid_request"},
+
 		"a body":                     {post(typed+"Content-Length: 2\r\n", "{}"), "200"},
 		"a body and the next":        {post(typed+"Content-Length: 2\r\n", "{}") + get(aqi, host+key), "200; 200"},
 		"no body":                    {post("", ""), "200"},

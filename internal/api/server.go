@@ -40,6 +40,12 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 			}
 			return ctx
 		},
+		// It is idle between the last byte of a reply and the next request.
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if c, ok := c.(interface{ end() }); ok && state == http.StateIdle {
+				c.end()
+			}
+		},
 	}
 	if log != nil {
 		s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
