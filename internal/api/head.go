@@ -62,6 +62,14 @@ func (x *exchange) constant(name string, value []string) {
 
 func (h *head) line(name string) { h.lines = append(append(h.lines, name...), ": "...) }
 
+// begin ends the router's part of the header and returns what to write the reply
+// to. From then on the head is the connection's, which gives it back as soon as
+// the status line goes out, maybe to another reply.
+func (x *exchange) begin() http.ResponseWriter {
+	x.head = nil
+	return x.ResponseWriter
+}
+
 type connKey struct{}
 
 // withConn is the server's ConnContext: it lets a request find its connection.

@@ -67,7 +67,7 @@ func (rt *router) refuse(x *exchange, err error) int {
 	if err := resp.render(); err != nil {
 		rt.log.Error("writing an error", "request", id, "error", err)
 	}
-	return write(x.ResponseWriter, r, &resp)
+	return write(x.begin(), r, &resp)
 }
 
 // retryAfter is the pause in seconds that a 503 asks for: the engine is back

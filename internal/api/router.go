@@ -94,9 +94,6 @@ type exchange struct {
 	limited    bool  // the headers about limits are written
 }
 
-// Unwrap lets http.ResponseController reach the connection.
-func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
-
 // end tells the pass, once, how its call ended.
 func (x *exchange) end(status int) {
 	pass := x.pass
@@ -111,6 +108,19 @@ func (x *exchange) end(status int) {
 // Paths are matched as they are: "//v1/aqi" and "/v1/aqi/" are not found
 // instead of redirected, because a redirect would drop a POST's body.
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := rt.take(w, r)
+	defer rt.recovered(x)
+	// Most questions go to a path without variables. The mux tries its routes one
+	// after the other, and copies the request twice; a map does neither.
+	if e := rt.plain[r.URL.Path]; e != nil {
+		e.ServeHTTP(x, r)
+		return
+	}
+	rt.mux.ServeHTTP(x, r)
+}
+
+// take begins the reply to a request with the headers that every reply has.
+func (rt *router) take(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w}
 	x.call.Request = r
 	x.call.ID = requestID(r)
@@ -122,14 +132,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil {
 		x.constant("Strict-Transport-Security", onlyTLS)
 	}
-	defer rt.recovered(x)
-	// Most questions go to a path without variables. The mux tries its routes one
-	// after the other, and copies the request twice; a map does neither.
-	if e := rt.plain[r.URL.Path]; e != nil {
-		e.ServeHTTP(x, r)
-		return
-	}
-	rt.mux.ServeHTTP(x, r)
+	return x
 }
 
 // recovered turns a panic into a 500; net/http's own way to abort is let by.
@@ -172,7 +175,7 @@ func (rt *router) reading(h http.Handler) http.Handler {
 			rt.refuseMethod(w.(*exchange), "GET, HEAD")
 			return
 		}
-		h.ServeHTTP(w, r)
+		h.ServeHTTP(w.(*exchange).begin(), r)
 	})
 }
 
@@ -230,7 +233,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	}
 	x.end(resp.Status)
 	x.limits()
-	return write(x.ResponseWriter, c.Request, &resp)
+	return write(x.begin(), c.Request, &resp)
 }
 
 // handle is what an admitted call goes through.
