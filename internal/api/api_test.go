@@ -163,6 +163,12 @@ func TestKeysChooseTheWorld(t *testing.T) {
 	if resp, _ := ask(t, "GET", base, "/v1/world", "X-Request-Id", "not ours; "+strings.Repeat("x", 80)); !strings.HasPrefix(resp.Header.Get("X-Request-Id"), "req_") {
 		t.Errorf("a bad request id was echoed: %q", resp.Header.Get("X-Request-Id"))
 	}
+	for _, secret := range [...]string{"sk_live_", "sk_test_", "Bearer-sk_live_", "x_sk_test_"} {
+		secret += strings.Repeat("a1Z", 13)
+		if resp, body := ask(t, "GET", base, "/v1/world", "X-Request-Id", secret); !strings.HasPrefix(resp.Header.Get("X-Request-Id"), "req_") || strings.Contains(string(body), "a1Z") {
+			t.Errorf("a key was echoed: %q %s", resp.Header.Get("X-Request-Id"), body)
+		}
+	}
 	if resp, body := ask(t, "GET", base, "/healthz", "Authorization", ""); resp.StatusCode != 200 || body != "ok" {
 		t.Errorf("an open path answered %d %q", resp.StatusCode, body)
 	}

@@ -9,10 +9,11 @@ import (
 const maxRequestID = 64
 
 // requestID returns the client's X-Request-Id when it is 1–64 letters, digits,
-// hyphens and underscores, else a new one. It names a request in logs and
+// hyphens and underscores, and no key, else a new one: it is logged, sent back
+// and kept in the audit log, where no key may be. It names a request in logs and
 // guards nothing, so its random part need not be secret.
 func requestID(r *http.Request) string {
-	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) {
+	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) && !keyText.MatchString(given[0]) {
 		return given[0]
 	}
 	return newRequestID()
