@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"database/sql"
 	"time"
 )
@@ -17,3 +18,15 @@ func (db *DB) BoundWAL(most int64) {
 	db.engine.(*sqlite).wal.most = most
 	db.engine.(*sqlite).wal.next = time.Time{}
 }
+
+// CheckpointNow empties the log. Inside a change, where it is called, that fails.
+func (db *DB) CheckpointNow(ctx context.Context) error {
+	s := db.engine.(*sqlite)
+	db.BoundWAL(0)
+	defer db.BoundWAL(walMost)
+	return s.wal.bound(ctx, s.writer)
+}
+
+// SetAnswer sets how long an answer is waited for. Nothing else may use the
+// store meanwhile.
+func (db *DB) SetAnswer(limit time.Duration) { db.answer = limit }

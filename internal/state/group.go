@@ -21,6 +21,7 @@ type change struct {
 	ctx   context.Context //nolint:containedctx // of the caller, while it waits
 	do    func(*Tx) error
 	taken atomic.Bool   // by the writer, who will do it, or by the caller, who leaves
+	begun bool          // do was called
 	err   error         // final when done is closed
 	done  chan struct{} // closed by the writer
 }
@@ -110,7 +111,9 @@ func (s *sqlite) commit(all []*change) {
 		s.db.metrics.commits.Inc()
 	}
 	for _, c := range all {
-		if c.err == nil {
+		// A change that refused by itself did so after what it saw: when that is
+		// undone, so is its reason.
+		if c.err == nil || err != nil && c.begun {
 			c.err = err
 		}
 		close(c.done)
@@ -122,7 +125,7 @@ func (s *sqlite) commit(all []*change) {
 
 // transaction runs the changes in one transaction. Each has a savepoint, so
 // that one that fails is undone alone; its error is in its change. The error
-// returned is that of all the others: then nobody's change is there.
+// returned is that of all: then nobody's change is there.
 func (s *sqlite) transaction(ctx context.Context, all []*change) (err error) {
 	if s.writer == nil {
 		if err := s.connect(ctx); err != nil {
@@ -156,6 +159,7 @@ func (s *sqlite) transaction(ctx context.Context, all []*change) (err error) {
 			return err
 		}
 		tx := &Tx{ctx: ctx, session: s.writer, db: s.db}
+		c.begun = true
 		c.err = s.guarded(c.do, tx)
 		if tx.broken != nil {
 			return tx.broken

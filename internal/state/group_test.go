@@ -15,6 +15,7 @@ import (
 
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
+	"vayu/schema"
 )
 
 // inOneGroup runs changes that share one commit, in their order, and returns
@@ -120,6 +121,59 @@ func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestARefusalIsUndoneWithItsGroup: what it refused for is not there.
+func TestARefusalIsUndoneWithItsGroup(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	taken := schema.Refuse(schema.ConflictingParameters, "name", "This name is taken.")
+	errs := inOneGroup(
+		t, db,
+		func(tx *state.Tx) error { return set(tx, "name", "first") },
+		func(tx *state.Tx) error {
+			var owner string
+			if err := tx.QueryRow("SELECT value FROM setting WHERE name = 'name'").Scan(&owner); err != nil {
+				return err
+			}
+			return taken
+		},
+		func(tx *state.Tx) error { // COMMIT will say that a parent is missing
+			if _, err := tx.Exec("PRAGMA defer_foreign_keys = 1"); err != nil {
+				return err
+			}
+			_, err := tx.Exec("INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ('acc_nobody', 'live', 1, $1)", []byte{1})
+			return err
+		},
+	)
+	for i, err := range errs {
+		if !unavailable(err) || errors.Is(err, taken) {
+			t.Errorf("change %d of the group got %v, want service_unavailable", i, err)
+		}
+	}
+	wantSettings(t, db)
+}
+
+// TestAFailedCheckpointLeavesTheWriterAsItWas: patient with other processes.
+func TestAFailedCheckpointLeavesTheWriterAsItWas(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	patience := func(tx *state.Tx) (ms int) {
+		if err := tx.QueryRow("PRAGMA busy_timeout").Scan(&ms); err != nil {
+			t.Error(err)
+		}
+		return ms
+	}
+	update(t, db, func(tx *state.Tx) error {
+		before := patience(tx)
+		if err := db.CheckpointNow(t.Context()); err == nil {
+			t.Error("a checkpoint within a transaction went well: the test shows nothing")
+		}
+		if after := patience(tx); after != before || after == 0 {
+			t.Errorf("the writer waits for %d ms, want %d as before", after, before)
+		}
+		return nil
+	})
 }
 
 // TestABrokenWriterIsReplaced: the next change finds a new connection.

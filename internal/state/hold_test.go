@@ -54,8 +54,12 @@ func TestACommandWorksBesideTheService(t *testing.T) {
 	dir := t.TempDir()
 	var wait sync.WaitGroup
 	for _, name := range []string{"a", "b", "c"} { // they also make the store, in whatever order
+		command, ready, _ := statetest.Begin(t, state.Config{Data: dir, Share: true})
 		wait.Go(func() {
-			command := statetest.Open(t, state.Config{Data: dir, Share: true})
+			if err := ready(); err != nil {
+				t.Error(err)
+				return
+			}
 			if err := command.Update(context.Background(), func(tx *state.Tx) error { return set(tx, name, "1") }); err != nil {
 				t.Error(err)
 			}

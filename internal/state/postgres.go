@@ -28,6 +28,11 @@ const (
 	// statementTimeout is the server's own end of a statement, in milliseconds: a
 	// client waits for 10 s at most, and a lock behind it no longer.
 	statementTimeout = "10000"
+	// answerPatience is the client's own end of waiting, for a connection or for an
+	// answer: a server that hangs, or a network that swallows everything, does not
+	// end a statement. Half a second more than statementTimeout, so that where the
+	// server still works it is the one to say why.
+	answerPatience = 10*time.Second + 500*time.Millisecond
 	// idleTimeout is the server's end of a transaction whose client hangs, in
 	// milliseconds: its locks are in the way of all others.
 	idleTimeout = "30000"
@@ -43,6 +48,9 @@ func (p *postgres) open(ctx context.Context) error {
 	}
 	preset(cfg, "application_name", "vayu")
 	preset(cfg, "idle_in_transaction_session_timeout", idleTimeout)
+	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other end
+		cfg.ConnectTimeout = answerPatience
+	}
 	if err := p.migrate(ctx, cfg.Copy()); err != nil {
 		return err
 	}

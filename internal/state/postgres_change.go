@@ -81,14 +81,16 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 // no reason to fail: nothing has been done yet.
 func (p *postgres) begin(ctx, whole context.Context) (conn *sql.Conn, id string, err error) {
 	for try := 0; ; try++ {
-		conn, err := p.pool.Conn(ctx)
+		conn, err := p.connection(ctx)
 		if err != nil {
 			if p.db.hasEnded() {
 				err = errEnded
 			}
 			return nil, "", err
 		}
-		results, err := simpleAll(whole, conn, "BEGIN; SELECT pg_current_xact_id()::text")
+		limit, cancel := context.WithTimeout(whole, p.db.answer)
+		results, err := simpleAll(limit, conn, "BEGIN; SELECT pg_current_xact_id()::text")
+		cancel()
 		if err == nil {
 			return conn, string(results[1].Rows[0][0]), nil
 		}
@@ -97,6 +99,13 @@ func (p *postgres) begin(ctx, whole context.Context) (conn *sql.Conn, id string,
 			return nil, "", err
 		}
 	}
+}
+
+// connection waits for one that is free, or for a new one.
+func (p *postgres) connection(ctx context.Context) (*sql.Conn, error) {
+	limit, cancel := context.WithTimeout(ctx, p.db.answer)
+	defer cancel() // what is connected by then stays so
+	return p.pool.Conn(limit)
 }
 
 // outcome asks what became of a transaction whose COMMIT was not answered: nil

@@ -3,12 +3,12 @@ package state_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +16,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
+	migrations "vayu/schema/state"
 )
 
 // terminate ends every connection of other to the database of db.
@@ -238,18 +239,32 @@ func TestAStatementThatTakesTooLongEnds(t *testing.T) {
 	}
 }
 
-// TestInstancesThatStartTogetherMigrateOnce.
+// TestInstancesThatStartTogetherMigrateOnce: all come up, and every migration is
+// noted once.
 func TestInstancesThatStartTogetherMigrateOnce(t *testing.T) {
 	t.Parallel()
 	dsn := statetest.PostgresDSN(t)
-	began := time.Now()
-	var wait sync.WaitGroup
-	for range 4 {
-		wait.Go(func() { statetest.Open(t, state.Config{DSN: dsn, Connections: 2}) })
+	const instances = 4
+	all := make([]*state.DB, instances)
+	ready := make([]func() error, instances)
+	for i := range all {
+		all[i], ready[i], _ = statetest.Begin(t, state.Config{DSN: dsn, Connections: 2})
 	}
-	wait.Wait()
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("four instances took %s to start", took)
+	for i := range all {
+		if err := ready[i](); err != nil {
+			t.Fatalf("instance %d: %v", i, err)
+		}
+	}
+	files, err := fs.Glob(migrations.Files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows, versions int
+	if err := all[0].View(t.Context()).QueryRow("SELECT count(*), count(DISTINCT version_id) FROM goose_db_version").Scan(&rows, &versions); err != nil {
+		t.Fatal(err)
+	}
+	if want := len(files) + 1; rows != want || versions != want { // goose notes a version 0 first
+		t.Errorf("%d rows note %d versions, want %d of each", rows, versions, want)
 	}
 }
 

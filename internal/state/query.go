@@ -142,16 +142,20 @@ type View struct {
 	db  *DB
 }
 
-// View returns a reader whose queries end with ctx.
+// View returns a reader whose queries end with ctx, and after about ten seconds
+// in any case: each with the reading of all its rows. What may take longer asks
+// for less at a time.
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
 
 // QueryRow asks for one row.
 func (v View) QueryRow(query string, args ...any) Row { return Row{v, query, args} }
 
 func (v View) scan(query string, args, dest []any) error {
+	limit, cancel := context.WithTimeout(v.ctx, v.db.answer)
+	defer cancel()
 	var err error
 	for range readTries {
-		err = v.db.engine.reader().QueryRowContext(v.ctx, query, args...).Scan(dest...)
+		err = v.db.engine.reader().QueryRowContext(limit, query, args...).Scan(dest...)
 		if err == nil || v.db.engine.fault(err) != lost {
 			break
 		}
@@ -164,11 +168,13 @@ func (v View) scan(query string, args, dest []any) error {
 const readTries = 2
 
 func (v View) each(do func(Scanner) error, query string, args []any) error {
+	limit, cancel := context.WithTimeout(v.ctx, v.db.answer)
+	defer cancel()
 	var fault error
 	for range readTries {
 		var n int
 		var err error
-		n, err, fault = each(v.ctx, v.db.engine.reader(), do, query, args)
+		n, err, fault = each(limit, v.db.engine.reader(), do, query, args)
 		if fault == nil {
 			return err
 		}

@@ -95,12 +95,16 @@ func (s *sqlite) fits(ctx context.Context, holder hold.Holder) error {
 	return nil
 }
 
+// busyTimeout is how long a statement waits for another process, in
+// milliseconds: as long as a client waits.
+const busyTimeout = "10000"
+
 // sqliteDSN: every commit is on disk when it returns (FULL), readers and the
 // writer do not wait for each other (WAL), and a command beside the service
 // waits for its turn.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
-		"_pragma=busy_timeout(10000)", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
+		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
 		fmt.Sprintf("_pragma=journal_size_limit(%d)", walMost), "_dqs=0",
 	}, more...)
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(settings, "&")}).String()
@@ -151,7 +155,8 @@ var sqliteFaults = map[int]bool{
 
 func (s *sqlite) fault(err error) fault {
 	var stated *driver.Error
-	if errors.Is(err, errGroup) || errors.Is(err, sql.ErrConnDone) || errors.As(err, &stated) && sqliteFaults[stated.Code()&0xff] {
+	if errors.Is(err, errGroup) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &stated) && sqliteFaults[stated.Code()&0xff] {
 		return unable
 	}
 	return sound

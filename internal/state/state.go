@@ -41,6 +41,8 @@ type DB struct {
 	// patience is how long a change on a server may take before its connection is
 	// given up.
 	patience time.Duration
+	// answer is how long a connection, or the answer to a question, is waited for.
+	answer time.Duration
 }
 
 // engine is what differs between SQLite and PostgreSQL.
@@ -62,7 +64,7 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	if c.Connections == 0 {
 		c.Connections = 16
 	}
-	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: changePatience}
+	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: changePatience, answer: answerPatience}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)

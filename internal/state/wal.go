@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 )
@@ -27,7 +28,7 @@ type wal struct {
 
 // bound empties the log when it has grown too long: without this, readers that
 // overlap without end would keep SQLite from ever starting it anew.
-func (w *wal) bound(ctx context.Context, writer *statements) error {
+func (w *wal) bound(ctx context.Context, writer *statements) (err error) {
 	now := time.Now()
 	if now.Before(w.next) || writer == nil {
 		return nil
@@ -37,14 +38,13 @@ func (w *wal) bound(ctx context.Context, writer *statements) error {
 	if err != nil || info.Size() <= w.most {
 		return err
 	}
-	for _, statement := range []string{
-		"PRAGMA busy_timeout = " + walBusy,
-		"PRAGMA wal_checkpoint(TRUNCATE)", // says that readers were in the way in its row; the next look tells
-		"PRAGMA busy_timeout = 10000",
-	} {
-		if _, err := writer.conn.ExecContext(ctx, statement); err != nil {
-			return err
-		}
+	exec := func(statement string) error {
+		_, err := writer.conn.ExecContext(ctx, statement)
+		return err
 	}
-	return nil
+	if err := exec("PRAGMA busy_timeout = " + walBusy); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, exec("PRAGMA busy_timeout = "+busyTimeout)) }()
+	return exec("PRAGMA wal_checkpoint(TRUNCATE)") // says that readers were in the way in its row; the next look tells
 }

@@ -71,6 +71,18 @@ func Open(tb testing.TB, c state.Config, metrics ...prometheus.Registerer) *stat
 // waits until it has stopped. It may be called more than once.
 func Start(tb testing.TB, c state.Config, metrics ...prometheus.Registerer) (db *state.DB, stop func()) {
 	tb.Helper()
+	db, ready, stop := Begin(tb, c, metrics...)
+	if err := ready(); err != nil {
+		stop()
+		tb.Fatalf("the state store did not become ready: %v", err)
+	}
+	return db, stop
+}
+
+// Begin is Start that does not wait, so that several can begin together. The
+// store can be used once ready has returned nil; any goroutine may call it.
+func Begin(tb testing.TB, c state.Config, metrics ...prometheus.Registerer) (db *state.DB, ready func() error, stop func()) {
+	tb.Helper()
 	var reg prometheus.Registerer
 	if len(metrics) > 0 {
 		reg = metrics[0]
@@ -94,21 +106,20 @@ func Start(tb testing.TB, c state.Config, metrics ...prometheus.Registerer) (db 
 		}
 	})
 	tb.Cleanup(stop)
-	ready, done := context.WithTimeout(ctx, patience)
-	defer done()
-	go func() {
-		select {
-		case err := <-ended: // before it was ready
-			ended <- err
-			done()
-		case <-ready.Done():
-		}
-	}()
-	if err := db.Ready(ready); err != nil {
-		stop()
-		tb.Fatalf("the state store did not become ready: %v", err)
+	ready = func() error {
+		limit, done := context.WithTimeout(ctx, patience)
+		defer done()
+		go func() {
+			select {
+			case err := <-ended: // before it was ready
+				ended <- err
+				done()
+			case <-limit.Done():
+			}
+		}()
+		return db.Ready(limit)
 	}
-	return db, stop
+	return db, ready, stop
 }
 
 // PostgresDSN makes a database for this test alone and returns its address. It

@@ -1,0 +1,139 @@
+package state_test
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/config"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// silence passes bytes to the server until hush: then it goes on taking
+// connections and what they say, and answers nothing.
+func silence(t *testing.T, dsn config.DSN) (through config.DSN, hush func()) {
+	t.Helper()
+	address, err := url.Parse(string(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	server := address.Host
+	var silent atomic.Bool
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			upstream, err := net.Dial("tcp", server)
+			if err != nil {
+				return
+			}
+			go pass(upstream, client, nil)
+			go swallow(client, upstream, &silent)
+		}
+	}()
+	address.Host = listener.Addr().String()
+	return config.DSN(address.String()), func() { silent.Store(true) }
+}
+
+// swallow copies until silent, and after that only reads.
+func swallow(to, from net.Conn, silent *atomic.Bool) {
+	defer to.Close()
+	defer from.Close()
+	piece := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(piece)
+		if err != nil {
+			return
+		}
+		if silent.Load() {
+			continue
+		}
+		if _, err := to.Write(piece[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// asks are the ways to wait for a store.
+var asks = map[string]func(context.Context, *state.DB) error{
+	"a change": func(ctx context.Context, db *state.DB) error {
+		return db.Update(ctx, func(*state.Tx) error { return nil })
+	},
+	"a row": func(ctx context.Context, db *state.DB) error { return db.Check(ctx) },
+	"rows": func(ctx context.Context, db *state.DB) error {
+		return state.Each(db.View(ctx), func(state.Scanner) error { return nil }, "SELECT 1")
+	},
+}
+
+// wantOwnEnd asks with a patience that is far longer than the store's.
+func wantOwnEnd(t *testing.T, db *state.DB, ask func(context.Context, *state.DB) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	if err := ask(ctx, db); !unavailable(err) {
+		t.Errorf("got %v, want service_unavailable", err)
+	}
+	if ctx.Err() != nil {
+		t.Error("only the caller's own patience ended the waiting")
+	}
+}
+
+// TestAServerThatNeverAnswersIsNotWaitedFor: neither on a connection that was
+// there before it fell silent, nor for a new one.
+func TestAServerThatNeverAnswersIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, ask := range asks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn, hush := silence(t, statetest.PostgresDSN(t))
+			db := statetest.Open(t, state.Config{DSN: dsn, Connections: 2})
+			if err := ask(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			hush()
+			db.SetAnswer(50 * time.Millisecond)
+			for range 3 { // the first has the old connection
+				wantOwnEnd(t, db, ask)
+			}
+		})
+	}
+}
+
+// TestAConnectionThatNeverBecomesFreeIsNotWaitedFor.
+func TestAConnectionThatNeverBecomesFreeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t), Connections: 1})
+	update(t, db, func(*state.Tx) error {
+		db.SetAnswer(50 * time.Millisecond)
+		for name, ask := range asks {
+			t.Run(name, func(t *testing.T) { wantOwnEnd(t, db, ask) }) //nolint:paralleltest // while the only connection is taken
+		}
+		return nil
+	})
+}
+
+// TestAnAnswerOfSQLiteHasTheSameEnd.
+func TestAnAnswerOfSQLiteHasTheSameEnd(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	db.SetAnswer(50 * time.Millisecond)
+	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	wantOwnEnd(t, db, func(ctx context.Context, db *state.DB) error {
+		var n int
+		return db.View(ctx).QueryRow(endless).Scan(&n)
+	})
+	wantOwnEnd(t, db, func(ctx context.Context, db *state.DB) error {
+		return state.Each(db.View(ctx), func(state.Scanner) error { return nil }, endless)
+	})
+}
