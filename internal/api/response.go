@@ -28,6 +28,8 @@ type Response struct {
 	// and zero for none.
 	Modified []string
 	Changed  time.Time
+	// Type is the Content-Type header; nil means JSON.
+	Type []string
 	// Cache is the Cache-Control header; nil means no-store.
 	Cache []string
 	// Length is the Content-Length header of Body; nil lets it be computed.
@@ -36,6 +38,7 @@ type Response struct {
 	Location string
 	// Replayed marks the stored reply to a call that was made before.
 	Replayed bool
+	packed   map[string][]byte // the whole by encoding, when it is there already
 }
 
 // Ready fills in the headers of a body that never changes again: its strong
@@ -167,6 +170,9 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 		return status
 	}
 	h["Content-Type"] = jsonType
+	if resp.Type != nil {
+		h["Content-Type"] = resp.Type
+	}
 	if resp.Location != "" {
 		h["Location"] = []string{resp.Location}
 	}
@@ -175,20 +181,24 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	}
 	if encoding != "" {
 		h["Content-Encoding"] = []string{encoding}
-		w.WriteHeader(status)
-		if r.Method != http.MethodHead {
-			compress(w, encoding, body, resp.Tail)
+		packed := resp.packed[encoding]
+		if packed == nil {
+			w.WriteHeader(status)
+			if r.Method != http.MethodHead {
+				compress(w, encoding, body, resp.Tail)
+			}
+			return status
 		}
-		return status
-	}
-	if resp.Length != nil {
+		h["Content-Length"] = []string{strconv.Itoa(len(packed))}
+		body = packed
+	} else if resp.Length != nil {
 		h["Content-Length"] = resp.Length
 	} else {
 		h["Content-Length"] = []string{strconv.Itoa(size)}
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) //nolint:gosec // it is JSON and says so; a client that went away is its own business
+		_, _ = w.Write(body) //nolint:gosec // it says its type, and nosniff; a client that went away is its own business
 		for _, part := range resp.Tail {
 			_, _ = w.Write(part) //nolint:gosec // the same
 		}

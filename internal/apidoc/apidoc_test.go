@@ -14,7 +14,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/api"
+	"vayu/internal/api/apitest"
 	"vayu/internal/apidoc"
 )
 
@@ -84,6 +87,49 @@ func TestPagesAreKeptByClients(t *testing.T) {
 		}
 		if resp, body := ask(t, http.MethodHead, path); body != "" || resp.Header.Get("Content-Length") != full.Header.Get("Content-Length") {
 			t.Errorf("%s: HEAD: %q %v", path, body, resp.Header)
+		}
+	}
+}
+
+// TestPagesAreAsTheyPromise asks a service, whose router adds headers.
+func TestPagesAreAsTheyPromise(t *testing.T) {
+	t.Parallel()
+	pages, err := apidoc.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := api.New(api.Config{Open: pages, Access: apitest.Keys{}, Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(nil)
+	if server.Listener, err = api.NewListener(server.Listener, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	server.Config = api.NewServer(h, nil)
+	server.Start()
+	defer server.Close()
+	client := http.Client{Transport: apitest.Transport(t, nil)}
+	for path := range pages {
+		for _, headers := range [][2]string{{"Accept", "*/*"}, {"Accept-Encoding", "gzip"}, {"Accept-Encoding", "zstd"}, {"If-None-Match", "*"}} {
+			for _, method := range [...]string{http.MethodGet, http.MethodHead} {
+				r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, http.NoBody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set(headers[0], headers[1])
+				resp, err := client.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp.Body.Close()
+				if headers[0] == "Accept-Encoding" && (resp.Header.Get("Content-Encoding") != headers[1] || resp.ContentLength < 1000) {
+					t.Errorf("%s %s: %d bytes, %v", method, path, resp.ContentLength, resp.Header)
+				}
+				if resp.Header.Get("X-Content-Type-Options") != "nosniff" {
+					t.Errorf("%s %s: %v", method, path, resp.Header)
+				}
+			}
 		}
 	}
 }
