@@ -148,7 +148,7 @@ type ProblemBody struct {
 
 // Refuse makes a problem. Field is the parameter or JSON field at fault, or "".
 func Refuse(code Code, field, message string) *Problem {
-	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() >= 502}
+	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
 
 // Unavailable is a refusal as service_unavailable because of something that may

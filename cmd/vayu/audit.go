@@ -25,14 +25,22 @@ kept elsewhere proves the log against those who may write to the store.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				names := map[string]string{}
+				all, err := account.ListAccounts(st.db.View(ctx))
+				if err != nil {
+					return err
+				}
+				for _, a := range all {
+					names[a.ID] = a.Name
+				}
 				whole := true
-				err := account.VerifyAudit(ctx, st.db, "", func(c account.AuditReport) {
+				err = account.VerifyAudit(ctx, st.db, "", func(c account.AuditReport) {
 					if c.Reason != "" {
 						whole = false
-						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", c.Account, c.World, c.Wrong, c.Reason)
+						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", names[c.Account], c.World, c.Wrong, c.Reason)
 						return
 					}
-					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "ok    %s %s: %d rows, the last has the hash %s\n", c.Account, c.World, c.Rows, c.Hash)
+					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "ok    %s %s: %d rows, the last has the hash %s\n", names[c.Account], c.World, c.Rows, c.Hash)
 				})
 				if err == nil && !whole {
 					return errReported

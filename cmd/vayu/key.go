@@ -55,7 +55,7 @@ service within a second. An account that is not there is made.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.mode, "mode", "", "world of the key: live, or test for the sandbox")
+	f.StringVar(&r.mode, "mode", "", "world of the key: live, or test for the sandbox (sandbox does too)")
 	f.StringVar(&r.account, "account", defaultAccount, "name of the account")
 	f.StringVar(&r.plan, "plan", "", "plan of the account (default: what it has, or free)")
 	f.StringVar(&r.name, "name", "", "what people call the key")
@@ -77,7 +77,7 @@ func (r keyRequest) spec(now time.Time) (account.KeySpec, error) {
 	case "test", "sandbox":
 		spec.World = schema.Sandbox
 	default:
-		return spec, fmt.Errorf("--mode: %q is neither live nor test", r.mode)
+		return spec, fmt.Errorf("--mode: %q is neither live nor test (or sandbox, which is the same)", r.mode)
 	}
 	for _, scope := range r.scopes {
 		spec.Scopes = append(spec.Scopes, schema.Scope(strings.TrimSpace(scope)))
@@ -163,8 +163,9 @@ func show(cmd *cobra.Command, made account.Made, quiet bool) {
 	if made.SigningSecret != "" {
 		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "signing secret  %s\n", made.SigningSecret)
 	}
-	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "id              %s\nscopes          %s\n\nThe key is shown this once; only its hash is kept.\n",
-		made.Record.ID, words(made.Record.Scopes))
+	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "id              %s\nscopes          %s\naddresses       %s\nends            %s\n\n"+
+		"The key is shown this once; only its hash is kept.\n",
+		made.Record.ID, words(made.Record.Scopes), addresses(made.Record.AllowList), orElse(made.Record.ExpiresAt, "never"))
 }
 
 func words(scopes []schema.Scope) string {
@@ -184,12 +185,15 @@ func newKeyList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tSCOPES")
+				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
 				err := st.eachKey(ctx, name, func(holder account.Holder, k schema.Key) {
-					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
-						k.Name, keyState(k), orDash(k.LastUsedAt), words(k.Scopes))
+					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\t%v\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
+						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, words(k.Scopes))
 				})
-				return errors.Join(err, out.Flush())
+				if err != nil {
+					return err
+				}
+				return out.Flush()
 			})
 		},
 	}
@@ -238,9 +242,9 @@ func keyState(k schema.Key) string {
 	return "active"
 }
 
-func orDash(text *string) string {
+func orElse(text *string, none string) string {
 	if text == nil {
-		return "-"
+		return none
 	}
 	return *text
 }

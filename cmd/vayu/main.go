@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -35,14 +36,25 @@ func plainly(err error) string {
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
 		return err.Error()
 	}
-	text := refused.Message
-	for _, d := range refused.Details {
-		text += "\n  " + d.Field + ": " + d.Message
+	if len(refused.Details) == 0 {
+		return flagOf(refused.Field) + refused.Message
 	}
-	if refused.Field != "" {
-		text = refused.Field + ": " + text
+	lines := make([]string, len(refused.Details))
+	for i, d := range refused.Details {
+		lines[i] = flagOf(d.Field) + d.Message
 	}
-	return text
+	return strings.Join(lines, "\n      ")
+}
+
+// flagNames says which flag stands for a field of the API.
+var flagNames = map[string]string{
+	"allow_list": "--allow: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "plan": "--plan: ", "scopes": "--scopes: ",
+}
+
+// flagOf is what is said before the message about a field.
+func flagOf(field string) string {
+	name, _, _ := strings.Cut(field, ".")
+	return flagNames[name]
 }
 
 // errReported ends a command with status 1 after it has said what is wrong.

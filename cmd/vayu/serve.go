@@ -146,18 +146,20 @@ func (s *service) run(ctx context.Context) error {
 	}
 	address := s.scheme() + "://" + listener.Addr().String()
 	restored := s.query.Restore() > 0
-	s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
 	s.air.answering = func() { s.greet(address) }
-	if _, ok := s.query.Newest(schema.Sandbox); ok {
-		s.air.announce()
-	}
 	// The API stands before the air in the list: it answers from the snapshot
 	// of the last run while the engine starts.
 	parts := []run.Part{
 		{Name: "state", Run: s.state.Run, Ready: s.stateReady},
 		{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
 		{Name: "engine", Run: s.db.Run, Drain: engineDrain},
-		{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second},
+		{Name: "api", Run: func(ctx context.Context) error {
+			s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
+			if _, ok := s.query.Newest(schema.Sandbox); ok {
+				s.air.announce()
+			}
+			return s.serve(ctx, listener)
+		}, Drain: apiDrain + time.Second},
 		{Name: "air", Run: s.air.Run},
 	}
 	if s.certificates != nil {

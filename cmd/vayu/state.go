@@ -37,8 +37,11 @@ func runStateTool(cmd *cobra.Command, create bool, work func(ctx context.Context
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(cfg.Data); err != nil && !create && cfg.State == "" {
-		return noData(cfg.Data)
+	if _, err := os.Stat(cfg.Data); err != nil && cfg.State == "" {
+		if !create {
+			return noData(cfg.Data)
+		}
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "there is no data directory %q yet; it is made\n", cfg.Data)
 	}
 	if err := unlessRestoring(cfg.Data); err != nil {
 		return err
