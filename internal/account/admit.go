@@ -44,6 +44,13 @@ func (s *Service) admit(c *api.Call, route *api.Route) (*pass, *schema.Problem) 
 	return p, nil
 }
 
+// Refusals of keys.
+var (
+	errUnknownKey = schema.Refuse(schema.Unauthorized, "", "The API key is not known.")
+	errRevokedKey = schema.Refuse(schema.KeyRevoked, "", "The API key was revoked.")
+	errExpiredKey = schema.Refuse(schema.KeyExpired, "", "The API key has expired.")
+)
+
 // identify finds the key of a call. What is no key gets one answer, whatever is
 // wrong with it.
 func (s *Service) identify(c *api.Call, now time.Time) (*grant, *schema.Problem) {
@@ -59,14 +66,14 @@ func (s *Service) identify(c *api.Call, now time.Time) (*grant, *schema.Problem)
 		g = s.seek(c.Context(), hashKey(key))
 	}
 	if g == nil {
-		return nil, schema.Refuse(schema.Unauthorized, "", "The API key is not known.")
+		return nil, errUnknownKey
 	}
 	c.Principal = api.Principal{World: g.world, Account: g.account.id, Key: g.id}
 	switch {
 	case g.revokedAt != 0 && now.UnixMicro() >= g.revokedAt:
-		return nil, schema.Refuse(schema.KeyRevoked, "", "The API key was revoked.")
+		return nil, errRevokedKey
 	case g.expiresAt != 0 && now.UnixMicro() >= g.expiresAt:
-		return nil, schema.Refuse(schema.KeyExpired, "", "The API key has expired.")
+		return nil, errExpiredKey
 	}
 	return g, nil
 }

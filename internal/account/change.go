@@ -2,6 +2,7 @@ package account
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -22,42 +23,76 @@ type Changer func(c *api.Call, tx *state.Tx) (api.Response, Entry, error)
 // not its Idempotency-Key.
 func (s *Service) Change(do Changer) api.Handler {
 	return func(c *api.Call) (api.Response, error) {
-		once, err := s.onceOf(c)
-		if err != nil {
-			return api.Response{}, err
-		}
-		var resp api.Response
-		err = s.DB.Update(c.Context(), func(tx *state.Tx) error {
-			now := s.Now()
-			if once != nil {
-				stored, err := once.claim(tx, now)
-				if stored != nil {
-					resp = *stored
-				}
-				if err != nil || stored != nil {
-					return err
-				}
-			}
-			var entry Entry
-			var err error
-			if resp, entry, err = do(c, tx); err != nil {
-				return err
-			}
-			if resp, err = finished(resp); err != nil {
-				return err
-			}
-			if once != nil {
-				if err := once.keep(tx, resp); err != nil {
-					return err
-				}
-			}
-			return auditCall(tx, now, c, entry)
-		})
-		if err != nil {
-			return api.Response{}, err
-		}
-		return resp, nil
+		return s.change(c, change{do: func(c *api.Call, tx *state.Tx, _ KeyRecord) (api.Response, Entry, error) {
+			return do(c, tx)
+		}})
 	}
+}
+
+// change is a state-changing call of a key, which is caller as its row is now.
+type change struct {
+	do func(c *api.Call, tx *state.Tx, caller KeyRecord) (api.Response, Entry, error)
+	// access says that accounts or keys are changed. Then others of its kind wait
+	// before the caller is looked at, so that none that is being revoked leaves
+	// something behind.
+	access bool
+	// after looks at the reply, also at a stored one; nil for none. When it fails,
+	// nothing has happened.
+	after func(tx *state.Tx, caller KeyRecord, resp api.Response) error
+}
+
+func (s *Service) change(c *api.Call, ch change) (resp api.Response, err error) {
+	once, err := s.onceOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	err = s.DB.Update(c.Context(), func(tx *state.Tx) error {
+		now := s.Now()
+		if ch.access {
+			if err := Lock(tx); err != nil {
+				return err
+			}
+		}
+		caller, err := callerOf(tx, c, now)
+		if err != nil {
+			return err
+		}
+		var entry Entry
+		var stored bool
+		if resp, entry, stored, err = once.perform(tx, now, func() (api.Response, Entry, error) { return ch.do(c, tx, caller) }); err != nil {
+			return err
+		}
+		if ch.after != nil {
+			if err := ch.after(tx, caller, resp); err != nil {
+				return err
+			}
+		}
+		if stored {
+			return nil
+		}
+		return auditCall(tx, now, c, entry)
+	})
+	if err != nil {
+		return api.Response{}, err
+	}
+	return resp, nil
+}
+
+// callerOf reads the key of a call anew: the one in memory may be as old as a
+// look at the store, and a key that was revoked meanwhile must change nothing.
+func callerOf(tx *state.Tx, c *api.Call, now time.Time) (KeyRecord, error) {
+	k, err := KeyByID(tx, c.Key, now)
+	switch {
+	case errors.Is(err, errNoKey):
+		return k, errUnknownKey
+	case err != nil:
+		return k, err
+	case k.RevokedAt != nil:
+		return k, errRevokedKey
+	case !k.Active:
+		return k, errExpiredKey
+	}
+	return k, nil
 }
 
 // auditCall appends what a call has changed; an entry without an action says

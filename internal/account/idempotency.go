@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -58,6 +59,27 @@ func validIdempotencyKey(text string) bool {
 	return len(text) > 0 && len(text) <= idempotencyLongest
 }
 
+// perform does what a call asks for, or finds the reply of the call that has done
+// it; then stored is true. Without an Idempotency-Key it just does it.
+func (o *once) perform(tx *state.Tx, now time.Time, do func() (api.Response, Entry, error)) (resp api.Response, e Entry, stored bool, err error) {
+	if o != nil {
+		before, err := o.claim(tx, now)
+		if err != nil {
+			return api.Response{}, Entry{}, false, err
+		}
+		if before != nil {
+			return *before, Entry{}, true, nil
+		}
+	}
+	if resp, e, err = do(); err != nil {
+		return api.Response{}, Entry{}, false, err
+	}
+	if resp, err = finished(resp); err == nil && o != nil {
+		err = o.keep(tx, resp)
+	}
+	return resp, e, false, err
+}
+
 // claim takes the key for this call, or returns the reply of the call that has
 // it. Of two at the same instant the second waits in this statement until the
 // first has committed or is undone.
@@ -86,17 +108,21 @@ func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 		return nil, schema.Refuse(schema.IdempotencyConflict, idempotencyHeader,
 			"This Idempotency-Key was used with another request within the last 24 hours.")
 	}
-	if resp.Body, err = o.box.Open(sealed, o.about()); err != nil {
+	text, err := o.box.Open(sealed, o.about())
+	if err != nil {
 		return nil, fmt.Errorf("opening a stored reply: %w", err)
 	}
+	location, body, _ := bytes.Cut(text, []byte("\n"))
+	resp.Location, resp.Body = string(location), body
 	return resp, nil
 }
 
-// keep stores the reply of the call that has claimed the key.
+// keep stores the reply of the call that has claimed the key: its Location, a
+// line feed, its body.
 func (o *once) keep(tx *state.Tx, resp api.Response) error {
-	body := resp.Body
+	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {
-		body = append(slices.Clip(body), part...)
+		body = append(body, part...)
 	}
 	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
 		o.account, o.mode, o.key, resp.Status, o.box.Seal(body, o.about()))

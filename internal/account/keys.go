@@ -40,6 +40,8 @@ type KeyRecord struct {
 	schema.Key
 	Account string
 	World   schema.World
+
+	expiresAt time.Time // exactly; zero for never
 }
 
 // check returns what of a specification is stored, and its faults but for those
@@ -163,6 +165,9 @@ func scanKey(now time.Time) func(state.Scanner) (KeyRecord, error) {
 		k.RequireSignature = required != 0
 		k.CreatedAt = *shownTime(sql.NullInt64{Int64: created, Valid: true})
 		k.ExpiresAt, k.RevokedAt, k.LastUsedAt = shownTime(expires), shownTime(revoked), shownTime(used)
+		if expires.Valid {
+			k.expiresAt = time.UnixMicro(expires.Int64).UTC()
+		}
 		if from.Valid {
 			k.RotatedFrom = &from.String
 		}

@@ -19,9 +19,10 @@ const (
 var errGrace = schema.Refuse(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
 
 // RotateKey makes a key that takes over from another: the same name, scopes,
-// world, allow-list and need of signatures, with a secret of its own, and no
-// expiry. The old key goes on for the grace, unless it expires sooner. Of a key
-// that is revoked or expired there is nothing to take over.
+// world, allow-list, need of signatures and expiry, with a secret of its own.
+// The old key goes on for the grace, unless it expires sooner; that is then its
+// expiry, also for whoever rotates it a second time. Of a key that is revoked or
+// expired there is nothing to take over.
 func RotateKey(tx *state.Tx, box *seal.Box, id string, grace time.Duration, now time.Time) (Made, Entry, error) {
 	if grace < 0 || grace > LongestGrace {
 		return Made{}, Entry{}, errGrace
@@ -45,7 +46,7 @@ func RotateKey(tx *state.Tx, box *seal.Box, id string, grace time.Duration, now 
 	}
 	spec := KeySpec{
 		Account: old.Account, World: old.World, Name: old.Name, Scopes: old.Scopes,
-		AllowList: old.AllowList, RequireSignature: old.RequireSignature,
+		AllowList: old.AllowList, RequireSignature: old.RequireSignature, ExpiresAt: old.expiresAt,
 	}
 	scopes, networks, f := spec.check()
 	if err := f.problem(); err != nil {

@@ -59,10 +59,10 @@ func (s *Service) patchAccount(c *api.Call) (api.Response, error) {
 	if c.World != schema.Live {
 		return api.Response{}, schema.Refuse(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
 	}
-	return s.refreshed(c, func(c *api.Call, tx *state.Tx) (api.Response, Entry, error) {
+	return s.refreshed(c, change{do: func(c *api.Call, tx *state.Tx, _ KeyRecord) (api.Response, Entry, error) {
 		h, entry, err := SetAllowList(tx, c.Account, wanted.AllowList)
 		return s.shown(c, h), entry, err
-	})
+	}})
 }
 
 // getUsage answers GET /v1/usage: the days from and to, both included.

@@ -2,7 +2,6 @@ package account
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +12,15 @@ import (
 	"vayu/schema"
 )
 
+// lastYear is the last that RFC 3339 can write.
+const lastYear = 9999
+
 // keyWanted is the body of POST /v1/keys.
 type keyWanted struct {
 	Name             string         `json:"name"`
 	Scopes           []schema.Scope `json:"scopes"`
 	AllowList        []string       `json:"allow_list"`
-	RequireSignature bool           `json:"require_signature"`
+	RequireSignature *bool          `json:"require_signature"`
 	ExpiresAt        *string        `json:"expires_at"`
 	Mode             *string        `json:"mode"`
 }
@@ -27,12 +29,12 @@ type keyWanted struct {
 func (w *keyWanted) spec(c *api.Call, now time.Time) (KeySpec, error) {
 	k := KeySpec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
-		AllowList: w.AllowList, RequireSignature: w.RequireSignature,
+		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature,
 	}
 	_, _, f := k.check()
 	if w.ExpiresAt != nil {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
-		if err != nil {
+		if err != nil || at.UTC().Year() > lastYear {
 			f.add("expires_at", "An instant is written as in RFC 3339, such as 2027-01-31T00:00:00Z.")
 		} else {
 			k.ExpiresAt = at.UTC().Truncate(time.Second)
@@ -66,51 +68,44 @@ func (s *Service) postKey(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	scopes := spec.Scopes
-	if scopes == nil {
-		scopes = defaultScopes()
-	}
-	// Before the stored reply of another key's call could be found: it may hold a
-	// key that can do more than this one.
-	if err := s.mayHandOn(c, scopes); err != nil {
-		return api.Response{}, err
-	}
-	return s.refreshed(c, func(c *api.Call, tx *state.Tx) (api.Response, Entry, error) {
-		made, entry, err := CreateKey(tx, s.Box, spec, s.Now())
-		return keyMade(made), entry, err
+	return s.refreshed(c, change{
+		do: func(_ *api.Call, tx *state.Tx, caller KeyRecord) (api.Response, Entry, error) {
+			spec := caller.inherited(spec, wanted.RequireSignature == nil)
+			made, entry, err := CreateKey(tx, s.Box, spec, s.Now())
+			return keyMade(made), entry, err
+		},
+		after: s.mayHandOn,
 	})
 }
 
+// keysPath is where keys are found by their id.
+const keysPath = "/v1/keys/"
+
 func keyMade(made Made) api.Response {
-	return api.Response{Status: http.StatusCreated, Value: schema.KeyMade{
+	return api.Response{Status: http.StatusCreated, Location: keysPath + made.Record.ID, Value: schema.KeyMade{
 		Status: schema.Success, Key: made.Key, SigningSecret: made.SigningSecret, Data: made.Record,
 	}}
 }
 
 // refreshed makes a change of keys or accounts and lets this instance know it
 // before the reply does.
-func (s *Service) refreshed(c *api.Call, do Changer) (api.Response, error) {
-	resp, err := s.Change(do)(c)
+func (s *Service) refreshed(c *api.Call, ch change) (api.Response, error) {
+	ch.access = true
+	resp, err := s.change(c, ch)
 	if err == nil {
 		s.refresh(c.Context())
 	}
 	return resp, err
 }
 
-// mayHandOn demands that the calling key has the scopes itself: else any key
-// with keys:manage were a key to everything.
-func (s *Service) mayHandOn(c *api.Call, scopes []schema.Scope) error {
-	var own string
-	if err := s.DB.View(c.Context()).QueryRow("SELECT scopes FROM api_key WHERE id = $1", c.Key).Scan(&own); err != nil {
+// mayHandOn demands that the key of a reply can do no more than the one that
+// gets to read it. A stored reply may be that of a stronger key's call.
+func (s *Service) mayHandOn(tx *state.Tx, caller KeyRecord, resp api.Response) error {
+	made, err := KeyByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
+	if err != nil {
 		return err
 	}
-	has := strings.Fields(own)
-	for _, scope := range scopes {
-		if !slices.Contains(has, string(scope)) {
-			return schema.Refuse(schema.InsufficientScope, "scopes", "A key can hand on only scopes that it has; this one lacks "+string(scope)+".")
-		}
-	}
-	return nil
+	return caller.covers(made)
 }
 
 // ownKey returns the key of the path, when it is one of the caller's account and
@@ -161,14 +156,14 @@ func (s *Service) deleteKey(c *api.Call) (api.Response, error) {
 	if _, err := parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
-	return s.refreshed(c, func(c *api.Call, tx *state.Tx) (api.Response, Entry, error) {
+	return s.refreshed(c, change{do: func(c *api.Call, tx *state.Tx, _ KeyRecord) (api.Response, Entry, error) {
 		k, err := s.ownKey(c, tx)
 		if err != nil {
 			return api.Response{}, Entry{}, err
 		}
 		k, entry, err := RevokeKey(tx, k.ID, s.Now())
 		return keyShown(k), entry, err
-	})
+	}})
 }
 
 // rotateKey answers POST /v1/keys/{id}/rotate.
@@ -180,16 +175,16 @@ func (s *Service) rotateKey(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	old, err := s.ownKey(c, s.DB.View(c.Context()))
-	if err != nil {
-		return api.Response{}, err
-	}
-	if err := s.mayHandOn(c, old.Scopes); err != nil { // as in postKey
-		return api.Response{}, err
-	}
-	return s.refreshed(c, func(_ *api.Call, tx *state.Tx) (api.Response, Entry, error) {
-		made, entry, err := RotateKey(tx, s.Box, old.ID, grace, s.Now())
-		return keyMade(made), entry, err
+	return s.refreshed(c, change{
+		do: func(c *api.Call, tx *state.Tx, _ KeyRecord) (api.Response, Entry, error) {
+			old, err := s.ownKey(c, tx)
+			if err != nil {
+				return api.Response{}, Entry{}, err
+			}
+			made, entry, err := RotateKey(tx, s.Box, old.ID, grace, s.Now())
+			return keyMade(made), entry, err
+		},
+		after: s.mayHandOn, // what takes over can do as much as the old key
 	})
 }
 
