@@ -10,19 +10,6 @@ import (
 // proxies are the networks whose X-Forwarded-For is believed.
 type proxies []netip.Prefix
 
-// newProxies writes networks of IPv4 addresses in IPv6 form as what they are,
-// since that is how addresses are compared.
-func newProxies(given []netip.Prefix) proxies {
-	var p proxies
-	for _, network := range given {
-		if network.Addr().Is4In6() && network.Bits() >= 96 {
-			network = netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
-		}
-		p = append(p, network.Masked())
-	}
-	return p
-}
-
 func (p proxies) trust(a netip.Addr) bool {
 	for _, network := range p {
 		if network.Contains(a) {

@@ -5,13 +5,15 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"vayu/internal/config"
 )
 
 func TestOnlyProxiesAreBelieved(t *testing.T) {
 	t.Parallel()
-	var trusted []netip.Prefix
-	for _, text := range [...]string{"10.0.0.0/8", "::1/128", "fd00::/8", "::ffff:172.16.0.0/108"} {
-		trusted = append(trusted, netip.MustParsePrefix(text))
+	trusted, err := config.Networks([]string{"10.0.0.0/8", "::1", "fd00::/8", "::ffff:172.16.0.0/108"})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		socket    string
@@ -45,12 +47,12 @@ func TestOnlyProxiesAreBelieved(t *testing.T) {
 		"no address of the socket": {"", nil, "invalid IP"},
 	} {
 		r := &http.Request{RemoteAddr: c.socket, Header: http.Header{"X-Forwarded-For": c.forwarded}}
-		if got := newProxies(trusted).client(r).String(); got != c.want {
+		if got := proxies(trusted).client(r).String(); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
 	}
 	r := &http.Request{RemoteAddr: "10.0.0.1:9", Header: http.Header{"X-Forwarded-For": {"198.51.100.7"}}}
-	if got := newProxies(nil).client(r).String(); got != "10.0.0.1" {
+	if got := proxies(nil).client(r).String(); got != "10.0.0.1" {
 		t.Errorf("without proxies: %s", got)
 	}
 }
@@ -58,7 +60,7 @@ func TestOnlyProxiesAreBelieved(t *testing.T) {
 func FuzzForwarded(f *testing.F) {
 	f.Add("1.2.3.4, [::1]:80", "198.51.100.7")
 	f.Add(",,", "10.0.0.2")
-	trusted := newProxies([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")})
+	trusted := proxies{netip.MustParsePrefix("10.0.0.0/8")}
 	f.Fuzz(func(t *testing.T, left, last string) {
 		ask := func(lines ...string) netip.Addr {
 			return trusted.client(&http.Request{RemoteAddr: "10.0.0.1:9", Header: http.Header{"X-Forwarded-For": lines}})

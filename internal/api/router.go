@@ -23,7 +23,8 @@ const Version = "2026-11-01"
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
-	// Proxies are the networks whose X-Forwarded-For is believed.
+	// Proxies are the networks whose X-Forwarded-For is believed, in the form of
+	// config.Network.
 	Proxies []netip.Prefix
 	Access  Access
 	Log     *slog.Logger
@@ -47,7 +48,7 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt := &router{mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: newProxies(c.Proxies), access: c.Access, log: c.Log, metrics: m}
+	rt := &router{mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: c.Proxies, access: c.Access, log: c.Log, metrics: m}
 	if rt.log == nil {
 		rt.log = slog.New(slog.DiscardHandler)
 	}
