@@ -31,6 +31,40 @@ func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	}
 }
 
+// CheckRefusal fails the test when a refusal has not the headers and the body of
+// its status, whatever was asked: also what a connection answers to bytes that
+// are no request. method is what was asked with, as far as it could be read.
+func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
+	tb.Helper()
+	for _, fault := range refusalFaults(method, resp, body) {
+		tb.Errorf("%d: %s", resp.StatusCode, fault)
+	}
+}
+
+// unread are the statuses, besides 400, of what is refused before an operation
+// is looked for. They have the replies of 400, and the contract's prose tells
+// of them.
+var unread = []int{
+	http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
+	http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
+}
+
+func refusalFaults(method string, resp *http.Response, body []byte) []string {
+	d, err := contract()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	status := resp.StatusCode
+	if slices.Contains(unread, status) {
+		status = http.StatusBadRequest
+	}
+	want := d.refusals[status]
+	if want == nil {
+		return []string{"the status is not in the contract"}
+	}
+	return append(want.checkHeaders(resp.Header), want.checkBody(method, resp, body)...)
+}
+
 // faults are the differences between a reply and the contract.
 func faults(req *http.Request, resp *http.Response, body []byte) []string {
 	d, err := contract()

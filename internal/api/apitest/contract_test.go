@@ -152,6 +152,30 @@ func TestEveryFaultIsFound(t *testing.T) {
 	}
 }
 
+func TestRefusalsAreCheckedWithoutAPath(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		change func(*answer)
+		want   string
+	}{
+		"good":             {http.StatusNotFound, func(*answer) {}, ""},
+		"before a path":    {http.StatusExpectationFailed, func(a *answer) { a.body = strings.Replace(a.body, "not_found", "invalid_request", 1) }, ""},
+		"code of another":  {http.StatusExpectationFailed, func(*answer) {}, "code"},
+		"no JSON":          {http.StatusNotFound, func(a *answer) { a.body = "404 Not Found" }, "not JSON"},
+		"unknown header":   {http.StatusNotFound, func(a *answer) { a.header.Set("X-Powered-By", "Go") }, "X-Powered-By"},
+		"undocumented":     {http.StatusTeapot, func(*answer) {}, "status"},
+		"without a header": {http.StatusNotFound, func(a *answer) { a.header.Del("Cache-Control") }, "Cache-Control"},
+	} {
+		a := refused(http.MethodGet, "/", c.status)
+		c.change(&a)
+		got := strings.Join(refusalFaults(a.method, &http.Response{StatusCode: a.status, Header: a.header}, []byte(a.body)), "\n")
+		if got != "" && c.want == "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestWrappersSeeWhatIsSent(t *testing.T) {
 	t.Parallel()
 	a := good()

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -139,6 +140,16 @@ func TestRefusalsHaveTheCodesOfTheirStatus(t *testing.T) {
 			if got := schema.Code(name.(string)).Status(); strconv.Itoa(got) != status || schema.CodeStatus[schema.Code(name.(string))] == 0 {
 				t.Errorf("%s is listed under %s and has %d", name, status, got)
 			}
+		}
+	}
+}
+
+func TestTheProseTellsOfStatusesWithoutAnOperation(t *testing.T) {
+	t.Parallel()
+	text := whole(t).text("/info/description")
+	for _, status := range append([]int{http.StatusBadRequest}, unread...) {
+		if !strings.Contains(text, "\n| "+strconv.Itoa(status)+" | ") {
+			t.Errorf("nothing is said of %d", status)
 		}
 	}
 }
