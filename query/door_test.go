@@ -26,6 +26,9 @@ func (w *world) wholeChain(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := box.Claim(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
 	const plenty = 1_000_000_000
 	plans := map[string]int64{"plenty": plenty}
 	access, err := account.New(account.Config{

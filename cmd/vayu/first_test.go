@@ -36,7 +36,11 @@ func TestFirstKeysAreMadeOnce(t *testing.T) {
 			}
 			var shown [2]bytes.Buffer
 			var both sync.WaitGroup
-			for i, db := range open(t) {
+			dbs := open(t)
+			if err := box.Claim(t.Context(), dbs[0]); err != nil {
+				t.Fatal(err)
+			}
+			for i, db := range dbs {
 				s := &service{Config: defaults(), state: db, box: box, out: &shown[i]}
 				both.Go(func() {
 					if err := s.makeFirstKeys(t.Context()); err != nil {

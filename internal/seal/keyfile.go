@@ -26,22 +26,8 @@ func parseKey(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// keyFile reads the key of a data directory, and makes it when there is none.
-// Several processes may do so at once: all get the key of the first. A file that
-// cannot be read as a key is never replaced, because what it sealed would be
-// lost with it.
-func keyFile(dir string) ([]byte, error) {
-	path := filepath.Join(dir, keyName)
-	key, err := readKey(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
-	}
-	if err := makeKey(dir, path); err != nil {
-		return nil, fmt.Errorf("making %s: %w", path, err)
-	}
-	return readKey(path)
-}
-
+// readKey reads a key file. One that cannot be read as a key is never replaced,
+// because what it sealed would be lost with it.
 func readKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -62,29 +48,33 @@ func readKey(path string) ([]byte, error) {
 }
 
 // makeKey writes a new key under a name of its own and then gives it its place,
-// which only the first of several can do. The file is whole and on disk before
-// it has its name.
-func makeKey(dir, path string) error {
+// which only the first of several processes can do: made tells whether it was
+// this one. The file is whole and on disk before it has its name.
+func makeKey(dir string) (made bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return false, err
 	}
 	draft, err := os.CreateTemp(dir, keyName+".*") // 0600
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = os.Remove(draft.Name()) }()
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails
 	_, err = draft.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
+		return false, err
 	}
-	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	err = os.Link(draft.Name(), filepath.Join(dir, keyName))
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
 	}
 	folder, err := os.Open(dir)
 	if err != nil {
-		return err
+		return true, err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return true, errors.Join(folder.Sync(), folder.Close())
 }

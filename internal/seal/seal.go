@@ -10,6 +10,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -45,37 +47,43 @@ var (
 )
 
 // Box seals and opens texts with XChaCha20-Poly1305
-// (datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha). It can be used by
-// many goroutines at once.
+// (datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha). After Claim it can be
+// used by many goroutines at once.
 type Box struct {
+	dir    string // of the key file; empty when the key is a setting
 	id     [idSize]byte
-	cipher cipher.AEAD
+	cipher cipher.AEAD // nil until Claim has made a key
 }
 
 // Open takes the key from the configuration (32 bytes, base64), or from the file
-// encryption.key in dir, which is made when it is not there.
+// encryption.key in dir. Without either the box has no key before Claim has made
+// one: whether it may depends on the store.
 func Open(key config.Secret, dir string) (*Box, error) {
+	b := &Box{}
 	if key.IsSet() {
 		raw, err := parseKey(key.Reveal())
 		if err != nil {
 			return nil, fmt.Errorf("reading the setting encryption-key: %w", err)
 		}
-		return newBox(raw)
+		return b, b.take(raw)
 	}
-	raw, err := keyFile(dir)
+	b.dir = dir
+	raw, err := readKey(filepath.Join(dir, keyName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the encryption key: %w", err)
 	}
-	return newBox(raw)
+	return b, b.take(raw)
 }
 
-func newBox(key []byte) (*Box, error) {
-	aead, err := chacha20poly1305.NewX(key)
-	if err != nil {
-		return nil, err
-	}
+// take makes key the box's own.
+func (b *Box) take(key []byte) (err error) {
 	sum := sha256.Sum256(key)
-	return &Box{id: [idSize]byte(sum[:idSize]), cipher: aead}, nil
+	b.id = [idSize]byte(sum[:idSize])
+	b.cipher, err = chacha20poly1305.NewX(key)
+	return err
 }
 
 // KeyID names the key without giving anything of it away: the first 4 bytes of

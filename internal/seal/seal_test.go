@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"vayu/internal/config"
@@ -81,39 +80,6 @@ func TestABadKeyIsRefusedWithoutShowingIt(t *testing.T) {
 	}
 }
 
-func TestTheKeyFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	const starts = 16
-	boxes := make([]*Box, starts)
-	var all sync.WaitGroup
-	for i := range boxes {
-		all.Go(func() {
-			var err error
-			if boxes[i], err = Open(config.Secret{}, dir); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if t.Failed() {
-		return
-	}
-	sealed := boxes[0].Seal([]byte("x"), place)
-	for i, b := range boxes {
-		if _, err := b.Open(sealed, place); err != nil {
-			t.Errorf("start %d has another key: %v", i, err)
-		}
-	}
-	info, err := os.Stat(filepath.Join(dir, keyName))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	if names, _ := os.ReadDir(dir); len(names) != 1 {
-		t.Errorf("%d files are left", len(names))
-	}
-}
-
 func TestADamagedKeyFileIsNeverReplaced(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "AAAA", "something else"} {
@@ -135,7 +101,7 @@ func TestADamagedKeyFileIsNeverReplaced(t *testing.T) {
 func TestAKeyFileThatEverybodyCanReadIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := Open(config.Secret{}, dir); err != nil {
+	if _, err := makeKey(dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(filepath.Join(dir, keyName), 0o644); err != nil {
