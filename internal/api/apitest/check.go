@@ -76,7 +76,22 @@ func faults(req *http.Request, resp *http.Response, body []byte) []string {
 		return found
 	}
 	found = append(found, want.checkHeaders(resp.Header)...)
+	found = append(found, d.checkLocation(resp.Header)...)
 	return append(found, want.checkBody(req.Method, resp, body)...)
+}
+
+// checkLocation checks that a reply leads to something that can be asked for.
+func (d *document) checkLocation(got http.Header) []string {
+	var found []string
+	for _, text := range got["Location"] {
+		to, err := url.Parse(text)
+		if err != nil || to.Host != "" {
+			found = append(found, fmt.Sprintf("the Location %q is no path", text))
+		} else if p := d.find(to.Path); p == nil || p.methods[http.MethodGet] == nil {
+			found = append(found, fmt.Sprintf("the Location %q cannot be asked for", text))
+		}
+	}
+	return found
 }
 
 // reply returns what is described for a status of a request, or why nothing is.

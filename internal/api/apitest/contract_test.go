@@ -176,6 +176,33 @@ func TestRefusalsAreCheckedWithoutAPath(t *testing.T) {
 	}
 }
 
+func TestALocationLeadsSomewhere(t *testing.T) {
+	t.Parallel()
+	for location, want := range map[string]string{
+		"/v1/keys/key_1":                "",
+		"":                              "the header Location is missing",
+		"/v1/key/key_1":                 "cannot be asked for",
+		"/v1/keys/key_1/rotate":         "cannot be asked for",
+		"https://else.where/v1/keys/k1": "is no path",
+	} {
+		a := good()
+		a.method, a.target, a.status = http.MethodPost, "/v1/keys", http.StatusCreated
+		a.header.Del("Etag")
+		if location != "" {
+			a.header.Set("Location", location)
+		}
+		var got []string
+		for _, fault := range a.faults(t) {
+			if strings.Contains(fault, "Location") {
+				got = append(got, fault)
+			}
+		}
+		if all := strings.Join(got, "\n"); want == "" && all != "" || !strings.Contains(all, want) {
+			t.Errorf("%q: got %q, want %q", location, all, want)
+		}
+	}
+}
+
 func TestWrappersSeeWhatIsSent(t *testing.T) {
 	t.Parallel()
 	a := good()
