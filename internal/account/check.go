@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"vayu/internal/config"
 	"vayu/schema"
 )
 
@@ -114,31 +115,14 @@ func (f *faults) allowList(field string, list []string) []netip.Prefix {
 	}
 	out := make([]netip.Prefix, 0, len(list))
 	for i, text := range list {
-		p, ok := parseNetwork(text)
-		if !ok {
+		p, err := config.Network(text)
+		if err != nil {
 			f.add(field+"."+strconv.Itoa(i), "An entry is an IP address or a network such as 203.0.113.0/24.")
 		} else if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-// parseNetwork reads an address or a CIDR.
-func parseNetwork(text string) (netip.Prefix, bool) {
-	if a, err := netip.ParseAddr(text); err == nil {
-		a = a.Unmap()
-		return netip.PrefixFrom(a, a.BitLen()), a.Zone() == ""
-	}
-	p, err := netip.ParsePrefix(text) // refuses zones
-	if err != nil {
-		return netip.Prefix{}, false
-	}
-	if p.Addr().Is4In6() {
-		const mapped = 96 // bits before the IPv4 address
-		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
-	}
-	return p.Masked(), p.IsValid()
 }
 
 // joinNetworks is the form of the store: texts with a blank between them.
