@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -30,6 +31,11 @@ func (b *Box) Claim(ctx context.Context, db *state.DB) error {
 	if err != nil {
 		return fmt.Errorf("comparing the encryption key with that of the store: %w", err)
 	}
+	if b.cipher == nil { // another process of this directory may have made it meanwhile
+		if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return b.demand(owner)
 }
 
@@ -42,12 +48,8 @@ func (b *Box) claimFirst(ctx context.Context, db *state.DB) error {
 		if made, err = makeKey(b.dir); err != nil {
 			return fmt.Errorf("making the encryption key: %w", err)
 		}
-		raw, err := readKey(filepath.Join(b.dir, keyName))
-		if err == nil {
-			err = b.take(raw)
-		}
-		if err != nil {
-			return fmt.Errorf("reading the encryption key: %w", err)
+		if err := b.readFile(); err != nil {
+			return err
 		}
 	}
 	var owner string

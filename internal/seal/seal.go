@@ -68,14 +68,19 @@ func Open(key config.Secret, dir string) (*Box, error) {
 		return b, b.take(raw)
 	}
 	b.dir = dir
-	raw, err := readKey(filepath.Join(dir, keyName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil
+	if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
+	return b, nil
+}
+
+// readFile takes the key from the data directory.
+func (b *Box) readFile() error {
+	raw, err := readKey(filepath.Join(b.dir, keyName))
 	if err != nil {
-		return nil, fmt.Errorf("reading the encryption key: %w", err)
+		return fmt.Errorf("reading the encryption key: %w", err)
 	}
-	return b, b.take(raw)
+	return b.take(raw)
 }
 
 // take makes key the box's own.
