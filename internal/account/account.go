@@ -70,6 +70,9 @@ func (s Settings) Validate() []error {
 			faults = append(faults, config.Invalid(class.burstKey, "must be at least 1, or no call goes through"))
 		}
 	}
+	if _, there := s.Plans[freePlan]; !there {
+		faults = append(faults, config.Invalid("plans", "%s: must be there, because the first start makes an account with it; plans that are given stand in place of the usual ones", freePlan))
+	}
 	for plan, calls := range s.Plans {
 		if plan == "" {
 			faults = append(faults, config.Invalid("plans", "a plan needs a name"))
@@ -77,9 +80,16 @@ func (s Settings) Validate() []error {
 		if calls < 0 {
 			faults = append(faults, config.Invalid("plans", "%s: must not be negative; 0 is for no limit", plan))
 		}
+		if calls > mostCalls {
+			faults = append(faults, config.Invalid("plans", "%s: must be at most %d; 0 is for no limit", plan, int64(mostCalls)))
+		}
 	}
 	return faults
 }
+
+// mostCalls of a plan: as per cent they still fit into 64 bits, however much is
+// used beyond them.
+const mostCalls = 1_000_000_000_000_000
 
 // Service implements api.Access over the store.
 type Service struct {

@@ -16,6 +16,9 @@ type pass struct {
 	grant   *grant
 	day     *daily // in which the call came
 	counter *counter
+	// unsigned says that the key needs a signature and none was found good yet:
+	// until then anybody who has seen the key may be asking.
+	unsigned bool
 }
 
 // Admit implements api.Access.
@@ -34,7 +37,7 @@ func (s *Service) admit(c *api.Call, route *api.Route) (*pass, *schema.Problem) 
 	if refusal != nil {
 		return nil, refusal
 	}
-	p := &pass{service: s, grant: g, day: g.account.tally.dayAt(g.world, now)}
+	p := &pass{service: s, grant: g, day: g.account.tally.dayAt(g.world, now), unsigned: g.requireSignature}
 	p.counter = p.day.counter(operation{route.Method, route.Path})
 	s.ledger.touch(g, now)
 	if refusal = p.ask(c, route, now); refusal != nil {
@@ -129,15 +132,17 @@ func (p *pass) Verify(c *api.Call) error {
 	err := p.service.verifySignature(c, p.grant)
 	if err != nil {
 		p.service.metrics.refusedBy(err)
+		return err
 	}
-	return err
+	p.unsigned = false
+	return nil
 }
 
 // End implements api.Pass.
 func (p *pass) End(c *api.Call, status int) {
 	counted := int64(0)
 	if m := p.day.month; m != nil {
-		if counts(status) {
+		if counts(status) && !p.unsigned {
 			counted = max(1, c.Count)
 		}
 		m.settle(counted)

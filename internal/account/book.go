@@ -3,6 +3,7 @@ package account
 import (
 	"crypto/sha256"
 	"maps"
+	"math"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -111,6 +112,13 @@ func (b *book) at() (revision int64, begun bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.revision, b.begun
+}
+
+// distrust has the next look read everything anew.
+func (b *book) distrust() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.revision = math.MaxInt64 // so that the store's lies before it
 }
 
 // keyRow is a row of api_key as it was read.

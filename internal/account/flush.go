@@ -60,6 +60,9 @@ func (s *Service) flush(ctx context.Context) error {
 		return nil
 	}
 	err := s.DB.Update(ctx, func(tx *state.Tx) error { return b.write(tx, s) })
+	if err != nil && s.dropGone(ctx, b) {
+		err = s.DB.Update(ctx, func(tx *state.Tx) error { return b.write(tx, s) })
+	}
 	if err == nil {
 		b.settle()
 	}
@@ -94,6 +97,13 @@ func (s *Service) collect() *batch {
 		g.memory.dirty.Store(false)
 		b.keys = append(b.keys, keyUse{g, time.Unix(g.memory.usedAt.Load(), 0).UnixMicro()})
 	}
+	s.fill(b)
+	return b
+}
+
+// fill makes the rows of a batch from its days.
+func (s *Service) fill(b *batch) {
+	b.lines, b.months = nil, nil
 	months := map[*month]*monthPart{}
 	for _, d := range b.days {
 		counted := b.addDay(d)
@@ -112,7 +122,6 @@ func (s *Service) collect() *batch {
 		part.more += counted
 	}
 	b.sort()
-	return b
 }
 
 // addDay adds the lines of a day and returns what they count.

@@ -15,6 +15,7 @@ type metrics struct {
 	byCode        map[schema.Code]prometheus.Counter
 	lookFailures  prometheus.Counter
 	flushFailures prometheus.Counter
+	dropped       prometheus.Counter
 }
 
 // refusalCodes are the codes with which Admit and Verify refuse.
@@ -35,6 +36,9 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		flushFailures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_usage_flush_failures_total", Help: "Writings of usage that failed and were tried again.",
 		}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_usage_dropped_total", Help: "Days of usage and uses of keys that were dropped, because their account or key is not in the store any more.",
+		}),
 	}
 	for _, code := range refusalCodes {
 		m.byCode[code] = m.refusals.WithLabelValues(string(code))
@@ -43,7 +47,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		return m, nil
 	}
 	for _, c := range []prometheus.Collector{
-		m.refusals, m.lookFailures, m.flushFailures,
+		m.refusals, m.lookFailures, m.flushFailures, m.dropped,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_access_keys", Help: "API keys in memory, revoked and expired ones too.",
 		}, func() float64 { return float64(s.book.size.Load()) }),

@@ -149,6 +149,9 @@ func TestSettingsAreChecked(t *testing.T) {
 		"no burst":       {func(s *Settings) { s.MoneyBurst = 0 }, 1},
 		"negative burst": {func(s *Settings) { s.Rate, s.Burst = 0, -1 }, 1},
 		"negative plan":  {func(s *Settings) { s.Plans["free"] = -1 }, 1},
+		"no free plan":   {func(s *Settings) { delete(s.Plans, "free") }, 1},
+		"huge plan":      {func(s *Settings) { s.Plans["standard"] = 1e15 }, 0},
+		"too huge":       {func(s *Settings) { s.Plans["standard"] = 1e15 + 1 }, 1},
 		"plan unnamed":   {func(s *Settings) { s.Plans[""] = 1 }, 1},
 	} {
 		settings := DefaultSettings()
