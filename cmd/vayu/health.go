@@ -31,7 +31,7 @@ func (s *service) readiness() http.Handler {
 			detail["clickhouse"] = "does not answer" // the error may hold addresses; it is in the log
 		}
 		if err := s.state.Check(ctx); err != nil {
-			detail["state"] = "does not answer" // keys are in memory: answers go on
+			detail["state"] = "does not answer, or cannot write" // keys are in memory: answers go on
 		}
 		status := http.StatusServiceUnavailable
 		for _, world := range schema.Worlds {

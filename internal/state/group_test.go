@@ -112,7 +112,13 @@ func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
 				t.Errorf("%v faults were counted, want 3", got)
 			}
 			wantSettings(t, db, "before=1")
+			if err := db.Check(t.Context()); err == nil {
+				t.Error("a store that cannot write is called sound")
+			}
 			update(t, db, func(tx *state.Tx) error { return set(tx, "small", "1") })
+			if err := db.Check(t.Context()); err != nil {
+				t.Errorf("a store that writes again: %v", err)
+			}
 			room(t, db, 1000)
 			update(t, db, big("big"))
 			var length int

@@ -24,6 +24,8 @@ type postgres struct {
 const (
 	// startPatience is how long a server may take to come up beside the service.
 	startPatience = time.Minute
+	// commandPatience is how long a person waits for a command.
+	commandPatience = 10 * time.Second
 	startPause    = time.Second
 	// statementTimeout is the server's own end of a statement, in milliseconds: a
 	// client waits for 10 s at most, and a lock behind it no longer.
@@ -82,7 +84,11 @@ func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 
 // await waits until the server answers.
 func (p *postgres) await(ctx context.Context, pool *sql.DB) error {
-	limit, cancel := context.WithTimeout(ctx, startPatience)
+	patience := startPatience
+	if p.db.cfg.Share {
+		patience = commandPatience
+	}
+	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		err := pool.PingContext(limit)
@@ -97,7 +103,7 @@ func (p *postgres) await(ctx context.Context, pool *sql.DB) error {
 		select {
 		case <-time.After(startPause):
 		case <-limit.Done():
-			return fmt.Errorf("PostgreSQL did not answer within %s: %w", startPatience, err)
+			return fmt.Errorf("PostgreSQL did not answer within %s: %w", patience, err)
 		}
 	}
 }

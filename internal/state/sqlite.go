@@ -48,7 +48,12 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	}
 	s.writing.SetMaxOpenConns(1)
 	if err := s.claim(ctx,
-		func() error { return migrate(ctx, goose.DialectSQLite3, s.writing) },
+		func() error {
+			if err := migrate(ctx, goose.DialectSQLite3, s.writing); err != nil {
+				return fmt.Errorf("%s: %w", s.path, err)
+			}
+			return nil
+		},
 		func(holder hold.Holder) error { return s.fits(ctx, holder) }); err != nil {
 		return err
 	}

@@ -3,15 +3,18 @@ package state
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/config"
+	"vayu/schema"
 )
 
 // Config says which store to use.
@@ -42,7 +45,8 @@ type DB struct {
 	// given up.
 	patience time.Duration
 	// answer is how long a connection, or the answer to a question, is waited for.
-	answer time.Duration
+	answer  time.Duration
+	failing atomic.Bool // the last change could not be written
 }
 
 // engine is what differs between SQLite and PostgreSQL.
@@ -130,7 +134,14 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	err := db.engine.update(ctx, do)
 	db.metrics.changes.Observe(time.Since(began).Seconds())
-	return db.classify(err)
+	err = db.classify(err)
+	var said *schema.Problem
+	if failing := errors.As(err, &said) && said.Code == schema.ServiceUnavailable; failing || err == nil {
+		if db.failing.Load() != failing { // rarely, so that callers do not wait for each other here
+			db.failing.Store(failing)
+		}
+	}
+	return err
 }
 
 // hasEnded reports whether Run is over or about to be.
@@ -143,8 +154,18 @@ func (db *DB) hasEnded() bool {
 	}
 }
 
-// Check asks the store whether it answers.
+// errFailing is what Check says of a store that answers and cannot write.
+var errFailing = errors.New("the last change could not be written")
+
+// Check asks the store whether it answers, and fails also when the last change
+// could not be written, as on a full disk.
 func (db *DB) Check(ctx context.Context) error {
 	var one int
-	return db.View(ctx).QueryRow("SELECT 1").Scan(&one)
+	if err := db.View(ctx).QueryRow("SELECT 1").Scan(&one); err != nil {
+		return err
+	}
+	if db.failing.Load() {
+		return errFailing
+	}
+	return nil
 }
