@@ -181,19 +181,21 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	}
 	if encoding != "" {
 		h["Content-Encoding"] = []string{encoding}
-		packed := resp.packed[encoding]
-		if packed == nil {
-			w.WriteHeader(status)
-			if r.Method != http.MethodHead {
-				compress(w, encoding, body, resp.Tail)
-			}
-			return status
-		}
+	}
+	packed := resp.packed[encoding]
+	switch {
+	case packed != nil:
 		h["Content-Length"] = []string{strconv.Itoa(len(packed))}
 		body = packed
-	} else if resp.Length != nil {
+	case encoding != "":
+		w.WriteHeader(status)
+		if r.Method != http.MethodHead {
+			compress(w, encoding, body, resp.Tail)
+		}
+		return status
+	case resp.Length != nil:
 		h["Content-Length"] = resp.Length
-	} else {
+	default:
 		h["Content-Length"] = []string{strconv.Itoa(size)}
 	}
 	w.WriteHeader(status)

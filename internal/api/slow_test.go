@@ -162,7 +162,7 @@ func TestIdleConnectionsAreCheap(t *testing.T) { //nolint:paralleltest // it mea
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		return int64(m.HeapInuse + m.StackInuse) //nolint:gosec // memory is smaller than that
+		return int64(m.HeapInuse + m.StackInuse)
 	}
 	question := "GET /v1/aqi HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + liveKey + "\r\nX: " + strings.Repeat("x", 8000) + "\r\n\r\n"
 	before := inUse()
