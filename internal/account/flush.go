@@ -68,7 +68,7 @@ func (s *Service) flush(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.batch = nil
+	l.end()
 	if err != nil {
 		s.metrics.flushFailures.Inc()
 		b.putBack(l)
@@ -88,7 +88,8 @@ func (s *Service) collect() *batch {
 	}
 	b := &batch{days: l.days}
 	keys := l.keys
-	l.days, l.keys, l.batch = nil, nil, b
+	l.days, l.keys = nil, nil
+	l.begin(b)
 	for _, d := range b.days {
 		d.dirty.Store(false)
 	}

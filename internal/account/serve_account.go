@@ -76,20 +76,9 @@ func (s *Service) getUsage(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	if err := s.flush(c.Context()); err != nil { // so that the calls before this one are among them
-		return api.Response{}, err
-	}
-	days, err := state.All(s.DB.View(c.Context()), func(row state.Scanner) (d schema.UsageDay, err error) {
-		err = row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
-		return d, err
-	}, `SELECT day, operation, calls, failed, counted FROM usage_day
-		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4 ORDER BY day, operation`,
-		c.Account, c.World.String(), from.Format(time.DateOnly), to.Format(time.DateOnly))
+	days, err := s.usage(c, from.Format(time.DateOnly), to.Format(time.DateOnly))
 	if err != nil {
 		return api.Response{}, err
-	}
-	if days == nil {
-		days = []schema.UsageDay{}
 	}
 	return api.Response{Value: schema.Usage{
 		Status: schema.Success, Mode: c.World.String(), Quota: s.quota(c), Days: days,

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -19,9 +20,11 @@ type ledger struct {
 
 	mu      sync.Mutex // of what follows, for moments
 	tallies map[string]*tally
-	days    []*daily // those that are dirty
-	keys    []*grant // those whose use is to be written
-	batch   *batch   // being written now; nil for none
+	days    []*daily      // those that are dirty
+	keys    []*grant      // those whose use is to be written
+	batch   *batch        // being written now; nil for none
+	begun   int           // writings that have begun
+	ended   chan struct{} // closed when the writing of batch ends
 
 	// writing is held while totals of the store are read or written, until memory
 	// knows them.
@@ -177,20 +180,32 @@ func (l *ledger) touch(g *grant, now time.Time) {
 	}
 }
 
-// unwritten is how many calls were counted and are not in the store.
-func (l *ledger) unwritten() int64 {
+// pending are the days of which something is not in the store, or not known to
+// be there: those that are dirty, and those that are being written. keep selects
+// among them.
+func (l *ledger) pending(keep func(*daily) bool) []*daily {
 	l.mu.Lock()
-	days := append([]*daily(nil), l.days...)
+	defer l.mu.Unlock()
+	var days []*daily
+	for _, d := range l.days {
+		if keep(d) {
+			days = append(days, d)
+		}
+	}
 	if l.batch != nil {
 		for _, d := range l.batch.days {
-			if !d.dirty.Load() { // else it is in the list again
+			if !d.dirty.Load() && keep(d) { // else it is in the list again
 				days = append(days, d)
 			}
 		}
 	}
-	l.mu.Unlock()
+	return days
+}
+
+// unwritten is how many calls were counted and are not in the store.
+func (l *ledger) unwritten() int64 {
 	sum := int64(0)
-	for _, d := range days {
+	for _, d := range l.pending(func(*daily) bool { return true }) {
 		if all := d.counters.Load(); all != nil {
 			for _, c := range *all {
 				sum += c.now.calls.Load() - c.written.calls.Load()
@@ -198,4 +213,43 @@ func (l *ledger) unwritten() int64 {
 		}
 	}
 	return sum
+}
+
+// begin starts the writing of a batch. The caller holds l.mu.
+func (l *ledger) begin(b *batch) {
+	l.batch = b
+	l.begun++
+	l.ended = make(chan struct{})
+}
+
+// end ends the writing of a batch, whatever came of it. The caller holds l.mu.
+func (l *ledger) end() {
+	l.batch = nil
+	close(l.ended)
+}
+
+// still waits until nothing is being written, at most for limit, and returns how
+// many writings have begun so far.
+func (l *ledger) still(ctx context.Context, limit time.Duration) int {
+	l.mu.Lock()
+	begun, ended := l.begun, l.ended
+	l.mu.Unlock()
+	if ended == nil {
+		return begun
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return begun
+}
+
+// writings is how many have begun.
+func (l *ledger) writings() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begun
 }
