@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,19 +17,31 @@ import (
 // promised is how long a change may take until every instance follows it.
 const promised = time.Second
 
-// within asks until the answer has a code, and fails when that takes too long.
-func (s *site) within(limit time.Duration, key, path string, code schema.Code) {
-	s.t.Helper()
-	began := time.Now()
-	for {
-		got := s.get(key, path)
-		if got.code == code {
-			return
-		}
-		if time.Since(began) > limit {
-			s.t.Fatalf("after %s the answer is %d %s, want %q", time.Since(began), got.status, got.text, code)
+// What comes on top of the longest pause between two looks, or between a writing
+// and the reading of it elsewhere, is the time that the store takes.
+func TestPausesLeaveRoomForThePromise(t *testing.T) {
+	t.Parallel()
+	for what, longest := range map[string]time.Duration{
+		"a key revoked elsewhere": lookEvery,
+		"quota used elsewhere":    (writeEvery + 1) * totalsEvery,
+	} {
+		if longest > promised*2/3 {
+			t.Errorf("%s: up to %s between an event and the look that finds it leave too little of %s", what, longest, promised)
 		}
 	}
+}
+
+// wants demands that the answer has a code.
+func (s *site) wants(key, path string, code schema.Code) {
+	s.t.Helper()
+	if got := s.get(key, path); got.code != code {
+		s.t.Errorf("the answer is %d %s, want %q", got.status, got.text, code)
+	}
+}
+
+// told reports whether the answer has a code.
+func (s *site) told(key, path string, code schema.Code) func() bool {
+	return func() bool { return s.get(key, path).code == code }
 }
 
 func TestChangesByAnybodyAreFollowed(t *testing.T) {
@@ -37,33 +50,52 @@ func TestChangesByAnybodyAreFollowed(t *testing.T) {
 		s := newSite(t, mine, nil)
 		acc := addAccount(t, mine, "one", "unlimited")
 		first := addKey(t, mine, KeySpec{Account: acc})
-		s.start()
-		s.within(0, first.Key, "", "")
+		s.look()
+		s.wants(first.Key, "", "")
 
 		later := addAccount(t, theirs, "two", "unlimited")
 		second := addKey(t, theirs, KeySpec{Account: later})
-		s.within(promised, second.Key, "", "")
+		s.look()
+		s.wants(second.Key, "", "")
 
 		do(t, theirs, func(tx *state.Tx) error { _, _, err := RevokeKey(tx, first.Record.ID, time.Now()); return err })
-		s.within(promised, first.Key, "", schema.KeyRevoked)
+		s.look()
+		s.wants(first.Key, "", schema.KeyRevoked)
 
 		var third Made
 		do(t, theirs, func(tx *state.Tx) (err error) {
 			third, _, err = RotateKey(tx, s.Box, second.Record.ID, 0, time.Now())
 			return err
 		})
-		s.within(promised, third.Key, "", "")
-		if got := s.get(second.Key, ""); got.status != http.StatusUnauthorized {
-			t.Errorf("a key rotated without grace is answered %d", got.status)
-		}
+		s.look()
+		s.wants(third.Key, "", "")
+		s.wants(second.Key, "", schema.KeyExpired) // it was rotated without grace
 
 		do(t, theirs, func(tx *state.Tx) error {
 			_, _, err := SetAllowList(tx, later, []string{"192.0.2.0/24"})
 			return err
 		})
-		s.within(promised, third.Key, "", schema.IPNotAllowed)
+		s.look()
+		s.wants(third.Key, "", schema.IPNotAllowed)
 		do(t, theirs, func(tx *state.Tx) error { _, _, err := SetAllowList(tx, later, nil); return err })
-		s.within(promised, third.Key, "", "")
+		s.look()
+		s.wants(third.Key, "", "")
+	})
+}
+
+func TestARunningServiceFollowsByItself(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, mine, theirs *state.DB) {
+		here, there := newSite(t, mine, nil), newSite(t, theirs, nil)
+		acc := addAccount(t, mine, "one", "hundred")
+		revoked, counted := addKey(t, mine, KeySpec{Account: acc}), addKey(t, mine, KeySpec{Account: acc, World: schema.Live})
+		here.start()
+		there.start()
+		here.wants(revoked.Key, "", "")
+		do(t, theirs, func(tx *state.Tx) error { _, _, err := RevokeKey(tx, revoked.Record.ID, time.Now()); return err })
+		here.await("a revocation", here.told(revoked.Key, "", schema.KeyRevoked))
+		there.get(counted.Key, "/v1/aqi?count=100")
+		here.await("a quota that was used up elsewhere", here.told(counted.Key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded))
 	})
 }
 
@@ -74,13 +106,13 @@ func TestRefreshIsAtOnce(t *testing.T) {
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc})
 		s.look()
-		s.within(0, key.Key, "", "")
+		s.wants(key.Key, "", "")
 		do(t, db, func(tx *state.Tx) error { _, _, err := RevokeKey(tx, key.Record.ID, time.Now()); return err })
 		if got := s.get(key.Key, ""); got.status != http.StatusOK {
 			t.Errorf("a known key costs a look at the store: %d", got.status)
 		}
 		s.look()
-		s.within(0, key.Key, "", schema.KeyRevoked)
+		s.wants(key.Key, "", schema.KeyRevoked)
 	})
 }
 
@@ -92,13 +124,12 @@ func TestAKeyThatWasJustMadeIsLookedFor(t *testing.T) {
 		acc := addAccount(t, db, "one", "unlimited")
 		s.look()
 		key := addKey(t, db, KeySpec{Account: acc})
-		s.within(0, key.Key, "", "")
+		s.wants(key.Key, "", "")
 
 		// Somebody who tries keys of his own making does not keep the store busy.
+		s.seeking.SetLimit(0) // so that no leave comes back meanwhile
+		s.seeking.SetBurst(0)
 		began := s.lookedAt.Load()
-		for s.seeking.Allow() {
-			continue
-		}
 		if got := s.get(NewKey(schema.Live), ""); got.code != schema.Unauthorized || s.lookedAt.Load() != began {
 			t.Errorf("a key too many is looked for: %d", got.status)
 		}
@@ -158,8 +189,8 @@ func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
 		exec(t, db, "DELETE FROM api_key WHERE id = $1", gone.Record.ID)
 		exec(t, db, "UPDATE access_revision SET n = n - 1")
 		s.look()
-		s.within(0, kept.Key, "", "")
-		s.within(0, gone.Key, "", schema.Unauthorized)
+		s.wants(kept.Key, "", "")
+		s.wants(gone.Key, "", schema.Unauthorized)
 		if s.book.size.Load() != 1 {
 			t.Errorf("%d keys are known", s.book.size.Load())
 		}
@@ -177,7 +208,7 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 			exec(t, db, "ALTER TABLE "+table+" RENAME TO "+table+"_away")
 		}
 		s.await("the book's growing old, while it serves what it knows", func() bool {
-			s.within(0, key, "", "")
+			s.wants(key, "", "")
 			return s.figure("vayu_access_age_seconds") > (3 * lookEvery).Seconds()
 		})
 		s.await("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
@@ -205,10 +236,19 @@ func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
 		s := newSite(t, db, nil)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")}).Key
 		exec(t, db, "ALTER TABLE quota_period RENAME TO away")
-		heal := time.AfterFunc(2*lookEvery, func() { exec(t, db, "ALTER TABLE away RENAME TO quota_period") })
-		defer heal.Stop()
-		s.start()
-		s.within(0, key, "", "")
+		running, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(running) }()
+		s.await("the first failure", func() bool { return s.log.count("for the first time") == 1 })
+		exec(t, db, "ALTER TABLE away RENAME TO quota_period")
+		if err := s.Ready(running); err != nil {
+			t.Error(err)
+		}
+		s.wants(key, "", "")
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 		if s.log.count("for the first time") != 2 { // that it fails, and that it works
 			t.Error(s.log.text.String())
 		}
