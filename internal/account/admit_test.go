@@ -27,7 +27,7 @@ func TestWhoIsRefusedAndHow(t *testing.T) {
 		s.look()
 
 		bearer := func(key string) []string { return []string{"Bearer " + key} }
-		stranger := NewKey(schema.Live)
+		stranger := mintKey(schema.Live)
 		mistyped := good.Key[:20] + "x" + good.Key[21:]
 		if good.Key[20] == 'x' {
 			mistyped = good.Key[:20] + "y" + good.Key[21:]

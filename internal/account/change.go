@@ -81,7 +81,7 @@ func (s *Service) change(c *api.Call, ch change) (resp api.Response, err error) 
 // callerOf reads the key of a call anew: the one in memory may be as old as a
 // look at the store, and a key that was revoked meanwhile must change nothing.
 func callerOf(tx *state.Tx, c *api.Call, now time.Time) (KeyRecord, error) {
-	k, err := KeyByID(tx, c.Key, now)
+	k, err := keyByID(tx, c.Key, now)
 	switch {
 	case errors.Is(err, errNoKey):
 		return k, errUnknownKey

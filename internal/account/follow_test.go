@@ -130,7 +130,7 @@ func TestAKeyThatWasJustMadeIsLookedFor(t *testing.T) {
 		s.seeking.SetLimit(0) // so that no leave comes back meanwhile
 		s.seeking.SetBurst(0)
 		began := s.lookedAt.Load()
-		if got := s.get(NewKey(schema.Live), ""); got.code != schema.Unauthorized || s.lookedAt.Load() != began {
+		if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized || s.lookedAt.Load() != began {
 			t.Errorf("a key too many is looked for: %d", got.status)
 		}
 	})
@@ -262,7 +262,7 @@ func TestWrongKeysDoNotWaitForAStoreThatIsAway(t *testing.T) {
 		s.look()
 		exec(t, db, "ALTER TABLE access_revision RENAME TO away")
 		for range 3 {
-			if got := s.get(NewKey(schema.Live), ""); got.code != schema.Unauthorized {
+			if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized {
 				t.Error(got.text)
 			}
 		}

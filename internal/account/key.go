@@ -28,10 +28,10 @@ const (
 	sandboxPrefix = "sk_test_"
 )
 
-// NewKey makes a key of a world: "sk_live_" or "sk_test_", 24 random bytes in
+// mintKey makes a key of a world: "sk_live_" or "sk_test_", 24 random bytes in
 // base62, and 6 characters of CRC-32 over all before them, by which scanners
 // tell a key from a string that merely looks like one.
-func NewKey(world schema.World) string {
+func mintKey(world schema.World) string {
 	var secret [24]byte
 	_, _ = rand.Read(secret[:]) // never fails: it ends the program instead
 	body := livePrefix

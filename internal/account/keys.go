@@ -98,7 +98,7 @@ type newKey struct {
 }
 
 func insertKey(tx *state.Tx, box *seal.Box, k newKey, now time.Time) (Made, error) {
-	made := Made{Key: NewKey(k.World)}
+	made := Made{Key: mintKey(k.World)}
 	id := keyIDPrefix + ulid.MustNewDefault(now).String()
 	hash := hashKey(made.Key)
 	var sealed []byte
@@ -119,7 +119,7 @@ func insertKey(tx *state.Tx, box *seal.Box, k newKey, now time.Time) (Made, erro
 	if err != nil {
 		return Made{}, fmt.Errorf("making a key: %w", err)
 	}
-	record, err := KeyByID(tx, id, now)
+	record, err := keyByID(tx, id, now)
 	made.Record = record.Key
 	return made, err
 }
@@ -196,9 +196,9 @@ func isKeyID(text string) bool {
 	return ok && err == nil
 }
 
-// KeyByID returns a key of any account. When there is none the error is a
+// keyByID returns a key of any account. When there is none the error is a
 // *schema.Problem with not_found.
-func KeyByID(q state.Querier, id string, now time.Time) (KeyRecord, error) {
+func keyByID(q state.Querier, id string, now time.Time) (KeyRecord, error) {
 	if !isKeyID(id) { // which PostgreSQL might not even take for a text
 		return KeyRecord{}, errNoKey
 	}

@@ -83,14 +83,14 @@ func scanHolder(row state.Scanner) (Holder, error) {
 	return h, err
 }
 
-// AccountNamed returns the account of a name, AccountByID that of an id. When
-// there is none the error is a *schema.Problem with not_found.
+// AccountNamed returns the account of a name. When there is none the error is a
+// *schema.Problem with not_found.
 func AccountNamed(q state.Querier, name string) (Holder, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE name = $1", name))
 }
 
-// AccountByID is like AccountNamed.
-func AccountByID(q state.Querier, id string) (Holder, error) {
+// accountByID is AccountNamed by the account's id.
+func accountByID(q state.Querier, id string) (Holder, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE id = $1", id))
 }
 
@@ -142,7 +142,7 @@ func setHolder(tx *state.Tx, id, column, value, action string, detail map[string
 	if err != nil {
 		return Holder{}, Entry{}, fmt.Errorf("changing the %s of an account: %w", column, err)
 	}
-	h, err := AccountByID(tx, id)
+	h, err := accountByID(tx, id)
 	if err != nil || n == 0 {
 		return h, Entry{}, err
 	}

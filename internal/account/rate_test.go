@@ -17,7 +17,7 @@ import (
 func newStill(t testing.TB, change func(*Config)) (s *site, key string) {
 	t.Helper()
 	s = newSite(t, nil, change)
-	key = NewKey(schema.Live)
+	key = mintKey(schema.Live)
 	s.book.take(news{
 		revision: 1,
 		accounts: []*held{{id: "acc_1", plan: "unlimited", revision: 1, tally: s.ledger.tally("acc_1")}},

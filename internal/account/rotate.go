@@ -13,7 +13,7 @@ import (
 // (CONTRACT 2).
 const (
 	DefaultGrace = 24 * time.Hour
-	LongestGrace = 7 * 24 * time.Hour
+	longestGrace = 7 * 24 * time.Hour
 )
 
 var errGrace = schema.Refuse(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
@@ -24,14 +24,14 @@ var errGrace = schema.Refuse(schema.InvalidRequest, "grace_seconds", "The grace 
 // expiry, also for whoever rotates it a second time. Of a key that is revoked or
 // expired there is nothing to take over.
 func RotateKey(tx *state.Tx, box *seal.Box, id string, grace time.Duration, now time.Time) (Made, Entry, error) {
-	if grace < 0 || grace > LongestGrace {
+	if grace < 0 || grace > longestGrace {
 		return Made{}, Entry{}, errGrace
 	}
 	revision, err := raise(tx) // and from here on no other change of the key comes between
 	if err != nil {
 		return Made{}, Entry{}, err
 	}
-	old, err := KeyByID(tx, id, now)
+	old, err := keyByID(tx, id, now)
 	if err != nil {
 		return Made{}, Entry{}, err
 	}
@@ -73,7 +73,7 @@ func RevokeKey(tx *state.Tx, id string, now time.Time) (KeyRecord, Entry, error)
 	if err != nil {
 		return KeyRecord{}, Entry{}, fmt.Errorf("revoking a key: %w", err)
 	}
-	k, err := KeyByID(tx, id, now)
+	k, err := keyByID(tx, id, now)
 	if err != nil || n == 0 {
 		return k, Entry{}, err
 	}

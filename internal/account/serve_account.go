@@ -18,7 +18,7 @@ func (s *Service) getAccount(c *api.Call) (api.Response, error) {
 	if _, err := parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
-	h, err := AccountByID(s.DB.View(c.Context()), c.Account)
+	h, err := accountByID(s.DB.View(c.Context()), c.Account)
 	if err != nil {
 		return api.Response{}, err
 	}

@@ -101,7 +101,7 @@ func (s *Service) refreshed(c *api.Call, ch change) (api.Response, error) {
 // mayHandOn demands that the key of a reply can do no more than the one that
 // gets to read it. A stored reply may be that of a stronger key's call.
 func (s *Service) mayHandOn(tx *state.Tx, caller KeyRecord, resp api.Response) error {
-	made, err := KeyByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
+	made, err := keyByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Service) mayHandOn(tx *state.Tx, caller KeyRecord, resp api.Response) e
 // ownKey returns the key of the path, when it is one of the caller's account and
 // world; all others do not exist for him.
 func (s *Service) ownKey(c *api.Call, q state.Querier) (KeyRecord, error) {
-	k, err := KeyByID(q, mux.Vars(c.Request)["id"], s.Now())
+	k, err := keyByID(q, mux.Vars(c.Request)["id"], s.Now())
 	if err == nil && (k.Account != c.Account || k.World != c.World) {
 		err = errNoKey
 	}
@@ -196,7 +196,7 @@ func graceOf(c *api.Call) (time.Duration, error) {
 	if err != nil || wanted.GraceSeconds == nil {
 		return DefaultGrace, err
 	}
-	const longest = int64(LongestGrace / time.Second)
+	const longest = int64(longestGrace / time.Second)
 	if *wanted.GraceSeconds < 0 || *wanted.GraceSeconds > longest { // as seconds: a duration could overflow
 		return 0, errGrace
 	}
