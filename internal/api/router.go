@@ -111,6 +111,10 @@ func (x *exchange) end(status int) {
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := rt.take(w, r)
 	defer rt.recovered(x)
+	if raw := r.URL.RawPath; raw != "" && (strings.Contains(raw, "%2f") || strings.Contains(raw, "%2F")) {
+		rt.notFound(x, r) // a slash that is written so belongs to a name, and none has one
+		return
+	}
 	// Most questions go to a path without variables. The mux tries its routes one
 	// after the other, and copies the request twice; a map does neither.
 	if e := rt.plain[r.URL.Path]; e != nil {
