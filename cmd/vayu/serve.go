@@ -85,7 +85,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.box, err = seal.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
-	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Log: log, Metrics: reg}); err != nil {
+	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: eventLog{log}, Log: log, Metrics: reg}); err != nil {
 		return nil, err
 	}
 	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {

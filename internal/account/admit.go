@@ -104,7 +104,7 @@ func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem
 			strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
 		refusal.RetryAfter = b.wait(now)
 		return refusal
-	case m != nil && !m.reserve(g.account.limit):
+	case m != nil && !m.reserve(g.account.limitOn(route)):
 		refusal := schema.Refuse(schema.QuotaExceeded, "", "The account has used all calls of its plan for this month.")
 		refusal.RetryAfter = m.left(now)
 		return refusal
@@ -151,6 +151,16 @@ func (p *pass) End(c *api.Call, status int) {
 		}
 	}
 	p.service.ledger.count(p.day, p.counter, status >= 400, counted)
+}
+
+// limitOn is the quota that a route is held to. Calls about the account itself
+// count and are never refused for it: who has used everything up must still be
+// able to see that, and to revoke a key that leaked.
+func (a *held) limitOn(route *api.Route) int64 {
+	if route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) {
+		return 0
+	}
+	return a.limit
 }
 
 // counts reports whether an answer counts towards the quota: all do but those

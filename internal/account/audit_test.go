@@ -129,6 +129,7 @@ func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
 		{"a row in the middle is gone", []string{"DELETE FROM audit WHERE seq = 3"}, 3, "missing"},
 		{"the last row is gone", []string{"DELETE FROM audit WHERE seq = 5"}, 5, "missing"},
 		{"all rows are gone", []string{"DELETE FROM audit"}, 1, "missing"},
+		{"the chain is gone", []string{"DELETE FROM audit", "DELETE FROM audit_head"}, 1, "chain is gone"},
 		{"the head is gone", []string{"DELETE FROM audit_head"}, 1, "no head"},
 		{"the head is behind", []string{"UPDATE audit_head SET seq = 4"}, 5, "names row 4"},
 		{"the head's hash", []string{"UPDATE audit_head SET hash = (SELECT hash FROM audit WHERE seq = 2)"}, 5, "head of the chain"},
@@ -146,6 +147,8 @@ func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
 		if got := verify(t, db, id); len(got) != 1 || got[0].Account != id || got[0].World != schema.Live || got[0].Rows != 5 || got[0].Reason != "" {
 			t.Fatalf("before: %+v", got)
 		}
+		run(t, db, `INSERT INTO api_key (id, account_id, mode, name, hash, prefix, last_four, scopes, allow_list, require_signature, created_at, revision)
+			SELECT 'key_1', id, 'live', '', '', '', '', '', '', 0, 0, 0 FROM account`)
 		columns := []string{"account_id", "mode", "seq", "at", "actor", "action", "subject", "request_id", "client", "detail", "hash"}
 		list := strings.Join(columns, ", ")
 		run(t, db, "CREATE TABLE audit_copy AS SELECT "+list+" FROM audit", "CREATE TABLE head_copy AS SELECT account_id, mode, seq, hash FROM audit_head")

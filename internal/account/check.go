@@ -2,6 +2,7 @@ package account
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,10 +51,16 @@ func (f *faults) accountName(field, name string) {
 	}
 }
 
+// keyText is what looks like most of a key.
+var keyText = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]{20}`)
+
 func (f *faults) keyName(field, name string) {
 	strange := !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 	if strange || utf8.RuneCountInString(name) > longestKeyName {
 		f.add(field, "The name of a key has at most 100 printable characters.")
+	}
+	if keyText.MatchString(name) { // names are shown, and kept for ever
+		f.add(field, "The name of a key must not hold a key.")
 	}
 }
 

@@ -17,6 +17,24 @@ import (
 
 var november = time.Date(2026, 11, 30, 23, 59, 50, 0, time.UTC)
 
+// Who has used everything up can still look after the account.
+func TestCallsAboutTheAccountAreNotRefusedForItsQuota(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		acc := addAccount(t, db, "one", "five")
+		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
+		s.look()
+		for _, step := range []struct{ path, used, code string }{
+			{"/v1/aqi?count=5", "5", ""}, {"/v1/aqi", "5", string(schema.QuotaExceeded)}, {"/v1/keys", "6", ""}, {"/v1/aqi", "6", string(schema.QuotaExceeded)},
+		} {
+			if got := s.get(key, step.path); string(got.code) != step.code || got.head("X-Quota-Used") != step.used {
+				t.Errorf("%s: %s and %s used, want %q and %s", step.path, got.text, got.head("X-Quota-Used"), step.code, step.used)
+			}
+		}
+	})
+}
+
 func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {

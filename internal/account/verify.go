@@ -38,7 +38,7 @@ type AuditReport struct {
 //
 // A chain is whole when its rows are numbered from 1 without a gap, each row's
 // hash is that of its columns and of the hash before it, and the last is the one
-// that audit_head names. Who can write to the store can also write a whole chain
+// that audit_head names; an account that has keys has a chain. Who can write to the store can also write a whole chain
 // anew; against that helps only a hash that was kept elsewhere.
 func VerifyAudit(ctx context.Context, db *state.DB, account string, tell func(AuditReport)) error {
 	return verifyAudit(ctx, db, account, verifyPage, tell)
@@ -62,6 +62,11 @@ func verifyAudit(ctx context.Context, db *state.DB, account string, size int, te
 			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size}
 			if err := c.verify(view); err != nil {
 				return fmt.Errorf("reading the audit log of %s: %w", id, err)
+			}
+			if c.report.Rows == 0 && c.report.Reason == "" {
+				if err := c.missing(view); err != nil {
+					return fmt.Errorf("reading the keys of %s: %w", id, err)
+				}
 			}
 			c.report.Hash = hex.EncodeToString(c.last)
 			if c.report.Rows > 0 || c.report.Reason != "" {
@@ -144,6 +149,18 @@ func (c *chain) headless(view state.View) error {
 		c.report.Account, c.report.World.String()).Scan(&first)
 	if err == nil && first.Valid {
 		c.wrong(first.Int64, "the chain has no head")
+	}
+	return err
+}
+
+// missing finds a chain that is gone whole: whoever has a key has a row that says
+// how it came to be.
+func (c *chain) missing(view state.View) error {
+	var keys int64
+	err := view.QueryRow("SELECT count(*) FROM api_key WHERE account_id = $1 AND mode = $2",
+		c.report.Account, c.report.World.String()).Scan(&keys)
+	if err == nil && keys > 0 {
+		c.wrong(1, "the chain is gone, and the keys that it tells of are there")
 	}
 	return err
 }

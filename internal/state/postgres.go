@@ -26,7 +26,7 @@ const (
 	startPatience = time.Minute
 	// commandPatience is how long a person waits for a command.
 	commandPatience = 10 * time.Second
-	startPause    = time.Second
+	startPause      = time.Second
 	// statementTimeout is the server's own end of a statement, in milliseconds: a
 	// client waits for 10 s at most, and a lock behind it no longer.
 	statementTimeout = "10000"

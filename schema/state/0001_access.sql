@@ -100,7 +100,7 @@ CREATE TABLE idempotent_reply (
 	key         TEXT   NOT NULL,
 	fingerprint BYTEA  NOT NULL, -- SHA-256 of method, path and body
 	status      BIGINT NOT NULL,
-	body        BYTEA  NOT NULL, -- sealed: it may hold a key that is shown once
+	body        BYTEA  NOT NULL, -- sealed, with the Location before it: it may hold a key that is shown once
 	expires_at  BIGINT NOT NULL,
 	PRIMARY KEY (account_id, mode, key)
 );
