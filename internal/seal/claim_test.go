@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -69,7 +70,7 @@ func TestTheKeyFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 			return
 		}
 		sealed := boxes[0].Seal([]byte("x"), place)
-		for i, b := range append(boxes, keyless(t, dir)) {
+		for i, b := range slices.Concat(boxes, []*Box{keyless(t, dir)}) {
 			if _, err := b.Open(sealed, place); err != nil {
 				t.Errorf("start %d has another key: %v", i, err)
 			}
@@ -89,14 +90,14 @@ func TestNoKeyIsMadeForAStoreThatHasOne(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
-		failed := make([]error, len(dirs))
+		failed := make([]error, len(dirs)+1) // of these, and of one that comes later
 		var all sync.WaitGroup
 		for i, dir := range dirs {
 			b := keyless(t, dir)
 			all.Go(func() { failed[i] = b.Claim(context.Background(), db) })
 		}
 		all.Wait()
-		failed = append(failed, keyless(t, t.TempDir()).Claim(context.Background(), db))
+		failed[len(dirs)] = keyless(t, t.TempDir()).Claim(context.Background(), db)
 		made, refused := 0, 0
 		for _, dir := range dirs {
 			if _, err := os.Stat(filepath.Join(dir, keyName)); err == nil {

@@ -65,7 +65,10 @@ func Open(key config.Secret, dir string) (*Box, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the setting encryption-key: %w", err)
 		}
-		return b, b.take(raw)
+		if err := b.take(raw); err != nil {
+			return nil, err
+		}
+		return b, nil
 	}
 	b.dir = dir
 	if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
