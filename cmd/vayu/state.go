@@ -41,7 +41,9 @@ func runStateTool(cmd *cobra.Command, create bool, work func(ctx context.Context
 		if !create {
 			return noData(cfg.Data)
 		}
-		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "there is no data directory %q yet; it is made\n", cfg.Data)
+		if quiet, err := cmd.Flags().GetBool("quiet"); err != nil || !quiet {
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "there is no data directory %q yet; it is made\n", cfg.Data)
+		}
 	}
 	if err := unlessRestoring(cfg.Data); err != nil {
 		return err
