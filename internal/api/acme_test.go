@@ -34,6 +34,7 @@ const name = "air.example.in"
 func authority(t *testing.T, port int) (c api.TLSConfig, trusted *x509.CertPool) {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
+	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // by default some are refused by chance
 	quiet := log.New(io.Discard, "", 0)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,6 +85,10 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- certs.Run(ctx) }()
+	// An order may take longer than a client has for its handshake.
+	if _, err := certs.Config().GetCertificate(&tls.ClientHelloInfo{ServerName: name}); err != nil {
+		t.Fatal(err)
+	}
 
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS13}, ForceAttemptHTTP2: true, DisableKeepAlives: true}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/v1/aqi", http.NoBody)
