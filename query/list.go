@@ -16,12 +16,6 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Sizes of a page of a list (CONTRACT 2).
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
-)
-
 // Radius of GET /v1/stations?near=, km.
 const (
 	defaultRadius = 25.0
@@ -30,25 +24,16 @@ const (
 
 // fields reads the query of a list and refuses parameters that are not allowed.
 func fields(raw string, allowed ...string) (map[string]string, error) {
-	out := map[string]string{}
-	for pair := range strings.SplitSeq(raw, "&") {
-		if pair == "" {
-			continue
+	out, err := api.Parameters(raw, allowed...)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range allowed {
+		if value, ok := out[name]; ok {
+			if err := checkText(name, value); err != nil {
+				return nil, err
+			}
 		}
-		name, value, err := decodePair(pair)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(allowed, name) {
-			return nil, unknownParameter(name)
-		}
-		if _, twice := out[name]; twice {
-			return nil, invalid(name, "The parameter "+name+" is there twice.")
-		}
-		if err := checkText(name, value); err != nil {
-			return nil, err
-		}
-		out[name] = value
 	}
 	return out, nil
 }
@@ -59,11 +44,9 @@ func fields(raw string, allowed ...string) (map[string]string, error) {
 // on the last page.
 func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
 	list += "\x00"
-	limit := defaultLimit
-	if text, ok := params["limit"]; ok {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
-			return 0, 0, nil, invalid("limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
-		}
+	limit, wrong := api.PageSize(params)
+	if wrong != nil {
+		return 0, 0, nil, wrong
 	}
 	if text, ok := params["cursor"]; ok {
 		raw, err := base64.RawURLEncoding.DecodeString(text)

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"vayu/internal/api"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -118,7 +119,7 @@ func decodePair(pair string) (name, value string, err error) {
 	}
 	if strings.ContainsAny(value, "%+") {
 		if value, err = url.QueryUnescape(value); err != nil {
-			return "", "", invalid(printable(name), "The percent-encoding of a parameter is broken.")
+			return "", "", invalid(api.Printable(name), "The percent-encoding of a parameter is broken.")
 		}
 	}
 	return name, value, nil
@@ -301,21 +302,6 @@ func conflict(field, message string) error {
 }
 
 func unknownParameter(name string) error {
-	name = printable(name)
+	name = api.Printable(name)
 	return invalid(name, "There is no parameter "+name+".")
-}
-
-// printable makes a client's own name of a parameter fit for a reply.
-func printable(name string) string {
-	const longest = 40
-	name = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, name)
-	if runes := []rune(name); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return name
 }

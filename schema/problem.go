@@ -151,6 +151,19 @@ func Refuse(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
 
+// RefuseAll makes one problem of several faults, the first foremost; nil when
+// there are none.
+func RefuseAll(faults []ProblemDetail) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	p := Refuse(faults[0].Code, faults[0].Field, faults[0].Message)
+	if len(faults) > 1 {
+		p.Details = faults
+	}
+	return p
+}
+
 // Unavailable is a refusal as service_unavailable because of something that may
 // be back in a moment. The client reads message; cause is for the log alone.
 func Unavailable(message string, cause error) error {

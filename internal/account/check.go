@@ -28,18 +28,8 @@ func (f *faults) add(field, message string) {
 	*f = append(*f, schema.ProblemDetail{Field: field, Code: schema.InvalidRequest, Message: message})
 }
 
-// problem is the refusal that names all faults, the first one foremost; nil
-// when there are none.
-func (f faults) problem() error {
-	if len(f) == 0 {
-		return nil
-	}
-	p := schema.Refuse(f[0].Code, f[0].Field, f[0].Message)
-	if len(f) > 1 {
-		p.Details = f
-	}
-	return p
-}
+// problem is the refusal that names all faults; nil when there are none.
+func (f faults) problem() error { return schema.RefuseAll(f) }
 
 func (f *faults) accountName(field, name string) {
 	strange := strings.ContainsFunc(name, func(r rune) bool {

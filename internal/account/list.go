@@ -2,84 +2,17 @@ package account
 
 import (
 	"encoding/base64"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"vayu/internal/api"
 	"vayu/schema"
 )
 
-// Sizes of a page of a list (CONTRACT 2).
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
-)
-
-// parameters reads a query. Parameters that do not exist are refused, and those
-// that stand twice or are empty: who misspells a filter must not get everything.
-func parameters(raw string, allowed ...string) (map[string]string, error) {
-	var f faults
-	out := map[string]string{}
-	for pair := range strings.SplitSeq(raw, "&") {
-		if pair == "" {
-			continue
-		}
-		left, right, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(left)
-		value, err2 := url.QueryUnescape(right)
-		_, twice := out[name]
-		switch shown := printable(name); {
-		case err != nil:
-			f.add("", "The query's percent-encoding is broken.")
-		case !slices.Contains(allowed, name):
-			f.add(shown, "There is no parameter "+shown+".")
-		case twice:
-			f.add(name, "The parameter "+name+" is there twice.")
-		case err2 != nil:
-			f.add(name, "The percent-encoding of the parameter "+name+" is broken.")
-		case value == "":
-			f.add(name, "The parameter "+name+" is empty.")
-		}
-		if len(f) == mostFaults {
-			break
-		}
-		out[name] = value
-	}
-	return out, f.problem()
-}
-
-// mostFaults bounds a reply about a query of nothing but faults.
-const mostFaults = 20
-
-// printable makes a client's own name of a parameter fit for a reply.
-func printable(name string) string {
-	const longest = 40
-	name = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, name)
-	if runes := []rune(name); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return name
-}
-
 // limitOf reads the parameter limit.
 func (f *faults) limitOf(params map[string]string) int {
-	text, ok := params["limit"]
-	if !ok {
-		return defaultLimit
-	}
-	limit, err := strconv.Atoi(text)
-	if err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
-		f.add("limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
+	limit, wrong := api.PageSize(params)
+	if wrong != nil {
+		f.add(wrong.Field, wrong.Message)
 	}
 	return limit
 }

@@ -15,7 +15,7 @@ const usageLongest = 366
 
 // getAccount answers GET /v1/account.
 func (s *Service) getAccount(c *api.Call) (api.Response, error) {
-	if _, err := parameters(c.URL.RawQuery); err != nil {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
 	h, err := accountByID(s.DB.View(c.Context()), c.Account)
@@ -35,7 +35,7 @@ func (s *Service) shown(c *api.Call, h Holder) api.Response {
 // patchAccount answers PATCH /v1/account. The allow-list holds for both worlds,
 // so a key of the sandbox, which is handed about more freely, cannot change it.
 func (s *Service) patchAccount(c *api.Call) (api.Response, error) {
-	if _, err := parameters(c.URL.RawQuery); err != nil {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
 	wanted, err := api.Decode[struct {
@@ -67,7 +67,7 @@ func (s *Service) patchAccount(c *api.Call) (api.Response, error) {
 
 // getUsage answers GET /v1/usage: the days from and to, both included.
 func (s *Service) getUsage(c *api.Call) (api.Response, error) {
-	params, err := parameters(c.URL.RawQuery, "from", "to")
+	params, err := api.Parameters(c.URL.RawQuery, "from", "to")
 	if err != nil {
 		return api.Response{}, err
 	}

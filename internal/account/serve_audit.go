@@ -21,7 +21,7 @@ type storedAudit struct {
 // need not have been written in the order of their clocks, so time comes first
 // and the number in the chain second.
 func (s *Service) listAudit(c *api.Call) (api.Response, error) {
-	params, err := parameters(c.URL.RawQuery, "from", "to", "limit", "cursor")
+	params, err := api.Parameters(c.URL.RawQuery, "from", "to", "limit", "cursor")
 	if err != nil {
 		return api.Response{}, err
 	}

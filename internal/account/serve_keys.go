@@ -57,7 +57,7 @@ func (w *keyWanted) spec(c *api.Call, now time.Time) (KeySpec, error) {
 
 // postKey answers POST /v1/keys.
 func (s *Service) postKey(c *api.Call) (api.Response, error) {
-	if _, err := parameters(c.URL.RawQuery); err != nil {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
 	wanted, err := api.Decode[keyWanted](c)
@@ -120,7 +120,7 @@ func (s *Service) ownKey(c *api.Call, q state.Querier) (KeyRecord, error) {
 
 // listKeys answers GET /v1/keys.
 func (s *Service) listKeys(c *api.Call) (api.Response, error) {
-	params, err := parameters(c.URL.RawQuery, "limit", "cursor")
+	params, err := api.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
 		return api.Response{}, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) listKeys(c *api.Call) (api.Response, error) {
 
 // getKey answers GET /v1/keys/{id}.
 func (s *Service) getKey(c *api.Call) (api.Response, error) {
-	if _, err := parameters(c.URL.RawQuery); err != nil {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
 	k, err := s.ownKey(c, s.DB.View(c.Context()))
@@ -153,7 +153,7 @@ func keyShown(k KeyRecord) api.Response {
 
 // deleteKey answers DELETE /v1/keys/{id}.
 func (s *Service) deleteKey(c *api.Call) (api.Response, error) {
-	if _, err := parameters(c.URL.RawQuery); err != nil {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
 	return s.refreshed(c, change{do: func(c *api.Call, tx *state.Tx, _ KeyRecord) (api.Response, Entry, error) {
@@ -168,7 +168,7 @@ func (s *Service) deleteKey(c *api.Call) (api.Response, error) {
 
 // rotateKey answers POST /v1/keys/{id}/rotate.
 func (s *Service) rotateKey(c *api.Call) (api.Response, error) {
-	if _, err := parameters(c.URL.RawQuery); err != nil {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
 	grace, err := graceOf(c)

@@ -24,10 +24,12 @@ const (
 // Holder is the process that has a data directory; its parent is the process that the engine belongs to.
 type Holder = hold.Holder
 
-// HeldError says that another process has the data directory.
+// HeldError is the error of a start in a data directory that another process has; its Holder says which, from the
+// directory's lock file.
 type HeldError = hold.HeldError
 
-// FindHolder says which process has the data directory now; ok is false when none has.
+// FindHolder says which process has the data directory now, as its lock file tells; ok is false when none has, which is
+// also the answer for a directory that is not there. A holder that has not written the file yet has the process id 0.
 func FindHolder(data string) (h Holder, ok bool) { return hold.Find(filepath.Join(data, lockName)) }
 
 // Access reads how to reach the engine that runs in data: its address, host:port, and password. It fails when the
