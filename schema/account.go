@@ -108,9 +108,3 @@ type AuditRow struct {
 	Detail    map[string]any `json:"detail"`
 	Hash      string         `json:"hash"`
 }
-
-// Types of events about quotas.
-const (
-	EventQuotaWarning  = "quota.warning"
-	EventQuotaExceeded = "quota.exceeded"
-)

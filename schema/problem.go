@@ -151,6 +151,21 @@ func Refuse(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
 
+// Faults are all that is wrong with one request, in the order in which it was
+// found.
+type Faults []ProblemDetail
+
+// Add notes a fault of the kind invalid_request.
+func (f *Faults) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
+
+// AddAs notes a fault of another kind.
+func (f *Faults) AddAs(code Code, field, message string) {
+	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
+}
+
+// Problem is the refusal that names all faults; nil when there are none.
+func (f Faults) Problem() error { return RefuseAll(f) }
+
 // RefuseAll makes one problem of several faults, the first foremost; nil when
 // there are none.
 func RefuseAll(faults []ProblemDetail) error {

@@ -11,7 +11,7 @@ import (
 type eventLog struct{ log *slog.Logger }
 
 // Append implements account.Events.
-func (e eventLog) Append(_ *state.Tx, account string, world schema.World, event string, data any) error {
+func (e eventLog) Append(_ *state.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
 	e.log.Info("event", "type", event, "account", account, "world", world.String(), "data", data)
-	return nil
+	return "", nil
 }

@@ -39,7 +39,7 @@ type Config struct {
 // Events takes events to be told to an account's webhooks, in the transaction
 // of the change that they are about.
 type Events interface {
-	Append(tx *state.Tx, account string, world schema.World, event string, data any) error
+	Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
 // Settings are the limits, as an operator sets them.

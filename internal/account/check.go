@@ -22,14 +22,7 @@ const (
 )
 
 // faults are all that is wrong with one request.
-type faults []schema.ProblemDetail
-
-func (f *faults) add(field, message string) {
-	*f = append(*f, schema.ProblemDetail{Field: field, Code: schema.InvalidRequest, Message: message})
-}
-
-// problem is the refusal that names all faults; nil when there are none.
-func (f faults) problem() error { return schema.RefuseAll(f) }
+type faults struct{ schema.Faults }
 
 func (f *faults) accountName(field, name string) {
 	strange := strings.ContainsFunc(name, func(r rune) bool {
@@ -37,7 +30,7 @@ func (f *faults) accountName(field, name string) {
 		return !plain && !strings.ContainsRune("._-", r)
 	})
 	if strange || name == "" || len(name) > longestAccountName {
-		f.add(field, "The name of an account has 1 to 64 letters A–Z, a–z, digits, '.', '_' and '-'.")
+		f.Add(field, "The name of an account has 1 to 64 letters A–Z, a–z, digits, '.', '_' and '-'.")
 	}
 }
 
@@ -47,10 +40,10 @@ var keyText = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]{20}`)
 func (f *faults) keyName(field, name string) {
 	strange := !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 	if strange || utf8.RuneCountInString(name) > longestKeyName {
-		f.add(field, "The name of a key has at most 100 printable characters.")
+		f.Add(field, "The name of a key has at most 100 printable characters.")
 	}
 	if keyText.MatchString(name) { // names are shown, and kept for ever
-		f.add(field, "The name of a key must not hold a key.")
+		f.Add(field, "The name of a key must not hold a key.")
 	}
 }
 
@@ -64,7 +57,7 @@ func (f *faults) plan(field string, plans map[string]int64, plan string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	f.add(field, "There is no such plan; the plans are "+strings.Join(names, ", ")+".")
+	f.Add(field, "There is no such plan; the plans are "+strings.Join(names, ", ")+".")
 }
 
 // defaultScopes are those of a key whose maker names none.
@@ -79,11 +72,11 @@ func (f *faults) scopes(field string, asked []schema.Scope) []schema.Scope {
 		return defaultScopes()
 	}
 	if len(asked) == 0 {
-		f.add(field, "A key has at least one scope; leave scopes out for the usual ones.")
+		f.Add(field, "A key has at least one scope; leave scopes out for the usual ones.")
 	}
 	for i, scope := range asked {
 		if !slices.Contains(schema.Scopes, scope) {
-			f.add(field+"."+strconv.Itoa(i), "There is no such scope; the scopes are "+joinScopes(schema.Scopes, ", ")+".")
+			f.Add(field+"."+strconv.Itoa(i), "There is no such scope; the scopes are "+joinScopes(schema.Scopes, ", ")+".")
 		}
 		if i == longestAllowList { // the rest is of the same kind
 			break
@@ -107,14 +100,14 @@ func joinScopes(scopes []schema.Scope, between string) string {
 // they are stored and compared: masked, and IPv4 as IPv4.
 func (f *faults) allowList(field string, list []string) []netip.Prefix {
 	if len(list) > longestAllowList {
-		f.add(field, "An allow-list has at most 100 entries.")
+		f.Add(field, "An allow-list has at most 100 entries.")
 		return nil
 	}
 	out := make([]netip.Prefix, 0, len(list))
 	for i, text := range list {
 		p, err := config.Network(text)
 		if err != nil {
-			f.add(field+"."+strconv.Itoa(i), "An entry is an IP address or a network such as 203.0.113.0/24.")
+			f.Add(field+"."+strconv.Itoa(i), "An entry is an IP address or a network such as 203.0.113.0/24.")
 		} else if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -136,6 +129,6 @@ func networkTexts(list []netip.Prefix) []string {
 // future demands that an expiry, when there is one, lies after now.
 func (f *faults) future(field string, at, now time.Time) {
 	if !at.IsZero() && !at.After(now) {
-		f.add(field, "The key would be expired already.")
+		f.Add(field, "The key would be expired already.")
 	}
 }

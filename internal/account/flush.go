@@ -253,7 +253,7 @@ const (
 // mark is one of the marks of a quota_period.
 type mark struct {
 	set       string
-	event     string
+	event     schema.EventType
 	threshold int64
 }
 
@@ -287,7 +287,7 @@ func (a announcement) make(tx *state.Tx, events Events, now int64) error {
 	}
 	data := quotaFigures(a.month, a.limit, a.total)
 	data.Threshold = a.mark.threshold
-	if err := events.Append(tx, a.account, schema.Live, a.mark.event, data); err != nil {
+	if _, err := events.Append(tx, a.account, schema.Live, a.mark.event, data); err != nil {
 		return fmt.Errorf("announcing %s: %w", a.mark.event, err)
 	}
 	return nil

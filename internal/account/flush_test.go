@@ -110,8 +110,9 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 type deaf struct{ told }
 
 // Append implements Events.
-func (d deaf) Append(tx *state.Tx, account string, world schema.World, event string, data any) error {
-	return errors.Join(d.told.Append(tx, account, world, event, data), errors.New("deaf"))
+func (d deaf) Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
+	id, err := d.told.Append(tx, account, world, event, data)
+	return id, errors.Join(err, errors.New("deaf"))
 }
 
 func TestEventThatCannotBeToldIsToldLater(t *testing.T) {

@@ -34,11 +34,11 @@ type told struct{}
 
 // Append implements Events: it uses a table of the transaction's own store, so
 // that an event of a transaction that failed is not there either.
-func (told) Append(tx *state.Tx, account string, world schema.World, event string, data any) error {
+func (told) Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
 	q := data.(schema.Quota)
 	_, err := tx.Exec("INSERT INTO told (account, world, event, period, threshold, used, percent, most) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-		account, world.String(), event, q.Period, q.Threshold, q.Used, q.Percent, q.Limit)
-	return err
+		account, world.String(), string(event), q.Period, q.Threshold, q.Used, q.Percent, q.Limit)
+	return "evt_told", err
 }
 
 // withEvents makes the table of the events.

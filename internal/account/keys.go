@@ -59,7 +59,7 @@ func CreateKey(tx *state.Tx, box *seal.Box, spec KeySpec, now time.Time) (Made, 
 	scopes, networks, f := spec.check()
 	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
 	f.future("expires_at", spec.ExpiresAt, now)
-	if err := f.problem(); err != nil {
+	if err := f.Problem(); err != nil {
 		return Made{}, Entry{}, err
 	}
 	revision, err := raise(tx)

@@ -49,7 +49,7 @@ func CreateAccount(tx *state.Tx, plans map[string]int64, name, plan string, now 
 	var f faults
 	f.accountName("name", name)
 	f.plan("plan", plans, plan)
-	if err := f.problem(); err != nil {
+	if err := f.Problem(); err != nil {
 		return Holder{}, Entry{}, err
 	}
 	revision, err := raise(tx)
@@ -114,7 +114,7 @@ func ListAccounts(q state.Querier) ([]Holder, error) {
 func SetPlan(tx *state.Tx, plans map[string]int64, id, plan string) (Holder, Entry, error) {
 	var f faults
 	f.plan("plan", plans, plan)
-	if err := f.problem(); err != nil {
+	if err := f.Problem(); err != nil {
 		return Holder{}, Entry{}, err
 	}
 	return setHolder(tx, id, "plan", plan, "account.plan", map[string]any{"plan": plan})
@@ -125,7 +125,7 @@ func SetPlan(tx *state.Tx, plans map[string]int64, id, plan string) (Holder, Ent
 func SetAllowList(tx *state.Tx, id string, list []string) (Holder, Entry, error) {
 	var f faults
 	networks := f.allowList("allow_list", list)
-	if err := f.problem(); err != nil {
+	if err := f.Problem(); err != nil {
 		return Holder{}, Entry{}, err
 	}
 	return setHolder(tx, id, "allow_list", joinNetworks(networks), "account.allow_list", map[string]any{"allow_list": networkTexts(networks)})

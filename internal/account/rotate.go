@@ -49,7 +49,7 @@ func RotateKey(tx *state.Tx, box *seal.Box, id string, grace time.Duration, now 
 		AllowList: old.AllowList, RequireSignature: old.RequireSignature, ExpiresAt: old.expiresAt,
 	}
 	scopes, networks, f := spec.check()
-	if err := f.problem(); err != nil {
+	if err := f.Problem(); err != nil {
 		return Made{}, Entry{}, fmt.Errorf("reading the key %s: %w", id, err)
 	}
 	made, err := insertKey(tx, box, newKey{spec, joinScopes(scopes, " "), joinNetworks(networks), id, revision}, now)

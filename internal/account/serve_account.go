@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vayu/internal/api"
+	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -46,14 +47,14 @@ func (s *Service) patchAccount(c *api.Call) (api.Response, error) {
 	}
 	var f faults
 	if wanted.AllowList == nil {
-		f.add("allow_list", "Give the whole allow-list; an empty one allows every address.")
+		f.Add("allow_list", "Give the whole allow-list; an empty one allows every address.")
 	}
 	networks := f.allowList("allow_list", wanted.AllowList)
 	own := func(p netip.Prefix) bool { return p.Contains(c.Client.Unmap()) }
-	if len(f) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
-		f.add("allow_list", "The list would shut out your own address, "+c.Client.Unmap().String()+".")
+	if len(f.Faults) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
+		f.Add("allow_list", "The list would shut out your own address, "+c.Client.Unmap().String()+".")
 	}
-	if err := f.problem(); err != nil {
+	if err := f.Problem(); err != nil {
 		return api.Response{}, err
 	}
 	if c.World != schema.Live {
@@ -94,22 +95,22 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 		if !ok {
 			return otherwise
 		}
-		t, ok := day(text)
+		t, ok := page.Day(text)
 		if !ok {
-			f.add(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
+			f.Add(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
 		}
 		return t
 	}
 	to = read("to", now.UTC().Truncate(24*time.Hour))
 	from = read("from", to.AddDate(0, 0, 1-to.Day()))
 	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
-	case len(f) > 0:
+	case len(f.Faults) > 0:
 	case days < 1:
-		f.add("from", "The range ends before it begins.")
+		f.Add("from", "The range ends before it begins.")
 	case days > usageLongest:
-		f.add("to", "A range has at most 366 days.")
+		f.Add("to", "A range has at most 366 days.")
 	}
-	return from, to, f.problem()
+	return from, to, f.Problem()
 }
 
 // quota is what the account of a call has used; nil in the sandbox, where

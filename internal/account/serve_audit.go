@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"vayu/internal/api"
+	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -25,11 +25,11 @@ func (s *Service) listAudit(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	var f faults
-	from, to := f.span(params)
+	var f schema.Faults
+	from, to := page.Span(&f, params)
 	list := "audit/" + strconv.FormatInt(from, 10) + "/" + strconv.FormatInt(to, 10)
-	limit, after := f.limitOf(params), s.after(&f, c, list, params)
-	if err := f.problem(); err != nil {
+	limit, after := page.Limit(&f, params), page.After(&f, s.Box, c, list, params)
+	if err := f.Problem(); err != nil {
 		return api.Response{}, err
 	}
 	at, seq := to, int64(math.MinInt64) // before every row of the instant to
@@ -45,10 +45,10 @@ func (s *Service) listAudit(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	return page(rows, limit,
+	return page.Reply(rows, limit,
 		func(r storedAudit) (schema.AuditRow, error) { return r.wire(r.hash) },
 		func(r storedAudit) *string {
-			return s.cursor(c, list, strconv.FormatInt(r.at, 10)+" "+strconv.FormatInt(r.seq, 10))
+			return page.Cursor(s.Box, c, list, strconv.FormatInt(r.at, 10)+" "+strconv.FormatInt(r.seq, 10))
 		})
 }
 
@@ -58,32 +58,4 @@ func parsePlace(text string) (at, seq int64) {
 	at, _ = strconv.ParseInt(first, 10, 64)
 	seq, _ = strconv.ParseInt(second, 10, 64)
 	return at, seq
-}
-
-// span is the time that from and to mean, in microseconds: to is not part of it,
-// but a date in to is, to its end in UTC. Without them it is all time.
-func (f *faults) span(params map[string]string) (from, to int64) {
-	from, to = math.MinInt64, math.MaxInt64
-	if text, ok := params["from"]; ok {
-		from = f.instant("from", text, 0)
-	}
-	if text, ok := params["to"]; ok {
-		to = f.instant("to", text, 24*time.Hour)
-	}
-	if len(*f) == 0 && from >= to {
-		f.add("from", "The range ends before it begins.")
-	}
-	return from, to
-}
-
-// instant reads a date or an instant; a date gets more added.
-func (f *faults) instant(name, text string, more time.Duration) int64 {
-	if t, ok := day(text); ok {
-		return t.Add(more).UnixMicro()
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		f.add(name, "The parameter "+name+" is a date (YYYY-MM-DD, UTC) or an instant as in RFC 3339.")
-	}
-	return t.UnixMicro()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/api"
+	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -35,19 +36,19 @@ func (w *keyWanted) spec(c *api.Call, now time.Time) (KeySpec, error) {
 	if w.ExpiresAt != nil {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
 		if err != nil || at.UTC().Year() > lastYear {
-			f.add("expires_at", "An instant is written as in RFC 3339, such as 2027-01-31T00:00:00Z.")
+			f.Add("expires_at", "An instant is written as in RFC 3339, such as 2027-01-31T00:00:00Z.")
 		} else {
 			k.ExpiresAt = at.UTC().Truncate(time.Second)
 		}
 	}
 	if w.Mode != nil && *w.Mode != schema.Live.String() && *w.Mode != schema.Sandbox.String() {
-		f.add("mode", "The mode is live or sandbox.")
+		f.Add("mode", "The mode is live or sandbox.")
 	}
-	if len(f) > 0 {
+	if len(f.Faults) > 0 {
 		// With no other fault this waits for CreateKey: a repeated call must get its
 		// stored reply also after the key has expired.
 		f.future("expires_at", k.ExpiresAt, now)
-		return k, f.problem()
+		return k, f.Problem()
 	}
 	if w.Mode != nil && *w.Mode != c.World.String() {
 		return k, schema.Refuse(schema.Forbidden, "mode", "A key makes keys of its own mode only, which is "+c.World.String()+".")
@@ -124,18 +125,18 @@ func (s *Service) listKeys(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	var f faults
-	limit, after := f.limitOf(params), s.after(&f, c, "keys", params)
-	if err := f.problem(); err != nil {
+	var f schema.Faults
+	limit, after := page.Limit(&f, params), page.After(&f, s.Box, c, "keys", params)
+	if err := f.Problem(); err != nil {
 		return api.Response{}, err
 	}
 	rows, err := ListKeys(s.DB.View(c.Context()), c.Account, c.World, after, limit+1, s.Now())
 	if err != nil {
 		return api.Response{}, err
 	}
-	return page(rows, limit,
+	return page.Reply(rows, limit,
 		func(k KeyRecord) (schema.Key, error) { return k.Key, nil },
-		func(k KeyRecord) *string { return s.cursor(c, "keys", k.ID) })
+		func(k KeyRecord) *string { return page.Cursor(s.Box, c, "keys", k.ID) })
 }
 
 // getKey answers GET /v1/keys/{id}.

@@ -58,7 +58,13 @@ type Tx struct {
 	db      *DB
 	failed  error // of the first statement that failed
 	broken  error // of the first that failed because the store cannot work
+	after   []func()
 }
+
+// After has then called once the change is durable, by the goroutine that called
+// Update, before Update returns; never when the change fails. It is for telling
+// others to look: who was not told must find what was changed all the same.
+func (tx *Tx) After(then func()) { tx.after = append(tx.after, then) }
 
 // session is where statements run: a connection, or one with its prepared
 // statements.

@@ -132,13 +132,23 @@ func (db *DB) Ready(ctx context.Context) error {
 // goes on to its end, so that its outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
-	err := db.engine.update(ctx, do)
+	var after []func()
+	err := db.engine.update(ctx, func(tx *Tx) error {
+		err := do(tx)
+		after = tx.after // of this try; nobody else looks before it is over
+		return err
+	})
 	db.metrics.changes.Observe(time.Since(began).Seconds())
 	err = db.classify(err)
 	var said *schema.Problem
 	if failing := errors.As(err, &said) && said.Code == schema.ServiceUnavailable; failing || err == nil {
 		if db.failing.Load() != failing { // rarely, so that callers do not wait for each other here
 			db.failing.Store(failing)
+		}
+	}
+	if err == nil {
+		for _, then := range after {
+			then()
 		}
 	}
 	return err

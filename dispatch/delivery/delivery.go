@@ -1,0 +1,144 @@
+// Package delivery keeps deliveries: one event on its way to one subscription,
+// and every attempt that was made. It is the only writer of the tables delivery
+// and attempt, and the place of the state machine of spec 3.3.
+package delivery
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/dispatch/sender"
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/internal/outbox"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Row is a delivery that waits for an attempt.
+type Row struct {
+	ID       string
+	Webhook  string
+	EventID  string
+	Type     schema.EventType
+	World    schema.World
+	Attempts int       // that are recorded
+	DueAt    time.Time // of the next, before it was leased
+	Envelope []byte    // shared; never changed
+}
+
+// Lease is the right to make attempts for a while. Token is that of one claim.
+type Lease struct {
+	Token string
+	Until time.Time
+}
+
+// New is a delivery to be stored.
+type New struct {
+	Event   *outbox.Event
+	Webhook string
+	// Lease says that it goes to the caller at once; else it is due now.
+	Lease bool
+}
+
+// Insert stores deliveries of events and returns those that it leased. One that
+// is there already, by event and subscription, stays as it is and is not
+// returned.
+func Insert(tx *state.Tx, wanted []New, lease Lease, now time.Time) ([]Row, error) {
+	panic("not written yet")
+}
+
+// Want is how many due deliveries of a subscription are asked for.
+type Want struct {
+	Webhook string
+	Most    int
+}
+
+// Claimed is what Claim found for a Want. Next is when what is left is due at the
+// earliest, which may have passed; zero when nothing waits.
+type Claimed struct {
+	Webhook string
+	Rows    []Row
+	Next    time.Time
+}
+
+// Claim leases due deliveries, those that have been due longest first. What
+// another instance has leased is passed over.
+func Claim(tx *state.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, error) {
+	panic("not written yet")
+}
+
+// Release gives back what was not attempted: it is due when it was.
+func Release(tx *state.Tx, token string, rows []Row) error { panic("not written yet") }
+
+// Outcome is an attempt that was made, and what follows from it.
+type Outcome struct {
+	Row    *Row
+	Token  string
+	Result sender.Result
+	Verdict
+}
+
+// Verdict is what follows from an attempt.
+type Verdict struct {
+	State schema.DeliveryState // waiting, delivered or failed
+	DueAt time.Time            // of the next attempt, when waiting
+}
+
+// Judge is the state machine of spec 3.3: what follows from attempt n (from 1)
+// that was sent at a time.
+func Judge(n int, ok bool, sentAt time.Time) Verdict { panic("not written yet") }
+
+// Record stores attempts and moves their deliveries on, in one transaction. It
+// returns how many outcomes were stale: their lease was over and another
+// instance's is in force, or the delivery is finished; those are not stored,
+// except that an acknowledgement always counts.
+func Record(tx *state.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
+	panic("not written yet")
+}
+
+// Config is what a Service is made of.
+type Config struct {
+	DB  *state.DB
+	Box *seal.Box
+	// Change makes handlers of changes: account.Service.Change.
+	Change func(account.Changer) api.Handler
+	// Wake is told, after the commit, of a subscription that has something due.
+	Wake    func(webhook string)
+	Log     *slog.Logger
+	Metrics prometheus.Registerer // nil for none
+	Now     func() time.Time
+}
+
+// Service answers about deliveries, and cleans up.
+type Service struct{ Config }
+
+// New returns a service. It fails when a metric is registered already.
+func New(c Config) (*Service, error) { panic("not written yet") }
+
+// Routes are the endpoints about deliveries.
+func (s *Service) Routes() []api.Route { panic("not written yet") }
+
+// Run cancels what waited for deleted subscriptions, and deletes what has been
+// finished for 30 days, until ctx ends.
+func (s *Service) Run(ctx context.Context) error { panic("not written yet") }
+
+// Test stores a delivery of one event to one subscription, due now, and returns
+// its id.
+func (s *Service) Test(tx *state.Tx, event *outbox.Event, webhook string) (id string, err error) {
+	panic("not written yet")
+}
+
+// Lane is a subscription with deliveries that wait.
+type Lane struct {
+	Webhook string
+	Next    time.Time // when the first is due, or the first lease ends
+}
+
+// Lanes lists the subscriptions that have something waiting. It costs a step for
+// each of them, however much waits.
+func Lanes(q state.Querier) ([]Lane, error) { panic("not written yet") }
