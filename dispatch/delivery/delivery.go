@@ -37,8 +37,8 @@ type Lease struct {
 	Until time.Time
 }
 
-// New is a delivery to be stored.
-type New struct {
+// Order is a delivery to be stored.
+type Order struct {
 	Event   *outbox.Event
 	Webhook string
 	// Lease says that it goes to the caller at once; else it is due now.
@@ -48,7 +48,7 @@ type New struct {
 // Insert stores deliveries of events and returns those that it leased. One that
 // is there already, by event and subscription, stays as it is and is not
 // returned.
-func Insert(tx *state.Tx, wanted []New, lease Lease, now time.Time) ([]Row, error) {
+func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
 	panic("not written yet")
 }
 
