@@ -1,0 +1,137 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+)
+
+// acceptMost bounds the deliveries of one transaction: on SQLite all other
+// changes wait for it.
+const acceptMost = 512
+
+// Publish implements outbox.Publisher: the relay hands events straight over.
+func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
+	if err := s.Accept(ctx, batch); err != nil {
+		return nil, err
+	}
+	return batch, nil
+}
+
+// Accept stores a delivery of each event for each subscription that asks for its
+// type, and begins to send those for which there is room. When it returns nil all
+// of them are stored; after an error some may be. Events that come again change
+// nothing.
+func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	// Whoever subscribed before an event happened gets it: the book is brought up to
+	// date after the events were committed.
+	if err := s.Subscriptions.Refresh(ctx); err != nil {
+		return fmt.Errorf("matching events: %w", err)
+	}
+	seen := s.Subscriptions.Snapshot()
+	var group []order // not all: ten thousand subscriptions make millions of a batch
+	for i := range batch {
+		event := &batch[i]
+		for _, sub := range seen.Matching(event.Account, event.World, event.Type) {
+			group = append(group, order{delivery.Order{Event: event, Webhook: sub.ID}, sub.Active})
+			if len(group) == acceptMost {
+				if err := s.store(ctx, group); err != nil {
+					return err
+				}
+				group = group[:0]
+			}
+		}
+	}
+	if len(group) == 0 {
+		return nil
+	}
+	return s.store(ctx, group)
+}
+
+// order is a delivery to be stored, and whether it may be sent now.
+type order struct {
+	delivery.Order
+
+	active bool
+}
+
+// store stores a group of orders in one transaction. Those that are there from an
+// earlier try are passed over.
+func (s *Service) store(ctx context.Context, group []order) error {
+	now := s.Now()
+	taken := s.newLease(now)
+	asked := s.reserve(group, now)
+	placed := make([]delivery.Order, len(group))
+	for i := range group {
+		placed[i] = group[i].Order
+	}
+	var rows []delivery.Row
+	err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+		rows, err = delivery.Insert(tx, placed, taken, now)
+		return err
+	})
+	if err != nil {
+		rows = nil
+	}
+	s.take(asked, rows, taken)
+	if err != nil {
+		return fmt.Errorf("storing deliveries: %w", err)
+	}
+	if s.due(group, now) {
+		nudge(s.hungry)
+	}
+	nudge(s.ready)
+	return nil
+}
+
+// reserve finds out which deliveries can be sent at once. It returns how many of
+// each subscription.
+func (s *Service) reserve(group []order, now time.Time) map[string]int {
+	asked := map[string]int{}
+	if s.stopping.Load() {
+		return asked
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range group {
+		if o := &group[i]; o.active && s.queue.Reserve(o.Webhook, 1, now) == 1 {
+			o.Lease = true
+			asked[o.Webhook]++
+		}
+	}
+	return asked
+}
+
+// take puts what was stored and leased into its lanes, and gives up the room of
+// what was there already.
+func (s *Service) take(asked map[string]int, rows []delivery.Row, taken delivery.Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range rows {
+		s.queue.Add(rows[i].Webhook, []*work{{rows[i], taken.Token}}, taken.Until)
+		asked[rows[i].Webhook]--
+	}
+	for webhook, n := range asked {
+		s.queue.Unreserve(webhook, n)
+	}
+}
+
+// due notes what was stored and not leased, and says whether there was any.
+func (s *Service) due(group []order, now time.Time) (any bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range group {
+		if o := &group[i]; o.active && !o.Lease {
+			s.queue.Due(o.Webhook, now)
+			any = true
+		}
+	}
+	return any
+}

@@ -1,0 +1,103 @@
+package dispatch
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/sender"
+	"vayu/dispatch/subscription"
+	"vayu/dispatch/webhook"
+	"vayu/schema"
+)
+
+// Headers of a delivery, beside the signature (CONTRACT 6). They are written as
+// they stand here.
+const (
+	headerEvent    = "X-SERVICE-Event-Id"
+	headerDelivery = "X-SERVICE-Delivery-Id"
+	headerAttempt  = "X-SERVICE-Attempt"
+	headerMode     = "X-SERVICE-Mode"
+)
+
+var (
+	contentType = []string{"application/json"}
+	userAgent   = []string{"Vayu-Webhooks/1"}
+	sandboxMode = []string{schema.Sandbox.String()}
+)
+
+// attemptAll makes an attempt and then others, as long as there are: who has
+// just sent something is the one who knows that there is room.
+func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
+	for ok := true; ok; id, w, ok = s.next() {
+		s.attempt(ctx, id, w)
+	}
+}
+
+// attempt makes one attempt. It goes on to its end when ctx ends: what the
+// receiver has got must be recorded.
+func (s *Service) attempt(ctx context.Context, id string, w *work) {
+	sub, ok := s.recipient(ctx, w)
+	if !ok {
+		s.mu.Lock()
+		s.queue.Abandon(id)
+		s.mu.Unlock()
+		s.metrics.claims.tell(ctx, s.giveUp(context.WithoutCancel(ctx), []*work{w}))
+		return
+	}
+	result := s.Sender.Send(context.WithoutCancel(ctx), s.post(w, sub))
+	s.outcomes <- &delivery.Outcome{
+		Row: &w.Row, Token: w.token, Result: result, Verdict: delivery.Judge(w.Attempts+1, result.OK(), result.SentAt),
+	}
+	s.metrics.attempted(&result)
+	s.mu.Lock()
+	s.queue.Done(id, result.Duration, result.Slow)
+	s.mu.Unlock()
+	if s.wantsClaim() {
+		nudge(s.hungry)
+	}
+}
+
+// recipient is the subscription that an attempt goes to, as it is now; false when
+// there must be none.
+func (s *Service) recipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
+	if err := s.Subscriptions.Fresh(ctx); err != nil {
+		return nil, false // the book's own counter tells
+	}
+	sub := s.Subscriptions.Get(w.Webhook)
+	return sub, sub != nil && sub.Active && !sub.Deleted
+}
+
+// post is the request of an attempt.
+func (s *Service) post(w *work, sub *subscription.Subscription) sender.Post {
+	// One array for the values: headers are most of what an attempt allocates.
+	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
+	header := http.Header{
+		"Content-Type": contentType, "User-Agent": userAgent,
+		headerEvent: values[0:1:1], headerDelivery: values[1:2:2], headerAttempt: values[2:3:3],
+	}
+	if w.World == schema.Sandbox {
+		header[headerMode] = sandboxMode
+	}
+	return sender.Post{URL: sub.URL, Header: header, Body: w.Envelope, Sign: func(now time.Time) string {
+		// The newest secrets, not those of the moment at which the attempt began: a
+		// connection can take seconds.
+		if newest := s.Subscriptions.Get(sub.ID); newest != nil {
+			sub = newest
+		}
+		return webhook.Sign(w.Envelope, now, sub.Secrets(now)...)
+	}}
+}
+
+// wantsClaim says that there is something to claim or to give back at once.
+func (s *Service) wantsClaim() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.queue.HasExpired() {
+		return true
+	}
+	at := s.queue.Wake()
+	return !at.IsZero() && !at.After(s.Now())
+}

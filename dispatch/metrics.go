@@ -1,0 +1,126 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/sender"
+	"vayu/schema"
+)
+
+// metrics is what the service counts.
+type metrics struct {
+	attempts *prometheus.CounterVec
+	finished *prometheus.CounterVec
+	took     prometheus.Histogram
+	delay    prometheus.Histogram
+	stale    prometheus.Counter
+	released prometheus.Counter
+	failures *prometheus.CounterVec
+
+	// What may fail again and again, and is said once.
+	claims, looks, records *trouble
+}
+
+func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_webhook_attempts_total", Help: "Attempts at deliveries, by the stage in which they ended; acknowledged is a 2xx.",
+		}, []string{"stage"}),
+		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_webhook_deliveries_total", Help: "Deliveries that have ended, by state.",
+		}, []string{"state"}),
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "vayu_webhook_attempt_seconds", Help: "What attempts took.",
+			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5},
+		}),
+		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "vayu_webhook_wait_seconds", Help: "Time between the moment at which an attempt was due and the moment at which it began.",
+			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600},
+		}),
+		stale: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_webhook_stale_outcomes_total", Help: "Outcomes whose lease had passed to another instance.",
+		}),
+		released: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_webhook_released_total", Help: "Deliveries that were leased and given back, because their endpoint became too slow.",
+		}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_webhook_store_failures_total", Help: "Times that the state store could not be asked or written to, by what for.",
+		}, []string{"doing"}),
+	}
+	trouble := func(doing, meanwhile string) *trouble {
+		return &trouble{log: s.Log, doing: doing, meanwhile: meanwhile, count: m.failures.WithLabelValues(doing)}
+	}
+	m.claims = trouble("claim", "due deliveries wait")
+	m.looks = trouble("look", "deliveries of other instances wait")
+	m.records = trouble("record", "attempts are kept in memory")
+	if reg == nil {
+		return m, nil
+	}
+	gauge := func(name, help string, of func(lanes, waiting, flying int) int) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return float64(of(s.queue.Size()))
+		})
+	}
+	for _, c := range []prometheus.Collector{
+		m.attempts, m.finished, m.took, m.delay, m.stale, m.released, m.failures,
+		gauge("vayu_webhook_endpoints", "Endpoints that this instance has sent to.", func(lanes, _, _ int) int { return lanes }),
+		gauge("vayu_webhook_held", "Deliveries in memory that wait for their attempt.", func(_, waiting, _ int) int { return waiting }),
+		gauge("vayu_webhook_in_flight", "Attempts under way.", func(_, _, flying int) int { return flying }),
+	} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics of webhooks: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// attempted counts an attempt.
+func (m *metrics) attempted(r *sender.Result) {
+	stage := string(r.Stage)
+	if r.OK() {
+		stage = "acknowledged"
+	}
+	m.attempts.WithLabelValues(stage).Inc()
+	m.took.Observe(r.Duration.Seconds())
+}
+
+// recorded counts what was recorded.
+func (m *metrics) recorded(batch []delivery.Outcome) {
+	for i := range batch {
+		o := &batch[i]
+		m.delay.Observe(max(0, o.Result.SentAt.Sub(o.Row.DueAt).Seconds()))
+		if o.State != schema.DeliveryWaiting {
+			m.finished.WithLabelValues(string(o.State)).Inc()
+		}
+	}
+}
+
+// trouble counts failures of one kind, and logs when they begin and when they
+// are over.
+type trouble struct {
+	log              *slog.Logger
+	doing, meanwhile string
+	count            prometheus.Counter
+	on               atomic.Bool
+}
+
+func (t *trouble) tell(ctx context.Context, err error) {
+	switch {
+	case err != nil && ctx.Err() != nil: // the end of ctx, no trouble
+	case err != nil:
+		t.count.Inc()
+		if !t.on.Swap(true) {
+			t.log.WarnContext(ctx, "webhooks: the state store does not work", "doing", t.doing, "meanwhile", t.meanwhile, "error", err)
+		}
+	case t.on.Swap(false):
+		t.log.InfoContext(ctx, "webhooks: the state store works again", "doing", t.doing)
+	}
+}

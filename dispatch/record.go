@@ -1,0 +1,96 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+const (
+	// recordMost attempts are recorded in one transaction.
+	recordMost = 512
+	// recordPause is how long a store that cannot write is left alone; it doubles
+	// up to recordPauseMost.
+	recordPause     = 50 * time.Millisecond
+	recordPauseMost = 2 * time.Second
+	// recordLast is how long a stopping service tries to record what it has sent.
+	recordLast = 5 * time.Second
+)
+
+// record stores what became of attempts, until there are no more to come. This is
+// the one place that acts on an outcome. While the store cannot write, outcomes
+// wait here, the channel fills, and then nothing more is sent.
+func (s *Service) record(ctx context.Context) {
+	for first := range s.outcomes {
+		batch := s.gather(first)
+		s.recordAll(ctx, batch)
+		s.follow(batch)
+	}
+}
+
+// gather is first and what is there behind it.
+func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
+	batch := []delivery.Outcome{*first}
+	for len(batch) < recordMost {
+		select {
+		case next, ok := <-s.outcomes:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, *next)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// recordAll tries until the batch is recorded, or the service has stopped for
+// too long: then the leases end, and receivers see an event twice.
+func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
+	pause := recordPause
+	var stopped time.Time
+	for {
+		var stale int
+		err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+			stale, err = delivery.Record(tx, batch, s.Now())
+			return err
+		})
+		s.metrics.records.tell(ctx, err)
+		if err == nil {
+			s.metrics.stale.Add(float64(stale))
+			s.metrics.recorded(batch)
+			return
+		}
+		if s.stopping.Load() {
+			if stopped.IsZero() {
+				stopped = s.Now()
+			}
+			if s.Now().Sub(stopped) > recordLast {
+				s.Log.ErrorContext(ctx, "attempts could not be recorded; their receivers will get them again", "attempts", len(batch), "error", err)
+				return
+			}
+		}
+		<-time.After(pause)
+		pause = min(2*pause, recordPauseMost)
+	}
+}
+
+// follow lets the lanes know of attempts to come.
+func (s *Service) follow(batch []delivery.Outcome) {
+	retries := false
+	s.mu.Lock()
+	for i := range batch {
+		if o := &batch[i]; o.State == schema.DeliveryWaiting {
+			s.queue.Due(o.Row.Webhook, o.DueAt)
+			retries = true
+		}
+	}
+	s.mu.Unlock()
+	if retries {
+		nudge(s.hungry)
+	}
+}

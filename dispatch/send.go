@@ -1,0 +1,214 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/state"
+)
+
+const (
+	// discoverEvery is how often the store is asked which subscriptions have
+	// something waiting that this instance does not know of: what was retried by
+	// hand, resumed or left behind by another. It takes a step per subscription, so
+	// the pause grows with what it takes.
+	discoverEvery = time.Second
+	discoverShare = 50
+	// claimPause is how long a lane waits whose claim could not be made.
+	claimPause = time.Second
+	// longWait is for a timer that something else will end.
+	longWait = time.Hour
+)
+
+// send begins as many attempts as there is room for, until ctx ends. It never
+// waits for the store.
+func (s *Service) send(ctx context.Context) {
+	for {
+		id, w, ok := s.next()
+		if ok {
+			s.attempts.Go(func() { s.attemptAll(ctx, id, w) })
+			continue
+		}
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// fetch brings what is due into memory, and what cannot be sent back, until ctx
+// ends.
+func (s *Service) fetch(ctx context.Context) {
+	timer := time.NewTimer(longWait)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		s.release(ctx)
+		if s.claim(ctx) {
+			nudge(s.ready)
+			continue
+		}
+		timer.Reset(s.untilNext())
+		select {
+		case <-s.hungry:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (s *Service) next() (id string, w *work, ok bool) {
+	if s.stopping.Load() {
+		return "", nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue.Next(s.Now())
+}
+
+// claim asks the store for what lanes have room for, and reports whether there
+// was anything to ask.
+func (s *Service) claim(ctx context.Context) bool {
+	now := s.Now()
+	s.mu.Lock()
+	claims := s.queue.Claims(now)
+	s.mu.Unlock()
+	if len(claims) == 0 {
+		return false
+	}
+	taken := s.newLease(now)
+	var wants []delivery.Want
+	found := make(map[string]delivery.Claimed, len(claims))
+	for _, c := range claims {
+		if s.wanted(c.Lane) {
+			wants = append(wants, delivery.Want{Webhook: c.Lane, Most: c.Most})
+			found[c.Lane] = delivery.Claimed{Next: now.Add(claimPause)}
+		}
+	}
+	if len(wants) > 0 {
+		s.claimWanted(ctx, wants, found, taken, now)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range claims {
+		got, ok := found[c.Lane]
+		items := make([]*work, len(got.Rows))
+		for i := range got.Rows {
+			items[i] = &work{got.Rows[i], taken.Token}
+		}
+		s.queue.Claimed(c, items, taken.Until, got.Next)
+		if !ok {
+			s.queue.Forget(c.Lane)
+		}
+	}
+	return true
+}
+
+// wanted says that a subscription is to be sent to. What is paused stays in the
+// store, where discovery finds it when it is resumed; what is deleted is
+// cancelled there.
+func (s *Service) wanted(webhook string) bool {
+	sub := s.Subscriptions.Get(webhook)
+	return sub != nil && sub.Active && !sub.Deleted
+}
+
+// claimWanted fills in what was found.
+func (s *Service) claimWanted(ctx context.Context, wants []delivery.Want, found map[string]delivery.Claimed, taken delivery.Lease, now time.Time) {
+	var all []delivery.Claimed
+	err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+		all, err = delivery.Claim(tx, wants, taken, now)
+		return err
+	})
+	s.metrics.claims.tell(ctx, err)
+	if err != nil {
+		return
+	}
+	for _, c := range all {
+		found[c.Webhook] = c
+	}
+}
+
+// release gives back what was leased and cannot be sent in time.
+func (s *Service) release(ctx context.Context) {
+	s.mu.Lock()
+	expired := s.queue.Expired()
+	s.mu.Unlock()
+	if len(expired) > 0 {
+		s.metrics.released.Add(float64(len(expired)))
+		s.metrics.claims.tell(ctx, s.giveUp(ctx, expired))
+	}
+}
+
+// giveUp makes works due again as they were. Those that cannot be given back are
+// due when their leases end.
+func (s *Service) giveUp(ctx context.Context, works []*work) error {
+	byToken := map[string][]delivery.Row{}
+	for _, w := range works {
+		byToken[w.token] = append(byToken[w.token], w.Row)
+	}
+	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+		for token, rows := range byToken {
+			if err := delivery.Release(tx, token, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range works {
+		if err == nil {
+			s.queue.Due(w.Webhook, w.DueAt)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("giving back deliveries: %w", err)
+	}
+	return nil
+}
+
+// giveBack is giveUp for everything in memory, when the service stops.
+func (s *Service) giveBack(ctx context.Context) error {
+	s.mu.Lock()
+	rest := s.queue.Drain()
+	s.mu.Unlock()
+	if len(rest) == 0 {
+		return nil
+	}
+	limit, done := context.WithTimeout(ctx, attemptTimeout)
+	defer done()
+	return s.giveUp(limit, rest)
+}
+
+// untilNext is how long there is nothing to claim.
+func (s *Service) untilNext() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.queue.Wake(); !at.IsZero() {
+		return max(0, at.Sub(s.Now()))
+	}
+	return longWait
+}
+
+// discover finds lanes in the store until ctx ends.
+func (s *Service) discover(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := s.Now()
+		lanes, err := delivery.Lanes(s.DB.View(ctx))
+		s.metrics.looks.tell(ctx, err)
+		s.mu.Lock()
+		for _, l := range lanes {
+			if s.wanted(l.Webhook) {
+				s.queue.Due(l.Webhook, l.Next)
+			}
+		}
+		s.mu.Unlock()
+		nudge(s.hungry)
+		select {
+		case <-time.After(max(discoverEvery, discoverShare*s.Now().Sub(began))):
+		case <-ctx.Done():
+		}
+	}
+}
