@@ -39,9 +39,11 @@ const (
 	// reserved is the part of Limits.All, as 1/reserved, that only lanes whose
 	// last attempt was answered may use.
 	reserved = 4
-	// mostLanes and mostRows bound one claim, so that its transaction is short.
-	mostLanes = 64
-	mostRows  = 512
+	// mostLanes and mostRows bound one claim, so that its transaction is short, and
+	// mostOfLane leaves room in it for others.
+	mostLanes  = 64
+	mostRows   = 512
+	mostOfLane = 256
 )
 
 // Queue holds items of type T in lanes. It belongs to one goroutine at a time.
@@ -149,7 +151,7 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 		if l == nil || l.next.After(now) {
 			break
 		}
-		n := min(l.room(), mostRows-rows)
+		n := min(l.room(), mostOfLane, mostRows-rows)
 		l.coming += n
 		l.next = time.Time{}
 		q.schedule(l)

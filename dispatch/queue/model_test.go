@@ -1,0 +1,195 @@
+package queue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// store is a store of items for the model: how many are due in each lane.
+type store struct{ due map[string][]int }
+
+// model runs a queue against random work and keeps books of its own.
+type model struct {
+	*testing.T
+
+	random *rand.Rand
+	q      *Queue[int]
+	now    time.Time
+	store  store
+	state  map[int]string // of each item: stored, asked, held, flying, done
+	flying map[string][]int
+	next   int
+}
+
+// Whatever happens, every item is attempted once, limits hold, and nothing is
+// left when all is done.
+func TestQueueAgainstAModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(30) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			m := &model{
+				T: t, random: rand.New(rand.NewPCG(seed, 1)), q: newQueue(1+int(seed%8), 1+int(seed*7%40)), now: start,
+				store: store{map[string][]int{}}, state: map[int]string{}, flying: map[string][]int{},
+			}
+			for range 3000 {
+				m.step()
+			}
+			m.finish()
+		})
+	}
+}
+
+func (m *model) lane() string { return fmt.Sprint("lane", m.random.IntN(12)) }
+
+func (m *model) step() {
+	m.now = m.now.Add(time.Duration(m.random.IntN(200)) * time.Millisecond)
+	switch m.random.IntN(8) {
+	case 0, 1:
+		m.insert()
+	case 2:
+		m.claim()
+	case 3, 4:
+		m.begin()
+	default:
+		m.end()
+	}
+	m.release()
+	m.check()
+}
+
+// insert stores new items, of which some go to memory at once.
+func (m *model) insert() {
+	id := m.lane()
+	n := 1 + m.random.IntN(5)
+	items := numbers(m.next, m.next+n)
+	m.next += n
+	held := m.q.Reserve(id, n, m.now)
+	switch {
+	case held > 0 && m.random.IntN(4) == 0: // they could not be stored so
+		m.q.Unreserve(id, held)
+		held = 0
+	case held > 0:
+		m.q.Add(id, items[:held], m.now.Add(12*time.Second))
+		m.mark(items[:held], "held")
+	}
+	if rest := items[held:]; len(rest) > 0 {
+		m.store.due[id] = append(m.store.due[id], rest...)
+		m.mark(rest, "stored")
+		m.q.Due(id, m.now)
+	}
+}
+
+func (m *model) mark(items []int, state string) {
+	for _, i := range items {
+		m.state[i] = state
+	}
+}
+
+func (m *model) claim() {
+	for _, c := range m.q.Claims(m.now) {
+		due := m.store.due[c.Lane]
+		n := min(c.Most, len(due))
+		m.store.due[c.Lane] = due[n:]
+		m.mark(due[:n], "held")
+		var next time.Time
+		if len(due) > n {
+			next = m.now
+		}
+		m.q.Claimed(c, due[:n:n], m.now.Add(12*time.Second), next)
+	}
+}
+
+func (m *model) begin() {
+	for range 1 + m.random.IntN(10) {
+		id, item, ok := m.q.Next(m.now)
+		if !ok {
+			return
+		}
+		if m.state[item] != "held" {
+			m.Fatalf("item %d, which is %s, was begun", item, m.state[item])
+		}
+		m.state[item] = "flying"
+		m.flying[id] = append(m.flying[id], item)
+	}
+}
+
+func (m *model) end() {
+	id := m.lane()
+	under := m.flying[id]
+	if len(under) == 0 {
+		return
+	}
+	item := under[0]
+	m.flying[id] = under[1:]
+	if m.random.IntN(10) == 0 {
+		m.q.Abandon(id)
+		m.back(id, item)
+		return
+	}
+	m.state[item] = "done"
+	m.q.Done(id, time.Duration(m.random.IntN(3000))*time.Millisecond, m.random.IntN(5) == 0)
+}
+
+// release brings back what could not be sent in time.
+func (m *model) release() {
+	for _, item := range m.q.Expired() {
+		m.back(fmt.Sprint("lane", m.random.IntN(12)), item) // any lane does for the model
+	}
+}
+
+func (m *model) back(id string, item int) {
+	m.store.due[id] = append(m.store.due[id], item)
+	m.state[item] = "stored"
+	m.q.Due(id, m.now)
+}
+
+func (m *model) check() {
+	held, all := 0, 0
+	for _, state := range m.state {
+		if state == "held" {
+			held++
+		}
+	}
+	for id, under := range m.flying {
+		all += len(under)
+		if len(under) > m.q.limits.Lane {
+			m.Fatalf("%d are under way in %s, more than %d", len(under), id, m.q.limits.Lane)
+		}
+	}
+	if _, waiting, flying := m.q.Size(); waiting != held || flying != all || flying > m.q.limits.All {
+		m.Fatalf("the queue says %d wait and %d are under way, want %d and %d", waiting, flying, held, all)
+	}
+}
+
+// finish lets everything be sent.
+func (m *model) finish() {
+	for range 20 * m.next {
+		m.now = m.now.Add(50 * time.Millisecond)
+		m.claim()
+		m.begin()
+		m.release()
+		for id, under := range m.flying {
+			for _, item := range under {
+				m.state[item] = "done"
+				m.q.Done(id, time.Millisecond, false)
+			}
+			m.flying[id] = nil
+		}
+	}
+	for item, state := range m.state {
+		if state != "done" {
+			m.Fatalf("item %d is %s at the end, want done", item, state)
+		}
+	}
+	for id, l := range m.q.lanes {
+		if l.coming != 0 || l.flying != 0 || !l.items.empty() {
+			m.Errorf("%s has %d coming, %d under way and %d items at the end", id, l.coming, l.flying, l.items.len())
+		}
+	}
+	if m.q.unproven != 0 {
+		m.Errorf("%d are counted as unproven at the end", m.q.unproven)
+	}
+}

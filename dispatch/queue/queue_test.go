@@ -1,0 +1,223 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+func newQueue(lane, all int) *Queue[int] {
+	return New[int](Limits{Lane: lane, All: all, Timeout: 5 * time.Second, Margin: 2 * time.Second})
+}
+
+// numbers are the items from up to but without to.
+func numbers(from, to int) (all []int) {
+	for i := from; i < to; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// put adds items to a lane as a claim would.
+func put(q *Queue[int], id string, items []int, until time.Time) {
+	q.lane(id).coming += len(items)
+	q.Add(id, items, until)
+}
+
+// takeAll begins everything that may begin, and counts it by lane.
+func takeAll(q *Queue[int], now time.Time) map[string]int {
+	begun := map[string]int{}
+	for {
+		id, _, ok := q.Next(now)
+		if !ok {
+			return begun
+		}
+		begun[id]++
+	}
+}
+
+func TestALaneBeginsNarrowAndGrowsWithAnswers(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 100)
+	put(q, "a", numbers(0, 100), start.Add(time.Minute))
+	for want := 2; want <= 8; want++ {
+		for range want - q.lane("a").flying {
+			if _, _, ok := q.Next(start); !ok {
+				t.Fatalf("with a width of %d, only %d are under way", want, q.lane("a").flying)
+			}
+		}
+		if _, _, ok := q.Next(start); ok {
+			t.Fatalf("with a width of %d, more are under way", want)
+		}
+		q.Done("a", time.Millisecond, false)
+	}
+	q.Done("a", time.Millisecond, false)
+	takeAll(q, start)
+	if got := q.lane("a").flying; got != 8 {
+		t.Errorf("at most %d are under way, want 8", got)
+	}
+}
+
+func TestATimeOutHalvesALane(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 100)
+	put(q, "a", numbers(0, 200), start.Add(time.Hour))
+	for range 8 {
+		q.Next(start)
+		q.Done("a", time.Millisecond, false)
+	}
+	for _, want := range []int{4, 2, 1, 1} {
+		takeAll(q, start)
+		for q.lane("a").flying > 1 {
+			q.Abandon("a")
+		}
+		q.Done("a", 5*time.Second, true)
+		if got := takeAll(q, start)["a"]; got != want {
+			t.Errorf("after a time-out %d may be under way, want %d", got, want)
+		}
+	}
+}
+
+// A thousand endpoints hang and fill all room that there is for them; one that
+// answers goes on.
+func TestWhoAnswersFindsRoomBesideAThousandThatDoNot(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 400)
+	put(q, "good", numbers(0, 1000), start.Add(time.Hour))
+	for range 8 {
+		q.Next(start)
+		q.Done("good", time.Millisecond, false)
+	}
+	for i := range 1000 {
+		put(q, fmt.Sprint("dead", i), numbers(0, 2), start.Add(time.Hour))
+	}
+	begun := takeAll(q, start)
+	dead := 0
+	for id, n := range begun {
+		if id != "good" {
+			dead += n
+		}
+	}
+	if begun["good"] != 8 || dead != 300 {
+		t.Errorf("%d of the good one and %d of the dead ones are under way, want 8 and 300", begun["good"], dead)
+	}
+	q.Done("good", time.Millisecond, false)
+	if id, _, ok := q.Next(start); !ok || id != "good" {
+		t.Errorf("the next is of %q, want good", id)
+	}
+}
+
+// Lanes take turns, whatever one of them holds.
+func TestLanesTakeTurns(t *testing.T) {
+	t.Parallel()
+	q := newQueue(1, 2)
+	put(q, "many", numbers(0, 500), start.Add(time.Hour))
+	put(q, "few", numbers(0, 3), start.Add(time.Hour))
+	begun := map[string]int{}
+	for range 6 {
+		for id, n := range takeAll(q, start) {
+			begun[id] += n
+			q.Done(id, time.Second, false)
+		}
+	}
+	if begun["few"] != 3 {
+		t.Errorf("%d of the short lane were begun in six rounds, want all 3", begun["few"])
+	}
+}
+
+func TestNothingBeginsOnAShortLease(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 10)
+	put(q, "a", numbers(0, 3), start.Add(6*time.Second))
+	put(q, "a", numbers(3, 4), start.Add(8*time.Second))
+	_, got, ok := q.Next(start)
+	if !ok || got != 3 {
+		t.Errorf("Next is %d, %v; want 3, whose lease leaves the 7 s of an attempt", got, ok)
+	}
+	if got := q.Expired(); len(got) != 3 {
+		t.Errorf("%v are to be given back, want 0, 1 and 2", got)
+	}
+}
+
+func TestAFailingLaneAsksForLittleAndAFastOneForMuch(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 100)
+	q.Due("slow", start)
+	q.Due("fast", start)
+	for range 40 {
+		put(q, "slow", []int{1}, start.Add(time.Hour))
+		put(q, "fast", []int{1}, start.Add(time.Hour))
+		takeAll(q, start)
+		q.Done("slow", 5*time.Second, true)
+		q.Done("fast", time.Millisecond, false)
+	}
+	asked := map[string]int{}
+	for _, c := range q.Claims(start) {
+		asked[c.Lane] = c.Most
+	}
+	if asked["slow"] != 1 || asked["fast"] != mostOfLane {
+		t.Errorf("asked for %v, want 1 of the slow and %d of the fast lane", asked, mostOfLane)
+	}
+}
+
+func TestClaimsComeWhenTheyAreDue(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 100)
+	if !q.Wake().IsZero() {
+		t.Error("an empty queue wants to be woken")
+	}
+	q.Due("b", start.Add(30*time.Second))
+	q.Due("a", start.Add(10*time.Second))
+	q.Due("a", start.Add(20*time.Second)) // later than what is known
+	if got, want := q.Wake(), start.Add(10*time.Second); !got.Equal(want) {
+		t.Errorf("Wake is %s, want %s", got, want)
+	}
+	if got := q.Claims(start.Add(9 * time.Second)); len(got) > 0 {
+		t.Errorf("%v is asked for before it is due", got)
+	}
+	claims := q.Claims(start.Add(10 * time.Second))
+	if len(claims) != 1 || claims[0].Lane != "a" {
+		t.Fatalf("asked for %v, want a alone", claims)
+	}
+	if got := q.Claims(start.Add(10 * time.Second)); len(got) > 0 {
+		t.Errorf("%v is asked for twice", got)
+	}
+	q.Claimed(claims[0], []int{7}, start.Add(time.Minute), start.Add(40*time.Second))
+	if got, want := q.Wake(), start.Add(30*time.Second); !got.Equal(want) {
+		t.Errorf("Wake is %s, want that of b, %s", got, want)
+	}
+}
+
+func TestNewItemsDoNotOvertakeThoseInTheStore(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 100)
+	if got := q.Reserve("a", 1, start); got != 1 {
+		t.Errorf("an idle lane has room for %d, want 1", got)
+	}
+	q.Unreserve("a", 1)
+	q.Due("a", start.Add(-time.Second))
+	if got := q.Reserve("a", 1, start); got != 0 {
+		t.Errorf("behind older ones there is room for %d, want none", got)
+	}
+	c := q.Claims(start)
+	q.Claimed(c[0], nil, start, start.Add(10*time.Second)) // a retry to come is no older one
+	if got := q.Reserve("a", 1, start); got != 1 {
+		t.Errorf("before a retry there is room for %d, want 1", got)
+	}
+}
+
+func TestDrainLeavesNothing(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 10)
+	put(q, "a", numbers(0, 30), start.Add(time.Hour))
+	put(q, "b", numbers(30, 50), start.Add(time.Second))
+	begun := takeAll(q, start)
+	if got := len(q.Drain()) + begun["a"]; got != 50 {
+		t.Errorf("%d items came back or were begun, want 50", got)
+	}
+	if _, waiting, flying := q.Size(); waiting != 0 || flying != begun["a"] {
+		t.Errorf("after that %d wait and %d are under way", waiting, flying)
+	}
+}
