@@ -44,7 +44,7 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 		s.mu.Lock()
 		s.queue.Abandon(id)
 		s.mu.Unlock()
-		s.metrics.claims.tell(ctx, s.giveUp(context.WithoutCancel(ctx), []*work{w}))
+		s.metrics.claims.Tell(ctx, s.giveUp(context.WithoutCancel(ctx), []*work{w}))
 		return
 	}
 	result := s.Sender.Send(context.WithoutCancel(ctx), s.post(w, sub))

@@ -1,15 +1,13 @@
 package dispatch
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/sender"
+	"vayu/internal/outage"
 	"vayu/schema"
 )
 
@@ -24,7 +22,7 @@ type metrics struct {
 	failures *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
-	claims, looks, records *trouble
+	claims, looks, records *outage.Outage
 }
 
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
@@ -53,8 +51,8 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_webhook_store_failures_total", Help: "Times that the state store could not be asked or written to, by what for.",
 		}, []string{"doing"}),
 	}
-	trouble := func(doing, meanwhile string) *trouble {
-		return &trouble{log: s.Log, doing: doing, meanwhile: meanwhile, count: m.failures.WithLabelValues(doing)}
+	trouble := func(doing, meanwhile string) *outage.Outage {
+		return outage.New(s.Log, "webhooks: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
 	m.claims = trouble("claim", "due deliveries wait")
 	m.looks = trouble("look", "deliveries of other instances wait")
@@ -100,27 +98,5 @@ func (m *metrics) recorded(batch []delivery.Outcome) {
 		if o.State != schema.DeliveryWaiting {
 			m.finished.WithLabelValues(string(o.State)).Inc()
 		}
-	}
-}
-
-// trouble counts failures of one kind, and logs when they begin and when they
-// are over.
-type trouble struct {
-	log              *slog.Logger
-	doing, meanwhile string
-	count            prometheus.Counter
-	on               atomic.Bool
-}
-
-func (t *trouble) tell(ctx context.Context, err error) {
-	switch {
-	case err != nil && ctx.Err() != nil: // the end of ctx, no trouble
-	case err != nil:
-		t.count.Inc()
-		if !t.on.Swap(true) {
-			t.log.WarnContext(ctx, "webhooks: the state store does not work", "doing", t.doing, "meanwhile", t.meanwhile, "error", err)
-		}
-	case t.on.Swap(false):
-		t.log.InfoContext(ctx, "webhooks: the state store works again", "doing", t.doing)
 	}
 }

@@ -59,7 +59,7 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 			stale, err = delivery.Record(tx, batch, s.Now())
 			return err
 		})
-		s.metrics.records.tell(ctx, err)
+		s.metrics.records.Tell(ctx, err)
 		if err == nil {
 			s.metrics.stale.Add(float64(stale))
 			s.metrics.recorded(batch)

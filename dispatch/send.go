@@ -121,7 +121,7 @@ func (s *Service) claimWanted(ctx context.Context, wants []delivery.Want, found 
 		all, err = delivery.Claim(tx, wants, taken, now)
 		return err
 	})
-	s.metrics.claims.tell(ctx, err)
+	s.metrics.claims.Tell(ctx, err)
 	if err != nil {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *Service) release(ctx context.Context) {
 	s.mu.Unlock()
 	if len(expired) > 0 {
 		s.metrics.released.Add(float64(len(expired)))
-		s.metrics.claims.tell(ctx, s.giveUp(ctx, expired))
+		s.metrics.claims.Tell(ctx, s.giveUp(ctx, expired))
 	}
 }
 
@@ -197,7 +197,7 @@ func (s *Service) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()
 		lanes, err := delivery.Lanes(s.DB.View(ctx))
-		s.metrics.looks.tell(ctx, err)
+		s.metrics.looks.Tell(ctx, err)
 		s.mu.Lock()
 		for _, l := range lanes {
 			if s.wanted(l.Webhook) {

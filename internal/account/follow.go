@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"strings"
 	"time"
 
 	"vayu/internal/config"
+	"vayu/internal/outage"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -27,24 +27,27 @@ const (
 	writeMost = 5 * time.Second
 )
 
+// stateStore is what outages name.
+const stateStore = "access: the state store"
+
 // follow keeps the book up to date until ctx ends.
 func (s *Service) follow(ctx context.Context) {
-	away := trouble{log: s.Log, doing: "looking for changed keys", meanwhile: "those known go on"}
-	every(ctx, lookEvery, func() { away.tell(ctx, s.Refresh(ctx)) })
+	away := outage.New(s.Log, stateStore, "looking for changed keys", "those known go on", nil)
+	every(ctx, lookEvery, func() { away.Tell(ctx, s.Refresh(ctx)) })
 }
 
 // writeUsage writes what was counted, and reads what others have, until ctx
 // ends.
 func (s *Service) writeUsage(ctx context.Context) {
-	reading := trouble{log: s.Log, doing: "reading quotas", meanwhile: "what this instance counts goes on"}
-	writing := trouble{log: s.Log, doing: "writing usage", meanwhile: "it is kept in memory"}
+	reading := outage.New(s.Log, stateStore, "reading quotas", "what this instance counts goes on", nil)
+	writing := outage.New(s.Log, stateStore, "writing usage", "it is kept in memory", nil)
 	tick := 0
 	every(ctx, totalsEvery, func() {
-		reading.tell(ctx, s.readTotals(ctx))
+		reading.Tell(ctx, s.readTotals(ctx))
 		if tick++; tick%writeEvery == 0 {
 			limit, done := context.WithTimeout(ctx, writeMost)
 			defer done()
-			writing.tell(ctx, s.flush(limit))
+			writing.Tell(ctx, s.flush(limit))
 		}
 	})
 }
@@ -58,13 +61,13 @@ func (s *Service) writeRest(ctx context.Context) error {
 
 // begin reads everything for the first time, and tries again until it can.
 func (s *Service) begin(ctx context.Context) {
-	away := trouble{log: s.Log, doing: "reading keys for the first time", meanwhile: "no call is answered"}
+	away := outage.New(s.Log, stateStore, "reading keys for the first time", "no call is answered", nil)
 	for ctx.Err() == nil {
 		err := s.Refresh(ctx)
 		if err == nil {
 			err = s.readTotals(ctx)
 		}
-		away.tell(ctx, err)
+		away.Tell(ctx, err)
 		if err == nil {
 			close(s.known)
 			return
@@ -86,26 +89,6 @@ func every(ctx context.Context, period time.Duration, do func()) {
 			do()
 		case <-ctx.Done():
 		}
-	}
-}
-
-// trouble logs when something begins to fail and when it works again, and
-// nothing between.
-type trouble struct {
-	log              *slog.Logger
-	doing, meanwhile string
-	on               bool
-}
-
-func (t *trouble) tell(ctx context.Context, err error) {
-	switch {
-	case err != nil && ctx.Err() != nil: // the end of ctx, no trouble
-	case err != nil && !t.on:
-		t.on = true
-		t.log.Warn("access: the state store does not answer", "doing", t.doing, "meanwhile", t.meanwhile, "error", err)
-	case err == nil && t.on:
-		t.on = false
-		t.log.Info("access: the state store answers again", "doing", t.doing)
 	}
 }
 

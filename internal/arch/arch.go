@@ -35,7 +35,7 @@ var madeFolders = []string{"bin", "data", "node_modules"}
 // that it may import. A package that is missing here fails: placing it is part
 // of adding it.
 var internalMay = map[string][]string{
-	"account":               {"api", "config", "page", "seal", "state"},
+	"account":               {"api", "config", "outage", "page", "seal", "state"},
 	"api":                   {"config"},
 	"api/apitest":           {"api", "apidoc"},
 	"apidoc":                {"api"},
@@ -44,10 +44,11 @@ var internalMay = map[string][]string{
 	"columnar/columnartest": {"columnar", "columnar/engine", "config"},
 	"columnar/engine":       {"config", "hold"},
 	"config":                {},
-	"eventlog":              {"outbox"},
+	"eventlog":              {"outage", "outbox"},
 	"hold":                  {},
-	"lead":                  {"state"},
-	"outbox":                {"api", "lead", "page", "seal", "state"},
+	"lead":                  {"outage", "state"},
+	"outage":                {},
+	"outbox":                {"api", "lead", "outage", "page", "seal", "state"},
 	"page":                  {"api", "seal"},
 	"realdata":              {},
 	"run":                   {},
