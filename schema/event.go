@@ -1,6 +1,10 @@
 package schema
 
-import "encoding/json"
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+)
 
 // EventType names what happened (spec 6.1).
 type EventType string
@@ -46,6 +50,31 @@ type EventShown struct {
 	Data   json.RawMessage `json:"data"` // an Envelope as it was stored
 }
 
+// examples are the documented examples of what happened, a file for each type.
+//
+//go:embed example/*.json
+var examples embed.FS
+
+// EventExample is the documented example of the data of a type, a JSON object
+// without white space; nil for a type that does not exist.
+func EventExample(t EventType) json.RawMessage {
+	text, err := examples.ReadFile("example/" + string(t) + ".json")
+	if err != nil {
+		return nil
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, text); err != nil {
+		return nil
+	}
+	return out.Bytes()
+}
+
 // TestEventData is the data of a test event: the documented example of a type,
-// with "test": true.
-func TestEventData(t EventType) json.RawMessage { panic("not written yet") }
+// with "test": true at its end. It is nil for a type that does not exist.
+func TestEventData(t EventType) json.RawMessage {
+	object, ok := bytes.CutSuffix(EventExample(t), []byte("}"))
+	if !ok {
+		return nil
+	}
+	return append(object, `,"test":true}`...)
+}

@@ -1,0 +1,102 @@
+package lead_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"vayu/internal/lead"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// begin runs a candidate; it sends its name when it leads.
+func begin(t *testing.T, db *state.DB, name string, now *atomic.Int32, led chan<- string) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- lead.Run(ctx, lead.Config{DB: db, Name: "test"}, func(ctx context.Context) error {
+			if n := now.Add(1); n != 1 {
+				t.Errorf("%d lead at a time", n)
+			}
+			led <- name
+			<-ctx.Done()
+			now.Add(-1)
+			return ctx.Err()
+		})
+	}()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("%s ended with %v", name, err)
+		}
+	}
+}
+
+func rows(t *testing.T, db *state.DB) (n int) {
+	t.Helper()
+	if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM leader").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestOneOfTwoInstancesLeads(t *testing.T) {
+	t.Parallel()
+	c := state.Config{DSN: statetest.PostgresDSN(t)}
+	one, two := statetest.Open(t, c), statetest.Open(t, c)
+	var now atomic.Int32
+	led := make(chan string, 4)
+	stops := map[string]func(){"one": begin(t, one, "one", &now, led), "two": begin(t, two, "two", &now, led)}
+	first := <-led
+	stops[first]()
+	second := <-led
+	if first == second {
+		t.Errorf("%s leads after it was stopped", first)
+	}
+	stops[second]()
+	if n := rows(t, one); n != 0 {
+		t.Errorf("%d leases are left", n)
+	}
+}
+
+// A lease that ends by the server's clock is taken over, and not before.
+func TestTheLeadOfOneThatDiedIsTakenOver(t *testing.T) {
+	t.Parallel()
+	db := statetest.Postgres(t)
+	const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+	var until int64
+	if err := db.Update(t.Context(), func(tx *state.Tx) error {
+		return tx.QueryRow("INSERT INTO leader (name, holder, until) VALUES ('test', 'dead', " + serverNow + " + 1500000) RETURNING until").Scan(&until)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var now atomic.Int32
+	led := make(chan string, 1)
+	stop := begin(t, db, "heir", &now, led)
+	<-led
+	var after bool
+	if err := db.View(t.Context()).QueryRow("SELECT "+serverNow+" >= $1", until).Scan(&after); err != nil || !after {
+		t.Errorf("the lease was taken over before its end: %v, %v", after, err)
+	}
+	stop()
+}
+
+func TestOnSQLiteAProcessLeadsAtOnce(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	broken := errors.New("broken")
+	var now atomic.Int32
+	led := make(chan string, 1)
+	stop := begin(t, db, "alone", &now, led)
+	<-led
+	if n := rows(t, db); n != 0 {
+		t.Errorf("%d rows are written, want none", n)
+	}
+	stop()
+	if err := lead.Run(t.Context(), lead.Config{DB: db, Name: "test"}, func(context.Context) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v, want what was returned", err)
+	}
+}
