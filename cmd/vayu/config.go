@@ -148,7 +148,7 @@ func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
 	}
 	log := newLogger(loaded.Value.Log)
 	for _, name := range loaded.Ignored {
-		if strings.HasPrefix(name, "VAYU_TEST_") { // of the tests
+		if strings.HasPrefix(name, "VAYU_TEST_") || name == keyVariable { // of the tests, and of listen
 			continue
 		}
 		log.Warn("environment variable is no setting", "name", name)

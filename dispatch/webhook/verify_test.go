@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ func TestVerify(t *testing.T) {
 	good := webhook.Sign(event, noon, secret)
 	stamp, v1, _ := strings.Cut(good, ",")
 	sum := strings.TrimPrefix(v1, "v1=")
-	at := func(d time.Duration) time.Time { return noon.Add(d) }
+	at := noon.Add
 	cases := []struct {
 		name    string
 		body    []byte
@@ -28,7 +29,7 @@ func TestVerify(t *testing.T) {
 		{"a clock that is behind", event, good, at(-5 * time.Minute), []string{secret}, nil},
 		{"older", event, good, at(5*time.Minute + time.Second), []string{secret}, webhook.ErrTooOld},
 		{"of the future", event, good, at(-5*time.Minute - time.Second), []string{secret}, webhook.ErrTooNew},
-		{"a byte more", append(event[:len(event):len(event)], '\n'), good, noon, []string{secret}, webhook.ErrMismatch},
+		{"a byte more", append(slices.Clip(event), '\n'), good, noon, []string{secret}, webhook.ErrMismatch},
 		{"no body", nil, good, noon, []string{secret}, webhook.ErrMismatch},
 		{"another secret", event, good, noon, []string{other}, webhook.ErrMismatch},
 		{"a newer time", event, strings.Replace(good, "t=1795000000", "t=1795000001", 1), noon, []string{secret}, webhook.ErrMismatch},

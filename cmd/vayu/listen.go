@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/dispatch/listen"
+	"vayu/schema"
+)
+
+// keyVariable may hold the API key of `vayu listen`: command lines are visible to
+// everybody on a machine. It is no setting, and load does not warn of it.
+const keyVariable = "VAYU_API_KEY"
+
+// listenRequest is what the flags of `listen` say.
+type listenRequest struct {
+	port, answer int
+	delay        time.Duration
+	secrets      []string
+	key, api     string
+	events       []string
+}
+
+func newListen() *cobra.Command {
+	var r listenRequest
+	cmd := &cobra.Command{
+		Use:   "listen",
+		Short: "Receive webhooks on this machine, verify and print them",
+		Long: `Receive webhooks on https://localhost:PORT, verify and print them.
+
+With an API key a subscription is made, and deleted at the end; the key may stand in
+` + keyVariable + ` as well. Without one, give the secret of the subscription. The service must
+run with --webhook-local and the same --data, so that it believes the certificate and
+may send to this machine.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, _, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			c := r.config(cmd, loaded.Value)
+			if c.Client == nil && (r.api != "" || len(r.events) > 0) {
+				return errors.New("--api and --events are for a subscription that is made: give --key or " + keyVariable)
+			}
+			l, err := listen.New(c)
+			if err != nil {
+				return err
+			}
+			if err := makeData(loaded.Value.Data); err != nil {
+				return err
+			}
+			return l.Run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&r.port, "port", 9443, "port of https://localhost, or 0 for any that is free")
+	f.StringArrayVar(&r.secrets, "secret", nil, "secret of the subscription (may be given again, for a rotation)")
+	f.IntVar(&r.answer, "answer", 200, "HTTP status of the answers, 200 to 599")
+	f.DurationVar(&r.delay, "delay", 0, "how long each answer takes; the service waits for 5s")
+	f.StringVar(&r.key, "key", "", "API key that makes the subscription (or "+keyVariable+")")
+	f.StringVar(&r.api, "api", "", "address of the service (default that of the configuration)")
+	f.StringSliceVar(&r.events, "events", nil, "types of events of the subscription that is made (default all)")
+	return cmd
+}
+
+// config is what the flags and the environment say to a listener.
+func (r listenRequest) config(cmd *cobra.Command, cfg Config) listen.Config {
+	c := listen.Config{
+		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,
+		Out: cmd.OutOrStdout(), Now: time.Now,
+	}
+	client := listen.Client{API: r.api, Key: r.key, KeyShown: r.key}
+	if client.Key == "" {
+		client.Key, client.KeyShown = os.Getenv(keyVariable), "$"+keyVariable
+	}
+	if client.Key == "" {
+		return c
+	}
+	if client.API == "" {
+		client.API = nearby(cfg)
+	}
+	for _, name := range r.events {
+		client.Events = append(client.Events, schema.EventType(strings.TrimSpace(name)))
+	}
+	c.Client = &client
+	return c
+}
+
+// nearby is where the service with this configuration answers on this machine.
+func nearby(cfg Config) string {
+	scheme := "http"
+	if cfg.TLS.Enabled() {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(string(cfg.Listen))
+	if err != nil {
+		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // New says what is wrong with it
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
