@@ -4,9 +4,10 @@ package subscription
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/url"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,9 +30,10 @@ type Config struct {
 	// Test stores a test event and its one delivery: the event's and the
 	// delivery's id.
 	Test    func(tx *state.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
-	Log     *slog.Logger
-	Metrics prometheus.Registerer
-	Now     func() time.Time
+	Log     *slog.Logger          // nil for none
+	Metrics prometheus.Registerer // nil for none
+	// Now is the clock; nil for time.Now.
+	Now func() time.Time
 }
 
 // Subscription is a subscription as it is in the store. It is never changed: a
@@ -41,57 +43,92 @@ type Subscription struct {
 	Account string
 	World   schema.World
 	URL     string
-	Events  []schema.EventType
-	Active  bool
+	Events  []schema.EventType // in the order of schema.EventTypes
+	Active  bool               // false: paused, deliveries wait
 	Deleted bool
 	Version string
+
+	// secrets are the one that signs, and the one before it if there was a
+	// rotation with a grace; none when it cannot be opened.
+	secrets       []string
+	previousUntil int64 // microseconds
+	unreadable    bool  // a secret in the store cannot be opened
+	revision      int64
 }
 
-// Secrets are what signs an attempt at a time, the newest first.
-func (s *Subscription) Secrets(now time.Time) []string { panic("not written yet") }
+// Secrets are what signs an attempt at a time, the newest first. There is none
+// for a subscription that is deleted, or whose secret cannot be opened: then no
+// attempt may be made, and its deliveries wait. The caller must not change them.
+func (s *Subscription) Secrets(now time.Time) []string {
+	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
+		return s.secrets[:1]
+	}
+	return s.secrets
+}
+
+// owner is whose subscription it is.
+func (s *Subscription) owner() Owner { return Owner{s.Account, s.World} }
+
+// Owner is an account in one of the worlds.
+type Owner struct {
+	Account string // id
+	World   schema.World
+}
 
 // Book holds every subscription in memory, and follows the store.
-type Book struct{ Config }
+type Book struct {
+	Config
 
-// New returns an empty book.
-func New(c Config) (*Book, error) { panic("not written yet") }
-
-// Run follows the store until ctx ends.
-func (b *Book) Run(ctx context.Context) error { panic("not written yet") }
-
-// Ready waits until the subscriptions are known.
-func (b *Book) Ready(ctx context.Context) error { panic("not written yet") }
-
-// Refresh looks at the store now.
-func (b *Book) Refresh(ctx context.Context) error { panic("not written yet") }
-
-// Fresh makes sure that the book is no older than other instances wait after a
-// rotation, and looks at the store when it is. An error means that nothing must
-// be signed now.
-func (b *Book) Fresh(ctx context.Context) error { panic("not written yet") }
-
-// ErrStale says that a subscription has changed since the book was read.
-var ErrStale = errors.New("the book of subscriptions is older than the store")
-
-// Snapshot is the book at one moment.
-type Snapshot struct{}
-
-// Snapshot returns the book as it is now.
-func (b *Book) Snapshot() *Snapshot { panic("not written yet") }
-
-// Matching is which subscriptions want an event; deleted ones do not, paused ones
-// do. The caller must not change it.
-func (s *Snapshot) Matching(account string, world schema.World, event schema.EventType) []*Subscription {
-	panic("not written yet")
+	now      atomic.Pointer[Snapshot]
+	looking  chan struct{}             // holds one token during a look at the store
+	lookedAt atomic.Pointer[time.Time] // the begin of the last look that succeeded
+	made     time.Time
+	gone     []departed // deleted subscriptions that are still in memory; of who looks
+	metrics  *metrics
+	known    chan struct{} // closed when the subscriptions are known
 }
 
-// Check fails with ErrStale, inside a transaction, unless the store is as the
-// snapshot shows it.
-func (s *Snapshot) Check(tx *state.Tx) error { panic("not written yet") }
+// New returns an empty book. It fails when a metric is registered already.
+func New(c Config) (*Book, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	b := &Book{Config: c, looking: make(chan struct{}, 1), made: c.Now(), known: make(chan struct{})}
+	b.now.Store(&Snapshot{revision: unread})
+	var err error
+	if b.metrics, err = newMetrics(b, c.Metrics); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
 
-// Get returns a subscription by its id, deleted ones too for a while; nil when
-// there is none.
-func (b *Book) Get(id string) *Subscription { panic("not written yet") }
+// Run follows the store, and deletes rows that nobody needs any more, until ctx
+// ends. It waits for a store that is away, and returns nil.
+func (b *Book) Run(ctx context.Context) error {
+	b.begin(ctx)
+	var parts sync.WaitGroup
+	parts.Go(func() { b.follow(ctx) })
+	parts.Go(func() { b.purge(ctx) })
+	parts.Wait()
+	return nil
+}
 
-// Routes are the endpoints under /v1/webhooks, but for those about deliveries.
-func (b *Book) Routes() []api.Route { panic("not written yet") }
+// Ready waits until the subscriptions are known.
+func (b *Book) Ready(ctx context.Context) error {
+	select {
+	case <-b.known:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Snapshot returns the book as it is now.
+func (b *Book) Snapshot() *Snapshot { return b.now.Load() }
+
+// Get returns a subscription by its id, deleted ones too for some minutes; nil
+// when there is none.
+func (b *Book) Get(id string) *Subscription { return b.Snapshot().byID.get(id) }

@@ -1,0 +1,146 @@
+package subscription
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// specOf reads the body of POST /v1/webhooks, with every fault of it.
+func (b *Book) specOf(c *api.Call) (Spec, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return Spec{}, err
+	}
+	wanted, err := api.Decode[struct {
+		URL    *string            `json:"url"`
+		Events []schema.EventType `json:"events"`
+		Secret *string            `json:"secret"`
+	}](c)
+	if err != nil {
+		return Spec{}, err
+	}
+	spec := Spec{Owner: ownerOf(c), Events: wanted.Events}
+	var f faults
+	if wanted.URL == nil {
+		f.Add("url", "The url is missing: say where events are to be sent.")
+	} else if spec.URL, err = b.url(&f, *wanted.URL); err != nil {
+		return Spec{}, err
+	}
+	spec.Events = f.events(wanted.Events)
+	spec.Secret = f.chosen(wanted.Secret)
+	return spec, f.Problem()
+}
+
+// chosen is a secret that a body may hold; "" when there is none. The empty
+// text is a fault, not a wish for one that is made.
+func (f *faults) chosen(secret *string) string {
+	if secret == nil {
+		return ""
+	}
+	f.secret(*secret)
+	return *secret
+}
+
+// given is a value of a body that may be absent, and knows null from that.
+type given[T any] struct {
+	there, null bool
+	value       T
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (g *given[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	g.there, g.null = true, d.PeekKind() == jsontext.KindNull
+	return json.UnmarshalDecode(d, &g.value)
+}
+
+// in notes null as a fault, and reports whether there is a value.
+func (g *given[T]) in(f *faults, field string) bool {
+	if g.null {
+		f.Add(field, "The "+field+" cannot be null; leave it out to keep it as it is.")
+	}
+	return g.there && !g.null
+}
+
+// patchOf reads the body of PATCH /v1/webhooks/{id}, with every fault of it.
+func (b *Book) patchOf(c *api.Call) (Patch, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return Patch{}, err
+	}
+	wanted, err := api.Decode[struct {
+		URL    given[string]             `json:"url"`
+		Events given[[]schema.EventType] `json:"events"`
+		Active given[bool]               `json:"active"`
+		Secret given[jsontext.Value]     `json:"secret"`
+	}](c)
+	if err != nil {
+		return Patch{}, err
+	}
+	var p Patch
+	var f faults
+	if wanted.URL.in(&f, "url") {
+		url, err := b.url(&f, wanted.URL.value)
+		if err != nil {
+			return Patch{}, err
+		}
+		p.URL = &url
+	}
+	if wanted.Events.in(&f, "events") {
+		p.Events = f.events(wanted.Events.value)
+	}
+	if wanted.Active.in(&f, "active") {
+		p.Active = &wanted.Active.value
+	}
+	if wanted.Secret.there {
+		f.Add("secret", "The secret is changed with POST "+path+"/{id}/rotate-secret.")
+	}
+	if !wanted.URL.there && !wanted.Events.there && !wanted.Active.there && !wanted.Secret.there {
+		f.Add("", "Give at least one of url, events and active.")
+	}
+	return p, f.Problem()
+}
+
+// rotationOf reads the body of a rotation, which may be left out.
+func rotationOf(c *api.Call) (Rotation, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return Rotation{}, err
+	}
+	wanted, err := api.DecodeOptional[struct {
+		GraceSeconds *int64  `json:"grace_seconds"`
+		Secret       *string `json:"secret"`
+	}](c)
+	if err != nil {
+		return Rotation{}, err
+	}
+	n := Rotation{Grace: DefaultGrace}
+	var f faults
+	if wanted.GraceSeconds != nil {
+		const longest = int64(longestGrace / time.Second)
+		n.Grace = time.Duration(max(-1, min(*wanted.GraceSeconds, longest+1))) * time.Second // more would overflow
+	}
+	f.grace(n.Grace)
+	n.Secret = f.chosen(wanted.Secret)
+	return n, f.Problem()
+}
+
+// testOf reads the body of a test, which may be left out; "" is for the
+// subscription's first type.
+func testOf(c *api.Call) (schema.EventType, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return "", err
+	}
+	wanted, err := api.DecodeOptional[struct {
+		Type *schema.EventType `json:"type"`
+	}](c)
+	if err != nil || wanted.Type == nil {
+		return "", err
+	}
+	if !slices.Contains(schema.EventTypes, *wanted.Type) {
+		return "", schema.Refuse(schema.UnknownEventType, "type", "There is no such type of event; the types are "+eventNames(", ")+".")
+	}
+	return *wanted.Type, nil
+}

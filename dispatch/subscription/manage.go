@@ -1,0 +1,178 @@
+package subscription
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// raise counts a change of webhook and returns its number. It locks the counter
+// until the transaction ends, so that numbers become visible in their order, and
+// changes of subscriptions happen one after the other.
+func raise(tx *state.Tx) (revision int64, err error) {
+	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
+	if err != nil {
+		return 0, fmt.Errorf("counting a change of webhooks: %w", err)
+	}
+	return revision, nil
+}
+
+// Spec is a subscription that is asked for.
+type Spec struct {
+	Owner
+	URL    string
+	Events []schema.EventType
+	Secret string // empty for one that is made
+}
+
+// Made is a subscription with its new secret. Secret is empty when it was not
+// made here: whoever chose it knows it.
+type Made struct {
+	Webhook schema.Webhook
+	Secret  string
+}
+
+// Create stores a subscription of an account that exists. A *schema.Problem
+// names what is wrong with it, or that there are too many.
+func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Entry, error) {
+	spec, err := b.checked(spec)
+	if err != nil {
+		return Made{}, account.Entry{}, err
+	}
+	return b.insert(tx, spec, now)
+}
+
+// checked is a specification in the form of the store.
+func (b *Book) checked(spec Spec) (Spec, error) {
+	var f faults
+	var err error
+	if spec.URL, err = b.url(&f, spec.URL); err != nil {
+		return spec, err
+	}
+	spec.Events = f.events(spec.Events)
+	if spec.Secret != "" {
+		f.secret(spec.Secret)
+	}
+	return spec, f.Problem()
+}
+
+// insert stores what checked has returned.
+func (b *Book) insert(tx *state.Tx, spec Spec, now time.Time) (Made, account.Entry, error) {
+	revision, err := raise(tx) // and from here on nobody else adds one
+	if err != nil {
+		return Made{}, account.Entry{}, err
+	}
+	if err := room(tx, spec.Owner); err != nil {
+		return Made{}, account.Entry{}, err
+	}
+	id := idPrefix + ulid.MustNewDefault(now).String()
+	secret, made := secretOr(spec.Secret)
+	_, err = tx.Exec(`
+		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10)`,
+		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion,
+		b.Box.Seal([]byte(secret), aboutSecret(id)), lastFour(secret), now.UnixMicro(), revision)
+	if err != nil {
+		return Made{}, account.Entry{}, fmt.Errorf("making a webhook: %w", err)
+	}
+	r, err := recordOf(tx, spec.Owner, id)
+	if err != nil {
+		return Made{}, account.Entry{}, err
+	}
+	e := entry("webhook.create", r, map[string]any{"host": hostOf(r.URL), "events": r.Events})
+	return Made{r.wire(now), made}, e, nil
+}
+
+// room demands that an owner has fewer subscriptions than there may be.
+func room(tx *state.Tx, of Owner) error {
+	var n int64
+	err := tx.QueryRow("SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL", of.Account, of.World.String()).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("counting webhooks: %w", err)
+	}
+	if n >= Most {
+		return schema.Refuse(schema.InvalidRequest, "", "An account has at most "+strconv.Itoa(Most)+" webhooks in each mode; delete one first.")
+	}
+	return nil
+}
+
+// secretOr returns the secret that was chosen, or makes one: 32 random bytes.
+func secretOr(chosen string) (secret, made string) {
+	if chosen != "" {
+		return chosen, ""
+	}
+	var raw [32]byte
+	_, _ = rand.Read(raw[:]) // never fails
+	made = "whsec_" + base64.RawURLEncoding.EncodeToString(raw[:])
+	return made, made
+}
+
+func lastFour(secret string) string { return secret[len(secret)-4:] }
+
+// Patch is a change of a subscription; what is nil stays as it is.
+type Patch struct {
+	URL    *string
+	Events []schema.EventType
+	Active *bool
+}
+
+// Update changes a subscription. A *schema.Problem names what is wrong with the
+// change, or that there is no such subscription of the owner. When it is so
+// already, the entry is empty.
+func (b *Book) Update(tx *state.Tx, of Owner, id string, p Patch, now time.Time) (schema.Webhook, account.Entry, error) {
+	p, err := b.checkedPatch(p)
+	if err != nil {
+		return schema.Webhook{}, account.Entry{}, err
+	}
+	return b.patch(tx, of, id, p, now)
+}
+
+// checkedPatch is a change in the form of the store.
+func (b *Book) checkedPatch(p Patch) (Patch, error) {
+	var f faults
+	if p.URL != nil {
+		url, err := b.url(&f, *p.URL)
+		if err != nil {
+			return p, err
+		}
+		p.URL = &url
+	}
+	if p.Events != nil {
+		p.Events = f.events(p.Events)
+	}
+	return p, f.Problem()
+}
+
+// patch stores what checkedPatch has returned.
+func (b *Book) patch(tx *state.Tx, of Owner, id string, p Patch, now time.Time) (schema.Webhook, account.Entry, error) {
+	revision, err := raise(tx)
+	if err != nil {
+		return schema.Webhook{}, account.Entry{}, err
+	}
+	r, err := recordOf(tx, of, id)
+	if err != nil {
+		return schema.Webhook{}, account.Entry{}, err
+	}
+	detail := p.apply(r)
+	if len(detail) == 0 {
+		return r.wire(now), account.Entry{}, nil
+	}
+	active := 0
+	if r.Active {
+		active = 1
+	}
+	_, err = tx.Exec("UPDATE webhook SET url = $2, events = $3, active = $4, revision = $5 WHERE id = $1",
+		id, r.URL, joinEvents(r.Events, " "), active, revision)
+	if err != nil {
+		return schema.Webhook{}, account.Entry{}, fmt.Errorf("changing a webhook: %w", err)
+	}
+	return r.wire(now), entry("webhook.update", r, detail), nil
+}

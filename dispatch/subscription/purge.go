@@ -1,0 +1,72 @@
+package subscription
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/state"
+)
+
+const (
+	purgeEvery = 10 * time.Minute
+	// purgeAfter is long after every instance has forgotten a deleted subscription.
+	purgeAfter = time.Hour
+	// purgeGroup keeps a deletion in the range of milliseconds, since on SQLite
+	// every other change waits for it.
+	purgeGroup = 500
+)
+
+// purge removes the rows of deleted subscriptions, when no delivery refers to
+// them any more, until ctx ends.
+func (b *Book) purge(ctx context.Context) {
+	tick := time.NewTicker(purgeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := b.purgeOnce(ctx); err != nil && ctx.Err() == nil { // the next time finds the same rows
+			b.metrics.purgeFailures.Inc()
+			b.Log.Warn("webhooks: removing deleted subscriptions", "error", err)
+		}
+	}
+}
+
+// unused holds for a deleted subscription that nothing refers to.
+const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.webhook_id = webhook.id)"
+
+// purgeOnce removes what can be removed now. It is looked for without a
+// transaction, because that takes a walk through all rows. The revision stays:
+// books know no such subscription any more.
+func (b *Book) purgeOnce(ctx context.Context) error {
+	until := b.Now().Add(-purgeAfter).UnixMicro()
+	ids, err := state.All(b.DB.View(ctx), func(row state.Scanner) (id string, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, "SELECT id FROM webhook WHERE "+unused, until)
+	if err != nil {
+		return fmt.Errorf("looking for deleted subscriptions: %w", err)
+	}
+	for group := range slices.Chunk(ids, purgeGroup) {
+		marks, args := make([]string, len(group)), make([]any, 1, len(group)+1)
+		args[0] = until
+		for i, id := range group {
+			args = append(args, id)
+			marks[i] = "$" + strconv.Itoa(len(args))
+		}
+		err := b.DB.Update(ctx, func(tx *state.Tx) error {
+			_, err := tx.Exec("DELETE FROM webhook WHERE id IN ("+strings.Join(marks, ", ")+") AND "+unused, args...)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("removing deleted subscriptions: %w", err)
+		}
+	}
+	return nil
+}

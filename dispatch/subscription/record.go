@@ -1,0 +1,89 @@
+package subscription
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// record is a subscription as it stands in the store, without its secrets.
+type record struct {
+	Subscription
+
+	lastFour  string
+	createdAt int64         // microseconds
+	previous  sql.NullInt64 // until when the secret before signs
+}
+
+const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, secret_last4, created_at, previous_until
+	FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL`
+
+func scanRecord(row state.Scanner) (*record, error) {
+	r := &record{}
+	var mode, events string
+	var active int64
+	err := row.Scan(&r.ID, &r.Account, &mode, &r.URL, &events, &active, &r.Version, &r.lastFour, &r.createdAt, &r.previous)
+	if err != nil {
+		return nil, err
+	}
+	r.World, r.Events, r.Active = worldOf(mode), eventList(events), active != 0
+	return r, nil
+}
+
+// wire is a record as the API shows it.
+func (r *record) wire(now time.Time) schema.Webhook {
+	w := schema.Webhook{
+		ID: r.ID, URL: r.URL, Events: r.Events, Active: r.Active, APIVersion: r.Version, Mode: r.World.String(),
+		CreatedAt: shownTime(r.createdAt), SecretLast4: r.lastFour,
+	}
+	if r.previous.Valid && r.previous.Int64 > now.UnixMicro() {
+		until := shownTime(r.previous.Int64)
+		w.PreviousSecretUntil = &until
+	}
+	return w
+}
+
+// shownTime is an instant of the store as clients read it.
+func shownTime(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
+
+var errNone = schema.Refuse(schema.NotFound, "id", "There is no such webhook.")
+
+const idPrefix = "wh_"
+
+// isID reports whether a text has the form of a subscription's id.
+func isID(text string) bool {
+	const length = len(idPrefix) + ulid.EncodedSize
+	if len(text) != length || text[:len(idPrefix)] != idPrefix {
+		return false
+	}
+	_, err := ulid.ParseStrict(text[len(idPrefix):])
+	return err == nil
+}
+
+// recordOf returns a subscription of an owner. When there is none the error is a
+// *schema.Problem with not_found.
+func recordOf(q state.Querier, of Owner, id string) (*record, error) {
+	if !isID(id) { // which PostgreSQL might not even take for a text
+		return nil, errNone
+	}
+	r, err := scanRecord(q.QueryRow(selectRecord+" AND id = $3", of.Account, of.World.String(), id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a webhook: %w", err)
+	}
+	return r, nil
+}
+
+// list returns at most limit subscriptions of an owner, the oldest first, and of
+// those only what comes after the id after; "" begins at the beginning.
+func list(q state.Querier, of Owner, after string, limit int) ([]*record, error) {
+	return state.All(q, scanRecord, selectRecord+" AND id > $3 ORDER BY id LIMIT $4", of.Account, of.World.String(), after, limit)
+}

@@ -1,0 +1,173 @@
+package subscription
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/internal/page"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// path is where subscriptions are found.
+const path = "/v1/webhooks"
+
+// Routes are the endpoints under /v1/webhooks, but for those about deliveries.
+func (b *Book) Routes() []api.Route {
+	const (
+		scope = string(schema.WebhooksManage)
+		one   = path + "/{id}"
+		body  = api.SmallBody
+	)
+	return []api.Route{
+		{Method: http.MethodPost, Path: path, Scope: scope, Body: body, Handler: b.post},
+		{Method: http.MethodGet, Path: path, Scope: scope, Handler: b.list},
+		{Method: http.MethodGet, Path: one, Scope: scope, Handler: b.get},
+		{Method: http.MethodPatch, Path: one, Scope: scope, Body: body, Handler: b.patchOne},
+		{Method: http.MethodDelete, Path: one, Scope: scope, Handler: b.deleteOne},
+		{Method: http.MethodPost, Path: one + "/rotate-secret", Scope: scope, Body: body, Handler: b.rotate},
+		{Method: http.MethodPost, Path: one + "/test", Scope: scope, Body: body, Handler: b.test},
+	}
+}
+
+func ownerOf(c *api.Call) Owner { return Owner{c.Account, c.World} }
+
+func idOf(c *api.Call) string { return mux.Vars(c.Request)["id"] }
+
+// changed makes a change and lets this instance know it before the reply does.
+func (b *Book) changed(c *api.Call, do account.Changer) (api.Response, error) {
+	resp, err := b.Change(do)(c)
+	if err == nil {
+		_ = b.Refresh(context.WithoutCancel(c.Context())) // counted; follow tells of it, and makes up for it
+	}
+	return resp, err
+}
+
+func shown(status int, made Made) api.Response {
+	return api.Response{Status: status, Value: schema.WebhookShown{Status: schema.Success, Webhook: made.Webhook, Secret: made.Secret}}
+}
+
+// list answers GET /v1/webhooks.
+func (b *Book) list(c *api.Call) (api.Response, error) {
+	params, err := api.Parameters(c.URL.RawQuery, "limit", "cursor")
+	if err != nil {
+		return api.Response{}, err
+	}
+	const name = "webhooks"
+	var f schema.Faults
+	limit, after := page.Limit(&f, params), page.After(&f, b.Box, c, name, params)
+	if err := f.Problem(); err != nil {
+		return api.Response{}, err
+	}
+	rows, err := list(b.DB.View(c.Context()), ownerOf(c), after, limit+1)
+	if err != nil {
+		return api.Response{}, err
+	}
+	now := b.Now()
+	return page.Reply(rows, limit,
+		func(r *record) (schema.Webhook, error) { return r.wire(now), nil },
+		func(r *record) *string { return page.Cursor(b.Box, c, name, r.ID) })
+}
+
+// get answers GET /v1/webhooks/{id}.
+func (b *Book) get(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	r, err := recordOf(b.DB.View(c.Context()), ownerOf(c), idOf(c))
+	if err != nil {
+		return api.Response{}, err
+	}
+	return shown(http.StatusOK, Made{Webhook: r.wire(b.Now())}), nil
+}
+
+// post answers POST /v1/webhooks.
+func (b *Book) post(c *api.Call) (api.Response, error) {
+	spec, err := b.specOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	return b.changed(c, func(_ *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+		made, e, err := b.insert(tx, spec, b.Now())
+		resp := shown(http.StatusCreated, made)
+		resp.Location = path + "/" + made.Webhook.ID
+		return resp, e, err
+	})
+}
+
+// patchOne answers PATCH /v1/webhooks/{id}.
+func (b *Book) patchOne(c *api.Call) (api.Response, error) {
+	p, err := b.patchOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	return b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+		w, e, err := b.patch(tx, ownerOf(c), idOf(c), p, b.Now())
+		return shown(http.StatusOK, Made{Webhook: w}), e, err
+	})
+}
+
+// deleteOne answers DELETE /v1/webhooks/{id}.
+func (b *Book) deleteOne(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	return b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+		e, err := b.Delete(tx, ownerOf(c), idOf(c), b.Now())
+		return api.Response{Value: schema.WebhookDeleted{Status: schema.Success, ID: idOf(c), Deleted: true}}, e, err
+	})
+}
+
+// rotate answers POST /v1/webhooks/{id}/rotate-secret. The reply says that the
+// new secret signs, so it is held back until that is so: other instances
+// compare their book with the store before they sign, unless they have done so
+// lately, and what was signed a moment ago is on its way.
+func (b *Book) rotate(c *api.Call) (api.Response, error) {
+	wanted, err := rotationOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	resp, err := b.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+		made, e, err := b.Rotate(tx, ownerOf(c), idOf(c), wanted, b.Now())
+		return shown(http.StatusOK, made), e, err
+	})(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	committed := time.NewTimer(rotateHold) // also for a stored reply, which may come while the first is held back
+	defer committed.Stop()
+	_ = b.Refresh(context.WithoutCancel(c.Context())) // as in changed
+	select {
+	case <-committed.C:
+	case <-c.Context().Done(): // nobody is there to read the reply
+	}
+	return resp, nil
+}
+
+// test answers POST /v1/webhooks/{id}/test.
+func (b *Book) test(c *api.Call) (api.Response, error) {
+	wanted, err := testOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	return b.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+		r, event, err := testable(tx, ownerOf(c), idOf(c), wanted)
+		if err != nil {
+			return api.Response{}, account.Entry{}, err
+		}
+		eventID, deliveryID, err := b.Test(tx, &r.Subscription, event)
+		if err != nil {
+			return api.Response{}, account.Entry{}, err
+		}
+		return api.Response{Status: http.StatusAccepted, Value: schema.WebhookTested{
+				Status: schema.Success, EventID: eventID, DeliveryID: deliveryID,
+			}}, entry("webhook.test", r, map[string]any{
+				"type": event, "event_id": eventID, "delivery_id": deliveryID,
+			}), nil
+	})(c)
+}
