@@ -45,13 +45,6 @@ type Order struct {
 	Lease bool
 }
 
-// Insert stores deliveries of events and returns those that it leased. One that
-// is there already, by event and subscription, stays as it is and is not
-// returned.
-func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
-	panic("not written yet")
-}
-
 // Want is how many due deliveries of a subscription are asked for.
 type Want struct {
 	Webhook string
@@ -66,15 +59,6 @@ type Claimed struct {
 	Next    time.Time
 }
 
-// Claim leases due deliveries, those that have been due longest first. What
-// another instance has leased is passed over.
-func Claim(tx *state.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, error) {
-	panic("not written yet")
-}
-
-// Release gives back what was not attempted: it is due when it was.
-func Release(tx *state.Tx, token string, rows []Row) error { panic("not written yet") }
-
 // Outcome is an attempt that was made, and what follows from it.
 type Outcome struct {
 	Row    *Row
@@ -87,18 +71,6 @@ type Outcome struct {
 type Verdict struct {
 	State schema.DeliveryState // waiting, delivered or failed
 	DueAt time.Time            // of the next attempt, when waiting
-}
-
-// Judge is the state machine of spec 3.3: what follows from attempt n (from 1)
-// that was sent at a time.
-func Judge(n int, ok bool, sentAt time.Time) Verdict { panic("not written yet") }
-
-// Record stores attempts and moves their deliveries on, in one transaction. It
-// returns how many outcomes were stale: their lease was over and another
-// instance's is in force, or the delivery is finished; those are not stored,
-// except that an acknowledgement always counts.
-func Record(tx *state.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
-	panic("not written yet")
 }
 
 // Config is what a Service is made of.
@@ -132,13 +104,3 @@ func (s *Service) Run(ctx context.Context) error { panic("not written yet") }
 func (s *Service) Test(tx *state.Tx, event *outbox.Event, webhook string) (id string, err error) {
 	panic("not written yet")
 }
-
-// Lane is a subscription with deliveries that wait.
-type Lane struct {
-	Webhook string
-	Next    time.Time // when the first is due, or the first lease ends
-}
-
-// Lanes lists the subscriptions that have something waiting. It costs a step for
-// each of them, however much waits.
-func Lanes(q state.Querier) ([]Lane, error) { panic("not written yet") }

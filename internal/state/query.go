@@ -66,6 +66,10 @@ type Tx struct {
 // others to look: who was not told must find what was changed all the same.
 func (tx *Tx) After(then func()) { tx.after = append(tx.after, then) }
 
+// Name is that of the store, [DB.Name]: for the few statements that PostgreSQL
+// needs and SQLite does not know, such as FOR UPDATE SKIP LOCKED.
+func (tx *Tx) Name() string { return tx.db.Name() }
+
 // session is where statements run: a connection, or one with its prepared
 // statements.
 type session interface {

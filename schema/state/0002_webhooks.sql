@@ -53,6 +53,7 @@ CREATE TABLE webhook (
 );
 CREATE INDEX webhook_account ON webhook (account_id, mode, id);
 CREATE INDEX webhook_revised ON webhook (revision);
+CREATE INDEX webhook_deleted ON webhook (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- One event for one subscription. Written by dispatch/delivery only.
 --
@@ -79,6 +80,7 @@ CREATE INDEX delivery_account ON delivery (account_id, mode, id);
 CREATE INDEX delivery_webhook ON delivery (webhook_id, id);
 CREATE INDEX delivery_due ON delivery (webhook_id, due_at) WHERE state = 'waiting';
 CREATE INDEX delivery_failed ON delivery (account_id, mode, id) WHERE state = 'failed';
+CREATE INDEX delivery_failed_webhook ON delivery (webhook_id, id) WHERE state = 'failed';
 CREATE INDEX delivery_finished ON delivery (finished_at) WHERE finished_at IS NOT NULL;
 
 -- One POST of a delivery. Written by dispatch/delivery only, in the transaction

@@ -1,0 +1,104 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// benchStores are the engines, each fresh.
+var benchStores = map[string]func(testing.TB) *state.DB{"sqlite": statetest.SQLite, "postgres": statetest.Postgres}
+
+// crowd puts rows that wait into the store, of so many subscriptions.
+func crowd(tb testing.TB, db *state.DB, rows, webhooks int) {
+	tb.Helper()
+	addAccount(tb, db, "acc_crowd")
+	addEvent(tb, db, "acc_crowd", schema.Live, "evt_crowd")
+	exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
+		SELECT 'wh_00000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_crowd', 'live', 'https://receiver.example', '', 1, '', $2, '', 1, 1 FROM n`, webhooks, []byte{1})
+	const step = 50_000
+	for from := 0; from < rows; from += step {
+		exec(tb, db, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
+			WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $2)
+			SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), 'evt_crowd', 'wh_00000000000000000' || CAST(1000000000 + i % $3 AS TEXT), 'acc_crowd', 'live', CAST(i AS TEXT), $4 + i, '', 1, 'waiting', 1, NULL, '' FROM n`,
+			from, min(from+step, rows), webhooks, start.UnixMicro())
+	}
+}
+
+// BenchmarkGroup measures what 256 deliveries cost the store from Insert to
+// Record, with and without a million others that wait.
+func BenchmarkGroup(b *testing.B) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		for _, waiting := range []int{0, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/waiting=%d", engine, waiting), func(b *testing.B) {
+				db := benchStores[engine](b)
+				if waiting > 0 {
+					crowd(b, db, waiting, 1000)
+				}
+				benchGroup(b, db)
+			})
+		}
+	}
+}
+
+func benchGroup(b *testing.B, db *state.DB) {
+	b.Helper()
+	const size = 256
+	addAccount(b, db, "acc_bench")
+	addWebhook(b, db, "acc_bench", schema.Live, "wh_01KAHQX0ZP4T9N6J8S3V5W7Y2B")
+	var inserting, recording time.Duration
+	for group := 0; b.Loop(); group++ {
+		orders := make([]delivery.Order, size)
+		do(b, db, func(tx *state.Tx) error {
+			for i := range orders {
+				id := fmt.Sprintf("evt_01KAHQX0ZP4T9N6J%010d", group*size+i)
+				orders[i] = delivery.Order{Webhook: "wh_01KAHQX0ZP4T9N6J8S3V5W7Y2B", Lease: true, Event: &outbox.Event{ID: id, Account: "acc_bench"}}
+				if _, err := tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, 'acc_bench', 'live', 'payment.succeeded', 1, $2)", id, []byte("{}")); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		now := time.Now()
+		l := lease("token", now.Add(time.Minute))
+		rows := insert(b, db, orders, l, now)
+		inserting += time.Since(now)
+		outcomes := make([]delivery.Outcome, len(rows))
+		for i := range rows {
+			outcomes[i] = outcome(&rows[i], "token", 200, now)
+		}
+		began := time.Now()
+		if stale := record(b, db, began, outcomes...); stale != 0 || len(rows) != size {
+			b.Fatalf("%d rows, %d stale", len(rows), stale)
+		}
+		recording += time.Since(began)
+	}
+	n := float64(b.N * size)
+	b.ReportMetric(inserting.Seconds()*1e6/n, "µs/insert")
+	b.ReportMetric(recording.Seconds()*1e6/n, "µs/record")
+	b.ReportMetric(n/(inserting+recording).Seconds(), "rows/s")
+}
+
+// BenchmarkLanes measures a start with a million waiting deliveries of a
+// thousand subscriptions.
+func BenchmarkLanes(b *testing.B) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		b.Run(engine, func(b *testing.B) {
+			db := benchStores[engine](b)
+			crowd(b, db, 1_000_000, 1000)
+			for b.Loop() {
+				if lanes, err := delivery.Lanes(db.View(context.Background())); err != nil || len(lanes) != 1000 {
+					b.Fatal(len(lanes), err)
+				}
+			}
+		})
+	}
+}

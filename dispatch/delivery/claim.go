@@ -1,0 +1,170 @@
+package delivery
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// lockedPause is when a lane is looked at again in which something is due that
+// another transaction has locked: by then that has leased it, or is undone.
+const lockedPause = time.Second
+
+// selectDue finds what is due in one lane, along delivery_due. On PostgreSQL,
+// where several claim at once, skipLocked follows.
+const (
+	selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
+		WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
+	skipLocked = " FOR UPDATE SKIP LOCKED"
+)
+
+// What is left in a lane after a claim. The claim's own rows are all due when
+// its lease ends, and are looked at only when nothing else is due before.
+const (
+	selectBefore = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at < $2 ORDER BY due_at LIMIT 1"
+	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
+)
+
+// The rest of a claim, for all lanes together.
+var (
+	leaseDue     = groups(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
+	selectEvents = groups(0, "SELECT id, type, envelope FROM event WHERE id IN (", "?", ")")
+)
+
+// Claim leases due deliveries, those that have been due longest first. What
+// another instance has leased is passed over.
+func Claim(tx *state.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, error) {
+	due := selectDue
+	if tx.Name() == "postgres" {
+		due += skipLocked
+	}
+	all := make([]Claimed, len(wants))
+	var rows []*Row
+	for i, w := range wants {
+		found, err := state.All(tx, scanDue(w.Webhook), due, w.Webhook, now.UnixMicro(), max(w.Most, 0))
+		if err != nil {
+			return nil, fmt.Errorf("looking for due deliveries of %s: %w", w.Webhook, err)
+		}
+		all[i] = Claimed{Webhook: w.Webhook, Rows: found}
+		for j := range found {
+			rows = append(rows, &found[j])
+		}
+	}
+	if err := take(tx, rows, lease); err != nil {
+		return nil, fmt.Errorf("leasing %d deliveries: %w", len(rows), err)
+	}
+	if err := fillEvents(tx, rows); err != nil {
+		return nil, fmt.Errorf("reading the events of %d deliveries: %w", len(rows), err)
+	}
+	for i, w := range wants {
+		next, err := nextOf(tx, w.Webhook, lease)
+		if err != nil {
+			return nil, fmt.Errorf("looking for the next delivery of %s: %w", w.Webhook, err)
+		}
+		if len(all[i].Rows) < w.Most && !next.IsZero() && !next.After(now) {
+			next = now.Add(lockedPause)
+		}
+		all[i].Next = next
+	}
+	return all, nil
+}
+
+func scanDue(webhook string) func(state.Scanner) (Row, error) {
+	return func(row state.Scanner) (Row, error) {
+		r := Row{Webhook: webhook}
+		var mode string
+		var due int64
+		err := row.Scan(&r.ID, &r.EventID, &mode, &r.Attempts, &due)
+		r.World, r.DueAt = worldOf(mode), time.UnixMicro(due).UTC()
+		return r, err
+	}
+}
+
+// worldOf reads the column mode.
+func worldOf(mode string) schema.World {
+	if mode == schema.Sandbox.String() {
+		return schema.Sandbox
+	}
+	return schema.Live
+}
+
+// take writes a lease into rows that this transaction has found.
+func take(tx *state.Tx, rows []*Row, lease Lease) error {
+	return leaseDue.each(len(rows), func(text string, from, to int) error {
+		args := append(make([]any, 0, 2+to-from), lease.Until.UnixMicro(), lease.Token)
+		for _, r := range rows[from:to] {
+			args = append(args, r.ID)
+		}
+		_, err := tx.Exec(text, args...)
+		return err
+	})
+}
+
+// fillEvents reads every event once, however many rows are about it: they share
+// its bytes.
+func fillEvents(tx *state.Tx, rows []*Row) error {
+	about := map[string][]*Row{}
+	var ids []any
+	for _, r := range rows {
+		if about[r.EventID] == nil {
+			ids = append(ids, r.EventID)
+		}
+		about[r.EventID] = append(about[r.EventID], r)
+	}
+	return selectEvents.each(len(ids), func(text string, from, to int) error {
+		return state.Each(tx, func(row state.Scanner) error {
+			var id, kind string
+			var envelope []byte
+			if err := row.Scan(&id, &kind, &envelope); err != nil {
+				return err
+			}
+			for _, r := range about[id] {
+				r.Type, r.Envelope = schema.EventType(kind), envelope
+			}
+			return nil
+		}, text, ids[from:to]...)
+	})
+}
+
+// nextOf is when a lane has something due that is not this claim's; zero for
+// never.
+func nextOf(tx *state.Tx, webhook string, lease Lease) (time.Time, error) {
+	var due int64
+	until := lease.Until.UnixMicro()
+	err := tx.QueryRow(selectBefore, webhook, until).Scan(&due)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = tx.QueryRow(selectAfter, webhook, until, lease.Token).Scan(&due)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, err
+	}
+	return time.UnixMicro(due).UTC(), nil
+}
+
+// releaseRows makes rows due when they were.
+var releaseRows = groups(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
+	") AS v WHERE delivery.id = v.column1 AND delivery.token = $1 AND delivery.state = 'waiting'")
+
+// Release gives back what was not attempted: it is due when it was. What another
+// lease has taken meanwhile stays with that.
+func Release(tx *state.Tx, token string, rows []Row) error {
+	err := releaseRows.each(len(rows), func(text string, from, to int) error {
+		args := append(make([]any, 0, 1+2*(to-from)), token)
+		for _, r := range rows[from:to] {
+			args = append(args, r.ID, r.DueAt.UnixMicro())
+		}
+		_, err := tx.Exec(text, args...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("releasing %d deliveries: %w", len(rows), err)
+	}
+	return nil
+}

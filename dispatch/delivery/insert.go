@@ -1,0 +1,115 @@
+package delivery
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// idPrefix begins the id of a delivery.
+const idPrefix = "dlv_"
+
+// newID is an id that is greater than every other that this process made in the
+// same millisecond or before.
+func newID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).String() }
+
+// The texts of Insert. That a row was there already is rare, so it is found out
+// afterwards: RETURNING would be asked for every row.
+var (
+	insertDelivery = groups(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
+		state, attempts, finished_at, retried_as) VALUES `,
+		"(?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, NULL, '')",
+		" ON CONFLICT (event_id, webhook_id, retry_of) DO NOTHING")
+	selectStored = groups(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
+)
+
+// fresh is a delivery to be stored.
+type fresh struct {
+	id, event, webhook, account string
+	world                       schema.World
+	retryOf                     string // "" for none
+	dueAt                       int64
+	token                       string // "" for none
+}
+
+// Insert stores deliveries of events and returns those that it leased. One that
+// is there already, by event and subscription, stays as it is and is not
+// returned.
+func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
+	all := make([]fresh, len(orders))
+	for i, o := range orders {
+		all[i] = fresh{
+			id: newID(now), event: o.Event.ID, webhook: o.Webhook, account: o.Event.Account, world: o.Event.World,
+			dueAt: now.UnixMicro(),
+		}
+		if o.Lease {
+			all[i].dueAt, all[i].token = lease.Until.UnixMicro(), lease.Token
+		}
+	}
+	stored, err := insertFresh(tx, all, now)
+	if err != nil {
+		return nil, err
+	}
+	var leased []Row
+	for i, o := range orders {
+		if o.Lease && stored[i] {
+			leased = append(leased, Row{
+				ID: all[i].id, Webhook: o.Webhook, EventID: o.Event.ID, Type: o.Event.Type, World: o.Event.World,
+				DueAt: time.UnixMicro(now.UnixMicro()).UTC(), Envelope: o.Event.Envelope,
+			})
+		}
+	}
+	return leased, nil
+}
+
+// insertFresh stores deliveries and says of each whether it is new.
+func insertFresh(tx *state.Tx, all []fresh, now time.Time) (stored []bool, err error) {
+	stored = make([]bool, len(all))
+	created := now.UnixMicro()
+	err = insertDelivery.each(len(all), func(text string, from, to int) error {
+		group := all[from:to]
+		args := make([]any, 0, len(group)*9)
+		for _, d := range group {
+			args = append(args, d.id, d.event, d.webhook, d.account, d.world.String(), d.retryOf, d.dueAt, d.token, created)
+		}
+		n, err := tx.Exec(text, args...)
+		if err != nil {
+			return err
+		}
+		if n == int64(len(group)) {
+			for i := from; i < to; i++ {
+				stored[i] = true
+			}
+			return nil
+		}
+		return markStored(tx, group, stored[from:to])
+	})
+	if err != nil {
+		return nil, fmt.Errorf("storing %d deliveries: %w", len(all), err)
+	}
+	return stored, nil
+}
+
+// markStored finds out which of a group are in the store, where an id is only
+// when this transaction has put it there.
+func markStored(tx *state.Tx, group []fresh, stored []bool) error {
+	at := make(map[string]int, len(group))
+	args := make([]any, len(group))
+	for i, d := range group {
+		at[d.id], args[i] = i, d.id
+	}
+	return selectStored.each(len(group), func(text string, from, to int) error {
+		return state.Each(tx, func(row state.Scanner) error {
+			var id string
+			if err := row.Scan(&id); err != nil {
+				return err
+			}
+			stored[at[id]] = true
+			return nil
+		}, text, args[from:to]...)
+	})
+}

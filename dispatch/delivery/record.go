@@ -1,0 +1,115 @@
+package delivery
+
+import (
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// recordOutcomes moves deliveries on. An acknowledgement counts whatever the
+// token says, as long as the delivery waits: the receiver has the event, and
+// every further attempt would only bring it again.
+var recordOutcomes = groups(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
+	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
+	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
+	RETURNING delivery.id, delivery.attempts`)
+
+// insertAttempt stores attempts.
+var insertAttempt = groups(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
+	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
+
+// Record stores attempts and moves their deliveries on, in one transaction. It
+// returns how many outcomes were stale: their lease was over and another
+// instance's is in force, or the delivery is finished; those are not stored,
+// except that an acknowledgement always counts.
+func Record(tx *state.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
+	for len(outcomes) > 0 {
+		round, rest := distinct(outcomes)
+		n, err := record(tx, round, now)
+		if err != nil {
+			return 0, fmt.Errorf("storing %d outcomes: %w", len(round), err)
+		}
+		stale += len(round) - n
+		outcomes = rest
+	}
+	return stale, nil
+}
+
+// distinct are the first outcomes of each delivery, and the others: one
+// statement changes a row once.
+func distinct(outcomes []Outcome) (first, rest []Outcome) {
+	seen := make(map[string]struct{}, len(outcomes))
+	for i, o := range outcomes {
+		if _, again := seen[o.Row.ID]; again {
+			if rest == nil {
+				first = append([]Outcome(nil), outcomes[:i]...)
+			}
+			rest = append(rest, o)
+			continue
+		}
+		seen[o.Row.ID] = struct{}{}
+		if rest != nil {
+			first = append(first, o)
+		}
+	}
+	if rest == nil {
+		return outcomes, nil
+	}
+	return first, rest
+}
+
+// record stores outcomes of different deliveries, and returns how many it has
+// stored.
+func record(tx *state.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
+	numbers := make(map[string]int64, len(outcomes))
+	err = recordOutcomes.each(len(outcomes), func(text string, from, to int) error {
+		args := make([]any, 0, 5*(to-from))
+		for i := range outcomes[from:to] {
+			o := &outcomes[from+i]
+			var finished any
+			due := o.DueAt.UnixMicro()
+			if o.State != schema.DeliveryWaiting {
+				finished, due = now.UnixMicro(), now.UnixMicro()
+			}
+			args = append(args, o.Row.ID, o.Token, string(o.State), due, finished)
+		}
+		return state.Each(tx, func(row state.Scanner) error {
+			var id string
+			var number int64
+			err := row.Scan(&id, &number)
+			numbers[id] = number
+			return err
+		}, text, args...)
+	})
+	if err != nil {
+		return 0, err
+	}
+	stored := make([]*Outcome, 0, len(numbers))
+	for i := range outcomes {
+		if numbers[outcomes[i].Row.ID] > 0 {
+			stored = append(stored, &outcomes[i])
+		}
+	}
+	return len(stored), insertAttempts(tx, stored, numbers, now)
+}
+
+// insertAttempts stores what is told of attempts.
+func insertAttempts(tx *state.Tx, outcomes []*Outcome, numbers map[string]int64, now time.Time) error {
+	recorded := now.UnixMicro()
+	return insertAttempt.each(len(outcomes), func(text string, from, to int) error {
+		args := make([]any, 0, 9*(to-from))
+		for _, o := range outcomes[from:to] {
+			r := &o.Result
+			body := r.Body
+			if body == nil {
+				body = []byte{}
+			}
+			args = append(args, o.Row.ID, numbers[o.Row.ID], r.SentAt.UnixMicro(), r.Duration.Microseconds(), string(r.Stage),
+				r.Status, r.Error, body, recorded)
+		}
+		_, err := tx.Exec(text, args...)
+		return err
+	})
+}

@@ -1,0 +1,58 @@
+package delivery
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// groupForms is how many sizes a statement for many rows has: 1, 2, 4, 8 and 16
+// rows. Powers of two, so that a connection prepares five forms of each and not
+// dozens. SQLite looks for the name of every value among all of its statement's,
+// so that with 256 rows a value costs ten times what it does with 16
+// (BenchmarkGroup: 83 µs a delivery and 27); to PostgreSQL it is the same.
+const groupForms = 5
+
+// statement is one SQL text for each size of a group.
+type statement [groupForms]string
+
+// groups makes the texts of a statement: head, one row after the other with
+// commas between, and tail. Each ? of row is a value of its own; those of head
+// and tail are numbered by hand, from $1, and are so many.
+func groups(fixed int, head, row, tail string) (all statement) {
+	parts := strings.Split(row, "?")
+	for form := range all {
+		var b strings.Builder
+		b.WriteString(head)
+		n := fixed
+		for i := range 1 << form {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			for j, part := range parts {
+				if j > 0 {
+					n++
+					b.WriteString("$" + strconv.Itoa(n))
+				}
+				b.WriteString(part)
+			}
+		}
+		b.WriteString(tail)
+		all[form] = b.String()
+	}
+	return all
+}
+
+// each cuts n rows into groups and calls do with the text for the rows from and
+// up to to.
+func (s *statement) each(n int, do func(text string, from, to int) error) error {
+	for from := 0; from < n; {
+		form := min(bits.Len(uint(n-from)), groupForms) - 1
+		to := from + 1<<form
+		if err := do(s[form], from, to); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/sender"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// start is when tests begin: any moment, in microseconds as the store keeps it.
+var start = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
+
+// do makes a change.
+func do(tb testing.TB, db *state.DB, change func(tx *state.Tx) error) {
+	tb.Helper()
+	if err := db.Update(context.Background(), change); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// exec runs a statement.
+func exec(tb testing.TB, db *state.DB, statement string, args ...any) {
+	tb.Helper()
+	do(tb, db, func(tx *state.Tx) error { _, err := tx.Exec(statement, args...); return err })
+}
+
+// one asks the store for one value.
+func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T) {
+	tb.Helper()
+	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
+		tb.Fatal(query, err)
+	}
+	return value
+}
+
+// addAccount makes an account.
+func addAccount(tb testing.TB, db *state.DB, id string) {
+	tb.Helper()
+	exec(tb, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", id)
+}
+
+// addWebhook makes a subscription.
+func addWebhook(tb testing.TB, db *state.DB, account string, world schema.World, id string) {
+	tb.Helper()
+	exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+		VALUES ($1, $2, $3, 'https://receiver.example/' || $1, 'payment.succeeded', 1, '2026-11-01', $4, 'last', 1, 1)`, id, account, world.String(), []byte{1})
+}
+
+// addEvent stores an event.
+func addEvent(tb testing.TB, db *state.DB, account string, world schema.World, id string) *outbox.Event {
+	tb.Helper()
+	e := &outbox.Event{
+		ID: id, Account: account, World: world, Type: schema.EventPaymentSucceeded, CreatedAt: start,
+		Envelope: []byte(`{"id":"` + id + `","type":"payment.succeeded","created":1795240800,"api_version":"2026-11-01","data":{"amount":499.5}}`),
+	}
+	exec(tb, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
+		e.ID, e.Account, world.String(), string(e.Type), start.UnixMicro(), e.Envelope)
+	return e
+}
+
+// lease is one with a token of its own.
+func lease(token string, until time.Time) delivery.Lease {
+	return delivery.Lease{Token: token, Until: until}
+}
+
+func insert(tb testing.TB, db *state.DB, orders []delivery.Order, l delivery.Lease, now time.Time) (rows []delivery.Row) {
+	tb.Helper()
+	do(tb, db, func(tx *state.Tx) (err error) {
+		rows, err = delivery.Insert(tx, orders, l, now)
+		return err
+	})
+	return rows
+}
+
+func claim(tb testing.TB, db *state.DB, wants []delivery.Want, l delivery.Lease, now time.Time) (got []delivery.Claimed) {
+	tb.Helper()
+	do(tb, db, func(tx *state.Tx) (err error) {
+		got, err = delivery.Claim(tx, wants, l, now)
+		return err
+	})
+	return got
+}
+
+func record(tb testing.TB, db *state.DB, now time.Time, outcomes ...delivery.Outcome) (stale int) {
+	tb.Helper()
+	do(tb, db, func(tx *state.Tx) (err error) {
+		stale, err = delivery.Record(tx, outcomes, now)
+		return err
+	})
+	return stale
+}
+
+// outcome is an attempt that was answered with a status, at a time.
+func outcome(r *delivery.Row, token string, status int, at time.Time) delivery.Outcome {
+	result := sender.Result{SentAt: at, Duration: 12345 * time.Microsecond, Stage: schema.StageStatus, Status: status, Body: []byte("ok")}
+	if !result.OK() {
+		result.Error = fmt.Sprint("the answer was ", status)
+	}
+	return delivery.Outcome{Row: r, Token: token, Result: result, Verdict: delivery.Judge(r.Attempts+1, result.OK(), at)}
+}
