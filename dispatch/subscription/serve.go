@@ -139,11 +139,11 @@ func (b *Book) rotate(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	committed := time.NewTimer(rotateHold) // also for a stored reply, which may come while the first is held back
-	defer committed.Stop()
+	held := time.NewTimer(rotateHold) // also for a stored reply, which may come while the first is held back
+	defer held.Stop()
 	_ = b.Refresh(context.WithoutCancel(c.Context())) // as in changed
 	select {
-	case <-committed.C:
+	case <-held.C:
 	case <-c.Context().Done(): // nobody is there to read the reply
 	}
 	return resp, nil
