@@ -1,0 +1,214 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// eachStore runs a test on both engines, with an account and two subscriptions.
+func eachStore(t *testing.T, do func(t *testing.T, db *state.DB)) {
+	t.Helper()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		addAccount(t, db, "acc_1")
+		addWebhook(t, db, "acc_1", schema.Live, "wh_1")
+		addWebhook(t, db, "acc_1", schema.Live, "wh_2")
+		do(t, db)
+	})
+}
+
+// ids are those of rows.
+func ids(rows []delivery.Row) (all []string) {
+	for _, r := range rows {
+		all = append(all, r.ID)
+	}
+	return all
+}
+
+func TestADeliveryIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, db *state.DB) {
+		var orders []delivery.Order
+		for i := range 70 { // more than one statement
+			e := addEvent(t, db, "acc_1", schema.Live, fmt.Sprintf("evt_%02d", i))
+			orders = append(orders, delivery.Order{Event: e, Webhook: "wh_1", Lease: i%2 == 0}, delivery.Order{Event: e, Webhook: "wh_2"})
+		}
+		l := lease("token", start.Add(time.Minute))
+		before := insert(t, db, orders[30:50], l, start)
+		rows := insert(t, db, orders, l, start.Add(time.Second))
+		if len(before) != 5 || len(rows) != 30 {
+			t.Fatalf("%d and %d were leased, want 5 and 30", len(before), len(rows))
+		}
+		for i, r := range rows {
+			want := delivery.Row{
+				ID: r.ID, Webhook: "wh_1", EventID: r.EventID, Type: schema.EventPaymentSucceeded, World: schema.Live,
+				DueAt: start.Add(time.Second), Envelope: r.Envelope,
+			}
+			if diff := cmp.Diff(want, r); diff != "" || i > 0 && r.ID <= rows[i-1].ID {
+				t.Errorf("row %d (-want +got):\n%s", i, diff)
+			}
+		}
+		if &rows[0].Envelope[0] != &orders[0].Event.Envelope[0] {
+			t.Error("the bytes of an envelope were copied")
+		}
+		if again := insert(t, db, orders, l, start.Add(2*time.Second)); again != nil {
+			t.Errorf("the third time %d were leased", len(again))
+		}
+		if n := one[int](t, db, "SELECT count(*) FROM delivery"); n != 140 {
+			t.Errorf("%d deliveries, want 140", n)
+		}
+		if n := one[int](t, db, "SELECT count(*) FROM delivery WHERE token = 'token' AND due_at = $1", l.Until.UnixMicro()); n != 35 {
+			t.Errorf("%d leases in the store, want 35", n)
+		}
+		if got := insert(t, db, nil, l, start); got != nil {
+			t.Errorf("nothing became %v", got)
+		}
+	})
+}
+
+func TestWhatIsDueIsClaimed(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, db *state.DB) {
+		event := addEvent(t, db, "acc_1", schema.Live, "evt_both")
+		late := addEvent(t, db, "acc_1", schema.Live, "evt_late")
+		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_1"}}, lease("", start), start.Add(time.Second))
+		insert(t, db, []delivery.Order{{Event: event, Webhook: "wh_1"}, {Event: event, Webhook: "wh_2"}}, lease("", start), start)
+		l := lease("one", start.Add(time.Minute))
+		wants := []delivery.Want{{Webhook: "wh_1", Most: 10}, {Webhook: "wh_2", Most: 10}, {Webhook: "wh_none", Most: 1}}
+		got := claim(t, db, wants, l, start)
+		if len(got) != 3 || len(got[0].Rows) != 1 || len(got[1].Rows) != 1 || len(got[2].Rows) != 0 {
+			t.Fatalf("got %+v", got)
+		}
+		want := delivery.Row{
+			ID: got[0].Rows[0].ID, Webhook: "wh_1", EventID: "evt_both", Type: schema.EventPaymentSucceeded,
+			DueAt: start, Envelope: event.Envelope,
+		}
+		if diff := cmp.Diff(want, got[0].Rows[0]); diff != "" {
+			t.Errorf("the row (-want +got):\n%s", diff)
+		}
+		if &got[0].Rows[0].Envelope[0] != &got[1].Rows[0].Envelope[0] {
+			t.Error("two deliveries of one event do not share its bytes")
+		}
+		for i, next := range []time.Time{start.Add(time.Second), {}, {}} {
+			if !got[i].Next.Equal(next) {
+				t.Errorf("lane %d: next is %s, want %s", i, got[i].Next, next)
+			}
+		}
+		// One is claimed while another is due: that is next, and has been due.
+		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_2"}, {Event: addEvent(t, db, "acc_1", schema.Live, "evt_3"), Webhook: "wh_2"}}, l, start)
+		got = claim(t, db, []delivery.Want{{Webhook: "wh_2", Most: 1}}, lease("two", start.Add(time.Minute)), start.Add(time.Second))
+		if len(got[0].Rows) != 1 || got[0].Rows[0].EventID != "evt_late" || !got[0].Next.Equal(start) {
+			t.Errorf("got %+v", got[0])
+		}
+		// A lease in force is next for others when it ends, and can be taken over then.
+		got = claim(t, db, wants[:1], lease("three", start.Add(2*time.Minute)), start.Add(2*time.Second))
+		if ids(got[0].Rows) == nil || got[0].Rows[0].EventID != "evt_late" || !got[0].Next.Equal(l.Until) {
+			t.Errorf("got %+v", got[0])
+		}
+		got = claim(t, db, wants[:1], lease("four", start.Add(3*time.Minute)), l.Until)
+		if len(got[0].Rows) != 1 || got[0].Rows[0].EventID != "evt_both" || !got[0].Rows[0].DueAt.Equal(l.Until) {
+			t.Errorf("got %+v", got[0])
+		}
+	})
+}
+
+func TestTheSandboxKeepsItsWorld(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, db *state.DB) {
+		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
+		e := addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox")
+		insert(t, db, []delivery.Order{{Event: e, Webhook: "wh_sandbox"}}, lease("", start), start)
+		if got := claim(t, db, []delivery.Want{{Webhook: "wh_sandbox", Most: 1}}, lease("t", start.Add(time.Minute)), start); got[0].Rows[0].World != schema.Sandbox {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, db *state.DB) {
+		var orders []delivery.Order
+		for i := range 3 {
+			orders = append(orders, delivery.Order{Event: addEvent(t, db, "acc_1", schema.Live, fmt.Sprint("evt_", i)), Webhook: "wh_1", Lease: true})
+		}
+		rows := insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
+		// The second is taken over after its lease, the third is finished.
+		exec(t, db, "UPDATE delivery SET due_at = $1, token = 'theirs' WHERE id = $2", start.Add(time.Hour).UnixMicro(), rows[1].ID)
+		if stale := record(t, db, start, outcome(&rows[2], "mine", 204, start)); stale != 0 {
+			t.Error("an outcome in its lease was stale")
+		}
+		do(t, db, func(tx *state.Tx) error { return delivery.Release(tx, "mine", rows) })
+		got := claim(t, db, []delivery.Want{{Webhook: "wh_1", Most: 9}}, lease("next", start.Add(2*time.Hour)), start)
+		if diff := cmp.Diff([]string{rows[0].ID}, ids(got[0].Rows)); diff != "" || !got[0].Rows[0].DueAt.Equal(start) {
+			t.Errorf("due again (-want +got):\n%s, at %s", diff, got[0].Rows[0].DueAt)
+		}
+	})
+}
+
+// TestTwoClaimersNeverGetTheSame claims from several goroutines and instances at
+// once until nothing is left.
+func TestTwoClaimersNeverGetTheSame(t *testing.T) {
+	t.Parallel()
+	stores := map[string]func(t *testing.T) []*state.DB{
+		"sqlite": func(t *testing.T) []*state.DB { db := statetest.SQLite(t); return []*state.DB{db, db} },
+		"postgres": func(t *testing.T) []*state.DB {
+			c := state.Config{DSN: statetest.PostgresDSN(t), Connections: 4}
+			return []*state.DB{statetest.Open(t, c), statetest.Open(t, c)}
+		},
+	}
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := open(t)
+			addAccount(t, all[0], "acc_1")
+			addWebhook(t, all[0], "acc_1", schema.Live, "wh_1")
+			addWebhook(t, all[0], "acc_1", schema.Live, "wh_2")
+			var orders []delivery.Order
+			for i := range 300 {
+				e := addEvent(t, all[0], "acc_1", schema.Live, fmt.Sprint("evt_", i))
+				orders = append(orders, delivery.Order{Event: e, Webhook: "wh_1"}, delivery.Order{Event: e, Webhook: "wh_2"})
+			}
+			insert(t, all[0], orders, lease("", start), start)
+			var mu sync.Mutex
+			var got []string
+			var claimers sync.WaitGroup
+			for i := range 4 {
+				claimers.Go(func() {
+					for round := 0; ; round++ {
+						l := lease(fmt.Sprint(i, "/", round), start.Add(time.Hour))
+						var found []delivery.Claimed
+						err := all[i%2].Update(context.Background(), func(tx *state.Tx) (err error) {
+							found, err = delivery.Claim(tx, []delivery.Want{{Webhook: "wh_1", Most: 7}, {Webhook: "wh_2", Most: 7}}, l, start)
+							return err
+						})
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						mu.Lock()
+						got = append(append(got, ids(found[0].Rows)...), ids(found[1].Rows)...)
+						mu.Unlock()
+						if left := func(c delivery.Claimed) bool { return c.Next.Before(l.Until) && !c.Next.IsZero() }; !left(found[0]) && !left(found[1]) {
+							return
+						}
+					}
+				})
+			}
+			claimers.Wait()
+			slices.Sort(got)
+			if n := len(slices.Compact(slices.Clone(got))); len(got) != 600 || n != 600 {
+				t.Errorf("%d were claimed, %d different ones; want 600", len(got), n)
+			}
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// plan is how the engine would run a statement.
+func plan(t *testing.T, db *state.DB, query string, args ...any) string {
+	t.Helper()
+	explain, columns := "EXPLAIN QUERY PLAN ", 4
+	if db.Name() == "postgres" {
+		explain, columns = "EXPLAIN ", 1
+	}
+	var lines []string
+	do(t, db, func(tx *state.Tx) error {
+		lines = nil
+		return state.Each(tx, func(row state.Scanner) error {
+			dest := make([]any, columns)
+			for i := range dest {
+				dest[i] = new(string)
+			}
+			err := row.Scan(dest...)
+			lines = append(lines, *dest[columns-1].(*string))
+			return err
+		}, explain+query, args...)
+	})
+	return strings.Join(lines, "\n")
+}
+
+// TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL
+// would not rather read it whole.
+func TestStatementsUseTheirIndices(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		crowd(t, db, 20_000, 100)
+		exec(t, db, "ANALYZE")
+		group := func(columns int, values ...any) (args []any) {
+			for range 16 {
+				args = append(args, values[:columns]...)
+			}
+			return args
+		}
+		for name, c := range map[string]struct {
+			query, index string
+			args         []any
+		}{
+			"claim":   {delivery.SelectDue, "delivery_due", []any{"wh", 1, 10}},
+			"before":  {delivery.SelectBefore, "delivery_due", []any{"wh", 1}},
+			"after":   {delivery.SelectAfter, "delivery_due", []any{"wh", 1, "token"}},
+			"lanes":   {delivery.SelectLanes, "delivery_due", nil},
+			"record":  {delivery.RecordOutcomes(), "delivery", group(5, "dlv", "token", "failed", 1, nil)},
+			"release": {delivery.ReleaseRows(), "delivery", append([]any{"token"}, group(2, "dlv", 1)...)},
+		} {
+			got := plan(t, db, c.query, c.args...)
+			for line := range strings.Lines(got) {
+				if (strings.Contains(line, "SCAN d") || strings.Contains(line, "Seq Scan on delivery")) && !strings.Contains(line, "USING") {
+					t.Errorf("%s reads the whole table:\n%s", name, got)
+				}
+			}
+			if !strings.Contains(got, c.index) {
+				t.Errorf("%s does not use %s:\n%s", name, c.index, got)
+			}
+		}
+	})
+}
