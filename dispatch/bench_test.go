@@ -1,0 +1,199 @@
+package dispatch_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/dispatch/webhook"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// floor posts the same signed bytes to the same receiver with a bare pooled
+// client, eight at a time, and returns how many a second.
+func floor(b *testing.B, r *receiver, n int) float64 {
+	b.Helper()
+	client := r.Client()
+	client.Transport.(*http.Transport).MaxIdleConnsPerHost = 8
+	body := []byte(`{"id":"evt_01KAHJ9T6Z3M4Q5R6S7T8V9W0X","type":"payment.succeeded","created":1795240800,"api_version":"2026-11-01","data":{"payment_id":"pay_01","amount":499.5,"currency":"INR","method":"upi","at":1795240800123456789}}`)
+	signature := webhook.Sign(body, time.Now(), secret)
+	var left atomic.Int64
+	left.Store(int64(n))
+	began := time.Now()
+	var posting sync.WaitGroup
+	for range 8 {
+		posting.Go(func() {
+			for left.Add(-1) >= 0 {
+				req, err := http.NewRequest(http.MethodPost, r.URL, bytes.NewReader(body))
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set(webhook.Header, signature)
+				resp, err := client.Do(req)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+		})
+	}
+	posting.Wait()
+	return float64(n) / time.Since(began).Seconds()
+}
+
+// BenchmarkWebhooks is how many deliveries a second go from a committed event to
+// a recorded 2xx, beside a bare client (floor) in the same run.
+func BenchmarkWebhooks(b *testing.B) {
+	for _, secure := range []bool{false, true} {
+		for _, endpoints := range []int{1, 8} {
+			b.Run(fmt.Sprintf("tls=%v/endpoints=%d", secure, endpoints), func(b *testing.B) {
+				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), secure, endpoints) })
+				b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), secure, endpoints) })
+			})
+		}
+	}
+}
+
+func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int) {
+	b.Helper()
+	r := receive(b, secure, nil)
+	var roots *x509.CertPool
+	if secure {
+		roots = x509.NewCertPool()
+		roots.AddCert(r.Certificate())
+	}
+	bare := floor(b, r, b.N)
+	r.mu.Lock()
+	clear(r.seen)
+	r.mu.Unlock()
+	o := open(b, db, roots)
+	accounts := make([]string, endpoints)
+	for i := range accounts {
+		accounts[i] = o.account(fmt.Sprint("a", i))
+		o.subscribe(accounts[i], r.URL)
+	}
+	stop := o.run()
+	b.ResetTimer()
+	began := time.Now()
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	var firing sync.WaitGroup
+	for worker := range 64 {
+		firing.Go(func() {
+			for left.Add(-1) >= 0 {
+				o.fire(accounts[worker%endpoints])
+			}
+		})
+	}
+	firing.Wait()
+	r.wait(b, b.N)
+	o.settled()
+	rate := float64(b.N) / time.Since(began).Seconds()
+	b.StopTimer()
+	b.ReportMetric(rate, "deliveries/s")
+	b.ReportMetric(bare, "floor/s")
+	b.ReportMetric(rate/bare, "x-floor")
+	stop()
+}
+
+// BenchmarkWebhookLatency is the time from the commit of an event to its receipt
+// at 200 events a second, alone, beside 640 events for a receiver that answers
+// after 4 s, and beside 1,000 endpoints that do not answer.
+func BenchmarkWebhookLatency(b *testing.B) {
+	b.Run("alone", func(b *testing.B) { benchLatency(b, func(*office) {}) })
+	b.Run("slow-neighbour", func(b *testing.B) {
+		slow := receive(b, false, func(_ http.ResponseWriter, req *http.Request) {
+			select {
+			case <-time.After(4 * time.Second):
+			case <-req.Context().Done():
+			}
+		})
+		benchLatency(b, func(o *office) {
+			other := o.account("slow")
+			o.subscribe(other, slow.URL)
+			for range 640 {
+				o.fire(other)
+			}
+			slow.wait(b, 2)
+		})
+	})
+	b.Run("dead-neighbours", func(b *testing.B) {
+		dead := receive(b, false, func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() })
+		benchLatency(b, func(o *office) {
+			other := o.account("dead")
+			for i := range 1000 {
+				o.subscribe(other, fmt.Sprintf("%s/%d", dead.URL, i))
+			}
+			for range 3 {
+				o.fire(other)
+			}
+			dead.wait(b, 1)
+		})
+	})
+}
+
+func benchLatency(b *testing.B, beside func(*office)) {
+	b.Helper()
+	good := receive(b, false, nil)
+	o := open(b, statetest.SQLite(b), nil)
+	account := o.account("good")
+	o.subscribe(account, good.URL)
+	stop := o.run()
+	beside(o)
+	for range 50 { // connections, statements, widths
+		o.fire(account)
+	}
+	good.wait(b, 50)
+	var mu sync.Mutex
+	committed := make(map[string]time.Time, b.N)
+	tick := time.NewTicker(time.Second / 200)
+	defer tick.Stop()
+	b.ResetTimer()
+	var firing sync.WaitGroup
+	for range b.N {
+		<-tick.C
+		firing.Go(func() { // open loop: a slow commit delays no other event
+			var id string
+			err := o.db.Update(context.Background(), func(tx *state.Tx) (err error) {
+				id, err = o.outbox.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, payment())
+				return err
+			})
+			at := time.Now()
+			if err != nil {
+				b.Error(err)
+			}
+			mu.Lock()
+			committed[id] = at
+			mu.Unlock()
+		})
+	}
+	firing.Wait()
+	all := good.wait(b, b.N+50)
+	b.StopTimer()
+	var took []time.Duration
+	for _, a := range all {
+		if at, ok := committed[a.ID]; ok {
+			took = append(took, a.at.Sub(at))
+		}
+	}
+	slices.Sort(took)
+	quantile := func(q float64) float64 { return took[int(q*float64(len(took)-1))].Seconds() * 1e3 }
+	b.ReportMetric(quantile(0.5), "p50-ms")
+	b.ReportMetric(quantile(0.99), "p99-ms")
+	b.ReportMetric(quantile(1), "max-ms")
+	stop()
+}

@@ -1,0 +1,315 @@
+package dispatch_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/dispatch"
+	"vayu/dispatch/subscription"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// Who asked for an event gets it once, signed, and nobody else does.
+func TestAnEventGoesToAllWhoAskedForIt(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		r, other := receive(t, false, nil), receive(t, false, nil)
+		o := open(t, db, nil)
+		a, b := o.account("a"), o.account("b")
+		o.subscribe(a, r.URL+"/1")
+		o.subscribe(a, r.URL+"/2")
+		o.subscribe(b, other.URL)
+		o.update(func(tx *state.Tx) error { // not what happens, and not in this world
+			for _, spec := range []subscription.Spec{
+				{Owner: subscription.Owner{Account: a, World: schema.Live}, Events: []schema.EventType{schema.EventQuotaWarning}},
+				{Owner: subscription.Owner{Account: a, World: schema.Sandbox}, Events: []schema.EventType{schema.EventPaymentSucceeded}},
+			} {
+				spec.URL, spec.Secret = other.URL, secret
+				if _, _, err := o.book.Create(tx, spec, time.Now()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		o.run()
+		const events = 20
+		for range events {
+			o.fire(a)
+		}
+		all := r.wait(t, events)
+		o.settled()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for id, times := range r.seen {
+			if times != 2 {
+				t.Errorf("%s came %d times, want once for each of two subscriptions", id, times)
+			}
+		}
+		for _, d := range all {
+			if d.refused != nil || d.attempt != "1" {
+				t.Errorf("%s came as attempt %s, signature: %v", d.ID, d.attempt, d.refused)
+			}
+		}
+		if len(other.all) != 0 {
+			t.Errorf("%d deliveries to those who had not asked", len(other.all))
+		}
+		if n := one[int](o, "SELECT count(*) FROM delivery d JOIN attempt a ON a.delivery_id = d.id WHERE d.state = 'delivered' AND d.attempts = 1 AND d.token = '' AND a.http_status = 200"); n != 2*events {
+			t.Errorf("%d deliveries are recorded as delivered by one attempt, want %d", n, 2*events)
+		}
+	})
+}
+
+// clock is a time that tests move.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.UnixMicro(c.at.Load()) }
+
+func TestEightAttemptsOnTheTable(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		r := receive(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
+		watch := &clock{}
+		watch.at.Store(time.Now().UnixMicro())
+		o := open(t, db, nil, func(c *dispatch.Config) { c.Now = watch.now })
+		a := o.account("a")
+		id := o.subscribe(a, r.URL)
+		o.run()
+		o.fire(a)
+		// spec 6.4
+		table := []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+		for n, delay := range table {
+			until(o, n+1, "SELECT COALESCE(max(attempts), 0) FROM delivery")
+			sent := one[int64](o, "SELECT at FROM attempt WHERE number = $1", n+1)
+			due := one[int64](o, "SELECT due_at FROM delivery WHERE state = 'waiting'")
+			if got := time.Duration(due-sent) * time.Microsecond; got != delay {
+				t.Errorf("attempt %d is due %s after the one before, want %s", n+2, got, delay)
+			}
+			watch.at.Store(due)
+			o.Wake(id)
+		}
+		until(o, "failed", "SELECT state FROM delivery")
+		if n := one[int](o, "SELECT count(*) FROM attempt WHERE http_status = 410 AND stage = 'status'"); n != 8 {
+			t.Errorf("%d attempts are recorded, want 8", n)
+		}
+		if n := one[int](o, "SELECT count(*) FROM delivery WHERE attempts = 8 AND token = '' AND finished_at IS NOT NULL"); n != 1 {
+			t.Error("the delivery is not finished after its 8 attempts")
+		}
+	})
+}
+
+// One receiver holds all that it gets; another is told all the same.
+func TestASlowReceiverDelaysNobody(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	slow := receive(t, false, func(_ http.ResponseWriter, req *http.Request) {
+		select {
+		case <-release:
+		case <-req.Context().Done():
+		}
+	})
+	defer close(release)
+	good := receive(t, false, nil)
+	o := open(t, statetest.SQLite(t), nil)
+	a, b := o.account("slow"), o.account("good")
+	o.subscribe(a, slow.URL)
+	o.subscribe(b, good.URL)
+	o.run()
+	for range 300 {
+		o.fire(a)
+	}
+	slow.wait(t, 1)
+	for range 100 {
+		o.fire(b)
+	}
+	good.wait(t, 100)
+	slow.mu.Lock()
+	defer slow.mu.Unlock()
+	if len(slow.all) > 8 {
+		t.Errorf("%d attempts are at the slow receiver at once, more than 8", len(slow.all))
+	}
+}
+
+// A paused subscription keeps what happens meanwhile.
+func TestWhatIsPausedWaitsAndComesLater(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		r := receive(t, false, nil)
+		o := open(t, db, nil)
+		a := o.account("a")
+		id := o.subscribe(a, r.URL)
+		active := func(yes bool) {
+			o.update(func(tx *state.Tx) error {
+				_, _, err := o.book.Update(tx, subscription.Owner{Account: a, World: schema.Live}, id, subscription.Patch{Active: &yes}, time.Now())
+				return err
+			})
+		}
+		active(false)
+		o.run()
+		for range 5 {
+			o.fire(a)
+		}
+		until(o, 5, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token = ''")
+		active(true)
+		r.wait(t, 5)
+		o.settled()
+	})
+}
+
+// A stop waits for what is under way and gives back the rest, so that the next
+// instance need not wait for leases to end.
+func TestAStopLeavesNothingLeased(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		held := make(chan struct{})
+		var once sync.Once
+		arrived := make(chan struct{})
+		r := receive(t, false, func(http.ResponseWriter, *http.Request) {
+			once.Do(func() { close(arrived) })
+			<-held
+		})
+		o := open(t, db, nil)
+		a := o.account("a")
+		o.subscribe(a, r.URL)
+		stop := o.run()
+		for range 50 {
+			o.fire(a)
+		}
+		<-arrived
+		until(o, 0, "SELECT count(*) FROM outbox")
+		go close(held)
+		stop()
+		if n := one[int](o, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token <> ''"); n != 0 {
+			t.Errorf("%d deliveries are leased by an instance that has stopped", n)
+		}
+		next := open(t, db, nil)
+		next.run()
+		r.wait(t, 50)
+		next.settled()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.all) != 50 {
+			t.Errorf("%d attempts for 50 events", len(r.all))
+		}
+	})
+}
+
+// More subscriptions than fit into one transaction, and the same event twice.
+func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		o := open(t, db, nil)
+		a := o.account("a")
+		const many = 1200
+		o.update(func(tx *state.Tx) error {
+			for i := range many {
+				spec := subscription.Spec{
+					Owner: subscription.Owner{Account: a, World: schema.Live}, URL: fmt.Sprintf("http://127.0.0.1:9/%d", i),
+					Events: []schema.EventType{schema.EventPaymentSucceeded}, Secret: secret,
+				}
+				if _, _, err := o.book.Create(tx, spec, time.Now()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var event outbox.Event
+		o.update(func(tx *state.Tx) (err error) {
+			event, err = o.outbox.Store(tx, a, schema.Live, schema.EventPaymentSucceeded, payment())
+			return err
+		})
+		for range 2 {
+			if err := o.Accept(context.Background(), []outbox.Event{event}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := one[int](o, "SELECT count(*) FROM delivery"); n != many {
+			t.Errorf("%d deliveries, want one for each of %d subscriptions", n, many)
+		}
+	})
+}
+
+// What a log says happened, and the store does not know, is put aside with the
+// reason, and all else is taken.
+func TestEventsThatTheStoreDoesNotKnowAreBuried(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		o := open(t, db, nil)
+		a := o.account("a")
+		o.subscribe(a, "http://127.0.0.1:9/")
+		var known outbox.Event
+		o.update(func(tx *state.Tx) (err error) {
+			known, err = o.outbox.Store(tx, a, schema.Live, schema.EventPaymentSucceeded, payment())
+			return err
+		})
+		strange := known
+		strange.ID = "evt_01KAHJ9T6Z3M4Q5R6S7T8V9W0X"
+		buried, err := o.Take(context.Background(), []outbox.Event{strange, known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(buried) != 1 || buried[strange.ID] == nil {
+			t.Errorf("buried is %v, want the strange one alone", buried)
+		}
+		if got := one[string](o, "SELECT event_id FROM delivery"); got != known.ID {
+			t.Errorf("the delivery is of %s, want %s", got, known.ID)
+		}
+	})
+}
+
+// A store that cannot be written to loses no outcome: it is recorded when it can.
+func TestOutcomesWaitForTheStore(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	db := statetest.SQLite(t)
+	var o *office
+	r := receive(t, false, func(http.ResponseWriter, *http.Request) {
+		o.update(func(tx *state.Tx) error { // recording fails from here on
+			_, err := tx.Exec("ALTER TABLE attempt RENAME TO attempt_away")
+			return err
+		})
+	})
+	o = open(t, db, nil, func(c *dispatch.Config) { c.Metrics = reg })
+	a := o.account("a")
+	o.subscribe(a, r.URL)
+	o.run()
+	o.fire(a)
+	r.wait(t, 1)
+	for counted(t, reg, "vayu_webhook_store_failures_total") == 0 { // the test's own time-out ends this
+		<-time.After(time.Millisecond)
+	}
+	o.update(func(tx *state.Tx) error {
+		_, err := tx.Exec("ALTER TABLE attempt_away RENAME TO attempt")
+		return err
+	})
+	until(o, "delivered", "SELECT state FROM delivery")
+	if n := one[int](o, "SELECT count(*) FROM attempt"); n != 1 || counted(t, reg, "vayu_webhook_deliveries_total") != 1 {
+		t.Errorf("%d attempts are recorded, want 1", n)
+	}
+}
+
+// counted is the sum of a counter.
+func counted(t *testing.T, reg *prometheus.Registry, name string) (sum float64) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			for _, m := range f.GetMetric() {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,254 @@
+package dispatch_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/dispatch"
+	"vayu/dispatch/sender"
+	"vayu/dispatch/subscription"
+	"vayu/dispatch/webhook"
+	"vayu/internal/config"
+	"vayu/internal/outbox"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// secret signs in these tests.
+const secret = "whsec_of-these-tests"
+
+// patience bounds every wait on a busy machine.
+const patience = time.Minute
+
+// office is one instance of everything that tells events, on a store.
+type office struct {
+	testing.TB
+	*dispatch.Service
+
+	db     *state.DB
+	outbox *outbox.Outbox
+	book   *subscription.Book
+	ctx    context.Context //nolint:containedctx // of the parts that run
+}
+
+// open is an office that does not run.
+func open(tb testing.TB, db *state.DB, roots *x509.CertPool, change ...func(*dispatch.Config)) *office {
+	tb.Helper()
+	o := &office{TB: tb, db: db}
+	box, err := seal.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if o.outbox, err = outbox.New(outbox.Config{DB: db}); err != nil {
+		tb.Fatal(err)
+	}
+	if o.book, err = subscription.New(subscription.Config{DB: db, Box: box, Check: url.Parse}); err != nil {
+		tb.Fatal(err)
+	}
+	settings := dispatch.DefaultSettings()
+	c := dispatch.Config{
+		Settings: settings, DB: db, Subscriptions: o.book,
+		Sender: sender.New(sender.Config{Roots: roots, PerHost: settings.Concurrency, Idle: settings.InFlight}),
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	if o.Service, err = dispatch.New(c); err != nil {
+		tb.Fatal(err)
+	}
+	return o
+}
+
+// run starts the parts in the order of the service. The function that it returns
+// stops them in reverse; so does the end of the test.
+func (o *office) run() (stop func()) {
+	o.Helper()
+	var stops []func()
+	begin := func(name string, run func(context.Context) error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- run(ctx) }()
+		stops = append(stops, func() {
+			cancel()
+			if err := <-ended; err != nil {
+				o.Errorf("%s ended with %v", name, err)
+			}
+		})
+	}
+	begin("subscriptions", o.book.Run)
+	if err := o.book.Ready(context.Background()); err != nil {
+		o.Fatal(err)
+	}
+	begin("dispatch", o.Run)
+	begin("outbox", func(ctx context.Context) error { return o.outbox.Run(ctx, o.Service) })
+	stop = sync.OnceFunc(func() {
+		for i := len(stops) - 1; i >= 0; i-- {
+			stops[i]()
+		}
+	})
+	o.Cleanup(stop)
+	return stop
+}
+
+// until waits until the store answers a question so.
+func until[T comparable](o *office, want T, query string, args ...any) {
+	o.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got := one[T](o, query, args...)
+		if got == want {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			o.Fatalf("%s stays %v, want %v", query, got, want)
+		}
+	}
+}
+
+// account makes an account and returns its id.
+func (o *office) account(name string) string {
+	o.Helper()
+	id := "acc_" + name
+	o.update(func(tx *state.Tx) error {
+		_, err := tx.Exec("INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, 'unlimited', '', 1, 1)", id, name)
+		return err
+	})
+	return id
+}
+
+func (o *office) update(do func(tx *state.Tx) error) {
+	o.Helper()
+	if err := o.db.Update(context.Background(), do); err != nil {
+		o.Fatal(err)
+	}
+}
+
+// subscribe makes a subscription to payments and returns its id.
+func (o *office) subscribe(account, url string) (id string) {
+	o.Helper()
+	o.update(func(tx *state.Tx) error {
+		made, _, err := o.book.Create(tx, subscription.Spec{
+			Owner: subscription.Owner{Account: account, World: schema.Live}, URL: url,
+			Events: []schema.EventType{schema.EventPaymentSucceeded}, Secret: secret,
+		}, time.Now())
+		id = made.Webhook.ID
+		return err
+	})
+	return id
+}
+
+// fire commits an event and returns its id.
+func (o *office) fire(account string) (id string) {
+	o.Helper()
+	o.update(func(tx *state.Tx) (err error) {
+		id, err = o.outbox.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, payment())
+		return err
+	})
+	return id
+}
+
+// payment is the data of an event, with when it was committed.
+func payment() map[string]any {
+	return map[string]any{"payment_id": "pay_01", "amount": 499.5, "currency": "INR", "method": "upi", "at": time.Now().UnixNano()}
+}
+
+// one asks the store for one value.
+func one[T any](o *office, query string, args ...any) (value T) {
+	o.Helper()
+	if err := o.db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
+		o.Fatal(query, err)
+	}
+	return value
+}
+
+// arrival is one delivery at a receiver.
+type arrival struct {
+	schema.Envelope
+
+	at      time.Time
+	attempt string
+	refused error // by the verification
+}
+
+// receiver is an endpoint that counts.
+type receiver struct {
+	*httptest.Server
+
+	mu     sync.Mutex
+	seen   map[string]int // event -> attempts
+	all    []arrival
+	notify chan struct{}
+}
+
+// receive starts a receiver over plain HTTP, or over TLS. Answer may be nil.
+func receive(tb testing.TB, secure bool, answer http.HandlerFunc) *receiver {
+	tb.Helper()
+	r := &receiver{seen: map[string]int{}, notify: make(chan struct{}, 1)}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return
+		}
+		a := arrival{at: time.Now(), attempt: req.Header.Get("X-SERVICE-Attempt")}
+		a.refused = webhook.Verify(body, req.Header.Get(webhook.Header), a.at, secret)
+		_ = json.Unmarshal(body, &a.Envelope)
+		r.mu.Lock()
+		r.seen[a.ID]++
+		r.all = append(r.all, a)
+		r.mu.Unlock()
+		select {
+		case r.notify <- struct{}{}:
+		default:
+		}
+		if answer != nil {
+			answer(w, req)
+		}
+	})
+	r.Server = httptest.NewUnstartedServer(handler)
+	if secure {
+		r.StartTLS()
+	} else {
+		r.Start()
+	}
+	tb.Cleanup(r.Close)
+	return r
+}
+
+// wait waits until so many different events have arrived.
+func (r *receiver) wait(tb testing.TB, events int) []arrival {
+	tb.Helper()
+	deadline := time.After(patience)
+	for {
+		r.mu.Lock()
+		n, all := len(r.seen), r.all
+		r.mu.Unlock()
+		if n >= events {
+			return all
+		}
+		select {
+		case <-r.notify:
+		case <-deadline:
+			tb.Fatalf("%d events have arrived, want %d", n, events)
+		}
+	}
+}
+
+// settled waits until nothing of the store waits.
+func (o *office) settled() {
+	o.Helper()
+	until(o, 0, "SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM delivery WHERE state = 'waiting')")
+}
