@@ -68,12 +68,18 @@ func (l *Listener) judge(at time.Time, header http.Header, body []byte) *deliver
 }
 
 // since is how long before at an event happened: to the millisecond when its id
-// tells, as it does after evt_, else to the second.
+// tells, as it does after evt_, else to the second. Retries are hours late, and
+// told to the second.
 func since(e webhook.Event, at time.Time) (time.Duration, bool) {
-	if id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_")); err == nil {
-		return at.Sub(id.Timestamp()).Round(time.Millisecond), true
+	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
+	if err != nil {
+		return at.Sub(time.Unix(e.Created, 0)).Round(time.Second), e.Created > 0
 	}
-	return at.Sub(time.Unix(e.Created, 0)).Round(time.Second), e.Created > 0
+	ago := at.Sub(id.Timestamp())
+	if ago > time.Minute {
+		return ago.Round(time.Second), true
+	}
+	return ago.Round(time.Millisecond), true
 }
 
 // memory is which events came, up to a number; then the oldest is forgotten.

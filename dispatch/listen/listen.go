@@ -11,6 +11,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -44,8 +45,8 @@ type Config struct {
 // Listener receives deliveries and prints them.
 type Listener struct {
 	Config
-	print *printer
-	seen  *memory
+	printer *printer
+	seen    *memory
 }
 
 // New returns a listener. It fails when the configuration makes no sense.
@@ -58,17 +59,15 @@ func New(c Config) (*Listener, error) {
 	case c.Delay < 0:
 		return nil, fmt.Errorf("delay %s: an answer cannot come before its request", c.Delay)
 	}
-	for _, secret := range c.Secrets {
-		if secret == "" {
-			return nil, webhook.ErrNoSecret
-		}
+	if slices.Contains(c.Secrets, "") {
+		return nil, webhook.ErrNoSecret
 	}
 	if c.Client != nil {
 		if err := c.Client.check(); err != nil {
 			return nil, err
 		}
 	}
-	return &Listener{Config: c, print: &printer{out: c.Out}, seen: newMemory(mostRemembered)}, nil
+	return &Listener{Config: c, printer: &printer{out: c.Out}, seen: newMemory(mostRemembered)}, nil
 }
 
 // patience is how long what a stop needs may take: the end of the subscription,
@@ -94,10 +93,10 @@ func (l *Listener) Run(ctx context.Context) error {
 			return err
 		}
 	} else {
-		l.print.alone(address, l.Data, len(l.Secrets) > 0)
+		l.printer.alone(address, l.Data, len(l.Secrets) > 0)
 	}
 	err = l.serve(ctx, sockets, leaf, func() error { return l.unsubscribe(ctx, subscribed) })
-	l.print.end()
+	l.printer.end()
 	return err
 }
 
@@ -110,13 +109,13 @@ func (l *Listener) open(ctx context.Context) ([]net.Listener, error) {
 	}
 	second, err := l.socket(ctx, "tcp6", "::1")
 	switch {
+	case err == nil:
+		return []net.Listener{first, second}, nil
 	case errors.Is(err, syscall.EADDRINUSE):
 		closeAll([]net.Listener{first})
 		return nil, err
-	case err != nil: // a machine without IPv6
-		return []net.Listener{first}, nil
 	}
-	return []net.Listener{first, second}, nil
+	return []net.Listener{first}, nil // a machine without IPv6
 }
 
 func (l *Listener) socket(ctx context.Context, network, host string) (net.Listener, error) {
@@ -140,7 +139,7 @@ func closeAll(sockets []net.Listener) {
 // so that nothing is sent to a receiver that is gone.
 func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.Certificate, callOff func() error) error {
 	server := &http.Server{
-		Handler: l, ErrorLog: log.New(l.print, "", 0), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: l, ErrorLog: log.New(l.printer, "", 0), BaseContext: func(net.Listener) context.Context { return ctx },
 		TLSConfig:      &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{leaf}},
 		MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 	}
@@ -170,14 +169,14 @@ func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.C
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := l.Now()
 	if r.Method != http.MethodPost {
-		l.print.stray(at, r.Method+" "+r.URL.Path+" is no delivery")
+		l.printer.stray(at, r.Method+" "+r.URL.Path+" is no delivery")
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "deliveries are POST", http.StatusMethodNotAllowed)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, webhook.DefaultLimit))
 	if err != nil {
-		l.print.stray(at, "a body that could not be read: "+err.Error())
+		l.printer.stray(at, "a body that could not be read: "+err.Error())
 		status := http.StatusBadRequest
 		if errors.As(err, new(*http.MaxBytesError)) {
 			status = http.StatusRequestEntityTooLarge
@@ -186,9 +185,9 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := l.judge(at, r.Header, body)
-	l.print.delivery(d, l.Answer, l.Delay)
+	l.printer.delivery(d, l.Answer, l.Delay)
 	if !pause(r.Context(), l.Delay) {
-		l.print.hungUp(l.Now(), d)
+		l.printer.hungUp(l.Now(), d)
 		panic(http.ErrAbortHandler) // a plain return would answer 200
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

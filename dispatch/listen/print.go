@@ -99,8 +99,8 @@ func (p *printer) stray(at time.Time, text string) {
 // Write implements io.Writer for the log of the server: connections that failed.
 func (p *printer) Write(line []byte) (int, error) {
 	text := oneLine(strings.TrimSpace(string(line)))
-	if strings.Contains(text, "remote error: tls:") {
-		text += "\n  The sender does not believe the authority of this receiver. A service does with --webhook-local and the same --data."
+	if strings.Contains(text, "error: tls:") {
+		text += "\n  A sender that does not believe the authority of this receiver says so. A service believes it with --webhook-local and the same --data."
 	}
 	p.write(func(t *tally) { t.failed++ }, "\n"+text+"\n")
 	return len(line), nil

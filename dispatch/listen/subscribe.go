@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 )
 
 // subscribe makes the subscription, takes its secret, and greets.
@@ -17,9 +18,9 @@ func (l *Listener) subscribe(ctx context.Context, address string) (id string, er
 		return "", err
 	}
 	if made.Secret != "" {
-		l.Secrets = append(l.Secrets[:len(l.Secrets):len(l.Secrets)], made.Secret)
+		l.Secrets = append(slices.Clip(l.Secrets), made.Secret)
 	}
-	l.print.say(fmt.Sprintf(`Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.
+	l.printer.say(fmt.Sprintf(`Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.
 Its certificate is of the authority %s, which `+"`vayu serve --webhook-local`"+` believes.
 
 Send yourself a test event:
@@ -40,6 +41,6 @@ func (l *Listener) unsubscribe(ctx context.Context, id string) error {
 	if err := l.Client.remove(limit, id); err != nil {
 		return fmt.Errorf("deleting the subscription %s, which goes on: %w", id, err)
 	}
-	l.print.say(fmt.Sprintf("\nThe subscription %s is deleted.\n", id))
+	l.printer.say(fmt.Sprintf("\nThe subscription %s is deleted.\n", id))
 	return nil
 }
