@@ -88,10 +88,17 @@ func (b *Book) Refresh(ctx context.Context) error { return b.within(ctx, b.Now()
 // Fresh has returned needs another.
 func (b *Book) Fresh(ctx context.Context) error {
 	since := b.Now().Add(-freshest)
-	if at := b.lookedAt.Load(); at != nil && at.After(since) {
+	if b.looked(since) {
 		return nil
 	}
 	return b.within(ctx, since)
+}
+
+// looked reports whether a look that succeeded began after an instant. One that
+// lies in the future is of a clock that was set back, and says nothing.
+func (b *Book) looked(since time.Time) bool {
+	at := b.lookedAt.Load()
+	return at != nil && at.After(since) && !at.After(b.Now())
 }
 
 // within is look for somebody who waits.
@@ -121,7 +128,7 @@ func (b *Book) look(ctx context.Context, since time.Time) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if at := b.lookedAt.Load(); at != nil && at.After(since) {
+	if b.looked(since) {
 		return nil
 	}
 	began := b.Now() // what is read is no older than this

@@ -132,21 +132,24 @@ func (b *Book) rotate(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	resp, err := b.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	resp, err := b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
 		made, e, err := b.Rotate(tx, ownerOf(c), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
-	})(c)
-	if err != nil {
-		return api.Response{}, err
+	})
+	if err == nil { // also for a stored reply, which may come while the first is held back
+		hold(c.Context(), rotateHold)
 	}
-	held := time.NewTimer(rotateHold) // also for a stored reply, which may come while the first is held back
-	defer held.Stop()
-	_ = b.Refresh(context.WithoutCancel(c.Context())) // as in changed
+	return resp, err
+}
+
+// hold waits for a while, or until nobody is there to read a reply.
+func hold(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	select {
-	case <-held.C:
-	case <-c.Context().Done(): // nobody is there to read the reply
+	case <-timer.C:
+	case <-ctx.Done():
 	}
-	return resp, nil
 }
 
 // test answers POST /v1/webhooks/{id}/test.

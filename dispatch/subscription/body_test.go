@@ -1,0 +1,224 @@
+package subscription
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// body is that of a new webhook with something else in place of a field.
+func body(field, value string) string {
+	fields := map[string]string{"url": `"https://shop.example.com/hook"`, "events": `["quota.warning"]`, field: value}
+	var parts []string
+	for _, name := range []string{"url", "events", "secret"} {
+		if text := fields[name]; text != "" {
+			parts = append(parts, `"`+name+`":`+text)
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+func texts(n int, text string) string {
+	return `["` + strings.Repeat(text+`","`, n-1) + text + `"]`
+}
+
+func allEvents() string {
+	text, _ := json.Marshal(schema.EventTypes)
+	return string(text)
+}
+
+func TestWhatIsWrongWithANewWebhookIsSaid(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		body   string
+		status int
+		code   schema.Code
+		field  string
+	}{
+		{body("url", ""), 400, schema.InvalidRequest, "url"},
+		{body("url", "null"), 400, schema.InvalidRequest, "url"},
+		{body("url", "7"), 400, schema.InvalidRequest, "url"},
+		{body("url", `""`), 422, schema.InvalidWebhookURL, "url"},
+		{body("url", `"http://shop.example.com"`), 422, schema.InvalidWebhookURL, "url"},
+		{body("url", `"https://metadata.internal/"`), 422, schema.URLNotAllowed, "url"},
+		{body("url", `"https://asleep.example.com/"`), 500, schema.InternalError, ""},
+		{body("events", ""), 400, schema.InvalidRequest, "events"},
+		{body("events", "null"), 400, schema.InvalidRequest, "events"},
+		{body("events", "[]"), 400, schema.InvalidRequest, "events"},
+		{body("events", `"quota.warning"`), 400, schema.InvalidRequest, "events"},
+		{body("events", `[7]`), 400, schema.InvalidRequest, "events.0"},
+		{body("events", `{"0":"quota.warning"}`), 400, schema.InvalidRequest, "events"},
+		{body("events", `["quota.warning",null]`), 422, schema.UnknownEventType, "events.1"},
+		{body("events", `["quota.warning","quota.Warning"]`), 422, schema.UnknownEventType, "events.1"},
+		{body("events", `["quota.warning "]`), 422, schema.UnknownEventType, "events.0"},
+		{body("events", `["*"]`), 422, schema.UnknownEventType, "events.0"},
+		{body("events", `["quota.warning","quota.exceeded","quota.warning"]`), 400, schema.InvalidRequest, "events.2"},
+		{body("events", texts(1000, "quota.warning")), 400, schema.InvalidRequest, "events"},
+		{body("events", texts(1000, "x")), 400, schema.InvalidRequest, "events"},
+		{body("events", strings.TrimSuffix(allEvents(), "]")+`,"x"]`), 400, schema.InvalidRequest, "events"},
+		{body("secret", `""`), 400, schema.InvalidRequest, "secret"},
+		{body("secret", `"1234567"`), 400, schema.InvalidRequest, "secret"},
+		{body("secret", `"`+strings.Repeat("s", 256)+`"`), 400, schema.InvalidRequest, "secret"},
+		{body("secret", `"12345678 "`), 400, schema.InvalidRequest, "secret"},
+		{body("secret", `"12345678\u0000"`), 400, schema.InvalidRequest, "secret"},
+		{body("secret", `"12345678ä"`), 400, schema.InvalidRequest, "secret"},
+		{body("secret", `12345678`), 400, schema.InvalidRequest, "secret"},
+		{`{"url":"https://a.example.com","url":"https://b.example.com"}`, 400, schema.InvalidJSON, "url"},
+		{`[]`, 400, schema.InvalidRequest, ""},
+		{`null`, 400, schema.InvalidRequest, ""},
+		{`{`, 400, schema.InvalidJSON, ""},
+		{`{"url":"` + "\xff" + `"}`, 400, schema.InvalidJSON, ""},
+		{``, 400, schema.InvalidRequest, ""},
+		{body("url", `"`+strings.Repeat("x", 65<<10)+`"`), 413, schema.PayloadTooLarge, ""},
+	}
+	each(t, func(t *testing.T, s *site, a tenant) {
+		key := a.keys[schema.Live]
+		for _, c := range cases {
+			r := s.ask(key, "POST", "/v1/webhooks", c.body)
+			r.wantError(t, c.body[:min(len(c.body), 100)], c.status, c.code, c.field)
+			if r.at("error.details") != nil || len(r.text) > 1000 {
+				t.Errorf("one fault, and %s", r.text)
+			}
+		}
+		if hint := s.ask(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.text, "stands for all") || !strings.Contains(hint.text, "payment.failed") {
+			t.Errorf("no hint: %s", hint.text)
+		}
+		s.ask(key, "POST", "/v1/webhooks?dry=1", body("", "")).wantError(t, "a parameter", 400, schema.InvalidRequest, "dry")
+		if n := one[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 || len(s.audited(a)) != 0 {
+			t.Errorf("%d were made", n)
+		}
+		for what, text := range map[string]string{"all types": body("events", allEvents()), "the longest secret": body("secret", `"`+strings.Repeat("~", 255)+`"`)} {
+			s.ask(key, "POST", "/v1/webhooks", text).want(t, what, 201)
+		}
+	})
+}
+
+// fields are those of all faults of a refusal.
+func (r reply) fields() (all []string) {
+	details, _ := r.at("error.details").([]any)
+	for _, d := range details {
+		all = append(all, d.(map[string]any)["field"].(string))
+	}
+	return all
+}
+
+func TestFaultsAreNamedAllAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		key := a.keys[schema.Live]
+		all := s.ask(key, "POST", "/v1/webhooks", `{"url":"ftp://x","events":["x","quota.warning","quota.warning"],"secret":"geheim"}`)
+		all.wantError(t, "all", 422, schema.InvalidWebhookURL, "url")
+		if diff := cmp.Diff([]string{"url", "events.0", "events.2", "secret"}, all.fields()); diff != "" {
+			t.Error(diff)
+		}
+		if strings.Contains(all.text+s.log.String(), "geheim") {
+			t.Errorf("the secret is repeated: %s", all.text)
+		}
+		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		some := s.ask(key, "PATCH", "/v1/webhooks/"+id, `{"url":null,"events":["x"],"active":null,"secret":"geheimnis"}`)
+		if diff := cmp.Diff([]string{"url", "events.0", "active", "secret"}, some.fields()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestWhatIsWrongWithAChangeIsSaid(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		method, path, body string
+		status             int
+		code               schema.Code
+		field              string
+	}{
+		{"PATCH", "", `{}`, 400, schema.InvalidRequest, ""},
+		{"PATCH", "", ``, 400, schema.InvalidRequest, ""},
+		{"PATCH", "", `{"Active":true}`, 400, schema.InvalidRequest, ""},
+		{"PATCH", "", `{"url":null}`, 400, schema.InvalidRequest, "url"},
+		{"PATCH", "", `{"events":null}`, 400, schema.InvalidRequest, "events"},
+		{"PATCH", "", `{"active":null}`, 400, schema.InvalidRequest, "active"},
+		{"PATCH", "", `{"active":0}`, 400, schema.InvalidRequest, "active"},
+		{"PATCH", "", `{"active":"true"}`, 400, schema.InvalidRequest, "active"},
+		{"PATCH", "", `{"url":7}`, 400, schema.InvalidRequest, "url"},
+		{"PATCH", "", `{"url":"http://x"}`, 422, schema.InvalidWebhookURL, "url"},
+		{"PATCH", "", `{"url":"https://asleep.example.com/"}`, 500, schema.InternalError, ""},
+		{"PATCH", "", `{"events":[]}`, 400, schema.InvalidRequest, "events"},
+		{"PATCH", "", `{"events":{}}`, 400, schema.InvalidRequest, "events"},
+		{"PATCH", "", `{"events":["quota.warning",{}]}`, 400, schema.InvalidRequest, "events.1"},
+		{"PATCH", "", `{"secret":"12345678"}`, 400, schema.InvalidRequest, "secret"},
+		{"PATCH", "", `{"secret":null}`, 400, schema.InvalidRequest, "secret"},
+		{"PATCH", "?x=1", `{"active":true}`, 400, schema.InvalidRequest, "x"},
+		{"DELETE", "?x=1", ``, 400, schema.InvalidRequest, "x"},
+		{"GET", "?x=1", ``, 400, schema.InvalidRequest, "x"},
+		{"POST", "/rotate-secret", `{"grace_seconds":-1}`, 400, schema.InvalidRequest, "grace_seconds"},
+		{"POST", "/rotate-secret", `{"grace_seconds":604801}`, 400, schema.InvalidRequest, "grace_seconds"},
+		{"POST", "/rotate-secret", `{"grace_seconds":9223372036854775807}`, 400, schema.InvalidRequest, "grace_seconds"},
+		{"POST", "/rotate-secret", `{"grace_seconds":-9223372036854775808}`, 400, schema.InvalidRequest, "grace_seconds"},
+		{"POST", "/rotate-secret", `{"grace_seconds":1.5}`, 400, schema.InvalidRequest, "grace_seconds"},
+		{"POST", "/rotate-secret", `{"grace_seconds":"60"}`, 400, schema.InvalidRequest, "grace_seconds"},
+		{"POST", "/rotate-secret", `{"secret":""}`, 400, schema.InvalidRequest, "secret"},
+		{"POST", "/rotate-secret", `{"secret":"ä5678901"}`, 400, schema.InvalidRequest, "secret"},
+		{"POST", "/rotate-secret?x=1", ``, 400, schema.InvalidRequest, "x"},
+	}
+	each(t, func(t *testing.T, s *site, a tenant) {
+		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
+		for _, c := range cases {
+			s.ask(a.keys[schema.Live], c.method, "/v1/webhooks/"+made.Webhook.ID+c.path, c.body).wantError(t, c.method+c.path+" "+c.body, c.status, c.code, c.field)
+		}
+		s.look()
+		sub := s.Get(made.Webhook.ID)
+		if diff := cmp.Diff(schema.EventTypes, sub.Events); diff != "" || !sub.Active || sub.Deleted || !cmp.Equal(sub.Secrets(s.Now()), []string{made.Secret}) {
+			t.Errorf("it has changed: %+v", sub)
+		}
+	})
+}
+
+// FuzzBody: whatever is sent, the reply is one of the contract, and what is made
+// is what was asked for.
+func FuzzBody(f *testing.F) {
+	for _, text := range []string{
+		body("", ""), body("secret", `"12345678"`), body("events", allEvents()), body("events", `["*","*"]`), body("url", `"https://a\u0000b"`),
+		`{"url":{},"events":[[]],"active":null,"type":"x","grace_seconds":1e3}`, `{"active":false,"grace_seconds":0}`, "[]", "", `{"events":["quota.warning",]}`,
+	} {
+		f.Add(text)
+	}
+	s := newSite(f, statetest.SQLite(f))
+	a := addTenant(f, s.DB, "one")
+	s.look()
+	key := a.keys[schema.Live]
+	kept := "/v1/webhooks/" + s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+	f.Fuzz(func(t *testing.T, text string) {
+		s := s.in(t)
+		for _, r := range []reply{s.ask(key, "PATCH", kept, text), s.ask(key, "POST", kept+"/test", text), s.ask(key, "POST", "/v1/webhooks", text)} {
+			if r.status >= 500 && !strings.Contains(text, "asleep") {
+				t.Fatalf("%q: %d %s", text, r.status, r.text)
+			}
+			if r.status != 201 {
+				continue
+			}
+			id := r.said("id")
+			var asked struct {
+				URL    string
+				Events []schema.EventType
+				Secret *string
+			}
+			if err := json.Unmarshal([]byte(text), &asked); err != nil {
+				t.Fatalf("%q was taken: %v", text, err)
+			}
+			sub := s.Get(id)
+			if sub == nil || sub.URL == "" || len(sub.Events) != len(asked.Events) || len(sub.Secrets(s.Now())) != 1 {
+				t.Fatalf("%q: %+v", text, sub)
+			}
+			if (asked.Secret == nil) != (r.said("secret") != "") || asked.Secret != nil && sub.secrets[0] != *asked.Secret {
+				t.Fatalf("%q: %s", text, r.text)
+			}
+			if gone := s.ask(key, "DELETE", "/v1/webhooks/"+id, ""); gone.status != 200 {
+				t.Fatal(gone.text)
+			}
+		}
+	})
+}

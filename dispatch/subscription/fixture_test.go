@@ -1,0 +1,400 @@
+package subscription
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/internal/api/apitest"
+	"vayu/internal/config"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// site is one instance of the service on a store, with a router in front.
+type site struct {
+	*Book
+
+	t     testing.TB
+	clock *watch
+	log   *lines
+	reg   *prometheus.Registry
+	who   *account.Service
+	bare  http.Handler
+	api   http.Handler // bare, and every reply compared with the contract
+}
+
+// watch is a time that tests move. Its zero value is the real time.
+type watch struct {
+	mu   sync.Mutex
+	when time.Time
+}
+
+func (c *watch) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.when.IsZero() {
+		return time.Now()
+	}
+	return c.when
+}
+
+func (c *watch) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.when = t
+}
+
+// pass moves a time that was set on.
+func (c *watch) pass(d time.Duration) { c.set(c.now().Add(d)) }
+
+// lines is a log.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *lines) count(word string) int { return strings.Count(l.String(), word) }
+
+var errJudge = errors.New("the judge is asleep")
+
+// judge stands for the guard: https and a host, one host that is refused, and
+// one at which it fails.
+func judge(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "":
+		return nil, schema.Refuse(schema.InvalidWebhookURL, "url", "The URL must be https://host/path.")
+	case u.Host == "metadata.internal":
+		return nil, schema.Refuse(schema.URLNotAllowed, "url", "The URL leads where no webhook may go.")
+	case u.Host == "asleep.example.com":
+		return nil, errJudge
+	}
+	return u, nil
+}
+
+// newSite is an instance that does not run.
+func newSite(t testing.TB, db *state.DB) *site {
+	t.Helper()
+	s := &site{t: t, clock: &watch{}, log: &lines{}, reg: prometheus.NewRegistry()}
+	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var err error
+	s.who, err = account.New(account.Config{
+		DB: db, Box: testBox(t), Log: log, Now: s.clock.now,
+		Settings: account.Settings{Plans: map[string]int64{"unlimited": 0}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Book, err = New(Config{
+		DB: db, Box: testBox(t), Change: s.who.Change, Check: judge, Test: s.sendTest,
+		Log: log, Metrics: s.reg, Now: s.clock.now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.bare, err = api.New(api.Config{Routes: s.Routes(), Access: s.who, Log: log}); err != nil {
+		t.Fatal(err)
+	}
+	return s.in(t)
+}
+
+// in is the instance with another test to fail.
+func (s *site) in(t testing.TB) *site {
+	t.Helper()
+	out := *s
+	out.t, out.api = t, apitest.Checked(t, s.bare)
+	return &out
+}
+
+// sendTest stands for the dispatcher: an event and a delivery.
+func (s *site) sendTest(tx *state.Tx, to *Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
+	now := s.Now()
+	eventID, deliveryID = "evt_"+ulid.MustNewDefault(now).String(), "dlv_"+ulid.MustNewDefault(now).String()
+	if _, err := tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
+		eventID, to.Account, to.World.String(), string(event), now.UnixMicro(), []byte("{}")); err != nil {
+		return "", "", err
+	}
+	_, err = tx.Exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, state, attempts, due_at, token, created_at, retried_as)
+		VALUES ($1, $2, $3, $4, $5, '', 'waiting', 0, $6, '', $6, '')`, deliveryID, eventID, to.ID, to.Account, to.World.String(), now.UnixMicro())
+	return eventID, deliveryID, err
+}
+
+// testBox is a box whose key is the same in every test.
+func testBox(t testing.TB) *seal.Box {
+	t.Helper()
+	box, err := seal.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+// start runs the book until the function it returns is called, or the test ends.
+func (s *site) start() (stop func()) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.t.Errorf("the book ended with %v", err)
+		}
+	})
+	s.t.Cleanup(stop)
+	ready, done := context.WithTimeout(ctx, 30*time.Second)
+	defer done()
+	if err := s.Ready(ready); err != nil {
+		s.t.Fatal(err)
+	}
+	return stop
+}
+
+// look brings an instance that does not run up to date.
+func (s *site) look() {
+	s.t.Helper()
+	ctx := context.Background()
+	if err := errors.Join(s.Refresh(ctx), s.who.Refresh(ctx)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// tenant is an account with a key for each world.
+type tenant struct {
+	id   string
+	keys [len(schema.Worlds)]string
+}
+
+// of is the tenant in a world.
+func (a tenant) of(w schema.World) Owner { return Owner{a.id, w} }
+
+func addTenant(t testing.TB, db *state.DB, name string) tenant {
+	t.Helper()
+	var out tenant
+	do(t, db, func(tx *state.Tx) error {
+		h, _, err := account.CreateAccount(tx, map[string]int64{"unlimited": 0}, name, "unlimited", time.Now())
+		if err != nil {
+			return err
+		}
+		out.id = h.ID
+		for _, w := range schema.Worlds {
+			made, _, err := account.CreateKey(tx, testBox(t), account.KeySpec{Account: h.ID, World: w}, time.Now())
+			if err != nil {
+				return err
+			}
+			out.keys[w] = made.Key
+		}
+		return nil
+	})
+	return out
+}
+
+// do makes a change in a store.
+func do(t testing.TB, db *state.DB, change func(tx *state.Tx) error) {
+	t.Helper()
+	if err := db.Update(context.Background(), change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exec runs a statement.
+func exec(t testing.TB, db *state.DB, statement string, args ...any) {
+	t.Helper()
+	do(t, db, func(tx *state.Tx) error { _, err := tx.Exec(statement, args...); return err })
+}
+
+// one asks the store for one value.
+func one[T any](t testing.TB, db *state.DB, query string, args ...any) (value T) {
+	t.Helper()
+	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
+		t.Fatal(query, err)
+	}
+	return value
+}
+
+// add makes a subscription as a command would.
+func (s *site) add(spec Spec) (made Made) {
+	s.t.Helper()
+	if spec.URL == "" {
+		spec.URL = "https://shop.example.com/hook"
+	}
+	do(s.t, s.DB, func(tx *state.Tx) (err error) {
+		made, _, err = s.Create(tx, spec, s.Now())
+		return err
+	})
+	return made
+}
+
+// reply is what came back.
+type reply struct {
+	status int
+	header http.Header
+	text   string
+	body   map[string]any
+}
+
+// ask sends a request; header are names and values.
+func (s *site) ask(key, method, path, body string, header ...string) reply {
+	s.t.Helper()
+	var r *http.Request
+	if body == "" {
+		r = httptest.NewRequest(method, path, http.NoBody)
+	} else {
+		r = httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.api.ServeHTTP(w, r)
+	out := reply{status: w.Code, header: w.Header(), text: w.Body.String()}
+	if err := json.Unmarshal(w.Body.Bytes(), &out.body); err != nil {
+		s.t.Errorf("%s %s: %v: %s", method, path, err, out.text)
+	}
+	return out
+}
+
+// at returns a value of the body by its path, such as data.id.
+func (r reply) at(path string) any {
+	var v any = r.body
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := v.(map[string]any)
+		v = object[name]
+	}
+	return v
+}
+
+// said returns a text of the body.
+func (r reply) said(path string) string {
+	text, _ := r.at(path).(string)
+	return text
+}
+
+// want demands a status.
+func (r reply) want(t testing.TB, what string, status int) reply {
+	t.Helper()
+	if r.status != status {
+		t.Fatalf("%s: got %d %s, want %d", what, r.status, r.text, status)
+	}
+	return r
+}
+
+// wantError demands a refusal.
+func (r reply) wantError(t testing.TB, what string, status int, code schema.Code, field string) {
+	t.Helper()
+	if r.status != status || r.said("error.code") != string(code) || r.said("error.field") != field {
+		t.Errorf("%s: got %d %s, want %d %s %s", what, r.status, r.text, status, code, field)
+	}
+}
+
+// each runs a test on both engines, with an instance and a tenant.
+func each(t *testing.T, run func(t *testing.T, s *site, a tenant)) {
+	t.Helper()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db)
+		a := addTenant(t, db, "one")
+		s.look()
+		run(t, s, a)
+	})
+}
+
+// eachPair runs a test on one store that is opened twice: PostgreSQL by two
+// instances, SQLite by a service and a command beside it.
+func eachPair(t *testing.T, run func(t *testing.T, here, there *site, a tenant)) {
+	t.Helper()
+	both := func(t *testing.T, mine, theirs state.Config) {
+		here, there := newSite(t, statetest.Open(t, mine)), newSite(t, statetest.Open(t, theirs))
+		a := addTenant(t, here.DB, "one")
+		here.look()
+		there.look()
+		run(t, here, there, a)
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		both(t, state.Config{Data: dir}, state.Config{Data: dir, Share: true})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		c := state.Config{DSN: statetest.PostgresDSN(t), Connections: 8}
+		both(t, c, c)
+	})
+}
+
+// figure is the value of a metric.
+func (s *site) figure(name string) float64 {
+	s.t.Helper()
+	families, err := s.reg.Gather()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			m := family.GetMetric()[0]
+			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	s.t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// await waits until something is so.
+func (s *site) await(what string, is func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(time.Minute) // a test that hangs, no promise
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			s.t.Fatal("waited in vain for " + what)
+		}
+	}
+}
+
+// audited is what the audit log says of a tenant's live world.
+func (s *site) audited(a tenant) []string {
+	s.t.Helper()
+	rows, err := state.All(s.DB.View(context.Background()), func(row state.Scanner) (string, error) {
+		var action, detail string
+		err := row.Scan(&action, &detail)
+		return action + " " + detail, err
+	}, "SELECT action, detail FROM audit WHERE account_id = $1 AND mode = 'live' ORDER BY seq", a.id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return rows
+}

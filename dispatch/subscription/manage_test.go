@@ -1,0 +1,244 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// seed stores n subscriptions to one event by statements of many rows, and
+// returns their ids.
+func seed(t testing.TB, db *state.DB, n int, of func(i int) Owner, events string) (made []string) {
+	t.Helper()
+	box := testBox(t)
+	do(t, db, func(tx *state.Tx) error {
+		made = nil
+		first := int64(0)
+		if err := tx.QueryRow("UPDATE webhook_revision SET n = n + $1 WHERE id = 1 RETURNING n", n).Scan(&first); err != nil {
+			return err
+		}
+		first -= int64(n)
+		for len(made) < n {
+			var rows []string
+			var args []any
+			for len(rows) < 500 && len(made) < n {
+				id := idPrefix + ulid.MustNewDefault(begun).String()
+				o := of(len(made))
+				made = append(made, id)
+				var marks []string
+				for _, v := range []any{
+					id, o.Account, o.World.String(), "https://shop.example.com/" + strconv.Itoa(len(made)), events, 1, "2026-11-01",
+					box.Seal([]byte("secret-of-"+id), aboutSecret(id)), "last", begun.UnixMicro(), first + int64(len(made)),
+				} {
+					args = append(args, v)
+					marks = append(marks, "$"+strconv.Itoa(len(args)))
+				}
+				rows = append(rows, "("+strings.Join(marks, ", ")+")")
+			}
+			if _, err := tx.Exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+				VALUES `+strings.Join(rows, ", "), args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return made
+}
+
+func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		key := a.keys[schema.Live]
+		made := seed(t, s.DB, Most-1, func(int) Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
+		s.look()
+		last := s.ask(key, "POST", "/v1/webhooks", body("", "")).want(t, "the last", 201)
+		s.ask(key, "POST", "/v1/webhooks", body("", "")).wantError(t, "one too many", 400, schema.InvalidRequest, "")
+		if got := s.ask(key, "POST", "/v1/webhooks", body("", "")); !strings.Contains(got.text, "10000") {
+			t.Errorf("it is not said how many there may be: %s", got.text)
+		}
+		s.ask(a.keys[schema.Sandbox], "POST", "/v1/webhooks", body("", "")).want(t, "the first of the sandbox", 201)
+		if diff := cmp.Diff(append(made, last.said("id")), s.told(a.of(schema.Live), schema.EventQuotaWarning)); diff != "" {
+			t.Error(diff)
+		}
+		if sub := s.Get(made[4711]); !cmp.Equal(sub.Secrets(s.Now()), []string{"secret-of-" + made[4711]}) {
+			t.Errorf("%+v", sub)
+		}
+		s.ask(key, "DELETE", "/v1/webhooks/"+made[0], "").want(t, "deleting", 200)
+		s.ask(key, "POST", "/v1/webhooks", body("", "")).want(t, "in its place", 201)
+		if got := s.told(a.of(schema.Live), schema.EventQuotaWarning); len(got) != Most || got[0] != made[1] {
+			t.Errorf("%d are told", len(got))
+		}
+		again := newSite(t, s.DB)
+		again.look()
+		if diff := cmp.Diff(s.Snapshot().contents(), again.Snapshot().contents()); diff != "" {
+			t.Errorf("read at once and bit by bit: %s", diff)
+		}
+	})
+}
+
+// contents is what a snapshot tells, for comparing.
+func (s *Snapshot) contents() map[string][]string {
+	out := map[string][]string{"": {fmt.Sprint(s.revision, s.size, s.unreadable)}}
+	for w := range s.byOwner {
+		for _, shard := range s.byOwner[w].shards {
+			for account, h := range shard {
+				for event, subs := range h.byEvent {
+					out[fmt.Sprint(account, w, event)] = ids(subs)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestTwoInstancesDoNotPassTheLimitTogether(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, here, there *site, a tenant) {
+		seed(t, here.DB, Most-2, func(int) Owner { return a.of(schema.Live) }, "quota.warning")
+		results := make(chan int, 8)
+		for i := range 8 {
+			go func() {
+				results <- []*site{here, there}[i%2].ask(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).status
+			}()
+		}
+		got := map[int]int{}
+		for range 8 {
+			got[<-results]++
+		}
+		if diff := cmp.Diff(map[int]int{201: 2, 400: 6}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		s.clock.set(begun)
+		live := a.of(schema.Live)
+		var made []string
+		for range 4 {
+			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID)
+		}
+		unneeded, needed, young, there := made[0], made[1], made[2], made[3]
+		s.ask(a.keys[schema.Live], "POST", "/v1/webhooks/"+needed+"/test", "").want(t, "a delivery", 202)
+		remove := func(id string) {
+			do(t, s.DB, func(tx *state.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
+		}
+		remove(unneeded)
+		remove(needed)
+		s.clock.pass(purgeAfter)
+		remove(young)
+		if err := s.purgeOnce(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		left, err := state.All(s.DB.View(context.Background()), func(row state.Scanner) (id string, err error) {
+			err = row.Scan(&id)
+			return id, err
+		}, "SELECT id FROM webhook ORDER BY id")
+		if diff := cmp.Diff([]string{needed, young, there}, left); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+		exec(t, s.DB, "ALTER TABLE delivery RENAME TO away")
+		if err := s.purgeOnce(context.Background()); err == nil {
+			t.Error("a store that fails is taken for an empty one")
+		}
+	})
+}
+
+func TestFunctionsJudgeWhatTheyGet(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		live := a.of(schema.Live)
+		id := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
+		bad := "http://x"
+		for what, change := range map[string]func(tx *state.Tx) error{
+			"a URL": func(tx *state.Tx) error {
+				_, _, err := s.Create(tx, Spec{Owner: live, URL: bad, Events: schema.EventTypes}, begun)
+				return err
+			},
+			"no events": func(tx *state.Tx) error {
+				_, _, err := s.Create(tx, Spec{Owner: live, URL: "https://x.example.com"}, begun)
+				return err
+			},
+			"a secret": func(tx *state.Tx) error {
+				_, _, err := s.Create(tx, Spec{Owner: live, URL: "https://x.example.com", Events: schema.EventTypes, Secret: "short"}, begun)
+				return err
+			},
+			"a new URL": func(tx *state.Tx) error { _, _, err := s.Update(tx, live, id, Patch{URL: &bad}, begun); return err },
+			"no new types": func(tx *state.Tx) error {
+				_, _, err := s.Update(tx, live, id, Patch{Events: []schema.EventType{}}, begun)
+				return err
+			},
+			"a new secret": func(tx *state.Tx) error {
+				_, _, err := s.Rotate(tx, live, id, Rotation{Secret: "short"}, begun)
+				return err
+			},
+			"a grace":   func(tx *state.Tx) error { _, _, err := s.Rotate(tx, live, id, Rotation{Grace: -1}, begun); return err },
+			"another's": func(tx *state.Tx) error { _, err := s.Delete(tx, a.of(schema.Sandbox), id, begun); return err },
+		} {
+			var said *schema.Problem
+			if err := s.DB.Update(context.Background(), change); !errors.As(err, &said) {
+				t.Errorf("%s: got %v", what, err)
+			}
+		}
+		if n := one[int64](t, s.DB, "SELECT n FROM webhook_revision"); n != 1 {
+			t.Errorf("%d changes were counted, want 1", n)
+		}
+	})
+}
+
+func TestAMetricThatIsThereAlreadyIsSaid(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	if _, err := New(s.Config); err == nil {
+		t.Error("two books share their metrics")
+	}
+}
+
+// A change in a book of 100,000 subscriptions, 10,000 of them of the account that
+// changes: reading it from SQLite included.
+func BenchmarkChange(b *testing.B) {
+	for name, size := range map[string]int{"of a small account": 0, "of 10,000": 10_000} {
+		b.Run(name, func(b *testing.B) {
+			s := newSite(b, statetest.SQLite(b))
+			a, rest := addTenant(b, s.DB, "one"), addTenant(b, s.DB, "rest")
+			types := joinEvents(schema.EventTypes, " ")
+			id := seed(b, s.DB, max(size, 1), func(int) Owner { return a.of(schema.Live) }, types)[size/2]
+			seed(b, s.DB, 100_000-size, func(int) Owner { return rest.of(schema.Live) }, types)
+			began := time.Now()
+			s.look()
+			b.ReportMetric(time.Since(began).Seconds(), "s/first")
+			for b.Loop() {
+				b.StopTimer()
+				exec(b, s.DB, "UPDATE webhook SET active = 1 - active, revision = (SELECT n + 1 FROM webhook_revision) WHERE id = $1", id)
+				exec(b, s.DB, "UPDATE webhook_revision SET n = n + 1")
+				b.StartTimer()
+				if err := s.Refresh(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// Creating on an account that is nearly full counts what it has.
+func BenchmarkCreateOnAFullAccount(b *testing.B) {
+	s := newSite(b, statetest.SQLite(b))
+	a := addTenant(b, s.DB, "one")
+	seed(b, s.DB, Most-1, func(int) Owner { return a.of(schema.Live) }, "quota.warning")
+	for b.Loop() {
+		do(b, s.DB, func(tx *state.Tx) error { return room(tx, a.of(schema.Live)) })
+	}
+}

@@ -1,0 +1,223 @@
+package subscription
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// signs are the secrets that an instance signs with now.
+func (s *site) signs(id string) []string {
+	s.t.Helper()
+	if err := s.Fresh(context.Background()); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Get(id).Secrets(s.Now())
+}
+
+// The other instance has looked a moment before the rotation, and looks again
+// only when it signs.
+func TestAfterTheReplyOfARotationNobodySignsWithoutTheNewSecret(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, here, there *site, a tenant) {
+		key := a.keys[schema.Live]
+		made := here.ask(key, "POST", "/v1/webhooks", body("secret", `"of my choice"`))
+		made.wantError(t, "blanks", 400, schema.InvalidRequest, "secret")
+		made = here.ask(key, "POST", "/v1/webhooks", body("secret", `"of-my-choice"`)).want(t, "making", 201)
+		id := made.said("id")
+		path := "/v1/webhooks/" + id + "/rotate-secret"
+		if made.at("secret") != nil || made.said("secret_last4") != "oice" {
+			t.Errorf("made: %s", made.text)
+		}
+		last := []string{"of-my-choice"}
+		for i, c := range []struct {
+			body string
+			keep bool
+		}{{"", true}, {`{"grace_seconds":3600,"secret":null}`, true}, {`{"grace_seconds":0}`, false}, {`{"secret":"another-one"}`, true}, {`{"grace_seconds":null}`, true}} {
+			there.look()
+			r := here.ask(key, "POST", path, c.body).want(t, c.body, 200)
+			got := there.signs(id)
+			newest := r.said("secret")
+			if strings.Contains(c.body, "another-one") {
+				newest = "another-one"
+			}
+			want := []string{newest}
+			if c.keep {
+				want = append(want, last[0])
+			}
+			if diff := cmp.Diff(want, got); diff != "" || newest == "" {
+				t.Errorf("rotation %d, the other instance: %s", i, diff)
+			}
+			if diff := cmp.Diff(want, here.Get(id).Secrets(here.Now())); diff != "" {
+				t.Errorf("rotation %d, this instance: %s", i, diff)
+			}
+			if r.said("secret_last4") != newest[len(newest)-4:] || (r.at("previous_secret_until") != nil) != c.keep {
+				t.Errorf("rotation %d: %s", i, r.text)
+			}
+			last = got
+		}
+	})
+}
+
+func TestTheOldSecretSignsForItsGrace(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		s.clock.set(begun)
+		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
+		id, key := made.Webhook.ID, a.keys[schema.Live]
+		var next Made
+		do(t, s.DB, func(tx *state.Tx) (err error) {
+			next, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: time.Minute}, s.Now())
+			return err
+		})
+		s.look()
+		shown := func() any { return s.ask(key, "GET", "/v1/webhooks/"+id, "").at("previous_secret_until") }
+		s.clock.pass(time.Minute - time.Microsecond)
+		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret, made.Secret}) || shown() != "2026-11-21T06:01:00Z" {
+			t.Errorf("during the grace: %d secrets, until %v", len(got), shown())
+		}
+		s.clock.pass(time.Microsecond)
+		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret}) || shown() != nil {
+			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
+		}
+		do(t, s.DB, func(tx *state.Tx) error {
+			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: longestGrace + 1}, s.Now())
+			if err == nil {
+				t.Error("a longer grace is taken")
+			}
+			_, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: longestGrace}, s.Now())
+			return err
+		})
+		if shown() != "2026-11-28T06:01:00Z" {
+			t.Errorf("the longest grace ends %v", shown())
+		}
+	})
+}
+
+func TestTheReplyOfARotationIsHeldBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		hold(t.Context(), rotateHold)
+		if took := time.Since(began); took != 300*time.Millisecond {
+			t.Errorf("held back for %s", took)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		began = time.Now()
+		hold(ctx, rotateHold)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("held back for %s when nobody waits", took)
+		}
+	})
+	// 100 ms are what Fresh leaves to who signs.
+	if rotateHold-freshest < 100*time.Millisecond {
+		t.Errorf("a book may be %s old, and a reply is held back for %s", freshest, rotateHold)
+	}
+}
+
+func TestNoSecretIsKeptOpenOrSaidAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		key := a.keys[schema.Live]
+		made := s.ask(key, "POST", "/v1/webhooks", body("", ""), "Idempotency-Key", "k1").want(t, "making", 201)
+		path := "/v1/webhooks/" + made.said("id")
+		next := s.ask(key, "POST", path+"/rotate-secret", "", "Idempotency-Key", "k2").want(t, "rotating", 200)
+		chosen := s.ask(key, "POST", path+"/rotate-secret", `{"secret":"chosen-by-me"}`).want(t, "choosing", 200)
+		later := chosen.text
+		for _, r := range []reply{
+			s.ask(key, "GET", path, ""), s.ask(key, "GET", "/v1/webhooks", ""), s.ask(key, "PATCH", path, `{"active":false}`), s.ask(key, "POST", path+"/test", ""),
+		} {
+			later += r.text
+		}
+		later += strings.Join(s.audited(a), "\n")
+		kept := s.dump()
+		if strings.Count(kept, "webhook: ") != 1 || strings.Count(kept, "idempotent_reply: ") != 2 {
+			t.Fatalf("the dump shows less than there is:\n%s", kept)
+		}
+		for what, secret := range map[string]string{"the first": made.said("secret")[6:], "the second": next.said("secret")[6:], "the chosen": "chosen-by-me"} {
+			for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))} {
+				if strings.Contains(kept, form) {
+					t.Errorf("%s stands in the store", what)
+				}
+				if strings.Contains(s.log.String(), form) {
+					t.Errorf("%s stands in the log", what)
+				}
+				if strings.Contains(later, form) {
+					t.Errorf("%s is said again", what)
+				}
+			}
+		}
+		s.ask(key, "DELETE", path, "").want(t, "deleting", 200)
+		if n := one[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE LENGTH(secret) > 0 OR previous_secret IS NOT NULL"); n != 0 {
+			t.Error("the secrets of a deleted webhook are kept")
+		}
+	})
+}
+
+// dump is the text of the tables that hold secrets, bytes as they are and in hex.
+func (s *site) dump() string {
+	s.t.Helper()
+	var all strings.Builder
+	for table, columns := range map[string]int{"webhook": 14, "idempotent_reply": 7, "audit": 11} {
+		err := state.Each(s.DB.View(context.Background()), func(row state.Scanner) error {
+			values, dest := make([]any, columns), make([]any, columns)
+			for i := range values {
+				dest[i] = &values[i]
+			}
+			err := row.Scan(dest...)
+			fmt.Fprintf(&all, "%s: %s %x\n", table, values, values)
+			return err
+		}, "SELECT * FROM "+table)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+func TestASecretThatCannotBeOpenedStopsOnlyItsOwnWebhook(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		live := a.of(schema.Live)
+		var made []Made
+		for range 8 {
+			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}))
+		}
+		for _, m := range made[1:] {
+			exec(t, s.DB, "UPDATE webhook SET secret = $2 WHERE id = $1", m.Webhook.ID, []byte("no sealed value"))
+		}
+		s.look()
+		if got := s.Get(made[0].Webhook.ID).Secrets(s.Now()); !cmp.Equal(got, []string{made[0].Secret}) {
+			t.Errorf("another webhook has %d secrets", len(got))
+		}
+		bad := made[1].Webhook.ID
+		if got := s.Get(bad).Secrets(s.Now()); got != nil || len(s.told(live, schema.EventQuotaWarning)) != 8 {
+			t.Errorf("%d secrets", len(got)) // its deliveries are stored, and wait
+		}
+		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.count("a secret cannot be opened") != 5 || s.log.count("more secrets") != 1 {
+			t.Errorf("the metric counts %v: %s", got, s.log)
+		}
+		// A rotation repairs it, though the old secret stays unknown.
+		key := a.keys[schema.Live]
+		next := s.ask(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
+		if got := s.Get(bad).Secrets(s.Now()); !cmp.Equal(got, []string{next.said("secret")}) || s.figure("vayu_webhook_unreadable_secrets") != 7 {
+			t.Errorf("%d secrets", len(got))
+		}
+		s.ask(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
+		s.ask(key, "DELETE", "/v1/webhooks/"+made[2].Webhook.ID, "").want(t, "deleting", 200)
+		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 5 || len(s.Get(bad).Secrets(s.Now())) != 2 {
+			t.Errorf("the metric counts %v", got)
+		}
+	})
+}

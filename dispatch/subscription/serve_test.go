@@ -1,0 +1,178 @@
+package subscription
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+var begun = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+
+func TestAWebhookIsMadeShownChangedAndDeleted(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		s.clock.set(begun)
+		key := a.keys[schema.Live]
+		made := s.ask(key, "POST", "/v1/webhooks", `{"url":"https://shop.example.com/hook?a=b","events":["payment.failed","recharge.completed"],"secret":null}`).want(t, "making", 201)
+		id, secret := made.said("id"), made.said("secret")
+		if len(secret) != len("whsec_")+43 || made.header.Get("Location") != "/v1/webhooks/"+id {
+			t.Errorf("made: %s %v", made.text, made.header)
+		}
+		const form = `{"status":"success","id":%q,"url":%q,"events":%s,"active":%t,"api_version":"2026-11-01","mode":"live",` +
+			`"created_at":"2026-11-21T06:00:00Z","secret_last4":%q,"previous_secret_until":null%s}`
+		shown := func(url, events string, active bool, more string) string {
+			return fmt.Sprintf(form, id, url, events, active, secret[len(secret)-4:], more)
+		}
+		const both = `["recharge.completed","payment.failed"]`
+		if diff := cmp.Diff(shown("https://shop.example.com/hook?a=b", both, true, `,"secret":"`+secret+`"`), made.text); diff != "" {
+			t.Error(diff)
+		}
+		path := "/v1/webhooks/" + id
+		for _, step := range []struct{ method, body, want string }{
+			{"GET", "", shown("https://shop.example.com/hook?a=b", both, true, "")},
+			{"PATCH", `{"active":false}`, shown("https://shop.example.com/hook?a=b", both, false, "")},
+			{"PATCH", `{"events":["quota.warning"],"active":true,"more":1}`, shown("https://shop.example.com/hook?a=b", `["quota.warning"]`, true, "")},
+			{"PATCH", `{"url":"https://till.example.com/"}`, shown("https://till.example.com/", `["quota.warning"]`, true, "")},
+			{"PATCH", `{"url":"https://till.example.com/"}`, shown("https://till.example.com/", `["quota.warning"]`, true, "")},
+			{"GET", "", shown("https://till.example.com/", `["quota.warning"]`, true, "")},
+			{"DELETE", "", `{"status":"success","id":"` + id + `","deleted":true}`},
+		} {
+			if diff := cmp.Diff(step.want, s.ask(key, step.method, path, step.body).want(t, step.method, 200).text); diff != "" {
+				t.Errorf("%s %s: %s", step.method, step.body, diff)
+			}
+		}
+		for _, method := range []string{"DELETE", "GET"} {
+			s.ask(key, method, path, "").wantError(t, method, 404, schema.NotFound, "id")
+		}
+		if list := s.ask(key, "GET", "/v1/webhooks", ""); list.text != `{"status":"success","data":[],"has_more":false,"next_cursor":null}` {
+			t.Errorf("the list is %s", list.text)
+		}
+		got := s.audited(a)
+		want := []string{
+			`webhook.create {"events":["recharge.completed","payment.failed"],"host":"shop.example.com"}`, `webhook.update {"active":false}`,
+			`webhook.update {"active":true,"events":["quota.warning"]}`, `webhook.update {"host":"till.example.com"}`, `webhook.delete {"host":"till.example.com"}`,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the audit log: %s", diff)
+		}
+	})
+}
+
+func TestWebhooksOfOthersDoNotExist(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		other := addTenant(t, s.DB, "two")
+		s.look()
+		foreign := s.add(Spec{Owner: other.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		sandbox := s.add(Spec{Owner: a.of(schema.Sandbox), Events: schema.EventTypes}).Webhook.ID
+		own := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		key := a.keys[schema.Live]
+		for _, id := range []string{
+			foreign, sandbox, "wh_01ARZ3NDEKTSV4RRFFQ69G5FAV", strings.ToLower(own), own + "0", "wh_", "x", "%00", "%FF", strings.Repeat("w", 5000),
+		} {
+			path := "/v1/webhooks/" + id
+			s.ask(key, "GET", path, "").wantError(t, id, 404, schema.NotFound, "id")
+			s.ask(key, "PATCH", path, `{"active":false}`).wantError(t, id, 404, schema.NotFound, "id")
+			s.ask(key, "DELETE", path, "").wantError(t, id, 404, schema.NotFound, "id")
+			s.ask(key, "POST", path+"/rotate-secret", "").wantError(t, id, 404, schema.NotFound, "id")
+			s.ask(key, "POST", path+"/test", "").wantError(t, id, 404, schema.NotFound, "id")
+		}
+		list := s.ask(key, "GET", "/v1/webhooks", "").want(t, "list", 200)
+		if strings.Count(list.text, `"id"`) != 1 || !strings.Contains(list.text, own) {
+			t.Errorf("the list is %s", list.text)
+		}
+		if n := one[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE active = 1 AND deleted_at IS NULL AND previous_secret IS NULL"); n != 3 {
+			t.Errorf("%d of 3 are as they were", n)
+		}
+	})
+}
+
+func TestTheListGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		var want, got []string
+		for range 5 {
+			want = append(want, s.add(Spec{Owner: a.of(schema.Sandbox), Events: schema.EventTypes}).Webhook.ID)
+		}
+		key, path := a.keys[schema.Sandbox], "/v1/webhooks?limit=2"
+		for {
+			list := s.ask(key, "GET", path, "").want(t, path, 200)
+			data, _ := list.at("data").([]any)
+			for _, w := range data {
+				got = append(got, w.(map[string]any)["id"].(string))
+			}
+			if list.at("has_more") != true {
+				break
+			}
+			path = "/v1/webhooks?limit=2&cursor=" + list.said("next_cursor")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		cursor := strings.TrimPrefix(path, "/v1/webhooks?limit=2&")
+		s.ask(a.keys[schema.Live], "GET", "/v1/webhooks?"+cursor, "").wantError(t, "the other world's cursor", 400, schema.InvalidRequest, "cursor")
+		s.ask(key, "GET", "/v1/webhooks?cursor=x&limit=0", "").wantError(t, "a wrong cursor", 400, schema.InvalidRequest, "limit")
+		s.ask(key, "GET", "/v1/webhooks?active=true", "").wantError(t, "a filter", 400, schema.InvalidRequest, "active")
+	})
+}
+
+func TestARepeatedCallBringsTheSameSecretAndOneWebhook(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		const body = `{"url":"https://shop.example.com/hook","events":["quota.warning"]}`
+		key := a.keys[schema.Live]
+		first := s.ask(key, "POST", "/v1/webhooks", body, "Idempotency-Key", "k").want(t, "first", 201)
+		again := s.ask(key, "POST", "/v1/webhooks", body, "Idempotency-Key", "k").want(t, "again", 201)
+		if first.text != again.text || again.header.Get("Idempotent-Replayed") != "true" || again.header.Get("Location") != first.header.Get("Location") {
+			t.Errorf("got %s %v", again.text, again.header)
+		}
+		path := "/v1/webhooks/" + first.said("id") + "/rotate-secret"
+		first = s.ask(key, "POST", path, "", "Idempotency-Key", "r").want(t, "rotating", 200)
+		again = s.ask(key, "POST", path, "", "Idempotency-Key", "r").want(t, "again", 200)
+		if first.text != again.text || len(s.audited(a)) != 2 || s.Snapshot().Size() != 1 {
+			t.Errorf("got %s, want %s", again.text, first.text)
+		}
+	})
+}
+
+func TestATestEventGoesToOneWebhook(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		key := a.keys[schema.Sandbox]
+		id := s.add(Spec{Owner: a.of(schema.Sandbox), Events: []schema.EventType{"quota.warning", "recharge.failed"}}).Webhook.ID
+		path := "/v1/webhooks/" + id
+		s.ask(key, "PATCH", path, `{"active":false}`).want(t, "pausing", 200)
+		s.ask(key, "POST", path+"/test", "").want(t, "the first type", 202)
+		s.ask(key, "POST", path+"/test", `{"type":null}`).want(t, "the first type", 202)
+		last := s.ask(key, "POST", path+"/test", `{"type":"quota.warning"}`).want(t, "another type", 202)
+		s.ask(key, "POST", path+"/test", `{"type":"payment.failed"}`).wantError(t, "a type of others", 400, schema.InvalidRequest, "type")
+		s.ask(key, "POST", path+"/test", `{"type":"*"}`).wantError(t, "no type", 422, schema.UnknownEventType, "type")
+		s.ask(key, "POST", path+"/test", `{"type":""}`).wantError(t, "no type", 422, schema.UnknownEventType, "type")
+		s.ask(key, "POST", path+"/test", `{"type":7}`).wantError(t, "no text", 400, schema.InvalidRequest, "type")
+		s.ask(key, "POST", path+"/test?type=quota.warning", "").wantError(t, "a parameter", 400, schema.InvalidRequest, "type")
+		events := one[int64](t, s.DB, "SELECT COUNT(*) FROM event WHERE type = 'recharge.failed' AND mode = 'sandbox'")
+		var webhook string
+		if webhook = one[string](t, s.DB, "SELECT webhook_id FROM delivery WHERE id = $1 AND event_id = $2", last.said("delivery_id"), last.said("event_id")); webhook != id || events != 2 {
+			t.Errorf("%d events of the first type, the last went to %s", events, webhook)
+		}
+		exec(t, s.DB, "ALTER TABLE event RENAME TO event_away")
+		s.ask(key, "POST", path+"/test", "").wantError(t, "a dispatcher that fails", 500, schema.InternalError, "")
+		if got := len(s.audited(a)); got != 0 { // of the live world
+			t.Errorf("%d rows in the other world", got)
+		}
+	})
+}
+
+func TestTheScopeIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, r := range newSite(t, nil).Routes() {
+		if r.Scope != string(schema.WebhooksManage) {
+			t.Errorf("%s %s needs %q", r.Method, r.Path, r.Scope)
+		}
+	}
+}
