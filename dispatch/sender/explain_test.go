@@ -1,0 +1,26 @@
+package sender
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTextsAreShortAndPlain(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		textURL, textStopped, textRefused, textNoName, textName, textNoListen, textNoRoute, textHost, textAuthority, textExpired,
+		textBadCert, textNoTLS, textAlert, textHandshake, textCut, textClosed, textHeader, textNoHTTP, textRequest,
+	}
+	for status := range 1000 {
+		texts = append(texts, refusal(status))
+	}
+	for _, stage := range stages {
+		texts = append(texts, slowness(stage, 4999*time.Millisecond))
+	}
+	for _, text := range texts {
+		if len(text) > 200 || text == "" || strings.ContainsAny(text, "\n%") || strings.HasSuffix(text, ".") {
+			t.Errorf("%q is no text for an attempt", text)
+		}
+	}
+}

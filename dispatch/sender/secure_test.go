@@ -1,0 +1,97 @@
+package sender
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"vayu/dispatch/guard"
+	"vayu/schema"
+)
+
+const fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+func TestCertificatesMustBeValid(t *testing.T) {
+	t.Parallel()
+	ca, other := newAuthority(t), newAuthority(t)
+	shaking := []schema.Stage{schema.StageTLS}
+	old := ca.config(t, farOff)
+	old.MaxVersion = tls.VersionTLS11
+	two := ca.config(t, farOff)
+	two.MinVersion, two.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
+	asking := ca.config(t, farOff)
+	asking.ClientAuth = tls.RequireAnyClientCert
+	for name, c := range map[string]struct {
+		config *tls.Config
+		host   string
+		want   want
+	}{
+		"valid":               {ca.config(t, farOff), "127.0.0.1", want{status: 200, body: "ok"}},
+		"valid, TLS 1.2":      {two, "127.0.0.1", want{status: 200, body: "ok"}},
+		"expired":             {ca.config(t, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)), "127.0.0.1", want{text: textExpired, stages: shaking}},
+		"for another host":    {ca.config(t, farOff, "hooks.example.com"), "localhost", want{text: textHost, stages: shaking}},
+		"of nobody known":     {other.config(t, farOff), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"self-signed":         {selfSigned(t), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"TLS 1.1":             {old, "127.0.0.1", want{text: textAlert, stages: shaking}},
+		"no TLS":              {nil, "127.0.0.1", want{text: textNoTLS, stages: shaking}},
+		"asks for ours":       {asking, "127.0.0.1", want{text: textAlert, stages: sending}},
+		"a certificate of CA": {&tls.Config{}, "127.0.0.1", want{text: textAlert, stages: shaking}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			handle := answering(fine)
+			if c.config == nil {
+				handle = func(conn net.Conn) { _, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }
+			}
+			_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", c.config, handle))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := patient(t, Config{Roots: ca.pool}).Send(t.Context(), hello("https://"+c.host+":"+port+"/in"))
+			c.want.check(t, got)
+		})
+	}
+}
+
+func selfSigned(t *testing.T) *tls.Config {
+	t.Helper()
+	a := newAuthority(t)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{a.cert.Raw}, PrivateKey: a.key}}}
+}
+
+func TestGuardRefusesConnections(t *testing.T) {
+	t.Parallel()
+	url := "http://" + listen(t, "127.0.0.1:0", nil, func(net.Conn) { t.Error("the receiver was connected to") })
+	s := patient(t, Config{Control: guard.New(nil, nil).Control})
+	want{text: textRefused, stages: []schema.Stage{schema.StageConnect}}.check(t, s.Send(t.Context(), hello(url)))
+}
+
+func TestRefusedConnection(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	want{text: textNoListen, stages: []schema.Stage{schema.StageConnect}}.
+		check(t, patient(t, Config{}).Send(t.Context(), hello("http://"+address)))
+}
+
+func TestPostsThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	s := patient(t, Config{Control: func(string, string, syscall.RawConn) error { return errors.New("it is connected to something") }})
+	for url, text := range map[string]string{
+		"":                      textRequest,
+		"https://":              textRequest,
+		"ftp://example.com/":    textRequest,
+		"https://exam ple.com/": textURL,
+		"https://[::1":          textURL,
+		"%":                     textURL,
+	} {
+		want{text: text, stages: []schema.Stage{schema.StageDNS}}.check(t, s.Send(t.Context(), hello(url)))
+	}
+}
