@@ -1,7 +1,6 @@
 package listen_test
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"net/http"
