@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"vayu/internal/outage"
 	"vayu/internal/state"
 )
 
@@ -53,7 +54,7 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context) error) erro
 	if c.DB.Name() == "sqlite" {
 		return outcome(ctx, do(ctx))
 	}
-	return (&candidate{seat: newRow(c), log: c.Log.With("name", c.Name), lease: leaseTime}).run(ctx, do)
+	return newCandidate(newRow(c), c.Log.With("name", c.Name)).run(ctx, do)
 }
 
 // outcome is the error of do, unless it is the end of its context.
@@ -79,8 +80,12 @@ type seat interface {
 type candidate struct {
 	seat  seat
 	log   *slog.Logger
+	store *outage.Outage
 	lease time.Duration
-	away  bool // the store did not answer the last time
+}
+
+func newCandidate(s seat, log *slog.Logger) *candidate {
+	return &candidate{seat: s, log: log, lease: leaseTime, store: outage.New(log, "lead: the state store", "saying who leads", "who can no longer be sure of it stops", nil)}
 }
 
 func (c *candidate) run(ctx context.Context, do func(ctx context.Context) error) error {
@@ -104,11 +109,11 @@ func (c *candidate) wait(ctx context.Context) (asked time.Time, ok bool) {
 			asked = time.Now()
 			var taken bool
 			if taken, err = c.seat.take(ctx); taken && err == nil {
-				c.tell(ctx, nil)
+				c.store.Tell(ctx, nil)
 				return asked, true
 			}
 		}
-		c.tell(ctx, err)
+		c.store.Tell(ctx, err)
 		pause(ctx, lookEvery)
 	}
 	return time.Time{}, false
@@ -156,7 +161,7 @@ func (c *candidate) renew(leading context.Context, asked time.Time, end func()) 
 		}
 		asked := time.Now()
 		mine, err := c.seat.take(leading)
-		c.tell(leading, err)
+		c.store.Tell(leading, err)
 		switch {
 		case err != nil:
 			next = lookEvery
@@ -167,19 +172,6 @@ func (c *candidate) renew(leading context.Context, asked time.Time, end func()) 
 			last.Reset(time.Until(asked.Add(due)))
 			next = c.lease / 3
 		}
-	}
-}
-
-// tell logs when the store begins not to answer and when it answers again.
-func (c *candidate) tell(ctx context.Context, err error) {
-	switch {
-	case err != nil && ctx.Err() != nil: // the end of ctx, no trouble
-	case err != nil && !c.away:
-		c.away = true
-		c.log.Warn("the state store does not say who leads", "error", err)
-	case err == nil && c.away:
-		c.away = false
-		c.log.Info("the state store says again who leads")
 	}
 }
 

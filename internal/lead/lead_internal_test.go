@@ -103,7 +103,7 @@ func (r *reign) sit(t *testing.T, p *place) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- (&candidate{seat: p, log: slog.New(slog.DiscardHandler), lease: leaseTime}).run(ctx, func(ctx context.Context) error {
+		ended <- newCandidate(p, slog.New(slog.DiscardHandler)).run(ctx, func(ctx context.Context) error {
 			r.note(p.name + " begins")
 			<-ctx.Done()
 			r.note(p.name + " ends")
@@ -200,7 +200,7 @@ func TestWhatIsLedEndsRun(t *testing.T) {
 	broken := errors.New("broken")
 	for _, want := range []error{nil, broken} {
 		b := &bench{}
-		got := (&candidate{seat: &place{bench: b, name: "a"}, log: slog.New(slog.DiscardHandler), lease: leaseTime}).run(t.Context(),
+		got := newCandidate(&place{bench: b, name: "a"}, slog.New(slog.DiscardHandler)).run(t.Context(),
 			func(context.Context) error { return want })
 		if !errors.Is(got, want) || b.holder != "" {
 			t.Errorf("got %v and the seat held by %q, want %v and nobody", got, b.holder, want)

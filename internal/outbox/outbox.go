@@ -6,12 +6,14 @@ package outbox
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
+	"vayu/internal/lead"
 	"vayu/internal/seal"
 	"vayu/internal/state"
 	"vayu/schema"
@@ -31,7 +33,11 @@ type Event struct {
 type Publisher interface {
 	// Publish brings a batch on and returns those of its events that are safe
 	// there, in their order, also beside an error. Those that are not are brought
-	// again, so an event may come twice. Events of one account come in their order.
+	// again, so an event may come twice. Events of one account come in their order:
+	// after one that was not safe, the relay brings no later one of its account
+	// before it has brought that one again. For the order to hold, Publish must not
+	// make an event safe without the earlier ones of its account in the batch. It
+	// may begin to send what it returns at once. The batch is the publisher's to keep.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 
@@ -48,33 +54,91 @@ type Config struct {
 // Outbox appends events, and relays them when it runs.
 type Outbox struct {
 	Config
+
+	ids     ids
+	metrics *metrics
+	woken   chan struct{} // holds one: something was committed
+	backlog backlog
 }
 
 // New returns an outbox that can append at once. It fails when a metric is
 // registered already.
-func New(c Config) (*Outbox, error) { panic("not written yet") }
+func New(c Config) (*Outbox, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	o := &Outbox{Config: c, woken: make(chan struct{}, 1)}
+	o.ids.init()
+	var err error
+	if o.metrics, err = newMetrics(o, c.Metrics); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
 
 // Append stores an event to be told to everybody who has subscribed to it, in
 // the transaction of its change, and returns its id. Data is marshalled here,
-// once and for all. When the transaction has committed, the relay of this
-// process is woken.
+// once and for all; it must be a JSON object. When the transaction has committed,
+// the relay of this process is woken. An error fails the change.
+//
+// Ids rise in the order of calls. On SQLite that is the order of commits; on
+// PostgreSQL two changes that run at the same time may commit in the other order,
+// and those of two processes be numbered by clocks that differ. What must be told
+// in order is in changes of which the second has seen the first.
 func (o *Outbox) Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error) {
-	panic("not written yet")
+	e, err := o.Store(tx, account, world, event, data)
+	if err != nil {
+		return "", err
+	}
+	if _, err := tx.Exec("INSERT INTO outbox (event_id) VALUES ($1)", e.ID); err != nil {
+		return "", fmt.Errorf("appending %s to the outbox: %w", event, err)
+	}
+	tx.After(o.wake)
+	return e.ID, nil
 }
 
 // Store is Append for an event that the relay does not bring on, because the
 // caller tells it himself.
 func (o *Outbox) Store(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
-	panic("not written yet")
+	e, err := o.event(account, world, event, data)
+	if err == nil {
+		_, err = tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
+			e.ID, e.Account, e.World.String(), string(e.Type), e.CreatedAt.UnixMicro(), e.Envelope)
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("storing event %s: %w", event, err)
+	}
+	return e, nil
 }
 
+// wake tells the relay of this process that there is something to bring on.
+func (o *Outbox) wake() {
+	select {
+	case o.woken <- struct{}{}:
+	default:
+	}
+}
+
+// leadName is what instances agree on with package lead.
+const leadName = "outbox"
+
 // Run brings events to a publisher until ctx ends, while this instance leads,
-// and deletes those that are over.
-func (o *Outbox) Run(ctx context.Context, to Publisher) error { panic("not written yet") }
-
-// Routes are the endpoints under /v1/events.
-func (o *Outbox) Routes() []api.Route { panic("not written yet") }
-
-// Backlog is how many events wait for the relay and how long the oldest has
-// done so, as of the last look, which is at most a second old while Run runs.
-func (o *Outbox) Backlog() (waiting int64, oldest time.Duration) { panic("not written yet") }
+// and deletes those that are over. It returns when ctx has ended and the
+// publisher has returned.
+func (o *Outbox) Run(ctx context.Context, to Publisher) error {
+	beside, done := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { o.watch(beside) })
+	defer watching.Wait()
+	defer done()
+	return lead.Run(ctx, lead.Config{DB: o.DB, Name: leadName, Log: o.Log}, func(ctx context.Context) error {
+		var purging sync.WaitGroup
+		defer purging.Wait()
+		purging.Go(func() { o.purge(ctx) })
+		o.relay(ctx, to)
+		return nil
+	})
+}

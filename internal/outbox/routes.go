@@ -1,0 +1,82 @@
+package outbox
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/api"
+	"vayu/internal/page"
+	"vayu/schema"
+)
+
+// Routes are the endpoints under /v1/events.
+func (o *Outbox) Routes() []api.Route {
+	const manage = string(schema.WebhooksManage)
+	return []api.Route{
+		{Method: http.MethodGet, Path: "/v1/events", Scope: manage, Body: 0, Handler: o.listEvents},
+		{Method: http.MethodGet, Path: "/v1/events/{id}", Scope: manage, Body: 0, Handler: o.getEvent},
+	}
+}
+
+// listEvents answers GET /v1/events: the oldest first, so that who was away reads
+// on from where he was.
+func (o *Outbox) listEvents(c *api.Call) (api.Response, error) {
+	params, err := api.Parameters(c.URL.RawQuery, "type", "from", "to", "limit", "cursor")
+	if err != nil {
+		return api.Response{}, err
+	}
+	var f schema.Faults
+	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"]}
+	if _, there := params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
+		f.AddAs(schema.UnknownEventType, "type", "There is no such type of event.")
+	}
+	ask.from, ask.to = page.Span(&f, params)
+	list := "events/" + ask.typ + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
+	ask.limit, ask.after = page.Limit(&f, params), page.After(&f, o.Box, c, list, params)
+	if err := f.Problem(); err != nil {
+		return api.Response{}, err
+	}
+	envelopes, next, err := ask.find(o.DB.View(c.Context()))
+	if err != nil {
+		return api.Response{}, fmt.Errorf("listing events: %w", err)
+	}
+	reply := schema.List[json.RawMessage]{Status: schema.Success, Data: envelopes, HasMore: next != ""}
+	if reply.HasMore {
+		reply.NextCursor = page.Cursor(o.Box, c, list, next)
+	}
+	return verbatim(reply)
+}
+
+// getEvent answers GET /v1/events/{id}.
+func (o *Outbox) getEvent(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	var envelope []byte
+	id, err := mux.Vars(c.Request)["id"], sql.ErrNoRows
+	if !timeOf(id).IsZero() {
+		err = o.DB.View(c.Context()).QueryRow("SELECT envelope FROM event WHERE id = $1 AND account_id = $2 AND mode = $3",
+			id, c.Account, c.World.String()).Scan(&envelope)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return api.Response{}, schema.Refuse(schema.NotFound, "", "There is no such event; events are kept for 30 days.")
+	case err != nil:
+		return api.Response{}, fmt.Errorf("reading an event: %w", err)
+	}
+	return verbatim(schema.EventShown{Status: schema.Success, Data: envelope})
+}
+
+// verbatim is a reply in which envelopes are as they were stored, byte for byte:
+// what json.Marshal makes of them has escapes for HTML.
+func verbatim(reply any) (api.Response, error) {
+	body, err := encode(reply)
+	return api.Response{Body: body}, err
+}
