@@ -4,7 +4,7 @@
 package delivery
 
 import (
-	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -80,27 +80,48 @@ type Config struct {
 	// Change makes handlers of changes: account.Service.Change.
 	Change func(account.Changer) api.Handler
 	// Wake is told, after the commit, of a subscription that has something due.
-	Wake    func(webhook string)
+	Wake    func(webhook string) // nil for nobody
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
-	Now     func() time.Time
+	Now     func() time.Time      // nil for time.Now
 }
 
 // Service answers about deliveries, and cleans up.
-type Service struct{ Config }
+type Service struct {
+	Config
+
+	metrics *metrics
+}
 
 // New returns a service. It fails when a metric is registered already.
-func New(c Config) (*Service, error) { panic("not written yet") }
-
-// Routes are the endpoints about deliveries.
-func (s *Service) Routes() []api.Route { panic("not written yet") }
-
-// Run cancels what waited for deleted subscriptions, and deletes what has been
-// finished for 30 days, until ctx ends.
-func (s *Service) Run(ctx context.Context) error { panic("not written yet") }
+func New(c Config) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Wake == nil {
+		c.Wake = func(string) {}
+	}
+	m, err := newMetrics(c.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{Config: c, metrics: m}, nil
+}
 
 // Test stores a delivery of one event to one subscription, due now, and returns
 // its id.
 func (s *Service) Test(tx *state.Tx, event *outbox.Event, webhook string) (id string, err error) {
-	panic("not written yet")
+	now := s.Now()
+	id = newID(now)
+	stored, err := insertFresh(tx, []fresh{{
+		id: id, event: event.ID, webhook: webhook, account: event.Account, world: event.World, dueAt: now.UnixMicro(),
+	}}, now)
+	if err == nil && !stored[0] {
+		err = fmt.Errorf("event %s is on its way to %s already", event.ID, webhook)
+	}
+	tx.After(func() { s.Wake(webhook) })
+	return id, err
 }

@@ -47,7 +47,7 @@ func groups(fixed int, head, row, tail string) (all statement) {
 // up to to.
 func (s *statement) each(n int, do func(text string, from, to int) error) error {
 	for from := 0; from < n; {
-		form := min(bits.Len(uint(n-from)), groupForms) - 1
+		form := sizeOf(n - from)
 		to := from + 1<<form
 		if err := do(s[form], from, to); err != nil {
 			return err
@@ -56,3 +56,6 @@ func (s *statement) each(n int, do func(text string, from, to int) error) error 
 	}
 	return nil
 }
+
+// sizeOf is the largest form for at most n rows, n from 1.
+func sizeOf(n int) int { return min(bits.Len(uint(n)), groupForms) - 1 }

@@ -1,0 +1,142 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+)
+
+const (
+	// cancelEvery is how long what waits for a deleted subscription goes on
+	// waiting, at most, when no lease is in force.
+	cancelEvery = time.Second
+	// recent is how far back a look for deleted subscriptions goes each second;
+	// once in sweepEvery it goes back to the beginning.
+	recent     = 2 * sweepEvery
+	sweepEvery = time.Minute
+	// kept is how long a finished delivery can be asked for.
+	kept = 30 * 24 * time.Hour
+	// cleanGroup keeps a transaction in the range of milliseconds, since on SQLite
+	// every other change waits for it.
+	cleanGroup = 500
+)
+
+// Run cancels what waited for deleted subscriptions, and deletes what has been
+// finished for 30 days, until ctx ends. A store that is away is no reason to
+// end: the next look finds the same rows.
+func (s *Service) Run(ctx context.Context) error {
+	tick := time.NewTicker(cancelEvery)
+	defer tick.Stop()
+	var swept time.Time
+	for {
+		now := s.Now()
+		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery
+		if sweep {
+			since = time.Time{}
+		}
+		err := s.cancelDeleted(ctx, since)
+		if err == nil && sweep {
+			err = s.purge(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			s.metrics.failures.Inc()
+			s.Log.Warn("cleaning up deliveries", "error", err)
+		case sweep:
+			swept = now
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+const (
+	// selectOrphaned finds subscriptions that were deleted since and have something
+	// that waits and is not leased.
+	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
+		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
+	// cancelOrphans asks twice: on PostgreSQL a row may have been changed between
+	// being found and being taken.
+	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
+		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
+		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
+)
+
+// cancelDeleted cancels what waits for subscriptions that were deleted since.
+// What is leased may end first: an acknowledgement counts.
+func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
+	now := s.Now().UnixMicro()
+	orphaned, err := state.All(s.DB.View(ctx), func(row state.Scanner) (id string, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, selectOrphaned, since.UnixMicro(), now)
+	if err != nil {
+		return fmt.Errorf("looking for deleted subscriptions: %w", err)
+	}
+	for _, webhook := range orphaned {
+		for n := int64(cleanGroup); n == cleanGroup; {
+			err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+				n, err = tx.Exec(cancelOrphans, webhook, now, cleanGroup)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("cancelling deliveries of %s: %w", webhook, err)
+			}
+			s.metrics.cancelled.Add(float64(n))
+		}
+	}
+	return nil
+}
+
+// selectOver finds what has been finished for long enough, along delivery_finished.
+const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
+
+var (
+	deleteAttempts = groups(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
+	deleteDelivery = groups(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
+)
+
+// purge deletes what has been finished for 30 days, a group at a time.
+func (s *Service) purge(ctx context.Context) error {
+	until := s.Now().Add(-kept).UnixMicro()
+	for {
+		// Looked for outside of the change, so that nobody waits when there is nothing.
+		over, err := state.All(s.DB.View(ctx), func(row state.Scanner) (id any, err error) {
+			var text string
+			err = row.Scan(&text)
+			return text, err
+		}, selectOver, until, cleanGroup)
+		if err != nil {
+			return fmt.Errorf("looking for deliveries that are over: %w", err)
+		}
+		if len(over) == 0 {
+			return nil
+		}
+		var gone int64
+		err = s.DB.Update(ctx, func(tx *state.Tx) error {
+			gone = 0
+			return deleteAttempts.each(len(over), func(text string, from, to int) error {
+				if _, err := tx.Exec(text, over[from:to]...); err != nil {
+					return err
+				}
+				n, err := tx.Exec(deleteDelivery[sizeOf(to-from)], over[from:to]...)
+				gone += n
+				return err
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("deleting %d deliveries: %w", len(over), err)
+		}
+		s.metrics.purged.Add(float64(gone))
+		if len(over) < cleanGroup {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package delivery
+
+import (
+	"net/http"
+
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// Routes are the endpoints about deliveries.
+func (s *Service) Routes() []api.Route {
+	const (
+		manage = string(schema.WebhooksManage)
+		body   = api.SmallBody
+	)
+	return []api.Route{
+		{Method: http.MethodGet, Path: "/v1/deliveries", Scope: manage, Body: 0, Handler: s.list},
+		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/deliveries", Scope: manage, Body: 0, Handler: s.listOfWebhook},
+		{Method: http.MethodGet, Path: "/v1/deliveries/{id}", Scope: manage, Body: 0, Handler: s.get},
+		{Method: http.MethodPost, Path: "/v1/deliveries/{id}/retry", Scope: manage, Body: body, Handler: s.retry},
+		{Method: http.MethodPost, Path: "/v1/deliveries/retry", Scope: manage, Body: body, Handler: s.retryFailed},
+	}
+}
