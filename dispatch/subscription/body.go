@@ -140,7 +140,7 @@ func testOf(c *api.Call) (schema.EventType, error) {
 		return "", err
 	}
 	if !slices.Contains(schema.EventTypes, *wanted.Type) {
-		return "", schema.Refuse(schema.UnknownEventType, "type", "There is no such type of event; the types are "+eventNames(", ")+".")
+		return "", schema.Refuse(schema.UnknownEventType, "type", "There is no such type of event; the types are "+eventNames()+".")
 	}
 	return *wanted.Type, nil
 }

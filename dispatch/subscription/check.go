@@ -47,7 +47,7 @@ func (b *Book) url(f *faults, text string) (string, error) {
 func (f *faults) events(asked []schema.EventType) []schema.EventType {
 	switch {
 	case len(asked) == 0:
-		f.Add("events", "Name at least one type of event; the types are "+eventNames(", ")+".")
+		f.Add("events", "Name at least one type of event; the types are "+eventNames()+".")
 		return nil
 	case len(asked) > len(schema.EventTypes):
 		f.Add("events", "Name each type of event once: there are "+strconv.Itoa(len(schema.EventTypes))+", and these are more.")
@@ -57,9 +57,9 @@ func (f *faults) events(asked []schema.EventType) []schema.EventType {
 		field := "events." + strconv.Itoa(i)
 		switch {
 		case event == "*":
-			f.AddAs(schema.UnknownEventType, field, "There is no type that stands for all; name each of "+eventNames(", ")+".")
+			f.AddAs(schema.UnknownEventType, field, "There is no type that stands for all; name each of "+eventNames()+".")
 		case !slices.Contains(schema.EventTypes, event):
-			f.AddAs(schema.UnknownEventType, field, "There is no such type of event; the types are "+eventNames(", ")+".")
+			f.AddAs(schema.UnknownEventType, field, "There is no such type of event; the types are "+eventNames()+".")
 		case slices.Contains(asked[:i], event):
 			f.Add(field, "The type "+string(event)+" is there twice.")
 		}
@@ -67,7 +67,7 @@ func (f *faults) events(asked []schema.EventType) []schema.EventType {
 	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(asked, e) })
 }
 
-func eventNames(between string) string { return joinEvents(schema.EventTypes, between) }
+func eventNames() string { return joinEvents(schema.EventTypes, ", ") }
 
 func joinEvents(events []schema.EventType, between string) string {
 	var b strings.Builder

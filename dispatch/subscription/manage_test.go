@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,7 @@ func seed(t testing.TB, db *state.DB, n int, of func(i int) Owner, events string
 		}
 		return nil
 	})
+	slices.Sort(made) // others make ids at other times meanwhile
 	return made
 }
 
@@ -68,7 +70,7 @@ func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 			t.Errorf("it is not said how many there may be: %s", got.text)
 		}
 		s.ask(a.keys[schema.Sandbox], "POST", "/v1/webhooks", body("", "")).want(t, "the first of the sandbox", 201)
-		if diff := cmp.Diff(append(made, last.said("id")), s.told(a.of(schema.Live), schema.EventQuotaWarning)); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(slices.Values(append(made, last.said("id")))), s.told(a.of(schema.Live), schema.EventQuotaWarning)); diff != "" {
 			t.Error(diff)
 		}
 		if sub := s.Get(made[4711]); !cmp.Equal(sub.Secrets(s.Now()), []string{"secret-of-" + made[4711]}) {
@@ -76,7 +78,7 @@ func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 		}
 		s.ask(key, "DELETE", "/v1/webhooks/"+made[0], "").want(t, "deleting", 200)
 		s.ask(key, "POST", "/v1/webhooks", body("", "")).want(t, "in its place", 201)
-		if got := s.told(a.of(schema.Live), schema.EventQuotaWarning); len(got) != Most || got[0] != made[1] {
+		if got := s.told(a.of(schema.Live), schema.EventQuotaWarning); len(got) != Most || slices.Contains(got, made[0]) {
 			t.Errorf("%d are told", len(got))
 		}
 		again := newSite(t, s.DB)
@@ -91,7 +93,8 @@ func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 func (s *Snapshot) contents() map[string][]string {
 	out := map[string][]string{"": {fmt.Sprint(s.revision, s.size, s.unreadable)}}
 	for w := range s.byOwner {
-		for _, shard := range s.byOwner[w].shards {
+		for i := range s.byOwner[w].shards {
+			shard := s.byOwner[w].shards[i]
 			for account, h := range shard {
 				for event, subs := range h.byEvent {
 					out[fmt.Sprint(account, w, event)] = ids(subs)
@@ -147,7 +150,9 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 			err = row.Scan(&id)
 			return id, err
 		}, "SELECT id FROM webhook ORDER BY id")
-		if diff := cmp.Diff([]string{needed, young, there}, left); err != nil || diff != "" {
+		want := []string{needed, young, there}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, left); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
 		exec(t, s.DB, "ALTER TABLE delivery RENAME TO away")
@@ -219,7 +224,7 @@ func BenchmarkChange(b *testing.B) {
 			seed(b, s.DB, 100_000-size, func(int) Owner { return rest.of(schema.Live) }, types)
 			began := time.Now()
 			s.look()
-			b.ReportMetric(time.Since(began).Seconds(), "s/first")
+			first := time.Since(began)
 			for b.Loop() {
 				b.StopTimer()
 				exec(b, s.DB, "UPDATE webhook SET active = 1 - active, revision = (SELECT n + 1 FROM webhook_revision) WHERE id = $1", id)
@@ -229,6 +234,7 @@ func BenchmarkChange(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(first.Milliseconds()), "ms/first-read")
 		})
 	}
 }

@@ -52,7 +52,7 @@ func (r *reading) revision() (n int64, err error) {
 // since reads what was changed after a revision.
 func (r *reading) since(revision int64) error {
 	return r.ask(func(view state.View) error {
-		return state.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY id", revision)
+		return state.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // which is indexed
 	})
 }
 
