@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
 )
 
 // recorder notes what receivers get.
@@ -110,6 +112,31 @@ func TestConnectionsThatWereClosedMeanwhileAreReplacedAndSignedFor(t *testing.T)
 		}
 		if diff := cmp.Diff([]string{at(0, "1"), at(1, "3")}, got); diff != "" {
 			t.Errorf("signatures (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// The stage is that of the connection that was made last.
+func TestClosedMeanwhileAndGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var got recorder
+		s := piped(t, nil)
+		dials := 0
+		s.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			if dials++; dials > 1 {
+				return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+			}
+			near, far := net.Pipe()
+			go receive(far, &got)
+			return &stale{Conn: near, fails: 2}, nil
+		}
+		p := hello("http://127.0.0.1/in")
+		if r := s.Send(t.Context(), p); !r.OK() {
+			t.Fatalf("got %+v", r)
+		}
+		if r := s.Send(t.Context(), p); r.Stage != schema.StageDNS || r.Error != textNoListen || dials != 2 {
+			t.Errorf("got %+v after %d dials, want a refused connection", r, dials)
 		}
 	})
 }
@@ -242,21 +269,22 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var connections atomic.Int64
-			serve := answering(c.answer)
-			url := "http://" + listen(t, "127.0.0.1:0", nil, func(conn net.Conn) {
-				connections.Add(1)
-				serve(conn)
-			})
-			s := patient(t, Config{})
-			for range 3 {
-				if got := s.Send(t.Context(), hello(url)); got.Status == 0 {
-					t.Fatalf("got %+v", got)
+			synctest.Test(t, func(t *testing.T) {
+				var connections atomic.Int64
+				serve := answering(c.answer)
+				s := piped(t, func(conn net.Conn) {
+					connections.Add(1)
+					serve(conn)
+				})
+				for range 3 {
+					if got := s.Send(t.Context(), hello("http://127.0.0.1/in")); got.Status == 0 {
+						t.Fatalf("got %+v", got)
+					}
 				}
-			}
-			if got := connections.Load(); got != c.connections {
-				t.Errorf("%d connections, want %d", got, c.connections)
-			}
+				if got := connections.Load(); got != c.connections {
+					t.Errorf("%d connections, want %d", got, c.connections)
+				}
+			})
 		})
 	}
 }

@@ -3,6 +3,7 @@ package sender
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -73,9 +74,7 @@ func (a *attempt) request(ctx context.Context, p Post) (*http.Request, error) {
 	req.URL, req.Host = u, u.Host
 	a.header = make(http.Header, len(p.Header)+2)
 	a.header["User-Agent"] = nil // none unless there is one in p.Header; net/http would add its own
-	for name, values := range p.Header {
-		a.header[name] = values
-	}
+	maps.Copy(a.header, p.Header)
 	delete(a.header, "Idempotency-Key")
 	delete(a.header, "X-Idempotency-Key")
 	req.Header = a.header

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -85,9 +86,7 @@ func bare(client *http.Client, p Post) bool {
 	if err != nil {
 		return false
 	}
-	for name, values := range p.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, p.Header)
 	req.Header["X-SERVICE-Signature"] = []string{signature}
 	resp, err := client.Do(req)
 	if err != nil {

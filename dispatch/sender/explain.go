@@ -75,8 +75,7 @@ func slowness(stage schema.Stage, timeout time.Duration) string {
 
 // explain says why an attempt got no answer.
 func explain(err error, stage schema.Stage) string {
-	var refused *refusedError
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[*refusedError](err); ok {
 		return textRefused
 	}
 	switch stage {

@@ -19,7 +19,7 @@ func TestCertificatesMustBeValid(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	shaking := []schema.Stage{schema.StageTLS}
 	old := ca.config(t, farOff)
-	old.MaxVersion = tls.VersionTLS11
+	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	two := ca.config(t, farOff)
 	two.MinVersion, two.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
 	asking := ca.config(t, farOff)

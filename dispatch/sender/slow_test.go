@@ -2,6 +2,7 @@ package sender
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"io"
@@ -127,8 +128,21 @@ func compare(t *testing.T, got, want Result) {
 	if !got.SentAt.Equal(want.SentAt) || got.Duration != want.Duration {
 		t.Errorf("sent at %v for %v, want %v for %v", got.SentAt, got.Duration, want.SentAt, want.Duration)
 	}
-	if got.Stage != want.Stage || got.Status != want.Status || got.Error != want.Error || string(got.Body) != string(want.Body) || got.Slow != want.Slow {
+	if got.Stage != want.Stage || got.Status != want.Status || got.Error != want.Error || !bytes.Equal(got.Body, want.Body) || got.Slow != want.Slow {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestConnectionsEndPromptly(t *testing.T) {
+	t.Parallel()
+	s := patient(t, Config{})
+	conn, err := s.transport.DialContext(t.Context(), "tcp", listen(t, "127.0.0.1:0", nil, silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, ok := conn.(prompt); !ok {
+		t.Errorf("a connection is a %T, want one that the end of TLS cannot hold", conn)
 	}
 }
 
