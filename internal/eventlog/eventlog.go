@@ -1,69 +1,161 @@
 // Package eventlog brings events through Kafka: a writer that returns when every
 // replica has them, and a reader that forgets nothing before it is told to.
+//
+// An event may come twice, and never not at all. The writer doubles what it sent
+// when the answer did not come, because the client has no idempotent producer:
+// the broker may have kept what it could not confirm. The reader doubles what was
+// taken and whose place in the log could not be committed. Events of one account
+// come in their order, except across a growth of the topic, which moves keys to
+// other partitions.
 package eventlog
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
 
 	"vayu/internal/outbox"
 )
-
-// Settings say where the log is, as an operator sets them.
-type Settings struct {
-	Topic      string `koanf:"topic" help:"topic of the events; made when it is not there"`
-	DeadTopic  string `koanf:"dead-topic" help:"topic of messages that cannot be understood, with the reason"`
-	Group      string `koanf:"group" help:"consumer group of the dispatchers"`
-	Partitions int    `koanf:"partitions" help:"partitions of a topic that is made"`
-	Replicas   int    `koanf:"replicas" help:"replicas of a topic that is made"`
-}
-
-// DefaultSettings fit one broker.
-func DefaultSettings() Settings {
-	return Settings{Topic: "vayu.events", DeadTopic: "vayu.events.dead", Group: "vayu.dispatch", Partitions: 12, Replicas: 1}
-}
 
 // Config is what a Log is made of.
 type Config struct {
 	Settings
 	Brokers []string // host:port
 	Log     *slog.Logger
-	Metrics prometheus.Registerer
+	Metrics prometheus.Registerer // nil for none
 }
 
 // Log writes and reads events.
-type Log struct{ Config }
+type Log struct {
+	Config
 
-// New connects to nothing yet.
-func New(c Config) (*Log, error) { panic("not written yet") }
+	pace      pace
+	transport *kafka.Transport // of the writer, and of questions about the log
+	addr      net.Addr
+	balancer  kafka.Murmur2Balancer
+	made      atomic.Bool // both topics are there
+	lag       lag
+	metrics   *metrics
+}
+
+// pace is how fast a Log gives up and looks again. Tests shorten it.
+type pace struct {
+	publish    time.Duration // until Publish gives up
+	retry      time.Duration // the first pause after a failure; doubles up to retryMost
+	watch      time.Duration // between looks for new partitions and for the lag
+	truncation time.Duration // that a place behind the end of the log may last
+}
+
+// newPace is the pace of a service. A place behind the end of the log is normal
+// for moments after a change of leaders, and afterwards says that the log lost
+// its end: half a minute is longer than a leader needs to hear from its replicas.
+func newPace() pace {
+	return pace{publish: 10 * time.Second, retry: 100 * time.Millisecond, watch: 5 * time.Second, truncation: 30 * time.Second}
+}
+
+// New connects to nothing yet. It fails when the settings or the brokers'
+// addresses are faulty, and when a metric is registered already.
+func New(c Config) (*Log, error) {
+	faults := c.Validate()
+	if len(c.Brokers) == 0 {
+		faults = append(faults, errors.New("no broker is named"))
+	}
+	for _, broker := range c.Brokers {
+		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
+			faults = append(faults, fmt.Errorf("broker %q is not host:port", broker))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("making the event log: %w", err)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	l := &Log{Config: c, pace: newPace(), addr: kafka.TCP(c.Brokers...), transport: newTransport(c.Settings)}
+	var err error
+	if l.metrics, err = newMetrics(l, c.Metrics); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// newTransport knows the two topics only: a cluster may hold thousands.
+func newTransport(s Settings) *kafka.Transport {
+	return &kafka.Transport{
+		ClientID:       clientID,
+		MetadataTopics: []string{s.Topic, s.DeadTopic},
+		Dial:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+	}
+}
+
+// Check asks the brokers whether they answer; one that does is enough.
+func (l *Log) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	var faults []error
+	for _, broker := range l.Brokers {
+		err := ask(ctx, broker)
+		if err == nil {
+			return nil
+		}
+		faults = append(faults, err)
+	}
+	return fmt.Errorf("asking the brokers: %w", errors.Join(faults...))
+}
+
+// ask opens a connection of its own: one of the writer's may be stale, and says
+// nothing about the broker.
+func ask(ctx context.Context, broker string) error {
+	conn, err := (&kafka.Dialer{ClientID: clientID}).DialContext(ctx, "tcp", broker)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // what waits for an answer wakes up
+	if _, err := conn.ApiVersions(); err != nil {
+		return fmt.Errorf("asking %s: %w", broker, err)
+	}
+	return nil
+}
+
+// Close ends the connections of the writer. A Publish that is called later opens
+// new ones.
+func (l *Log) Close() error {
+	l.transport.CloseIdleConnections()
+	return nil
+}
 
 // Publish implements outbox.Publisher: the key of a message is its account, and
-// what is returned is on every replica that has to have it.
+// what is returned is on every replica that has to have it. It gives up after ten
+// seconds. What it was sending then may be in the log nevertheless, so bringing it
+// again can double it. An event that fails holds back the later ones of its
+// account, so that none overtakes it. The error of an event that no broker will
+// ever take because it is over-long is ErrTooLong.
 func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
-	panic("not written yet")
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	records := make([]record, len(batch))
+	for i, e := range batch {
+		records[i] = encode(e)
+	}
+	acked, err := l.write(ctx, l.Topic, records)
+	for i, is := range acked {
+		if is {
+			safe = append(safe, batch[i])
+		}
+	}
+	l.metrics.published.Add(float64(len(safe)))
+	if err != nil {
+		l.metrics.publishFailures.Inc()
+		return safe, fmt.Errorf("publishing %d of %d events: %w", len(batch)-len(safe), len(batch), err)
+	}
+	return safe, nil
 }
-
-// Check asks the brokers whether they answer.
-func (l *Log) Check(ctx context.Context) error { panic("not written yet") }
-
-// Message is one message as it was read.
-type Message struct {
-	Event outbox.Event // when Fault is nil
-	// Fault says why the message is no event.
-	Fault error
-}
-
-// Consume reads as a member of the group until ctx ends: it hands over batches,
-// and moves the group's place behind a batch when take has returned nil. What
-// take refuses with an error is handed over again, and so is what another member
-// had not finished: a message may come twice, and never not at all. Messages that
-// are no events, and those that bury returns, go to the dead topic with their
-// reason before the place is moved.
-func (l *Log) Consume(ctx context.Context, take func(ctx context.Context, batch []outbox.Event) (buried map[string]error, err error)) error {
-	panic("not written yet")
-}
-
-// Close ends the connections of the writer.
-func (l *Log) Close() error { panic("not written yet") }
