@@ -20,13 +20,13 @@ NPM   := node_modules/.package-lock.json
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-race check format vet lint readme integration bench fuzz clean
+.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks fuzz clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on 127.0.0.1:8080 with data in ./data; prints a curl that works
-	$(BIN) serve $(ARGS)
+	$(BIN) serve --webhook-local $(ARGS)
 
 build: $(NPM) ## build bin/vayu, and fetch the engine's library beside it
 	$(GO) build -trimpath -o $(BIN) ./cmd/vayu
@@ -56,6 +56,14 @@ integration: build ## run the tests that need the built binary (build tag integr
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 60m ./...
+
+# Fixed counts: a rate needs a run of some seconds, and a latency at 200 events a
+# second ten of them. PostgreSQL and Kafka are measured where VAYU_TEST_POSTGRES
+# and VAYU_TEST_KAFKA name them.
+bench-webhooks: $(NPM) ## measure deliveries: throughput beside a bare client, latency beside slow and dead endpoints
+	$(GO) test -run '^$$' -bench 'BenchmarkWebhooks$$' -benchtime 30000x -timeout 30m ./dispatch
+	$(GO) test -run '^$$' -bench 'BenchmarkWebhookLatency' -benchtime 2000x -timeout 30m ./dispatch
+	$(GO) test -run '^$$' -bench 'BenchmarkWaiting' -benchtime 1x -timeout 30m ./dispatch
 
 fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 	@set -e; git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file target; do \

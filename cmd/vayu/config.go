@@ -10,11 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"vayu/dispatch"
 	"vayu/ingest/source"
 	"vayu/internal/account"
 	"vayu/internal/api"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
+	"vayu/internal/eventlog"
 	"vayu/internal/state"
 )
 
@@ -29,15 +31,18 @@ type Config struct {
 	Cluster      string         `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
 	State        config.DSN     `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
 	Encryption   config.Secret  `koanf:"encryption-key" help:"32 bytes as base64 that seal secrets in the state store; made at first start when absent"`
+	Kafka        []string       `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
 	RateLimits   config.Switch  `koanf:"rate-limits" help:"on or off; off is for measurements"`
 	Proxies      []string       `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
 	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
-	TLS    api.TLSConfig    `koanf:"tls"`
-	Access account.Settings `koanf:"access"`
-	Log    LogConfig        `koanf:"log"`
-	Engine columnar.Config  `koanf:"engine"`
-	Source source.Config    `koanf:"source"`
+	TLS      api.TLSConfig     `koanf:"tls"`
+	Access   account.Settings  `koanf:"access"`
+	Webhook  dispatch.Settings `koanf:"webhook"`
+	EventLog eventlog.Settings `koanf:"event-log"`
+	Log      LogConfig         `koanf:"log"`
+	Engine   columnar.Config   `koanf:"engine"`
+	Source   source.Config     `koanf:"source"`
 }
 
 // LogConfig says how much is logged, and in what form.
@@ -65,6 +70,8 @@ func defaults() Config {
 		Sources:    []string{"cpcb"},
 		RateLimits: true,
 		Access:     account.DefaultSettings(),
+		Webhook:    dispatch.DefaultSettings(),
+		EventLog:   eventlog.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},
 		Engine:     columnar.Default(),
 		Source:     source.DefaultConfig(),

@@ -33,6 +33,7 @@ func (s *service) readiness() http.Handler {
 		if err := s.state.Check(ctx); err != nil {
 			detail["state"] = "does not answer, or cannot write" // keys are in memory: answers go on
 		}
+		s.webhooks.ready(ctx, detail)
 		status := http.StatusServiceUnavailable
 		for _, world := range schema.Worlds {
 			newest, ok := s.query.Newest(world)

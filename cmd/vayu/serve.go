@@ -23,6 +23,7 @@ import (
 	"vayu/internal/apidoc"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
+	"vayu/internal/outbox"
 	"vayu/internal/run"
 	"vayu/internal/seal"
 	"vayu/internal/state"
@@ -47,7 +48,8 @@ func newServe() *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
-	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email")
+	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
+		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight")
 	return cmd
 }
 
@@ -60,6 +62,7 @@ type service struct {
 	box    *seal.Box
 	access *account.Service
 	first  firstKeys // made by this start, when the store was empty
+	webhooks
 	db     *columnar.DB
 	query  *query.Service
 	air    *air
@@ -85,7 +88,13 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.box, err = seal.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
-	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: eventLog{log}, Log: log, Metrics: reg}); err != nil {
+	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Box: s.box, Log: log, Metrics: reg}); err != nil {
+		return nil, err
+	}
+	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
+		return nil, err
+	}
+	if err = s.newWebhooks(cfg, log, reg); err != nil {
 		return nil, err
 	}
 	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {
@@ -149,9 +158,10 @@ func (s *service) run(ctx context.Context) error {
 	s.air.answering = func() { s.greet(address) }
 	// The API stands before the air in the list: it answers from the snapshot
 	// of the last run while the engine starts.
-	parts := []run.Part{
+	parts := slices.Concat([]run.Part{
 		{Name: "state", Run: s.state.Run, Ready: s.stateReady},
 		{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
+	}, s.webhooks.parts(), []run.Part{
 		{Name: "engine", Run: s.db.Run, Drain: engineDrain},
 		{Name: "api", Run: func(ctx context.Context) error {
 			s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
@@ -161,7 +171,7 @@ func (s *service) run(ctx context.Context) error {
 			return s.serve(ctx, listener)
 		}, Drain: apiDrain + time.Second},
 		{Name: "air", Run: s.air.Run},
-	}
+	})
 	if s.certificates != nil {
 		parts = append(parts, run.Part{Name: "certificates", Run: s.certificates.Run})
 	}
@@ -222,5 +232,5 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 
 // routes is the table of every endpoint that needs a key.
 func (s *service) routes() []api.Route {
-	return slices.Concat(s.query.Routes(), s.access.Routes())
+	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes())
 }

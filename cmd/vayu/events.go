@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+func newEvents() *cobra.Command {
+	cmd := &cobra.Command{Use: "events", Short: "Make events happen, to try webhooks"}
+	cmd.AddCommand(newEventsFire())
+	return cmd
+}
+
+// volley is what the flags of `events fire` say.
+type volley struct {
+	account, typ, mode string
+	count              int64   // 0 for any number
+	rate               float64 // events per second; 0 for as fast as it goes
+}
+
+func newEventsFire() *cobra.Command {
+	var v volley
+	cmd := &cobra.Command{
+		Use:   "fire --count N --rate R",
+		Short: "Commit test events, as if they had happened",
+		Long: `Commit test events of an account, each in a transaction of its own, beside a running
+service or without one; webhooks are told of them as of any other. The data is the
+documented example of the type with "test": true, and "n" counts from 1. Events begin at
+their rate whether or not earlier ones are done. At the end, also after Ctrl-C, it says
+how many were committed.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			world, err := v.check()
+			if err != nil {
+				return err
+			}
+			var t *tally
+			err = withState(cmd, func(ctx context.Context, st *stateTool) error {
+				commit, err := v.prepare(ctx, st, world)
+				if err != nil {
+					return err
+				}
+				t = &tally{}
+				return v.fire(ctx, t, commit)
+			})
+			if t != nil || cmd.Context().Err() != nil {
+				_, _ = fmt.Fprintln(cmd.OutOrStdout(), t)
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&v.account, "account", defaultAccount, "name of the account")
+	f.Int64Var(&v.count, "count", 1, "how many events; 0 for as many as come until Ctrl-C")
+	f.Float64Var(&v.rate, "rate", 0, "events per second; 0 for as fast as they can be committed")
+	f.StringVar(&v.typ, "type", string(schema.EventPaymentSucceeded), "type of the events")
+	f.StringVar(&v.mode, "mode", schema.Live.String(), "world of the events: live or sandbox")
+	return cmd
+}
+
+// check reads the flags.
+func (v volley) check() (schema.World, error) {
+	if !slices.Contains(schema.EventTypes, schema.EventType(v.typ)) {
+		types := make([]string, len(schema.EventTypes))
+		for i, t := range schema.EventTypes {
+			types[i] = string(t)
+		}
+		return 0, fmt.Errorf("--type: there is no type %q; there are %s", v.typ, strings.Join(types, ", "))
+	}
+	switch {
+	case v.count < 0:
+		return 0, errors.New("--count: must not be negative; 0 is for any number")
+	case !(v.rate >= 0) || math.IsInf(v.rate, 0): // nor NaN
+		return 0, errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
+	}
+	for _, world := range schema.Worlds {
+		if v.mode == world.String() {
+			return world, nil
+		}
+	}
+	return 0, fmt.Errorf("--mode: %q is neither live nor sandbox", v.mode)
+}
+
+// prepare finds the account and returns what commits the event with a number.
+func (v volley) prepare(ctx context.Context, st *stateTool, world schema.World) (func(ctx context.Context, n int64) error, error) {
+	holder, err := account.AccountNamed(st.db.View(ctx), v.account)
+	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
+		return nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
+	}
+	if err != nil {
+		return nil, err
+	}
+	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
+	if err != nil {
+		return nil, err
+	}
+	typ := schema.EventType(v.typ)
+	data := schema.TestEventData(typ)
+	return func(ctx context.Context, n int64) error {
+		return st.db.Update(ctx, func(tx *state.Tx) error {
+			_, err := events.Append(tx, holder.ID, world, typ, numbered(data, n))
+			return err
+		})
+	}, nil
+}
+
+// numbered is a JSON object with "n" at its end.
+func numbered(object json.RawMessage, n int64) json.RawMessage {
+	out := append(bytes.TrimSuffix(slices.Clone(object), []byte("}")), `,"n":`...)
+	return append(strconv.AppendInt(out, n, 10), '}')
+}
+
+// volleyMost is how many events may be on their way at once: as many as share a
+// commit of SQLite.
+const volleyMost = 256
+
+// fire commits the events, until all are committed, ctx ends, or one fails: the
+// error is the first. Those under way then are waited for. It is an open loop:
+// the time of an event follows from its number and the rate alone, so that a
+// store that is slow for a moment gets what it has missed at once.
+func (v volley) fire(ctx context.Context, t *tally, commit func(ctx context.Context, n int64) error) error {
+	going, stop := context.WithCancel(ctx)
+	defer stop()
+	turns := make(chan int64)
+	var under sync.WaitGroup
+	for range volleyMost {
+		under.Go(func() {
+			for n := range turns {
+				if t.count(commit(going, n)) {
+					stop()
+				}
+			}
+		})
+	}
+	began := time.Now()
+	for n := int64(1); going.Err() == nil && (v.count == 0 || n <= v.count); n++ {
+		if v.rate > 0 {
+			due := time.Duration(float64(n-1) / v.rate * float64(time.Second))
+			if !await(going, due-time.Since(began)) {
+				break
+			}
+		}
+		select {
+		case turns <- n:
+		case <-going.Done():
+		}
+	}
+	close(turns)
+	under.Wait()
+	return t.failure
+}
+
+// await waits; false when ctx has ended.
+func await(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// tally counts what became of events.
+type tally struct {
+	mu        sync.Mutex
+	committed int64 // the store has said so
+	open      int64 // the store failed before it said so
+	failure   error // the first
+}
+
+// count takes the outcome of one, and says whether it is a failure. An end of the
+// command is none, and then nothing was committed.
+func (t *tally) count(err error) (failed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case err == nil:
+		t.committed++
+		return false
+	case errors.Is(err, context.Canceled):
+		return false
+	}
+	if said, ok := errors.AsType[*schema.Problem](err); ok && said.Code == schema.ServiceUnavailable {
+		t.open++
+	}
+	if t.failure == nil {
+		t.failure = fmt.Errorf("committing an event: %w", err)
+	}
+	return true
+}
+
+// String is what the command says at its end; nil has committed nothing.
+func (t *tally) String() string {
+	if t == nil {
+		return "committed 0 events"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := fmt.Sprintf("committed %d events", t.committed)
+	if t.open > 0 {
+		text += fmt.Sprintf("; the store failed on %d more before it said whether they were", t.open)
+	}
+	return text
+}

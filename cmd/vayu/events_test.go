@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// command runs a command as main does, in this process.
+func command(ctx context.Context, args ...string) (out string, err error) {
+	root := newRoot()
+	var said bytes.Buffer
+	root.SetOut(&said)
+	root.SetErr(&said)
+	root.SetArgs(args)
+	err = root.ExecuteContext(ctx)
+	return said.String(), err
+}
+
+// receiver is a publisher that keeps what comes.
+type receiver struct {
+	mu   sync.Mutex
+	all  []outbox.Event
+	came chan struct{} // holds one
+}
+
+// Publish implements outbox.Publisher.
+func (r *receiver) Publish(_ context.Context, batch []outbox.Event) ([]outbox.Event, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, batch...)
+	select {
+	case r.came <- struct{}{}:
+	default:
+	}
+	return batch, nil
+}
+
+// events waits for so many events.
+func (r *receiver) events(t *testing.T, n int) []outbox.Event {
+	t.Helper()
+	for {
+		r.mu.Lock()
+		all := slices.Clone(r.all)
+		r.mu.Unlock()
+		if len(all) >= n {
+			return all
+		}
+		select {
+		case <-r.came:
+		case <-time.After(time.Minute):
+			t.Fatalf("%d of %d events came", len(all), n)
+		}
+	}
+}
+
+// relayed is a data directory with the default account, held by a process that
+// relays what is committed.
+func relayed(t *testing.T) (data string, db *state.DB, r *receiver) {
+	t.Helper()
+	data, r = t.TempDir(), &receiver{came: make(chan struct{}, 1)}
+	db = statetest.Open(t, state.Config{Data: data})
+	if out, err := command(t.Context(), "account", "create", "default", "--data", data); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	o, err := outbox.New(outbox.Config{DB: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- o.Run(ctx, r) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return data, db, r
+}
+
+func TestFiredEventsAreRelayed(t *testing.T) {
+	t.Parallel()
+	data, _, r := relayed(t)
+	out, err := command(t.Context(), "events", "fire", "--data", data, "--count", "20", "--rate", "1000", "--type", "quota.warning", "--mode", "sandbox")
+	if err != nil || out != "committed 20 events\n" {
+		t.Fatalf("got %v: %s", err, out)
+	}
+	var numbers []int
+	for _, e := range r.events(t, 20) {
+		var envelope struct {
+			Type schema.EventType
+			Data struct {
+				Test      bool
+				N         int
+				Threshold int
+			}
+		}
+		if err := json.Unmarshal(e.Envelope, &envelope); err != nil {
+			t.Fatal(err)
+		}
+		if envelope.Type != schema.EventQuotaWarning || !envelope.Data.Test || envelope.Data.Threshold != 80 || e.World != schema.Sandbox {
+			t.Errorf("the event is %s of %s", e.Envelope, e.World)
+		}
+		numbers = append(numbers, envelope.Data.N)
+	}
+	slices.Sort(numbers)
+	want := make([]int, 20)
+	for i := range want {
+		want[i] = i + 1
+	}
+	if diff := cmp.Diff(want, numbers); diff != "" {
+		t.Errorf("the numbers: %s", diff)
+	}
+}
+
+func TestFiringSaysWhatItCommittedWhenItIsInterrupted(t *testing.T) {
+	t.Parallel()
+	data, db, r := relayed(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	type outcome struct {
+		out string
+		err error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		out, err := command(ctx, "events", "fire", "--data", data, "--count", "0", "--rate", "500")
+		ended <- outcome{out, err}
+	}()
+	r.events(t, 50)
+	interrupt()
+	got := <-ended
+	var stored int
+	if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM event").Scan(&stored); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("committed %d events\n", stored); got.err != nil || got.out != want || stored < 50 {
+		t.Errorf("got %v: %s want %s", got.err, got.out, want)
+	}
+	if out, err := command(ctx, "events", "fire", "--data", data); err != nil || out != "committed 0 events\n" {
+		t.Errorf("interrupted before it began: %v: %s", err, out)
+	}
+}
+
+func TestFiringRefusesWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	data, _, _ := relayed(t)
+	for flags, want := range map[string]string{
+		"--account nobody":  `there is no account "nobody"; vayu account list shows`,
+		"--type x":          "there is no type \"x\"; there are recharge.completed, recharge.failed",
+		"--mode test":       "neither live nor sandbox",
+		"--count -1":        "--count",
+		"--rate -1":         "--rate",
+		"--rate NaN":        "--rate",
+		"--rate +Inf":       "--rate",
+		"--data /none/such": "there is no data directory",
+	} {
+		args := append([]string{"events", "fire", "--data", data}, strings.Fields(flags)...)
+		if out, err := command(t.Context(), args...); err == nil || !strings.Contains(err.Error(), want) || out != "" {
+			t.Errorf("%s: got %v and %q, want %s", flags, err, out, want)
+		}
+	}
+}
+
+// Events begin at their time, however long each takes.
+func TestEventsAreFiredAtTheirRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var mu sync.Mutex
+		at := map[int64]time.Duration{}
+		tally := &tally{}
+		err := volley{count: 300, rate: 200}.fire(t.Context(), tally, func(_ context.Context, n int64) error {
+			mu.Lock()
+			at[n] = time.Since(began)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			return nil
+		})
+		if err != nil || tally.String() != "committed 300 events" || time.Since(began) != 299*5*time.Millisecond+time.Second {
+			t.Errorf("got %v, %s after %s", err, tally, time.Since(began))
+		}
+		for n, got := range at {
+			if want := time.Duration(n-1) * 5 * time.Millisecond; got != want {
+				t.Errorf("event %d began after %s, want %s", n, got, want)
+			}
+		}
+	})
+}
+
+// When the store fails, what is under way is waited for, and each outcome is
+// told for what it is.
+func TestAStoreThatFailsEndsTheFire(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		away := schema.Unavailable("Away.", errors.New("disk full"))
+		var begun atomic.Int64
+		tally := &tally{}
+		err := volley{rate: 100}.fire(t.Context(), tally, func(ctx context.Context, n int64) error {
+			begun.Add(1)
+			time.Sleep(50 * time.Millisecond)
+			switch {
+			case n == 10:
+				return away
+			case n == 11:
+				<-ctx.Done() // it waited for its turn
+				return ctx.Err()
+			}
+			return nil
+		})
+		want := "committed 13 events; the store failed on 1 more before it said whether they were"
+		if !errors.Is(err, away) || tally.String() != want || begun.Load() != 15 {
+			t.Errorf("got %v, %s of %d, want %s", err, tally, begun.Load(), want)
+		}
+	})
+}

@@ -1,0 +1,132 @@
+//go:build integration
+
+package main
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/dispatch/webhook"
+	"vayu/schema"
+)
+
+// receiver is an endpoint of a client: HTTPS with an authority of its own.
+type receiver struct {
+	*httptest.Server
+
+	t  *testing.T
+	ca string // file of the authority
+
+	mu      sync.Mutex
+	secrets []string // one of which must have signed
+	answer  func(got) int
+	all     []got
+	changed chan struct{} // closed and replaced with each delivery
+}
+
+// got is a delivery as it arrived.
+type got struct {
+	schema.Envelope
+
+	at      time.Time
+	header  http.Header
+	body    []byte
+	refused error // by the verification of the signature
+}
+
+// receive starts a receiver. Answer gives the status; nil for 200.
+func receive(t *testing.T, answer func(got) int) *receiver {
+	t.Helper()
+	r := &receiver{t: t, answer: answer, changed: make(chan struct{})}
+	r.Server = httptest.NewTLSServer(http.HandlerFunc(r.take))
+	t.Cleanup(r.Close)
+	r.ca = filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw})
+	if err := os.WriteFile(r.ca, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// flags let a service deliver to r.
+func (r *receiver) flags(more ...string) []string {
+	return append([]string{"--webhook-allow", "127.0.0.0/8", "--webhook-ca", r.ca}, more...)
+}
+
+func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
+	d := got{at: time.Now(), header: req.Header}
+	var err error
+	if d.body, err = io.ReadAll(req.Body); err != nil {
+		return
+	}
+	_ = json.Unmarshal(d.body, &d.Envelope)
+	r.mu.Lock()
+	secrets, answer := r.secrets, r.answer
+	r.mu.Unlock()
+	d.refused = webhook.Verify(d.body, req.Header.Get(webhook.Header), d.at, secrets...)
+	status := http.StatusOK
+	if answer != nil {
+		status = answer(d)
+	}
+	r.mu.Lock()
+	r.all = append(r.all, d)
+	close(r.changed)
+	r.changed = make(chan struct{})
+	r.mu.Unlock()
+	w.WriteHeader(status)
+}
+
+// deliveries is what has arrived so far, and a channel that is closed when there
+// is more.
+func (r *receiver) deliveries() ([]got, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[:len(r.all):len(r.all)], r.changed
+}
+
+// wait waits until what has arrived is enough.
+func (r *receiver) wait(what string, enough func([]got) bool) []got {
+	r.t.Helper()
+	deadline := time.After(patience)
+	for {
+		all, changed := r.deliveries()
+		if enough(all) {
+			return all
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			r.t.Fatalf("after %d deliveries still not %s", len(all), what)
+		}
+	}
+}
+
+// distinct is how many events are among deliveries.
+func distinct(all []got) int {
+	ids := map[string]bool{}
+	for _, d := range all {
+		ids[d.ID] = true
+	}
+	return len(ids)
+}
+
+// subscribe makes a subscription of a key to r, which verifies from then on.
+func (s *serving) subscribe(key string, r *receiver, path, events string) string {
+	s.Helper()
+	made := s.send(http.MethodPost, key, "/v1/webhooks", `{"url":"`+r.URL+path+`","events":[`+events+`]}`)
+	if made.status != http.StatusCreated {
+		s.Fatalf("subscribing: %d %s", made.status, made.raw)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.secrets = append(r.secrets, made.text("secret"))
+	return made.text("id")
+}

@@ -1,0 +1,127 @@
+//go:build integration
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// One subscription from its making to its end, as its owner sees it.
+func TestIntegrationASubscriptionIsToldAndCanBeMended(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	r := receive(t, func(got) int {
+		if broken.Load() {
+			return http.StatusInternalServerError
+		}
+		return http.StatusNoContent
+	})
+	s := serve(t, t.TempDir(), r.flags()...)
+	id := s.subscribe(s.sandbox, r, "/hook", `"payment.succeeded","quota.warning"`)
+
+	if reply := s.send(http.MethodPost, s.sandbox, "/v1/webhooks/"+id+"/test", `{"type":"payment.succeeded"}`); reply.status != http.StatusAccepted {
+		t.Fatalf("test event: %d %s", reply.status, reply.raw)
+	}
+	first := r.wait("a test event", func(all []got) bool { return len(all) == 1 })[0]
+	if first.refused != nil || first.Type != "payment.succeeded" || first.header.Get("X-SERVICE-Mode") != "sandbox" ||
+		first.header.Get("X-SERVICE-Event-Id") != first.ID || first.header.Get("X-SERVICE-Attempt") != "1" {
+		t.Errorf("the test event came as %v with %v (signature: %v)", first.Envelope, first.header, first.refused)
+	}
+	delivered := s.eventually(s.sandbox, "/v1/deliveries/"+first.header.Get("X-SERVICE-Delivery-Id"), func(r reply) bool { return r.text("state") == "delivered" })
+	if shown := s.get(s.sandbox, "/v1/events/"+first.ID); shown.status != http.StatusOK {
+		t.Errorf("the event %s is shown as %d %s", first.ID, shown.status, shown.raw)
+	}
+	if s.get(s.live, "/v1/events/"+first.ID).status != http.StatusNotFound || s.get(s.live, "/v1/webhooks/"+id).status != http.StatusNotFound ||
+		s.get(s.live, "/v1/deliveries/"+delivered.text("id")).status != http.StatusNotFound {
+		t.Error("a live key sees what belongs to the sandbox")
+	}
+
+	// The receiver breaks: the retry comes ten seconds after the first attempt.
+	broken.Store(true)
+	s.send(http.MethodPost, s.sandbox, "/v1/webhooks/"+id+"/test", `{}`)
+	all := r.wait("the first retry", func(all []got) bool { return len(all) == 3 })
+	if second, third := all[1], all[2]; second.ID != third.ID || third.header.Get("X-SERVICE-Attempt") != "2" || third.at.Sub(second.at) < 9990*time.Millisecond {
+		t.Errorf("the retry is attempt %s of %s after %s, want attempt 2 of %s after 10 s",
+			third.header.Get("X-SERVICE-Attempt"), third.ID, third.at.Sub(second.at), second.ID)
+	}
+	waiting := all[1].header.Get("X-SERVICE-Delivery-Id")
+	s.eventually(s.sandbox, "/v1/deliveries/"+waiting, func(r reply) bool {
+		data, _ := r.body["data"].(map[string]any)
+		return data["attempts_made"] == 2.0 && data["state"] == "waiting"
+	})
+
+	// Deleted: what still waited is cancelled, and nothing comes any more.
+	if gone := s.send(http.MethodDelete, s.sandbox, "/v1/webhooks/"+id, ""); gone.status != http.StatusOK {
+		t.Errorf("deleting: %d %s", gone.status, gone.raw)
+	}
+	s.eventually(s.sandbox, "/v1/deliveries/"+waiting, func(r reply) bool { return r.text("state") == "cancelled" })
+}
+
+// Both signatures from the very next attempt, while events go out as fast as
+// they can.
+func TestIntegrationRotationUnderTraffic(t *testing.T) {
+	t.Parallel()
+	r := receive(t, nil)
+	s := serve(t, t.TempDir(), r.flags()...)
+	id := s.subscribe(s.live, r, "/", `"payment.succeeded"`)
+	fire := s.fire("--rate", "500", "--count", "0")
+	r.wait("traffic", func(all []got) bool { return len(all) > 200 })
+	for range 5 {
+		rotated := s.send(http.MethodPost, s.live, "/v1/webhooks/"+id+"/rotate-secret", `{"grace_seconds":60}`)
+		at := time.Now()
+		if rotated.status != http.StatusOK {
+			t.Fatalf("rotating: %d %s", rotated.status, rotated.raw)
+		}
+		r.mu.Lock()
+		r.secrets = []string{rotated.text("secret")} // the new one alone
+		before := len(r.all)
+		r.mu.Unlock()
+		all := r.wait("traffic", func(all []got) bool { return len(all) > before+200 })
+		for _, d := range all[before:] {
+			if d.at.After(at) && d.refused != nil {
+				t.Errorf("an attempt %s after the reply lacks the new signature: %v", d.at.Sub(at), d.refused)
+			}
+		}
+	}
+	fire.interrupt()
+	r.wait("everything", func(all []got) bool { return distinct(all) >= fire.committed() })
+}
+
+// kills of the service under load; every committed event arrives.
+const webhookKills = 100
+
+func TestIntegrationNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
+	t.Parallel()
+	r := receive(t, nil)
+	data := t.TempDir()
+	s := serve(t, data, r.flags()...)
+	s.subscribe(s.live, r, "/", `"payment.succeeded"`)
+	fire := s.fire("--rate", "500", "--count", "0")
+	killAndCount(t, r, fire, s, webhookKills, r.flags())
+}
+
+// killAndCount kills the service again and again while events are fired, then
+// waits for all of them and says how many came twice.
+func killAndCount(t *testing.T, r *receiver, fire *firing, s *serving, kills int, flags []string) {
+	t.Helper()
+	for range kills {
+		all, _ := r.deliveries()
+		r.wait("deliveries", func(now []got) bool { return len(now) >= len(all)+50 })
+		s.stop(syscall.SIGKILL)
+		s = start(t, s.data, flags...)
+	}
+	fire.interrupt()
+	want := fire.committed()
+	all := r.wait(fmt.Sprintf("%d events", want), func(all []got) bool { return distinct(all) >= want })
+	for _, d := range all {
+		if d.refused != nil {
+			t.Fatalf("the delivery of %s does not verify: %v", d.ID, d.refused)
+		}
+	}
+	t.Logf("%d kills, %d events committed, %d deliveries: %d came again", kills, want, len(all), len(all)-distinct(all))
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/dispatch"
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/guard"
+	"vayu/dispatch/listen"
+	"vayu/dispatch/sender"
+	"vayu/dispatch/subscription"
+	"vayu/internal/api"
+	"vayu/internal/eventlog"
+	"vayu/internal/outbox"
+	"vayu/internal/run"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// webhooks is what tells subscribers of events.
+type webhooks struct {
+	outbox        *outbox.Outbox
+	log           *eventlog.Log // nil when the relay hands events straight over
+	subscriptions *subscription.Book
+	deliveries    *delivery.Service
+	dispatch      *dispatch.Service
+}
+
+// newWebhooks wires them. The outbox is there before, because accounts append to
+// it.
+func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Registerer) error {
+	w := &s.webhooks
+	allow, err := cfg.Webhook.Networks()
+	if err != nil {
+		return err
+	}
+	roots, err := cfg.webhookRoots()
+	if err != nil {
+		return err
+	}
+	fence := guard.New(allow, cfg.Webhook.Ports)
+	w.subscriptions, err = subscription.New(subscription.Config{
+		DB: s.state, Box: s.box, Change: s.access.Change, Check: fence.Check, Test: w.test, Log: log, Metrics: reg,
+	})
+	if err != nil {
+		return err
+	}
+	w.dispatch, err = dispatch.New(dispatch.Config{
+		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Metrics: reg,
+		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.Concurrency, Idle: cfg.Webhook.InFlight}),
+	})
+	if err != nil {
+		return err
+	}
+	w.deliveries, err = delivery.New(delivery.Config{
+		DB: s.state, Box: s.box, Change: s.access.Change, Wake: w.dispatch.Wake, Log: log, Metrics: reg,
+	})
+	if err != nil || len(cfg.Kafka) == 0 {
+		return err
+	}
+	w.log, err = eventlog.New(eventlog.Config{Settings: cfg.EventLog, Brokers: cfg.Kafka, Log: log, Metrics: reg})
+	return err
+}
+
+// webhookRoots are the authorities of receivers.
+func (c Config) webhookRoots() (*x509.CertPool, error) {
+	var files []string
+	if c.Webhook.CA != "" {
+		files = append(files, c.Webhook.CA)
+	}
+	if c.Webhook.Local {
+		file, err := listen.Authority(c.Data)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return dispatch.Roots(files...)
+}
+
+// test stores a test event and its one delivery.
+func (w *webhooks) test(tx *state.Tx, s *subscription.Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
+	stored, err := w.outbox.Store(tx, s.Account, s.World, event, schema.TestEventData(event))
+	if err != nil {
+		return "", "", err
+	}
+	deliveryID, err = w.deliveries.Test(tx, &stored, s.ID)
+	return stored.ID, deliveryID, err
+}
+
+// dispatchDrain is how long attempts that are under way may take to end and be
+// recorded.
+const dispatchDrain = 12 * time.Second
+
+// parts are what runs, in the order in which it starts: events come last, because
+// they need all others.
+func (w *webhooks) parts() []run.Part {
+	parts := []run.Part{
+		{Name: "subscriptions", Run: w.subscriptions.Run, Ready: w.subscriptions.Ready},
+		{Name: "deliveries", Run: w.deliveries.Run},
+		{Name: "webhooks", Run: w.dispatch.Run, Drain: dispatchDrain},
+	}
+	if w.log == nil {
+		return append(parts, run.Part{Name: "outbox", Run: func(ctx context.Context) error { return w.outbox.Run(ctx, w.dispatch) }})
+	}
+	return append(parts,
+		run.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.Take) }},
+		run.Part{Name: "outbox", Run: func(ctx context.Context) error {
+			defer w.log.Close()
+			return w.outbox.Run(ctx, w.log)
+		}})
+}
+
+// routes are the endpoints about webhooks.
+func (w *webhooks) routes() []api.Route {
+	return slices.Concat(w.subscriptions.Routes(), w.deliveries.Routes(), w.outbox.Routes())
+}
+
+// ready says how events are doing.
+func (w *webhooks) ready(ctx context.Context, detail map[string]any) {
+	waiting, oldest := w.outbox.Backlog()
+	detail["events"] = map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}
+	if w.log == nil {
+		return
+	}
+	detail["kafka"] = "ok"
+	if err := w.log.Check(ctx); err != nil {
+		detail["kafka"] = "does not answer; events wait"
+	}
+}
