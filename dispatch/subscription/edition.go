@@ -104,11 +104,9 @@ func byID(s *Subscription, id string) int { return cmp.Compare(s.ID, id) }
 func (h *holding) add(event schema.EventType, s *Subscription) {
 	list := h.byEvent[event]
 	at, found := slices.BinarySearchFunc(list, s.ID, byID)
-	if found {
-		list[at] = s
-		return
+	if !found { // a list of types that names one twice has it once
+		h.byEvent[event] = slices.Insert(list, at, s)
 	}
-	h.byEvent[event] = slices.Insert(list, at, s)
 }
 
 func (h *holding) drop(event schema.EventType, id string) {

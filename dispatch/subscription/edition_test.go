@@ -77,6 +77,20 @@ func TestAskingTheBookAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestATypeThatStandsTwiceInTheStoreIsToldOnce(t *testing.T) {
+	t.Parallel()
+	e := editionOf(nil)
+	e.put(&Subscription{ID: "wh_1", Account: "acc_1", Events: []schema.EventType{"quota.warning", "quota.warning"}, revision: 1}, begun)
+	next := editionOf(e.finish(1))
+	if got := len(next.next.Matching("acc_1", schema.Live, "quota.warning")); got != 1 {
+		t.Errorf("it is told %d times", got)
+	}
+	next.put(&Subscription{ID: "wh_1", Account: "acc_1", Deleted: true, revision: 2}, begun)
+	if got := len(next.finish(2).Matching("acc_1", schema.Live, "quota.warning")); got != 0 {
+		t.Errorf("it is told %d times after its end", got)
+	}
+}
+
 func BenchmarkMatching(b *testing.B) {
 	e := editionOf(nil)
 	for i := range 10_000 {
