@@ -47,6 +47,8 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case r.URL.Path == "/elsewhere":
+		http.NotFound(w, r)
 	case r.Method == http.MethodDelete:
 		_, _ = w.Write([]byte(`{"status":"success","id":"wh_1","deleted":true}`))
 	case strings.HasSuffix(r.URL.Path, "/test"):
