@@ -107,7 +107,7 @@ func TestIntegrationNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
 
 // killAndCount kills the service again and again while events are fired, then
 // waits for all of them and says how many came twice.
-func killAndCount(t *testing.T, r *receiver, fire *firing, s *serving, kills int, flags []string) {
+func killAndCount(t *testing.T, r *inbox, fire *firing, s *serving, kills int, flags []string) {
 	t.Helper()
 	for range kills {
 		all, _ := r.deliveries()

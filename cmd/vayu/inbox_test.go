@@ -18,8 +18,8 @@ import (
 	"vayu/schema"
 )
 
-// receiver is an endpoint of a client: HTTPS with an authority of its own.
-type receiver struct {
+// inbox is an endpoint of a client: HTTPS with an authority of its own.
+type inbox struct {
 	*httptest.Server
 
 	t  *testing.T
@@ -43,9 +43,9 @@ type got struct {
 }
 
 // receive starts a receiver. Answer gives the status; nil for 200.
-func receive(t *testing.T, answer func(got) int) *receiver {
+func receive(t *testing.T, answer func(got) int) *inbox {
 	t.Helper()
-	r := &receiver{t: t, answer: answer, changed: make(chan struct{})}
+	r := &inbox{t: t, answer: answer, changed: make(chan struct{})}
 	r.Server = httptest.NewTLSServer(http.HandlerFunc(r.take))
 	t.Cleanup(r.Close)
 	r.ca = filepath.Join(t.TempDir(), "ca.pem")
@@ -57,11 +57,11 @@ func receive(t *testing.T, answer func(got) int) *receiver {
 }
 
 // flags let a service deliver to r.
-func (r *receiver) flags(more ...string) []string {
+func (r *inbox) flags(more ...string) []string {
 	return append([]string{"--webhook-allow", "127.0.0.0/8", "--webhook-ca", r.ca}, more...)
 }
 
-func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
+func (r *inbox) take(w http.ResponseWriter, req *http.Request) {
 	d := got{at: time.Now(), header: req.Header}
 	var err error
 	if d.body, err = io.ReadAll(req.Body); err != nil {
@@ -86,14 +86,14 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 
 // deliveries is what has arrived so far, and a channel that is closed when there
 // is more.
-func (r *receiver) deliveries() ([]got, <-chan struct{}) {
+func (r *inbox) deliveries() ([]got, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.all[:len(r.all):len(r.all)], r.changed
 }
 
 // wait waits until what has arrived is enough.
-func (r *receiver) wait(what string, enough func([]got) bool) []got {
+func (r *inbox) wait(what string, enough func([]got) bool) []got {
 	r.t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -119,7 +119,7 @@ func distinct(all []got) int {
 }
 
 // subscribe makes a subscription of a key to r, which verifies from then on.
-func (s *serving) subscribe(key string, r *receiver, path, events string) string {
+func (s *serving) subscribe(key string, r *inbox, path, events string) string {
 	s.Helper()
 	made := s.send(http.MethodPost, key, "/v1/webhooks", `{"url":"`+r.URL+path+`","events":[`+events+`]}`)
 	if made.status != http.StatusCreated {
