@@ -55,10 +55,6 @@ func (m Manifest) Rows() (n int64) {
 // It shows one moment, while others go on writing. The files are for their owner
 // alone: they hold what the store holds.
 func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
-	all, at, err := tables(ctx)
-	if err != nil {
-		return Manifest{}, err
-	}
 	if err := emptyFolder(dir); err != nil {
 		return Manifest{}, err
 	}
@@ -68,6 +64,10 @@ func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
 	}
 	defer func() { _ = snapshot.Rollback() }() // it has only read
 	stored, err := version(ctx, snapshot)
+	if err != nil {
+		return Manifest{}, err
+	}
+	all, at, err := tables(ctx, stored)
 	if err != nil {
 		return Manifest{}, err
 	}

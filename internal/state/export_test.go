@@ -30,3 +30,8 @@ func (db *DB) CheckpointNow(ctx context.Context) error {
 // SetAnswer sets how long an answer is waited for. Nothing else may use the
 // store meanwhile.
 func (db *DB) SetAnswer(limit time.Duration) { db.answer = limit }
+
+// Opened does something with a store of an older version.
+func Opened(ctx context.Context, cfg Config, version int64, do func(context.Context, *DB) error) error {
+	return opened(ctx, cfg, nil, version, do)
+}

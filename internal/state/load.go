@@ -50,29 +50,48 @@ func ReadManifest(dir string) (Manifest, error) {
 }
 
 // Load fills the store that cfg names with the dump in dir, from whichever
-// engine it came. It makes the tables when they are not there, and refuses a
-// store that has accounts, or that a running service holds. Everything happens
-// in one transaction: a file that is damaged is named in the error, and nothing
-// is changed.
+// engine it came, and then brings its tables up to date. It makes the tables when
+// they are not there, and refuses a store that has accounts, or that a running
+// service holds; a dump of an older version needs a place where no store is yet.
+// All rows come in one transaction: a file that is damaged is named in the error,
+// and nothing is changed.
 func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	m, err := ReadManifest(dir)
 	if err != nil {
 		return err
 	}
-	all, at, err := tables(ctx)
+	_, known, err := tables(ctx, 0)
 	if err != nil {
 		return err
 	}
-	if m.Version != at {
-		return fmt.Errorf("the dump is of version %d, and this program's is %d: restore it with a vayu of its version, which a newer one then brings up to date",
-			m.Version, at)
+	if m.Version < 1 || m.Version > known {
+		return fmt.Errorf("the dump is of version %d, and this program knows the versions 1 to %d: restore it with a newer vayu", m.Version, known)
 	}
+	all, _, err := tables(ctx, m.Version)
+	if err != nil {
+		return err
+	}
+	err = opened(ctx, cfg, log, m.Version, func(ctx context.Context, db *DB) error {
+		return db.Update(ctx, func(tx *Tx) error { return fill(ctx, tx, all, m, dir) })
+	})
+	if err != nil || m.Version == known {
+		return err
+	}
+	if err := opened(ctx, cfg, log, known, func(context.Context, *DB) error { return nil }); err != nil {
+		return fmt.Errorf("the dump of version %d is restored; bringing it to version %d: %w", m.Version, known, err)
+	}
+	return nil
+}
+
+// opened does something with a store whose tables have a version, which nobody
+// else has meanwhile.
+func opened(ctx context.Context, cfg Config, log *slog.Logger, version int64, do func(context.Context, *DB) error) error {
 	cfg.Share = false
 	db, err := Open(cfg, log, nil)
 	if err != nil {
 		return err
 	}
-	db.patience = loadPatience
+	db.version, db.patience = version, loadPatience
 	ctx, stop := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
 	go func() {
@@ -81,7 +100,7 @@ func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 		ended <- err
 	}()
 	if err = db.Ready(ctx); err == nil {
-		err = db.Update(ctx, func(tx *Tx) error { return fill(ctx, tx, all, m, dir) })
+		err = do(ctx, db)
 	}
 	stop(nil)
 	if failed := <-ended; failed != nil {

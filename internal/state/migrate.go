@@ -41,17 +41,26 @@ func newest(provider *goose.Provider) int64 {
 	return sources[len(sources)-1].Version
 }
 
-// migrate brings the tables up to date. On PostgreSQL an advisory lock lets one
-// instance do it while the others wait; on SQLite the caller has the lock.
-func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
+// migrate brings the tables to a version, 0 for the newest. On PostgreSQL an
+// advisory lock lets one instance do it while the others wait; on SQLite the
+// caller has the lock.
+func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) error {
 	provider, err := migrations(dialect, db)
 	if err != nil {
 		return err
 	}
-	if at, err := version(ctx, db); err == nil && at > newest(provider) {
-		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, newest(provider))
+	known := newest(provider)
+	if to == 0 {
+		to = known
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	switch at, err := version(ctx, db); {
+	case err != nil: // there are no tables yet
+	case at > known:
+		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, known)
+	case at > to:
+		return fmt.Errorf("the state store is at version %d, and what is to be put there is of version %d: it needs a place where no store is yet", at, to)
+	}
+	if _, err := provider.UpTo(ctx, to); err != nil {
 		return fmt.Errorf("migrating: %w", err)
 	}
 	return nil

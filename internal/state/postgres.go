@@ -79,7 +79,7 @@ func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 	if err := p.await(ctx, pool); err != nil {
 		return err
 	}
-	return migrate(ctx, goose.DialectPostgres, pool)
+	return migrate(ctx, goose.DialectPostgres, pool, p.db.version)
 }
 
 // await waits until the server answers.

@@ -49,7 +49,7 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	s.writing.SetMaxOpenConns(1)
 	if err := s.claim(ctx,
 		func() error {
-			if err := migrate(ctx, goose.DialectSQLite3, s.writing); err != nil {
+			if err := migrate(ctx, goose.DialectSQLite3, s.writing, s.db.version); err != nil {
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
 			return nil

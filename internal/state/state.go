@@ -47,6 +47,9 @@ type DB struct {
 	// answer is how long a connection, or the answer to a question, is waited for.
 	answer  time.Duration
 	failing atomic.Bool // the last change could not be written
+	// version is the version of the tables that the store is brought to; 0 for the
+	// newest, which is what everybody but Load wants.
+	version int64
 }
 
 // engine is what differs between SQLite and PostgreSQL.

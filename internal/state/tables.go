@@ -36,16 +36,17 @@ const (
 // kinds are the types that the migrations use.
 var kinds = map[string]kind{"TEXT": text, "BIGINT": integer, "INTEGER": integer, "BYTEA": binary}
 
-// tables reads what the migrations make, parents first, and their version. It
-// asks an SQLite in memory, so that both engines have the same answer.
-func tables(ctx context.Context) (all []table, at int64, err error) {
+// tables reads what the migrations up to a version make, 0 for the newest:
+// parents first, and the version. It asks an SQLite in memory, so that both
+// engines have the same answer.
+func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	memory, err := sql.Open("sqlite", ":memory:?_dqs=0")
 	if err != nil {
 		return nil, 0, err
 	}
 	defer memory.Close()
 	memory.SetMaxOpenConns(1) // each connection would be a store of its own
-	if err := migrate(ctx, goose.DialectSQLite3, memory); err != nil {
+	if err := migrate(ctx, goose.DialectSQLite3, memory, to); err != nil {
 		return nil, 0, err
 	}
 	if at, err = version(ctx, memory); err != nil {
