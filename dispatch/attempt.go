@@ -47,7 +47,8 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 		s.metrics.claims.Tell(ctx, s.giveUp(context.WithoutCancel(ctx), []*work{w}))
 		return
 	}
-	result := s.Sender.Send(context.WithoutCancel(ctx), s.post(w, sub))
+	ctx = context.WithoutCancel(ctx)
+	result := s.Sender.Send(ctx, s.post(ctx, w, sub))
 	s.outcomes <- &delivery.Outcome{
 		Row: &w.Row, Token: w.token, Result: result, Verdict: delivery.Judge(w.Attempts+1, result.OK(), result.SentAt),
 	}
@@ -66,12 +67,19 @@ func (s *Service) recipient(ctx context.Context, w *work) (*subscription.Subscri
 	if err := s.Subscriptions.Fresh(ctx); err != nil {
 		return nil, false // the book's own counter tells
 	}
-	sub := s.Subscriptions.Get(w.Webhook)
-	return sub, sub != nil && sub.Active && !sub.Deleted
+	return s.recipientNow(w.Webhook)
+}
+
+// recipientNow is a subscription that is to be sent to. What is paused stays in
+// the store, where discovery finds it when it is resumed; what is deleted is
+// cancelled there; and what cannot be signed waits until its secret can be read.
+func (s *Service) recipientNow(id string) (*subscription.Subscription, bool) {
+	sub := s.Subscriptions.Get(id)
+	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0
 }
 
 // post is the request of an attempt.
-func (s *Service) post(w *work, sub *subscription.Subscription) sender.Post {
+func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription) sender.Post {
 	// One array for the values: headers are most of what an attempt allocates.
 	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
 	header := http.Header{
@@ -83,7 +91,9 @@ func (s *Service) post(w *work, sub *subscription.Subscription) sender.Post {
 	}
 	return sender.Post{URL: sub.URL, Header: header, Body: w.Envelope, Sign: func(now time.Time) string {
 		// The newest secrets, not those of the moment at which the attempt began: a
-		// connection can take seconds.
+		// connection can take seconds. When the store does not answer now, those that
+		// are known sign.
+		_ = s.Subscriptions.Fresh(ctx)
 		if newest := s.Subscriptions.Get(sub.ID); newest != nil {
 			sub = newest
 		}

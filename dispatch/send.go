@@ -82,7 +82,7 @@ func (s *Service) claim(ctx context.Context) bool {
 	var wants []delivery.Want
 	found := make(map[string]delivery.Claimed, len(claims))
 	for _, c := range claims {
-		if s.wanted(c.Lane) {
+		if _, ok := s.recipientNow(c.Lane); ok {
 			wants = append(wants, delivery.Want{Webhook: c.Lane, Most: c.Most})
 			found[c.Lane] = delivery.Claimed{Next: now.Add(claimPause)}
 		}
@@ -104,14 +104,6 @@ func (s *Service) claim(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// wanted says that a subscription is to be sent to. What is paused stays in the
-// store, where discovery finds it when it is resumed; what is deleted is
-// cancelled there.
-func (s *Service) wanted(webhook string) bool {
-	sub := s.Subscriptions.Get(webhook)
-	return sub != nil && sub.Active && !sub.Deleted
 }
 
 // claimWanted fills in what was found.
@@ -200,7 +192,7 @@ func (s *Service) discover(ctx context.Context) {
 		s.metrics.looks.Tell(ctx, err)
 		s.mu.Lock()
 		for _, l := range lanes {
-			if s.wanted(l.Webhook) {
+			if _, ok := s.recipientNow(l.Webhook); ok {
 				s.queue.Due(l.Webhook, l.Next)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -46,7 +47,9 @@ type got struct {
 func receive(t *testing.T, answer func(got) int) *inbox {
 	t.Helper()
 	r := &inbox{t: t, answer: answer, changed: make(chan struct{})}
-	r.Server = httptest.NewTLSServer(http.HandlerFunc(r.take))
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.take))
+	r.Config.ErrorLog = log.New(io.Discard, "", 0) // connections of killed services
+	r.StartTLS()
 	t.Cleanup(r.Close)
 	r.ca = filepath.Join(t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -41,6 +42,10 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// What net/http says by itself is about clients and receivers, as often as
+			// they like.
+			stdlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
+			stdlog.SetFlags(0)
 			s, err := newService(loaded.Value, log, cmd.OutOrStdout())
 			if err != nil {
 				return err
