@@ -212,3 +212,6 @@ func TestTwoClaimersNeverGetTheSame(t *testing.T) {
 		})
 	}
 }
+
+// wantOf asks for everything of one lane.
+func wantOf(webhook string) []delivery.Want { return []delivery.Want{{Webhook: webhook, Most: 1000}} }

@@ -68,3 +68,14 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 		}
 	})
 }
+
+// wantPlan demands that a statement uses indices.
+func wantPlan(t *testing.T, db *state.DB, query string, args []any, indices ...string) {
+	t.Helper()
+	got := plan(t, db, query, args...)
+	for _, index := range indices {
+		if !strings.Contains(got, index+" ") {
+			t.Errorf("the statement does not use %s:\n%s\n%s", index, query, got)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package delivery_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook := s.webhook(schema.Live, 1)
+		failed, delivered, waiting := s.finished(schema.Live, webhook, 500), s.finished(schema.Live, webhook, 200), s.delivery(schema.Live, webhook)
+		s.pass(time.Hour)
+		path := func(id string) string { return "/v1/deliveries/" + id + "/retry" }
+		for _, old := range []string{failed.ID, delivered.ID} {
+			first := s.do(schema.Live, "POST", path(old), "", "Idempotency-Key", old)
+			got := read[schema.DeliveriesRetried](t, first, 202)
+			if got.Retried != 1 || len(got.IDs) != 1 || got.HasMore {
+				t.Fatalf("got %+v", got)
+			}
+			again := s.do(schema.Live, "POST", path(old), "", "Idempotency-Key", old)
+			if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("got %s, want %s again", again.text, first.text)
+			}
+			s.live("POST", path(old), "{}").refused(t, "twice", 400, schema.InvalidRequest, "id", got.IDs[0])
+			before := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+old, ""), 200).Data
+			now := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+			due := s.Now().Format("2006-01-02T15:04:05.000Z")
+			want := schema.DeliveryDetailed{URL: before.URL, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
+				ID: got.IDs[0], WebhookID: webhook, EventID: before.EventID, EventType: before.EventType, State: schema.DeliveryWaiting,
+				CreatedAt: due, NextAttemptAt: &due, RetryOf: &before.ID,
+			}}
+			if diff := cmp.Diff(want, now); diff != "" || *before.RetriedAs != now.ID || len(before.Attempts) != 1 {
+				t.Errorf("%+v became (-want +got):\n%s", before, diff)
+			}
+		}
+		if !slices.Equal(s.woken, []string{webhook, webhook}) {
+			t.Errorf("woken were %v", s.woken)
+		}
+		record(t, s.DB, s.Now(), outcome(&waiting, "token", 500, s.Now()))
+		s.live("POST", path(waiting.ID), "").refused(t, "one that waits", 400, schema.InvalidRequest, "id", s.Now().Add(10*time.Second).Format("15:04:05.000Z"))
+		s.live("POST", path(s.delivery(schema.Live, webhook).ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
+		other := s.finished(schema.Live, webhook, 500)
+		s.do(schema.Sandbox, "POST", path(other.ID), "").refused(t, "from the sandbox", 404, schema.NotFound, "", "")
+		exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)
+		s.live("POST", path(other.ID), "").refused(t, "another account's", 404, schema.NotFound, "", "")
+		s.live("POST", path("dlv_%00"), "").refused(t, "no id", 404, schema.NotFound, "", "")
+		s.live("POST", path(failed.ID), "[]").refused(t, "an array", 400, schema.InvalidRequest, "", "")
+		s.live("POST", path(failed.ID)+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
+		exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.account, other.ID)
+		exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		s.live("POST", path(other.ID), "").refused(t, "a deleted webhook", 400, schema.InvalidRequest, "webhook_id", "deleted")
+		if n := one[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
+			t.Errorf("%d rows in the audit log, want 2", n)
+		}
+	})
+}
+
+func TestFailedDeliveriesAreRetriedTogether(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
+		var failed []string
+		for range 6 {
+			failed = append(failed, s.finished(schema.Live, webhook, 500).ID)
+			s.finished(schema.Live, webhook, 200)
+			s.pass(24 * time.Hour)
+		}
+		alien := s.finished(schema.Live, other, 500)
+		retry := func(body string) schema.DeliveriesRetried {
+			t.Helper()
+			return read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", body), 202)
+		}
+		olds := func(ids []string) (all []string) {
+			for _, id := range ids {
+				all = append(all, one[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
+			}
+			return all
+		}
+		for _, step := range []struct {
+			span string
+			want []string
+		}{
+			{`,"from":"2026-11-22","to":"2026-11-23"`, failed[1:3]},
+			{`,"from":"2026-11-22","to":"2026-11-23"`, nil},
+			{`,"to":"2026-11-21T06:00:00.123456Z"`, nil},
+			{`,"to":"2026-11-21T06:00:00.123457Z","from":null`, failed[:1]},
+			{``, failed[3:]},
+		} {
+			got := retry(`{"webhook_id":"` + webhook + `"` + step.span + `}`)
+			if diff := cmp.Diff(append([]string{}, step.want...), append([]string{}, olds(got.IDs)...)); diff != "" || got.Retried != len(got.IDs) || got.HasMore {
+				t.Errorf("%s (-want +got):\n%s", step.span, diff)
+			}
+		}
+		if len(s.woken) != 3 || one[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'") != 3 {
+			t.Errorf("%d were woken, want a wake and a row in the audit log for each call that did something", len(s.woken))
+		}
+		if one[string](t, s.DB, "SELECT retried_as FROM delivery WHERE id = $1", alien.ID) != "" {
+			t.Error("another webhook's delivery was retried")
+		}
+		for body, field := range map[string]string{
+			`{}`: "webhook_id", `{"webhook_id":""}`: "webhook_id", `{"webhook_id":1}`: "webhook_id", `{"webhook_id":"x","from":"yesterday"}`: "from", `{"webhook_id":"x","from":"2026-11-23","to":"2026-11-20"}`: "from",
+		} {
+			s.live("POST", "/v1/deliveries/retry", body).refused(t, body, 400, schema.InvalidRequest, field, "")
+		}
+		s.live("POST", "/v1/deliveries/retry", "").refused(t, "no body", 400, schema.InvalidRequest, "", "")
+		s.live("POST", "/v1/deliveries/retry?x=1", "{}").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
+		for _, id := range []string{"wh_none", `\u0000`} {
+			s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+id+`"}`).refused(t, id, 404, schema.NotFound, "", "")
+		}
+		s.do(schema.Sandbox, "POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`).refused(t, "from the sandbox", 404, schema.NotFound, "", "")
+		exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+other+`"}`).refused(t, "a deleted one", 400, schema.InvalidRequest, "webhook_id", "deleted")
+	})
+}
+
+func TestAThousandAreRetriedInOneCall(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook := s.webhook(schema.Live, 1)
+		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
+		do(t, s.DB, func(tx *state.Tx) error {
+			for i := range 1001 {
+				if _, err := tx.Exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
+					VALUES ($1, 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', 'of ' || $1, 1, '', 1, 'failed', 8, 1, '')`, fmt.Sprintf("dlv_01KAHR3M5Q7S9V1X3Z5B7D%04d", i), webhook, s.account); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for i, want := range []int{1000, 1, 0} {
+			got := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`), 202)
+			if got.Retried != want || got.HasMore != (i == 0) || !slices.IsSorted(got.IDs) {
+				t.Errorf("call %d retried %d, more: %v; want %d", i, got.Retried, got.HasMore, want)
+			}
+		}
+		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery old JOIN delivery d ON d.id = old.retried_as AND d.retry_of = old.id WHERE d.state = 'waiting'"); n != 1001 {
+			t.Errorf("%d are linked, want 1001", n)
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package delivery_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+func TestDeliveriesAreListed(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		first, second, sandbox := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2), s.webhook(schema.Sandbox, 3)
+		addAccount(t, s.DB, "acc_other")
+		addWebhook(t, s.DB, "acc_other", schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
+		var all, failed, ofFirst []string
+		events := map[string]string{}
+		for i := range 12 {
+			s.pass(time.Hour)
+			webhook := []string{first, second}[i%2]
+			r := s.delivery(schema.Live, webhook)
+			switch i % 3 {
+			case 0:
+				exec(t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
+				r.Attempts = 7
+				record(t, s.DB, s.Now(), outcome(&r, "token", 500, s.Now()))
+				failed = append(failed, r.ID)
+			case 1:
+				record(t, s.DB, s.Now(), outcome(&r, "token", 200, s.Now()))
+			}
+			all, events[r.ID] = append(all, r.ID), r.EventID
+			if webhook == first {
+				ofFirst = append(ofFirst, r.ID)
+			}
+		}
+		mine := s.delivery(schema.Sandbox, sandbox)
+		for _, list := range [][]string{all, failed, ofFirst} {
+			slices.Reverse(list)
+		}
+		both := slices.DeleteFunc(slices.Clone(failed), func(id string) bool { return !slices.Contains(ofFirst, id) })
+		at := func(hours int) string { return start.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339Nano) }
+		for path, want := range map[string][]string{
+			"/v1/deliveries":                                                       all,
+			"/v1/deliveries?limit=5":                                               all,
+			"/v1/deliveries?state=failed&limit=2":                                  failed,
+			"/v1/deliveries?state=cancelled":                                       nil,
+			"/v1/deliveries?webhook_id=" + first:                                   ofFirst,
+			"/v1/deliveries?state=failed&webhook_id=" + first:                      both,
+			"/v1/deliveries?webhook_id=" + sandbox:                                 nil,
+			"/v1/deliveries?webhook_id=wh_%00":                                     nil,
+			"/v1/deliveries?event_id=" + mine.EventID:                              nil,
+			"/v1/deliveries?event_id=" + events[all[3]]:                            all[3:4],
+			"/v1/deliveries?webhook_id=wh_01KAHR3M5Q7S9V1X3Z5B7D9999":              nil,
+			"/v1/deliveries?from=" + at(3) + "&to=" + at(6):                        all[7:10],
+			"/v1/deliveries?limit=2&from=" + at(3):                                 all[:10],
+			"/v1/deliveries?to=" + at(3):                                           all[10:],
+			"/v1/deliveries?from=2026-11-22":                                       nil,
+			"/v1/deliveries?from=1960-01-01&to=9999-12-31":                         all,
+			"/v1/webhooks/" + first + "/deliveries?limit=4":                        ofFirst,
+			"/v1/webhooks/" + first + "/deliveries?state=failed":                   both,
+			"/v1/webhooks/" + first + "/deliveries?event_id=" + events[ofFirst[2]]: ofFirst[2:3],
+		} {
+			if diff := cmp.Diff(append([]string{}, want...), append([]string{}, s.walk(schema.Live, path)...)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", path, diff)
+			}
+		}
+		if got := s.walk(schema.Sandbox, "/v1/deliveries"); !slices.Equal(got, []string{mine.ID}) {
+			t.Errorf("the sandbox has %v", got)
+		}
+		for path, field := range map[string]string{
+			"?state=lost": "state", "?limit=0": "limit", "?from=now": "from", "?from=2026-11-22&to=2026-11-20": "from", "?cursor=x": "cursor", "?webhook=1": "webhook",
+		} {
+			s.live("GET", "/v1/deliveries"+path, "").refused(t, path, 400, schema.InvalidRequest, field, "")
+		}
+		list := read[schema.List[schema.Delivery]](t, s.live("GET", "/v1/deliveries?limit=1", ""), 200)
+		s.live("GET", "/v1/deliveries?state=failed&cursor="+*list.NextCursor, "").refused(t, "another list's cursor", 400, schema.InvalidRequest, "cursor", "")
+		s.live("GET", "/v1/webhooks/"+first+"/deliveries?webhook_id="+second, "").refused(t, "two webhooks", 400, schema.InvalidRequest, "webhook_id", "")
+		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {
+			s.live("GET", "/v1/webhooks/"+id+"/deliveries", "").refused(t, id, 404, schema.NotFound, "", "webhook")
+		}
+	})
+}
+
+func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook := s.webhook(schema.Live, 1)
+		r := s.delivery(schema.Live, webhook)
+		shown := func() schema.DeliveryDetailed {
+			t.Helper()
+			return read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+r.ID, ""), 200).Data
+		}
+		want := schema.DeliveryDetailed{URL: "https://receiver.example/" + webhook, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
+			ID: r.ID, WebhookID: webhook, EventID: r.EventID, EventType: schema.EventPaymentSucceeded, State: schema.DeliveryWaiting, CreatedAt: "2026-11-21T06:00:00.123Z",
+		}}
+		if diff := cmp.Diff(want, shown()); diff != "" {
+			t.Errorf("while it is leased (-want +got):\n%s", diff)
+		}
+		o := outcome(&r, "token", 0, s.Now())
+		o.Result.Status, o.Result.Stage, o.Result.Body, o.Result.Error = 502, schema.StageStatus, []byte("caf\xe9 \xff\xfe!\x00"), "the answer was 502"
+		record(t, s.DB, s.Now(), o)
+		next := "2026-11-21T06:00:10.123Z"
+		status := 502
+		want.Made, want.NextAttemptAt = 1, &next
+		want.Attempts = []schema.Attempt{{
+			Number: 1, At: "2026-11-21T06:00:00.123Z", DurationMS: 12.345, Stage: schema.StageStatus, HTTPStatus: &status, Error: "the answer was 502", Body: "caf\uFFFD \uFFFD!\x00",
+		}}
+		if diff := cmp.Diff(want, shown()); diff != "" {
+			t.Errorf("after an attempt (-want +got):\n%s", diff)
+		}
+		s.pass(10 * time.Second)
+		again := claim(t, s.DB, wantOf(webhook), lease("two", s.Now().Add(time.Minute)), s.Now())[0].Rows[0]
+		if got := shown(); got.NextAttemptAt != nil {
+			t.Errorf("while an attempt is under way the next is at %s", *got.NextAttemptAt)
+		}
+		s.pass(time.Minute) // whoever had it is gone
+		late := s.Now().Format("2006-01-02T15:04:05.000Z")
+		if got := shown(); got.NextAttemptAt == nil || *got.NextAttemptAt != late {
+			t.Errorf("after a lease the next is at %v, want %s", got.NextAttemptAt, late)
+		}
+		o = outcome(&again, "two", 0, s.Now())
+		o.Result.Stage, o.Result.Error = schema.StageConnect, "nobody listens there"
+		o.Result.Body = nil
+		o.State = schema.DeliveryFailed
+		record(t, s.DB, s.Now(), o)
+		got := shown()
+		if got.State != schema.DeliveryFailed || *got.FinishedAt != late || got.NextAttemptAt != nil || len(got.Attempts) != 2 || got.Attempts[1].HTTPStatus != nil || got.Attempts[1].Number != 2 {
+			t.Errorf("got %+v", got)
+		}
+		s.do(schema.Sandbox, "GET", "/v1/deliveries/"+r.ID, "").refused(t, "from the sandbox", 404, schema.NotFound, "", "delivery")
+		for _, id := range []string{"dlv_none", "%00", strings.Repeat("d", 300)} {
+			s.live("GET", "/v1/deliveries/"+id, "").refused(t, id, 404, schema.NotFound, "", "delivery")
+		}
+		s.live("GET", "/v1/deliveries/"+r.ID+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
+	})
+}
+
+func TestATestEventIsDueAtOnce(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook := s.webhook(schema.Sandbox, 1)
+		e := addEvent(t, s.DB, s.account, schema.Sandbox, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
+		var id string
+		test := func(tx *state.Tx) (err error) { id, err = s.Test(tx, e, webhook); return err }
+		do(t, s.DB, test)
+		if !slices.Equal(s.woken, []string{webhook}) {
+			t.Errorf("woken were %v", s.woken)
+		}
+		rows := claim(t, s.DB, wantOf(webhook), lease("t", s.Now().Add(time.Minute)), s.Now())[0].Rows
+		if len(rows) != 1 || rows[0].ID != id || rows[0].World != schema.Sandbox {
+			t.Errorf("got %+v, want %s", rows, id)
+		}
+		if err := s.DB.Update(t.Context(), test); err == nil || len(s.woken) != 1 {
+			t.Errorf("the same event to the same webhook again: %v", err)
+		}
+		if err := s.DB.Update(t.Context(), func(tx *state.Tx) error {
+			_, err := s.Test(tx, &outbox.Event{ID: "evt_none", Account: s.account}, webhook)
+			return err
+		}); err == nil {
+			t.Error("an event that is not there was delivered")
+		}
+	})
+}
+
+// TestListsUseTheirIndices as claims do.
+func TestListsUseTheirIndices(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		crowd(t, db, 20_000, 100)
+		// Many accounts and events, so that PostgreSQL sees what its indices are for.
+		exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
+			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+			SELECT 'evt_' || CAST(i AS TEXT), 'acc_crowd', 'live', 'payment.succeeded', 1, $1 FROM n`, []byte("{}"))
+		exec(t, db, "UPDATE delivery SET event_id = 'evt_' || CAST(due_at % 5000 AS TEXT)")
+		exec(t, db, "UPDATE delivery SET account_id = 'acc_' || CAST(due_at % 7 AS TEXT) WHERE due_at % 100 > 0")
+		exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
+		exec(t, db, "ANALYZE")
+		for want, of := range map[string]struct {
+			state          schema.DeliveryState
+			webhook, event string
+		}{
+			"delivery_account":        {},
+			"delivery_failed":         {state: schema.DeliveryFailed},
+			"delivery_webhook":        {webhook: "wh_000000000000000001000000001"},
+			"delivery_failed_webhook": {state: schema.DeliveryFailed, webhook: "wh_000000000000000001000000001"},
+		} {
+			query, args := delivery.ListQuery(of.state, of.webhook, of.event)
+			if got := plan(t, db, query, args...); !strings.Contains(got, want+" ") {
+				t.Errorf("%+v does not use %s:\n%s", of, want, got)
+			}
+		}
+	})
+}
