@@ -86,7 +86,7 @@ var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "recorded_at", Type: "DateTime64(6, 'UTC')"},
 }
 
-// Numbers of the table's Enum8 columns.
+// Numbers of the table's Enum8 columns; a stage that is not here is 0, none.
 var (
 	stageNumbers = map[schema.Stage]int8{
 		schema.StageDNS: 1, schema.StageConnect: 2, schema.StageTLS: 3, schema.StageWrite: 4, schema.StageWait: 5, schema.StageStatus: 6,
@@ -103,7 +103,7 @@ var copySettings = clickhouse.Settings{"insert_deduplicate": 0, "distributed_for
 func columns(world schema.World, batch []copied) (all []any, n int) {
 	var ids, events, kinds, webhooks, accounts, retries, faults []string
 	var numbers []uint8
-	var at, recorded []int64
+	var at, recorded []time.Time
 	var durations []uint64
 	var stages, states []int8
 	var statuses, bodies []uint16
@@ -115,7 +115,7 @@ func columns(world schema.World, batch []copied) (all []any, n int) {
 		ids, events, kinds = append(ids, a.id), append(events, a.event), append(kinds, a.kind)
 		webhooks, accounts, retries = append(webhooks, a.webhook), append(accounts, a.account), append(retries, a.retryOf)
 		numbers, faults, stages = append(numbers, uint8(a.number)), append(faults, a.fault), append(stages, stageNumbers[a.stage])
-		at, durations, recorded = append(at, a.at), append(durations, uint64(max(a.duration, 0))), append(recorded, a.recorded)
+		at, durations, recorded = append(at, time.UnixMicro(a.at)), append(durations, uint64(max(a.duration, 0))), append(recorded, time.UnixMicro(a.recorded))
 		statuses, bodies = append(statuses, uint16(a.status)), append(bodies, uint16(a.body))
 		ok := a.status >= 200 && a.status < 300
 		states = append(states, stateNumbers[Judge(int(a.number), ok, time.Time{}).State])

@@ -40,3 +40,12 @@ func (s *Service) CancelDeleted(ctx context.Context, since time.Time) error {
 
 // Purge is what Run does each minute.
 func (s *Service) Purge(ctx context.Context) error { return s.purge(ctx) }
+
+// CopyDue copies everything that is old enough.
+func (c *Copier) CopyDue(ctx context.Context) error { return c.copyDue(ctx) }
+
+// SetMost sets how many attempts go into one insert.
+func (c *Copier) SetMost(n int) { c.most = n }
+
+// SetAgain sets the pause after a failure.
+func (c *Copier) SetAgain(d time.Duration) { c.again = d }

@@ -218,18 +218,24 @@ func (s *site) walk(world schema.World, path string) (ids []string) {
 	}
 }
 
-// counter reads a counter.
+// counter reads one of the service's counters.
 func (s *site) counter(name string) float64 {
 	s.t.Helper()
-	families, err := s.reg.Gather()
+	return counter(s.t, s.reg, name)
+}
+
+// counter reads a counter.
+func counter(t *testing.T, reg *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := reg.Gather()
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for _, f := range families {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetCounter().GetValue()
 		}
 	}
-	s.t.Fatalf("there is no %s", name)
+	t.Fatalf("there is no %s", name)
 	return 0
 }

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "attempt"}} {{.OnCluster}}
     retry_of String COMMENT 'delivery for which a retry by hand made this one; empty for none',
     at DateTime64(6, 'UTC') COMMENT 'when the attempt began, UTC' CODEC(DoubleDelta, LZ4),
     duration UInt64 COMMENT 'how long it took, microseconds',
-    stage Enum8('dns' = 1, 'connect' = 2, 'tls' = 3, 'write' = 4, 'wait' = 5, 'status' = 6) COMMENT 'how far it got; status: there was an answer',
+    stage Enum8('none' = 0, 'dns' = 1, 'connect' = 2, 'tls' = 3, 'write' = 4, 'wait' = 5, 'status' = 6) COMMENT 'how far it got; none: it was broken off before anything, status: there was an answer',
     http_status UInt16 COMMENT 'status of the answer; 0 for none',
     error String COMMENT 'why it was no success; empty for one',
     body_bytes UInt16 COMMENT 'length of what was kept of the answer, bytes, 1024 at most; the text itself is not copied',
