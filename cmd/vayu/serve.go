@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
+	"vayu/dispatch/delivery"
 	"vayu/internal/account"
 	"vayu/internal/api"
 	"vayu/internal/apidoc"
@@ -105,6 +106,9 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {
 		return nil, err
 	}
+	if s.copier, err = delivery.NewCopier(delivery.CopierConfig{DB: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg}); err != nil {
+		return nil, err
+	}
 	if s.query, err = query.New(query.Config{
 		Conn: s.db.Conn(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Log: log, Metrics: reg,
 	}); err != nil {
@@ -176,6 +180,7 @@ func (s *service) run(ctx context.Context) error {
 			return s.serve(ctx, listener)
 		}, Drain: apiDrain + time.Second},
 		{Name: "air", Run: s.air.Run},
+		{Name: "attempts", Run: s.copier.Run},
 	})
 	if s.certificates != nil {
 		parts = append(parts, run.Part{Name: "certificates", Run: s.certificates.Run})

@@ -30,6 +30,7 @@ type webhooks struct {
 	subscriptions *subscription.Book
 	deliveries    *delivery.Service
 	dispatch      *dispatch.Service
+	copier        *delivery.Copier
 }
 
 // newWebhooks wires them. The outbox is there before, because accounts append to

@@ -1,0 +1,105 @@
+//go:build integration
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// broker is a Kafka of a test's own, because the test kills it.
+type broker struct {
+	t       *testing.T
+	dir     string
+	address string
+}
+
+// startBroker starts one, where there is a Kafka to start: VAYU_TEST_KAFKA says
+// so.
+func startBroker(t *testing.T) *broker {
+	t.Helper()
+	if os.Getenv("VAYU_TEST_KAFKA") == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("VAYU_TEST_KAFKA is not set: CI needs Kafka")
+		}
+		t.Skip("VAYU_TEST_KAFKA is not set; .ci/kafka starts a broker and prints it")
+	}
+	dir, err := os.MkdirTemp("", "vayu-kafka-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &broker{t: t, dir: dir}
+	b.address = b.do("start")
+	t.Cleanup(func() { b.do("stop") })
+	return b
+}
+
+// do runs an action of .ci/kafka and returns what it printed.
+func (b *broker) do(action string) string {
+	b.t.Helper()
+	script, err := filepath.Abs("../../.ci/kafka")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	cmd := exec.Command(script, action, b.dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		b.t.Fatalf(".ci/kafka %s: %v", action, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// times is how often something is killed: few by default, because each member of
+// a group that is killed is missed for seconds; VAYU_TEST_KILLS says more.
+func times(t *testing.T, few int) int {
+	t.Helper()
+	text := os.Getenv("VAYU_TEST_KILLS")
+	if text == "" {
+		return few
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("VAYU_TEST_KILLS: %v", err)
+	}
+	return n
+}
+
+// Through Kafka, with the service killed again and again, and then the broker.
+func TestIntegrationNoEventIsLostThroughKafka(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	r := receive(t, nil)
+	flags := r.flags("--kafka", b.address)
+	s := serve(t, t.TempDir(), flags...)
+	s.subscribe(s.live, r, "/", `"payment.succeeded"`)
+	killAndCount(t, r, s.fire("--rate", "500", "--count", "0"), s, times(t, 5), flags)
+}
+
+func TestIntegrationNoEventIsLostWhenTheBrokerIsKilled(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	r := receive(t, nil)
+	s := serve(t, t.TempDir(), r.flags("--kafka", b.address)...)
+	s.subscribe(s.live, r, "/", `"payment.succeeded"`)
+	fire := s.fire("--rate", "200", "--count", "0")
+	for range times(t, 3) {
+		all, _ := r.deliveries()
+		r.wait("deliveries", func(now []got) bool { return len(now) >= len(all)+50 })
+		b.do("kill")
+		s.eventually("", "/readyz", func(r reply) bool { return r.body["kafka"] != "ok" })
+		b.do("start")
+	}
+	fire.interrupt()
+	want := fire.committed()
+	all := r.wait("all events", func(all []got) bool { return distinct(all) >= want })
+	t.Logf("%d events committed, %d deliveries: %d came again", want, len(all), len(all)-distinct(all))
+	s.eventually("", "/readyz", func(r reply) bool {
+		events, _ := r.body["events"].(map[string]any)
+		return r.body["kafka"] == "ok" && events["waiting"] == 0.0
+	})
+}
