@@ -124,6 +124,8 @@ func TestCleaningUsesItsIndices(t *testing.T) {
 		crowd(t, s.DB, 20_000, 1000)
 		exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id < 'wh_000000000000000001000000005'")
 		exec(t, s.DB, "UPDATE delivery SET state = 'delivered', finished_at = due_at WHERE due_at % 2 = 0")
+		exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
+			SELECT id, 1, 1, 1, 'status', 500, '', $1, due_at FROM delivery`, []byte{})
 		exec(t, s.DB, "ANALYZE")
 		for query, c := range map[string]struct {
 			args []any
@@ -132,6 +134,7 @@ func TestCleaningUsesItsIndices(t *testing.T) {
 			delivery.SelectOrphaned: {[]any{0, 1}, []string{"webhook_deleted", "delivery_due"}},
 			delivery.CancelOrphans:  {[]any{"wh", 1, 500}, []string{"delivery_due"}},
 			delivery.SelectOver:     {[]any{1, 500}, []string{"delivery_finished"}},
+			delivery.SelectCopied:   {[]any{1, 2, 500}, []string{"attempt_recorded"}},
 		} {
 			wantPlan(t, s.DB, query, c.args, c.want...)
 		}

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -19,10 +20,14 @@ type copied struct {
 	number, at, duration, status, body, recorded      int64
 }
 
-// selectCopied reads attempts in the order of attempt_recorded.
-const selectCopied = `SELECT a.delivery_id, a.number, d.event_id, e.type, d.webhook_id, d.account_id, d.mode, d.retry_of, a.at, a.duration, a.stage, a.http_status, a.error, length(a.body), a.recorded_at
-	FROM attempt a JOIN delivery d ON d.id = a.delivery_id JOIN event e ON e.id = d.event_id
-	WHERE a.recorded_at `
+// selectCopied reads attempts by attempt_recorded: those of a range in their
+// order, or those of one moment.
+const (
+	selectCopied = `SELECT a.delivery_id, a.number, d.event_id, e.type, d.webhook_id, d.account_id, d.mode, d.retry_of, a.at, a.duration, a.stage, a.http_status, a.error, length(a.body), a.recorded_at
+		FROM attempt a JOIN delivery d ON d.id = a.delivery_id JOIN event e ON e.id = d.event_id `
+	copiedRange  = "WHERE a.recorded_at > $1 AND a.recorded_at <= $2 ORDER BY a.recorded_at LIMIT $3"
+	copiedMoment = "WHERE a.recorded_at = $1"
+)
 
 func scanCopied(row state.Scanner) (a copied, err error) {
 	var mode string
@@ -35,13 +40,13 @@ func scanCopied(row state.Scanner) (a copied, err error) {
 // moment are never in different ones, because the next begins behind it.
 func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
-	all, err := state.All(view, scanCopied, selectCopied+"> $1 AND a.recorded_at <= $2 ORDER BY a.recorded_at LIMIT $3", c.after, until, c.most+1)
+	all, err := state.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
 	if err != nil {
 		return nil, fmt.Errorf("reading attempts to copy: %w", err)
 	}
 	n := whole(all, c.most)
 	if n == 0 && len(all) > 0 { // more of one moment than a batch has
-		all, err = state.All(view, scanCopied, selectCopied+"= $1", all[0].recorded)
+		all, err = state.All(view, scanCopied, selectCopied+copiedMoment, all[0].recorded)
 		if err != nil {
 			return nil, fmt.Errorf("reading attempts to copy: %w", err)
 		}
@@ -136,15 +141,12 @@ func (c *Copier) store(ctx context.Context, world schema.World, batch []copied) 
 }
 
 func (c *Copier) insert(ctx context.Context, database string, values []any) error {
-	names := ""
+	names := make([]string, len(copiedColumns))
 	for i, column := range copiedColumns {
-		if i > 0 {
-			names += ", "
-		}
-		names += column.Name
+		names[i] = column.Name
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(copySettings), clickhouse.WithColumnNamesAndTypes(copiedColumns))
-	batch, err := c.Conn.PrepareBatch(ctx, "INSERT INTO "+database+".attempt ("+names+")")
+	batch, err := c.Conn.PrepareBatch(ctx, "INSERT INTO "+database+".attempt ("+strings.Join(names, ", ")+")")
 	if err != nil {
 		return fmt.Errorf("preparing the insert: %w", err)
 	}

@@ -109,9 +109,10 @@ func (c *Copier) run(ctx context.Context) error {
 	for {
 		pause := copyEvery
 		err := c.copyDue(ctx)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the end of ctx is the reason, and no fault
+		}
 		switch {
-		case ctx.Err() != nil:
-			return nil
 		case err != nil:
 			c.failed.Inc()
 			if !c.away {

@@ -19,6 +19,7 @@ const (
 	SelectOrphaned = selectOrphaned
 	CancelOrphans  = cancelOrphans
 	SelectOver     = selectOver
+	SelectCopied   = selectCopied + copiedRange
 )
 
 // RecordOutcomes is for a full group.

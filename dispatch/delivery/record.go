@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"vayu/internal/state"
@@ -107,9 +108,15 @@ func insertAttempts(tx *state.Tx, outcomes []*Outcome, numbers map[string]int64,
 				body = []byte{}
 			}
 			args = append(args, o.Row.ID, numbers[o.Row.ID], r.SentAt.UnixMicro(), r.Duration.Microseconds(), string(r.Stage),
-				r.Status, r.Error, body, recorded)
+				r.Status, storable(r.Error), body, recorded)
 		}
 		_, err := tx.Exec(text, args...)
 		return err
 	})
+}
+
+// storable is a text that PostgreSQL takes, too: what a receiver sends must not
+// undo the other outcomes of its group.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

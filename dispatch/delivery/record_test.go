@@ -94,6 +94,19 @@ func TestAnAttemptIsStoredWithWhatFollows(t *testing.T) {
 	})
 }
 
+func TestAnyErrorTextIsStored(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, db *state.DB) {
+		rows := leased(t, db, 1)
+		o := outcome(&rows[0], "mine", 500, start)
+		o.Result.Error, o.Result.Body = "malformed \x00 \xff header", []byte{0, 0xff}
+		record(t, db, start, o)
+		if got := one[string](t, db, "SELECT error FROM attempt"); got != "malformed \uFFFD \uFFFD header" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
 // TestAStaleOutcomeChangesNothing, unless the receiver has the event.
 func TestAStaleOutcomeChangesNothing(t *testing.T) {
 	t.Parallel()
