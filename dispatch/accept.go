@@ -124,14 +124,14 @@ func (s *Service) take(asked map[string]int, rows []delivery.Row, taken delivery
 }
 
 // due notes what was stored and not leased, and says whether there was any.
-func (s *Service) due(group []order, now time.Time) (any bool) {
+func (s *Service) due(group []order, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range group {
 		if o := &group[i]; o.active && !o.Lease {
 			s.queue.Due(o.Webhook, now)
-			any = true
+			some = true
 		}
 	}
-	return any
+	return some
 }

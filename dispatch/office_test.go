@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -38,7 +39,6 @@ type office struct {
 	db     *state.DB
 	outbox *outbox.Outbox
 	book   *subscription.Book
-	ctx    context.Context //nolint:containedctx // of the parts that run
 }
 
 // open is an office that does not run.
@@ -92,8 +92,8 @@ func (o *office) run() (stop func()) {
 	begin("dispatch", o.Run)
 	begin("outbox", func(ctx context.Context) error { return o.outbox.Run(ctx, o.Service) })
 	stop = sync.OnceFunc(func() {
-		for i := len(stops) - 1; i >= 0; i-- {
-			stops[i]()
+		for _, stop := range slices.Backward(stops) {
+			stop()
 		}
 	})
 	o.Cleanup(stop)

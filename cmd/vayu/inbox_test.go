@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -92,7 +93,7 @@ func (r *inbox) take(w http.ResponseWriter, req *http.Request) {
 func (r *inbox) deliveries() ([]got, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.all[:len(r.all):len(r.all)], r.changed
+	return slices.Clip(r.all), r.changed
 }
 
 // wait waits until what has arrived is enough.

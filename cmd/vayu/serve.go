@@ -100,7 +100,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
 		return nil, err
 	}
-	if err = s.newWebhooks(cfg, log, reg); err != nil {
+	if err := s.newWebhooks(cfg, log, reg); err != nil {
 		return nil, err
 	}
 	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -113,8 +114,7 @@ func (w *webhooks) parts() []run.Part {
 	return append(parts,
 		run.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.Take) }},
 		run.Part{Name: "outbox", Run: func(ctx context.Context) error {
-			defer w.log.Close()
-			return w.outbox.Run(ctx, w.log)
+			return errors.Join(w.outbox.Run(ctx, w.log), w.log.Close())
 		}})
 }
 

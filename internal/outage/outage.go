@@ -37,10 +37,11 @@ func (o *Outage) Tell(ctx context.Context, err error) {
 			o.failures.Inc()
 		}
 		if !o.on.Swap(true) {
-			o.log.WarnContext(ctx, o.what+" does not answer", "doing", o.doing, "meanwhile", o.meanwhile, "error", err)
+			o.log.WarnContext(ctx, o.what+" does not answer", //nolint:sloglint // one of a few constants
+				"doing", o.doing, "meanwhile", o.meanwhile, "error", err)
 		}
 	case o.on.Load() && o.on.Swap(false):
-		o.log.InfoContext(ctx, o.what+" answers again", "doing", o.doing)
+		o.log.InfoContext(ctx, o.what+" answers again", "doing", o.doing) //nolint:sloglint // the same
 	}
 }
 
