@@ -215,10 +215,10 @@ func TestAStoreThatFailsEndsTheFire(t *testing.T) {
 		err := volley{rate: 100}.fire(t.Context(), tally, func(ctx context.Context, n int64) error {
 			begun.Add(1)
 			time.Sleep(45 * time.Millisecond)
-			switch {
-			case n == 10:
+			switch n {
+			case 10:
 				return away
-			case n == 11:
+			case 11:
 				<-ctx.Done() // it waited for its turn
 				return ctx.Err()
 			}

@@ -20,6 +20,14 @@ const (
 type backlog struct {
 	waiting atomic.Int64
 	oldest  atomic.Int64 // when it was made, in microseconds; 0 for none
+	clear   atomic.Int64 // when the relay last saw that nothing waits, in microseconds
+}
+
+// none notes that nothing waits.
+func (b *backlog) none(now time.Time) {
+	b.clear.Store(now.UnixMicro())
+	b.waiting.Store(0)
+	b.oldest.Store(0)
 }
 
 // Backlog is how many events wait for the relay and how long the oldest has
@@ -38,7 +46,9 @@ func (o *Outbox) watch(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		o.metrics.looking.Tell(ctx, o.look(ctx))
+		if time.Since(time.UnixMicro(o.backlog.clear.Load())) >= watchEvery { // else the relay has just looked
+			o.metrics.looking.Tell(ctx, o.look(ctx))
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -10,11 +10,10 @@ const (
 	quickPoll = 3 * time.Millisecond
 	// quickFor is how long it goes on so after the last that it has found.
 	quickFor = 2 * time.Second
-	// slowPollFile and slowPollServer are where the pause ends up when nothing is
-	// found. A look costs 35 µs on SQLite and a round trip of some 150 µs on
-	// PostgreSQL, so that an idle relay takes about 0.15 % of a core.
-	slowPollFile   = 25 * time.Millisecond
-	slowPollServer = 100 * time.Millisecond
+	// slowPoll is where the pause ends up when nothing is found. A look from idle
+	// costs some 200 µs on either engine, most of it for waking up, so that an idle
+	// relay takes about 0.2 % of a core (BenchmarkIdle).
+	slowPoll = 150 * time.Millisecond
 	// firstRetry and lastRetry are the pauses after a failure; each is twice the
 	// one before.
 	firstRetry = 100 * time.Millisecond
@@ -24,7 +23,6 @@ const (
 // pace says how long the relay pauses before it looks again. Its zero value has
 // found nothing and failed never.
 type pace struct {
-	slow  time.Duration // the longest pause while all is well
 	quick time.Time     // until then each pause is the shortest
 	last  time.Duration // the pause before this one
 	retry time.Duration // the pause after the next failure but one
@@ -39,7 +37,7 @@ func (p *pace) idle(now time.Time) time.Duration {
 	if now.Before(p.quick) {
 		return quickPoll
 	}
-	p.last = min(max(2*p.last, quickPoll), p.slow)
+	p.last = min(max(2*p.last, quickPoll), slowPoll)
 	return p.last
 }
 

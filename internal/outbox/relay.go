@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"math/bits"
 	"slices"
@@ -28,12 +29,12 @@ type relay struct {
 // relay brings events on until ctx ends.
 func (o *Outbox) relay(ctx context.Context, to Publisher) {
 	r := relay{Outbox: o, to: to}
-	p := pace{slow: slowPollServer}
-	if o.DB.Name() == "sqlite" {
-		p.slow = slowPollFile
-	}
+	var p pace
 	for woken := true; ctx.Err() == nil; {
-		safe, err := r.pass(ctx)
+		safe, err := 0, error(nil)
+		if woken || !r.empty(ctx) {
+			safe, err = r.pass(ctx)
+		}
 		if safe > 0 && !woken {
 			p.found(time.Now())
 		}
@@ -44,6 +45,18 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 		}
 		woken = o.await(ctx, p.idle(time.Now()))
 	}
+}
+
+// empty says that nothing waits, for less than reading it costs. When it cannot
+// tell it is false, and reading says what is wrong.
+func (o *Outbox) empty(ctx context.Context) bool {
+	var id string
+	err := o.DB.View(ctx).QueryRow("SELECT event_id FROM outbox LIMIT 1").Scan(&id)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return false
+	}
+	o.backlog.none(time.Now())
+	return true
 }
 
 // await waits until something is committed in this process, or for a while; it
