@@ -102,3 +102,29 @@ func BenchmarkLanes(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkClaim measures claims of 512 due deliveries of one lane, and of 8 each
+// of 64 lanes, among a million that wait.
+func BenchmarkClaim(b *testing.B) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		for _, lanes := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/lanes=%d", engine, lanes), func(b *testing.B) {
+				db := benchStores[engine](b)
+				crowd(b, db, 1_000_000, 100)
+				now, turn := start.Add(time.Hour), 0
+				rows := 0
+				for b.Loop() {
+					turn++
+					wants := make([]delivery.Want, lanes)
+					for i := range wants {
+						wants[i] = delivery.Want{Webhook: fmt.Sprintf("wh_00000000000000000%d", 1_000_000_000+(turn+i)%100), Most: 512 / lanes}
+					}
+					for _, got := range claim(b, db, wants, lease(fmt.Sprint(turn), now.Add(time.Hour)), now) {
+						rows += len(got.Rows)
+					}
+				}
+				b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(rows), "µs/row")
+			})
+		}
+	}
+}
