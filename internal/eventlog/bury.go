@@ -97,15 +97,20 @@ func (l *Log) bury(ctx context.Context, dead []deceased) (left []deceased, err e
 		records[i] = d.epitaph()
 	}
 	acked, err := l.write(ctx, l.DeadTopic, records)
+	var first *deceased
 	for i, is := range acked {
 		if !is {
 			left = append(left, dead[i])
 			continue
 		}
-		d := dead[i]
-		l.metrics.buried.WithLabelValues(d.fault.reason).Inc()
-		l.Log.WarnContext(ctx, "a message went to the dead topic", "topic", d.message.Topic, "partition", d.message.Partition,
-			"offset", d.message.Offset, "reason", d.fault.reason, "error", d.fault.err)
+		l.metrics.buried.WithLabelValues(dead[i].fault.reason).Inc()
+		if first == nil {
+			first = &dead[i]
+		}
+	}
+	if first != nil {
+		l.Log.WarnContext(ctx, "messages went to the dead topic", "messages", len(dead)-len(left), "topic", first.message.Topic,
+			"partition", first.message.Partition, "offset", first.message.Offset, "reason", first.fault.reason, "error", first.fault.err)
 	}
 	return left, err
 }

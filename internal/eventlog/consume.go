@@ -117,16 +117,14 @@ func (r *reader) awaitTopics() bool {
 func (r *reader) groupConfig() kafka.ConsumerGroupConfig {
 	return kafka.ConsumerGroupConfig{
 		ID: r.Group, Brokers: r.Brokers, Topics: []string{r.Topic},
-		Dialer:                 r.door.dialer(),
-		HeartbeatInterval:      heartbeat,
-		SessionTimeout:         session,
-		RebalanceTimeout:       rebalance,
-		JoinGroupBackoff:       r.pace.retry,
-		WatchPartitionChanges:  true,
-		PartitionWatchInterval: r.pace.watch,
-		StartOffset:            kafka.FirstOffset,
-		Logger:                 r.chatter(),
-		ErrorLogger:            r.chatter(),
+		Dialer:            r.door.dialer(),
+		HeartbeatInterval: heartbeat,
+		SessionTimeout:    session,
+		RebalanceTimeout:  rebalance,
+		JoinGroupBackoff:  r.pace.retry,
+		StartOffset:       kafka.FirstOffset,
+		Logger:            r.chatter(),
+		ErrorLogger:       r.chatter(),
 	}
 }
 

@@ -138,48 +138,56 @@ func TestWhatCouldNotBeCommittedComesAgain(t *testing.T) {
 
 func TestTwoMembersShareAndHandOver(t *testing.T) {
 	t.Parallel()
-	one := newLog(t, fakeBroker(t).ListenAddrs(), nil)
-	two := another(t, one)
-	all, ofOne, ofTwo := newBasket(), newBasket(), newBasket()
-	both := func(b *basket) Take {
-		return func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
-			if _, err := b.take(ctx, batch); err != nil {
-				return nil, err
+	each(t, func(t *testing.T, brokers []string) {
+		one := newLog(t, brokers, nil)
+		two := another(t, one)
+		all, ofOne, ofTwo := newBasket(), newBasket(), newBasket()
+		both := func(b *basket) Take {
+			return func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
+				if _, err := b.take(ctx, batch); err != nil {
+					return nil, err
+				}
+				return all.take(ctx, batch)
 			}
-			return all.take(ctx, batch)
 		}
-	}
-	stopOne := consume(t, one, both(ofOne))
-	publish(t, one, testEvents(t, 0, 300)...)
-	all.await(t, 300)
-	consume(t, two, both(ofTwo))
-	sent := 300
-	for ofTwo.different() == 0 { // until the second has a share
-		publish(t, one, testEvents(t, sent, 50)...)
-		sent += 50
-		all.await(t, sent)
-	}
-	stopOne()
-	publish(t, two, testEvents(t, sent, 100)...)
-	all.await(t, sent+100)
+		stopOne := consume(t, one, both(ofOne))
+		publish(t, one, testEvents(t, 0, 300)...)
+		all.await(t, 300)
+		consume(t, two, both(ofTwo))
+		sent := 300
+		for ofTwo.different() == 0 { // until the second has a share
+			publish(t, one, testEvents(t, sent, 50)...)
+			sent += 50
+			all.await(t, sent)
+		}
+		stopOne()
+		publish(t, two, testEvents(t, sent, 100)...)
+		all.await(t, sent+100)
+	})
 }
 
 func TestANewPartitionIsReadFromItsStart(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t).ListenAddrs(), func(c *Config) { c.Partitions = 1 })
-	got := newBasket()
-	consume(t, l, got.take)
-	publish(t, l, testEvents(t, 0, 100)...)
-	client := &kafka.Client{Addr: l.addr}
-	reply, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
-		Topics: []kafka.TopicPartitionsConfig{{Name: l.Topic, Count: 5}},
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, func(c *Config) { c.Partitions = 1 })
+		got := newBasket()
+		consume(t, l, got.take)
+		publish(t, l, testEvents(t, 0, 100)...)
+		client := &kafka.Client{Addr: l.addr}
+		reply, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
+			Topics: []kafka.TopicPartitionsConfig{{Name: l.Topic, Count: 5}},
+		})
+		if err != nil || reply.Errors[l.Topic] != nil {
+			t.Fatal(err, reply)
+		}
+		l.transport.CloseIdleConnections() // what it remembers is seconds old
+		// Their leaders may not know of it at once.
+		eventually(t, "all are published", func() bool {
+			_, err := l.Publish(t.Context(), testEvents(t, 100, 100))
+			return err == nil
+		})
+		got.await(t, 200)
 	})
-	if err != nil || reply.Errors[l.Topic] != nil {
-		t.Fatal(err, reply)
-	}
-	l.transport.CloseIdleConnections() // what it remembers is seconds old
-	publish(t, l, testEvents(t, 100, 100)...)
-	got.await(t, 200)
 }
 
 func TestALeaverLeavesTheGroup(t *testing.T) {
@@ -245,40 +253,44 @@ func TestConsumeGoesOnWhenTheBrokerIsBack(t *testing.T) {
 
 func TestAPlaceBehindTheEndIsGivenUpForTheStart(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t).ListenAddrs(), func(c *Config) { c.Partitions = 1 })
-	publish(t, l, testEvents(t, 0, 20)...)
-	client := &kafka.Client{Addr: l.addr}
-	reply, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
-		GroupID: l.Group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{l.Topic: {{Partition: 0, Offset: 1000}}},
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, func(c *Config) { c.Partitions = 1 })
+		publish(t, l, testEvents(t, 0, 20)...)
+		client := &kafka.Client{Addr: l.addr}
+		reply, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+			GroupID: l.Group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{l.Topic: {{Partition: 0, Offset: 1000}}},
+		})
+		if err != nil || reply.Topics[l.Topic][0].Error != nil {
+			t.Fatal(err, reply)
+		}
+		got := newBasket()
+		consume(t, l, got.take)
+		got.await(t, 20)
+		if got := counted(t, l, "resets_total", resetTruncated); got != 1 {
+			t.Errorf("counted %v resets, want 1", got)
+		}
 	})
-	if err != nil || reply.Topics[l.Topic][0].Error != nil {
-		t.Fatal(err, reply)
-	}
-	got := newBasket()
-	consume(t, l, got.take)
-	got.await(t, 20)
-	if got := counted(t, l, "resets_total", resetTruncated); got != 1 {
-		t.Errorf("counted %v resets, want 1", got)
-	}
 }
 
 func TestLagIsWhatIsNotFinished(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t).ListenAddrs(), nil)
-	publish(t, l, testEvents(t, 0, 70)...)
-	open := make(chan struct{})
-	got := newBasket()
-	consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
-		select {
-		case <-open:
-			return got.take(ctx, batch)
-		default:
-			return nil, errors.New("not yet")
-		}
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		publish(t, l, testEvents(t, 0, 70)...)
+		open := make(chan struct{})
+		got := newBasket()
+		consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
+			select {
+			case <-open:
+				return got.take(ctx, batch)
+			default:
+				return nil, errors.New("not yet")
+			}
+		})
+		eventually(t, "the lag is 70", func() bool { return counted(t, l, "lag_messages") == 70 })
+		publish(t, l, testEvents(t, 70, 30)...)
+		eventually(t, "the lag is 100", func() bool { return counted(t, l, "lag_messages") == 100 })
+		close(open)
+		eventually(t, "the lag is 0", func() bool { return got.different() == 100 && counted(t, l, "lag_messages") == 0 })
 	})
-	eventually(t, "the lag is 70", func() bool { return counted(t, l, "lag_messages") == 70 })
-	publish(t, l, testEvents(t, 70, 30)...)
-	eventually(t, "the lag is 100", func() bool { return counted(t, l, "lag_messages") == 100 })
-	close(open)
-	eventually(t, "the lag is 0", func() bool { return got.different() == 100 && counted(t, l, "lag_messages") == 0 })
 }

@@ -117,7 +117,7 @@ func ask(ctx context.Context, broker string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()                         // it was only read from
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // what waits for an answer wakes up
 	if _, err := conn.ApiVersions(); err != nil {
 		return fmt.Errorf("asking %s: %w", broker, err)

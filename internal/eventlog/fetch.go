@@ -54,7 +54,7 @@ func (p *partition) visit() error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // what it had is read, or comes again
 	// The end of the generation wakes up who waits for an answer.
 	defer context.AfterFunc(p.over, func() { _ = conn.Close() })()
 	if err := p.begin(conn); err != nil {

@@ -50,6 +50,20 @@ func fakeBroker(tb testing.TB, more ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
+// each runs a test on a broker in this process and on a real one, as the subtests
+// "fake" and "real".
+func each(t *testing.T, do func(t *testing.T, brokers []string)) {
+	t.Helper()
+	t.Run("fake", func(t *testing.T) {
+		t.Parallel()
+		do(t, fakeBroker(t).ListenAddrs())
+	})
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		do(t, []string{realBroker(t)})
+	})
+}
+
 // quick is the pace of tests.
 func quick() pace {
 	return pace{publish: patience, retry: 5 * time.Millisecond, watch: 50 * time.Millisecond, truncation: 50 * time.Millisecond}

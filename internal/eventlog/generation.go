@@ -13,7 +13,7 @@ const (
 	mostBytes  = 8 << 20
 	// linger is how long a batch waits for more after its first message: long
 	// enough for what is on its way from several partitions, and not felt.
-	linger = 2 * time.Millisecond
+	linger = time.Millisecond
 	// ahead is how many messages are fetched while a batch is being taken.
 	ahead = 64
 )
@@ -55,7 +55,7 @@ func (r *reader) serve(gen *kafka.Generation) {
 		p := &partition{generation: g, id: place.ID, offset: place.Offset}
 		gen.Start(func(context.Context) { p.fetch() })
 	}
-	gen.Start(func(context.Context) { g.watchLag() })
+	gen.Start(func(context.Context) { g.watch() })
 	for {
 		batch := g.collect()
 		if len(batch) == 0 || !g.finish(batch) {

@@ -21,23 +21,25 @@ import (
 
 func TestEventsArriveAsTheyWereInTheOrderOfTheirAccount(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t).ListenAddrs(), nil)
-	want := testEvents(t, 0, 600)
-	got := newBasket()
-	consume(t, l, got.take)
-	publish(t, l, want[:500]...)
-	publish(t, l, want[500:]...)
-	got.await(t, len(want))
-	if diff := cmp.Diff(byAccount(want), byAccount(got.events)); diff != "" {
-		t.Errorf("order of the accounts (-want +got):\n%s", diff)
-	}
-	slices.SortFunc(got.events, func(a, b outbox.Event) int { return strings.Compare(a.ID, b.ID) })
-	if diff := cmp.Diff(want, got.events); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	if got, want := counted(t, l, "published_total"), float64(len(want)); got != want {
-		t.Errorf("published %v, want %v", got, want)
-	}
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		want := testEvents(t, 0, 600)
+		got := newBasket()
+		consume(t, l, got.take)
+		publish(t, l, want[:500]...)
+		publish(t, l, want[500:]...)
+		got.await(t, len(want))
+		if diff := cmp.Diff(byAccount(want), byAccount(got.events)); diff != "" {
+			t.Errorf("order of the accounts (-want +got):\n%s", diff)
+		}
+		slices.SortFunc(got.events, func(a, b outbox.Event) int { return strings.Compare(a.ID, b.ID) })
+		if diff := cmp.Diff(want, got.events); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if got, want := counted(t, l, "published_total"), float64(len(want)); got != want {
+			t.Errorf("published %v, want %v", got, want)
+		}
+	})
 }
 
 // javaPartitions are those of kafka-clients 4.1.1 for some keys and twelve
@@ -48,20 +50,22 @@ var javaPartitions = map[string]int32{
 
 func TestOtherClientsFindTheSamePartition(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t).ListenAddrs(), func(c *Config) { c.Partitions = 12 })
-	if err := l.makeTopics(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	partitions, err := l.partitions(t.Context(), l.Topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, want := range javaPartitions {
-		lanes, _ := l.assign([]record{{key: []byte(key)}}, partitions)
-		if got := lanes[0].partition; got != want {
-			t.Errorf("%s goes to partition %d, want %d", key, got, want)
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, func(c *Config) { c.Partitions = 12 })
+		if err := l.makeTopics(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-	}
+		partitions, err := l.partitions(t.Context(), l.Topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range javaPartitions {
+			lanes, _ := l.assign([]record{{key: []byte(key)}}, make([]bool, 1), partitions)
+			if got := lanes[0].partition; got != want {
+				t.Errorf("%s goes to partition %d, want %d", key, got, want)
+			}
+		}
+	})
 }
 
 // answerProduce answers each partition of a request by itself.
@@ -91,7 +95,7 @@ func TestWhatAPartitionDidNotTakeIsNotSafe(t *testing.T) {
 	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		return answerProduce(request, func(_ string, p kmsg.ProduceRequestTopicPartition) int16 {
 			if p.Partition == 2 {
-				return kerr.NotLeaderForPartition.Code
+				return kerr.RequestTimedOut.Code
 			}
 			return 0
 		}), nil, true
@@ -103,7 +107,7 @@ func TestWhatAPartitionDidNotTakeIsNotSafe(t *testing.T) {
 		}
 	}
 	safe, err := l.Publish(t.Context(), events)
-	if !errors.Is(err, kafka.NotLeaderForPartition) {
+	if !errors.Is(err, kafka.RequestTimedOut) {
 		t.Errorf("got the error %v, want that of partition 2", err)
 	}
 	var got []string
@@ -117,6 +121,38 @@ func TestWhatAPartitionDidNotTakeIsNotSafe(t *testing.T) {
 		t.Errorf("counted %v failures, want 1", got)
 	}
 	publish(t, l, events...) // and the next call works
+}
+
+func TestWhatAPartitionRefusesForAMomentIsSentAgain(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.NotLeaderForPartition.Code }), nil, true
+	})
+	publish(t, l, testEvents(t, 0, 100)...)
+	got := newBasket()
+	consume(t, l, got.take)
+	got.await(t, 100)
+	if len(got.events) != 100 {
+		t.Errorf("%d events came, want 100", len(got.events))
+	}
+}
+
+func TestAPartitionThatRefusesForLongIsAnError(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	attempts := 0
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		attempts++
+		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.NotEnoughReplicas.Code }), nil, true
+	})
+	safe, err := l.Publish(t.Context(), testEvents(t, 0, 100))
+	if len(safe) != 0 || !errors.Is(err, kafka.NotEnoughReplicas) || attempts != 4 {
+		t.Errorf("got %d events and %v after %d attempts, want an error after 4", len(safe), err, attempts)
+	}
 }
 
 func TestTopicsAreMadeAndOldOnesLeftAlone(t *testing.T) {
@@ -138,34 +174,38 @@ func TestTopicsAreMadeAndOldOnesLeftAlone(t *testing.T) {
 
 func TestOverLongEventHoldsBackItsAccountOnly(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t).ListenAddrs(), nil)
-	long := testEvent(t, 1, "acc_long")
-	long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", mostEnvelope)))
-	batch := []outbox.Event{testEvent(t, 0, "acc_long"), long, testEvent(t, 2, "acc_long"), testEvent(t, 3, "acc_other")}
-	safe, err := l.Publish(t.Context(), batch)
-	if !errors.Is(err, ErrTooLong) {
-		t.Errorf("got %v, want ErrTooLong", err)
-	}
-	if diff := cmp.Diff([]outbox.Event{batch[0], batch[3]}, safe); diff != "" {
-		t.Errorf("safe (-want +got):\n%s", diff)
-	}
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		long := testEvent(t, 1, "acc_long")
+		long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", mostEnvelope)))
+		batch := []outbox.Event{testEvent(t, 0, "acc_long"), long, testEvent(t, 2, "acc_long"), testEvent(t, 3, "acc_other")}
+		safe, err := l.Publish(t.Context(), batch)
+		if !errors.Is(err, ErrTooLong) {
+			t.Errorf("got %v, want ErrTooLong", err)
+		}
+		if diff := cmp.Diff([]outbox.Event{batch[0], batch[3]}, safe); diff != "" {
+			t.Errorf("safe (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestMoreThanARequestGoesInSeveral(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t).ListenAddrs(), nil)
-	events := make([]outbox.Event, 30)
-	for i := range events {
-		events[i] = testEvent(t, i, "acc_1")
-		events[i].Envelope = slices.Concat(events[i].Envelope, []byte(strings.Repeat(" ", 200<<10)))
-	}
-	got := newBasket()
-	consume(t, l, got.take)
-	publish(t, l, events...)
-	got.await(t, len(events))
-	if diff := cmp.Diff(byAccount(events), byAccount(got.events)); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		events := make([]outbox.Event, 30)
+		for i := range events {
+			events[i] = testEvent(t, i, "acc_1")
+			events[i].Envelope = slices.Concat(events[i].Envelope, []byte(strings.Repeat(" ", 200<<10)))
+		}
+		got := newBasket()
+		consume(t, l, got.take)
+		publish(t, l, events...)
+		got.await(t, len(events))
+		if diff := cmp.Diff(byAccount(events), byAccount(got.events)); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestATopicThatTakesLessGetsLessAtOnce(t *testing.T) {

@@ -100,7 +100,7 @@ func (f fault) Unwrap() error { return f.err }
 var (
 	legalID      = regexp.MustCompile(`^evt_[0-9A-Za-z]{1,60}$`)
 	legalType    = regexp.MustCompile(`^[a-z]+(\.[a-z_]+)+$`)
-	legalAccount = regexp.MustCompile(`^[!-~]+$`)
+	legalAccount = regexp.MustCompile(`^[[:graph:]]+$`)
 )
 
 // mostMicros is the end of the year 9999, the last that a time in JSON can say.

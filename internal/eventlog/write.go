@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -35,30 +36,57 @@ type lane struct {
 // sending when its caller has given up, and waits for a timer to send what it has.
 // Here each leader gets one request for all of its partitions, and a partition's
 // first failure is its last request.
+//
+// A partition that has just been made, or has just got another leader, refuses for
+// a moment; what it refused is not in the log, and is sent again here.
 func (l *Log) write(ctx context.Context, topic string, records []record) (acked []bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.publish)
 	defer cancel()
 	acked = make([]bool, len(records))
-	defer func() {
-		if err != nil {
-			// What the transport knows of leaders, and the connections that it keeps,
-			// may be those of before; the next call begins afresh.
-			l.transport.CloseIdleConnections()
-			l.made.Store(false)
+	for pause := newBackoff(shortly); ; {
+		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
+			return acked, nil
 		}
-	}()
+		// What the transport knows of leaders, and the connections that it keeps, may
+		// be those of before; the next attempt begins afresh.
+		l.transport.CloseIdleConnections()
+		l.made.Store(false)
+		if pause.next > shortlyMost || !isRefusal(err) || !pause.wait(ctx) {
+			return acked, err
+		}
+	}
+}
+
+// shortly is the first pause before what was refused is sent again, and
+// shortlyMost the last: 20 + 40 + 80 ms. A partition that is away for longer must
+// not hold up the others.
+const (
+	shortly     = 20 * time.Millisecond
+	shortlyMost = 80 * time.Millisecond
+)
+
+// isRefusal is whether a broker said that it has not kept what it was sent, and
+// will perhaps soon.
+func isRefusal(err error) bool {
+	return slices.ContainsFunc([]kafka.Error{
+		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
+	}, func(code kafka.Error) bool { return errors.Is(err, code) })
+}
+
+// writeOnce sends what is not acknowledged, and notes what is then.
+func (l *Log) writeOnce(ctx context.Context, topic string, records []record, acked []bool) error {
 	if err := l.makeTopics(ctx); err != nil {
-		return acked, err
+		return err
 	}
 	partitions, err := l.partitions(ctx, topic)
 	if err != nil {
-		return acked, fmt.Errorf("asking for the partitions of %s: %w", topic, err)
+		return fmt.Errorf("asking for the partitions of %s: %w", topic, err)
 	}
-	lanes, tooLong := l.assign(records, partitions)
+	lanes, tooLong := l.assign(records, acked, partitions)
 	for {
 		requests := nextRound(records, lanes)
 		if len(requests) == 0 {
-			break
+			return errors.Join(tooLong, firstFault(lanes))
 		}
 		var sending sync.WaitGroup
 		for _, request := range requests {
@@ -71,7 +99,6 @@ func (l *Log) write(ctx context.Context, topic string, records []record) (acked 
 			}
 		}
 	}
-	return acked, errors.Join(tooLong, firstFault(lanes))
 }
 
 // settle is the end of a round.
@@ -118,10 +145,10 @@ func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.Response
 	return topics[0].Partitions, nil
 }
 
-// assign sorts records into lanes by the hash of their key, murmur2 as Kafka's
+// assign sorts records that are not acknowledged into lanes by the hash of their key, murmur2 as Kafka's
 // own clients do it, so that others write to the same partition. An over-long
 // record is left out, with all that follow of its key.
-func (l *Log) assign(records []record, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
+func (l *Log) assign(records []record, acked []bool, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
 	numbers := make([]int, len(partitions))
 	for i := range numbers {
 		numbers[i] = i
@@ -129,7 +156,7 @@ func (l *Log) assign(records []record, partitions []metadata.ResponsePartition) 
 	byPartition := make([]*lane, len(partitions))
 	held := map[string]bool{}
 	for i, r := range records {
-		if held[string(r.key)] {
+		if acked[i] || held[string(r.key)] {
 			continue
 		}
 		if r.size() > mostBatch || len(r.value) > mostEnvelope {
