@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -78,6 +79,40 @@ func BenchmarkRelay(b *testing.B) {
 			<-to.done
 			b.StopTimer()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+			stop()
+		})
+	}
+}
+
+// BenchmarkBeside is how long an event takes from its making, in a process beside
+// the one that relays, to the publisher: 200 a second, on time whatever happens.
+func BenchmarkBeside(b *testing.B) {
+	for _, engine := range engines {
+		b.Run(engine, func(b *testing.B) {
+			c := state.Config{Data: b.TempDir()}
+			if engine == "postgres" {
+				c.DSN = statetest.PostgresDSN(b)
+			}
+			d := newDesk(b, statetest.Open(b, c))
+			c.Share = true
+			beside := newDesk(b, statetest.Open(b, c))
+			to := &counted{done: make(chan struct{})}
+			to.left.Store(int64(b.N))
+			stop := d.run(to)
+			tick := time.NewTicker(5 * time.Millisecond)
+			defer tick.Stop()
+			var appending sync.WaitGroup
+			b.ResetTimer()
+			for range b.N {
+				<-tick.C
+				appending.Go(func() { beside.say("acc_a") })
+			}
+			appending.Wait()
+			<-to.done
+			b.StopTimer()
+			slices.Sort(to.waits)
+			b.ReportMetric(float64(to.waits[len(to.waits)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(to.waits[len(to.waits)*99/100].Microseconds())/1000, "p99-ms")
 			stop()
 		})
 	}
