@@ -31,8 +31,8 @@ const (
 
 // The rest of a claim, for all lanes together.
 var (
-	leaseDue     = groups(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
-	selectEvents = groups(0, "SELECT id, type, envelope FROM event WHERE id IN (", "?", ")")
+	leaseDue     = state.Group(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
+	selectEvents = state.Group(0, "SELECT id, type, envelope FROM event WHERE id IN (", "?", ")")
 )
 
 // Claim leases due deliveries, those that have been due longest first. What
@@ -94,7 +94,7 @@ func worldOf(mode string) schema.World {
 
 // take writes a lease into rows that this transaction has found.
 func take(tx *state.Tx, rows []*Row, lease Lease) error {
-	return leaseDue.each(len(rows), func(text string, from, to int) error {
+	return leaseDue.Each(len(rows), func(text string, from, to int) error {
 		args := append(make([]any, 0, 2+to-from), lease.Until.UnixMicro(), lease.Token)
 		for _, r := range rows[from:to] {
 			args = append(args, r.ID)
@@ -115,7 +115,7 @@ func fillEvents(tx *state.Tx, rows []*Row) error {
 		}
 		about[r.EventID] = append(about[r.EventID], r)
 	}
-	return selectEvents.each(len(ids), func(text string, from, to int) error {
+	return selectEvents.Each(len(ids), func(text string, from, to int) error {
 		return state.Each(tx, func(row state.Scanner) error {
 			var id, kind string
 			var envelope []byte
@@ -149,13 +149,13 @@ func nextOf(tx *state.Tx, webhook string, lease Lease) (time.Time, error) {
 }
 
 // releaseRows makes rows due when they were.
-var releaseRows = groups(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
+var releaseRows = state.Group(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
 	") AS v WHERE delivery.id = v.column1 AND delivery.token = $1 AND delivery.state = 'waiting'")
 
 // Release gives back what was not attempted: it is due when it was. What another
 // lease has taken meanwhile stays with that.
 func Release(tx *state.Tx, token string, rows []Row) error {
-	err := releaseRows.each(len(rows), func(text string, from, to int) error {
+	err := releaseRows.Each(len(rows), func(text string, from, to int) error {
 		args := append(make([]any, 0, 1+2*(to-from)), token)
 		for _, r := range rows[from:to] {
 			args = append(args, r.ID, r.DueAt.UnixMicro())

@@ -99,8 +99,8 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (
-	deleteAttempts = groups(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
-	deleteDelivery = groups(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
+	deleteAttempts = state.Group(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
+	deleteDelivery = state.Group(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
 )
 
 // purge deletes what has been finished for 30 days, a group at a time.
@@ -122,11 +122,11 @@ func (s *Service) purge(ctx context.Context) error {
 		var gone int64
 		err = s.DB.Update(ctx, func(tx *state.Tx) error {
 			gone = 0
-			return deleteAttempts.each(len(over), func(text string, from, to int) error {
+			return deleteAttempts.Each(len(over), func(text string, from, to int) error {
 				if _, err := tx.Exec(text, over[from:to]...); err != nil {
 					return err
 				}
-				n, err := tx.Exec(deleteDelivery[sizeOf(to-from)], over[from:to]...)
+				n, err := tx.Exec(deleteDelivery.Of(to-from), over[from:to]...)
 				gone += n
 				return err
 			})

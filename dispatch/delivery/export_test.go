@@ -23,10 +23,10 @@ const (
 )
 
 // RecordOutcomes is for a full group.
-func RecordOutcomes() string { return recordOutcomes[groupForms-1] }
+func RecordOutcomes() string { return recordOutcomes[len(recordOutcomes)-1] }
 
 // ReleaseRows is for a full group.
-func ReleaseRows() string { return releaseRows[groupForms-1] }
+func ReleaseRows() string { return releaseRows[len(releaseRows)-1] }
 
 // ListQuery is the statement of a list.
 func ListQuery(state schema.DeliveryState, webhook, event string) (text string, args []any) {

@@ -20,11 +20,11 @@ func newID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).St
 // The texts of Insert. That a row was there already is rare, so it is found out
 // afterwards: RETURNING would be asked for every row.
 var (
-	insertDelivery = groups(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
+	insertDelivery = state.Group(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, NULL, '')",
 		" ON CONFLICT (event_id, webhook_id, retry_of) DO NOTHING")
-	selectStored = groups(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
+	selectStored = state.Group(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
 )
 
 // fresh is a delivery to be stored.
@@ -70,7 +70,7 @@ func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, er
 func insertFresh(tx *state.Tx, all []fresh, now time.Time) (stored []bool, err error) {
 	stored = make([]bool, len(all))
 	created := now.UnixMicro()
-	err = insertDelivery.each(len(all), func(text string, from, to int) error {
+	err = insertDelivery.Each(len(all), func(text string, from, to int) error {
 		group := all[from:to]
 		args := make([]any, 0, len(group)*9)
 		for _, d := range group {
@@ -102,7 +102,7 @@ func markStored(tx *state.Tx, group []fresh, stored []bool) error {
 	for i, d := range group {
 		at[d.id], args[i] = i, d.id
 	}
-	return selectStored.each(len(group), func(text string, from, to int) error {
+	return selectStored.Each(len(group), func(text string, from, to int) error {
 		return state.Each(tx, func(row state.Scanner) error {
 			var id string
 			if err := row.Scan(&id); err != nil {

@@ -12,13 +12,13 @@ import (
 // recordOutcomes moves deliveries on. An acknowledgement counts whatever the
 // token says, as long as the delivery waits: the receiver has the event, and
 // every further attempt would only bring it again.
-var recordOutcomes = groups(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
+var recordOutcomes = state.Group(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
 	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
 	RETURNING delivery.id, delivery.attempts`)
 
 // insertAttempt stores attempts.
-var insertAttempt = groups(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
+var insertAttempt = state.Group(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
 // Record stores attempts and moves their deliveries on, in one transaction. It
@@ -65,7 +65,7 @@ func distinct(outcomes []Outcome) (first, rest []Outcome) {
 // stored.
 func record(tx *state.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
 	numbers := make(map[string]int64, len(outcomes))
-	err = recordOutcomes.each(len(outcomes), func(text string, from, to int) error {
+	err = recordOutcomes.Each(len(outcomes), func(text string, from, to int) error {
 		args := make([]any, 0, 5*(to-from))
 		for i := range outcomes[from:to] {
 			o := &outcomes[from+i]
@@ -99,7 +99,7 @@ func record(tx *state.Tx, outcomes []Outcome, now time.Time) (n int, err error) 
 // insertAttempts stores what is told of attempts.
 func insertAttempts(tx *state.Tx, outcomes []*Outcome, numbers map[string]int64, now time.Time) error {
 	recorded := now.UnixMicro()
-	return insertAttempt.each(len(outcomes), func(text string, from, to int) error {
+	return insertAttempt.Each(len(outcomes), func(text string, from, to int) error {
 		args := make([]any, 0, 9*(to-from))
 		for _, o := range outcomes[from:to] {
 			r := &o.Result

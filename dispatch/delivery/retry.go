@@ -102,7 +102,7 @@ func notDeleted(q state.Querier, webhook string) error {
 }
 
 // setRetriedAs links the deliveries that were retried with those that were made.
-var setRetriedAs = groups(0, "UPDATE delivery SET retried_as = v.column2 FROM (VALUES ", "(?, ?)",
+var setRetriedAs = state.Group(0, "UPDATE delivery SET retried_as = v.column2 FROM (VALUES ", "(?, ?)",
 	") AS v WHERE delivery.id = v.column1")
 
 // again makes a new delivery for each of some that are over, due now, and returns
@@ -125,7 +125,7 @@ func (s *Service) again(tx *state.Tx, c *api.Call, webhook string, over []old) (
 			links = append(links, d.retryOf, d.id)
 		}
 	}
-	err = setRetriedAs.each(len(made), func(text string, from, to int) error {
+	err = setRetriedAs.Each(len(made), func(text string, from, to int) error {
 		_, err := tx.Exec(text, links[2*from:2*to]...)
 		return err
 	})

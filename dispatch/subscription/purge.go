@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"vayu/internal/state"
@@ -47,6 +45,8 @@ func (b *Book) purgeTold(ctx context.Context) {
 // unused holds for a deleted subscription that nothing refers to.
 const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.webhook_id = webhook.id)"
 
+var removeUnused = state.Group(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
+
 // purgeOnce removes what can be removed now. It is looked for without a
 // transaction, because that takes a walk through all rows. The revision stays:
 // books know no such subscription any more.
@@ -60,15 +60,15 @@ func (b *Book) purgeOnce(ctx context.Context) error {
 		return fmt.Errorf("looking for deleted subscriptions: %w", err)
 	}
 	for group := range slices.Chunk(ids, purgeGroup) {
-		marks, args := make([]string, len(group)), make([]any, 1, len(group)+1)
-		args[0] = until
-		for i, id := range group {
-			args = append(args, id)
-			marks[i] = "$" + strconv.Itoa(len(args))
-		}
 		err := b.DB.Update(ctx, func(tx *state.Tx) error {
-			_, err := tx.Exec("DELETE FROM webhook WHERE id IN ("+strings.Join(marks, ", ")+") AND "+unused, args...)
-			return err
+			return removeUnused.Each(len(group), func(text string, from, to int) error {
+				args := []any{until}
+				for _, id := range group[from:to] {
+					args = append(args, id)
+				}
+				_, err := tx.Exec(text, args...)
+				return err
+			})
 		})
 		if err != nil {
 			return fmt.Errorf("removing deleted subscriptions: %w", err)

@@ -188,7 +188,7 @@ func (b *batch) write(tx *state.Tx, s *Service) error {
 	for i, l := range b.lines {
 		lines[i] = []any{l.day.account, l.day.world.String(), l.day.date, l.operation, l.calls, l.failed, l.counted}
 	}
-	if err := upsert(tx, addUsage, lines, nil); err != nil {
+	if err := upsert(tx, &addUsage, lines, nil); err != nil {
 		return fmt.Errorf("adding to usage_day: %w", err)
 	}
 	now := s.Now().UnixMicro()
@@ -199,7 +199,7 @@ func (b *batch) write(tx *state.Tx, s *Service) error {
 	for i, k := range b.keys {
 		keys[i] = []any{k.grant.id, k.usedAt}
 	}
-	if err := upsert(tx, setKeyUse, keys, nil); err != nil {
+	if err := upsert(tx, &setKeyUse, keys, nil); err != nil {
 		return fmt.Errorf("writing api_key_use: %w", err)
 	}
 	return nil
@@ -213,7 +213,7 @@ func (b *batch) writeMonths(tx *state.Tx, events Events, now int64) error {
 		parts[[2]string{m.account, m.period}] = m
 	}
 	var crossed []announcement
-	err := upsert(tx, addQuota, rows, func(row state.Scanner) error {
+	err := upsert(tx, &addQuota, rows, func(row state.Scanner) error {
 		var account, period string
 		var used int64
 		var warned, exceeded bool

@@ -3,10 +3,13 @@ package account
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"vayu/internal/state"
+)
+
+var (
+	presentAccounts = state.Group(0, "SELECT id FROM account WHERE id IN (", "?", ")")
+	presentKeys     = state.Group(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
 // dropGone leaves out of a batch what no row of the store may refer to, because
@@ -23,11 +26,11 @@ func (s *Service) dropGone(ctx context.Context, b *batch) bool {
 		keys[i] = k.grant.id
 	}
 	view := s.DB.View(ctx)
-	hasAccount, err := present(view, "account", accounts)
+	hasAccount, err := state.Present(view, &presentAccounts, accounts)
 	if err != nil {
 		return false
 	}
-	hasKey, err := present(view, "api_key", keys)
+	hasKey, err := state.Present(view, &presentKeys, keys)
 	if err != nil {
 		return false
 	}
@@ -46,25 +49,4 @@ func (s *Service) dropGone(ctx context.Context, b *batch) bool {
 	s.Log.Warn("usage is dropped, because its accounts or keys are not in the store any more", "rows", dropped)
 	s.book.distrust() // it still lets them in
 	return true
-}
-
-// present returns which ids a table has.
-func present(view state.View, table string, ids []string) (map[string]bool, error) {
-	out := map[string]bool{}
-	for group := range slices.Chunk(ids, upsertMost) {
-		marks, args := make([]string, len(group)), make([]any, len(group))
-		for i, id := range group {
-			marks[i], args[i] = "$"+strconv.Itoa(i+1), id
-		}
-		err := state.Each(view, func(row state.Scanner) error {
-			var id string
-			err := row.Scan(&id)
-			out[id] = true
-			return err
-		}, "SELECT id FROM "+table+" WHERE id IN ("+strings.Join(marks, ", ")+")", args...)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"math/bits"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"vayu/internal/state"
@@ -170,6 +167,8 @@ func (r *relay) publish(ctx context.Context, all []Event, held map[string]bool) 
 // forgetMost is how long a deletion may wait for its turn when the service stops.
 const forgetMost = 2 * time.Second
 
+var deleteRelayed = state.Group(0, "DELETE FROM outbox WHERE event_id IN (", "?", ")")
+
 // forget deletes what is safe from the outbox, also at the end of ctx: what was
 // brought on is then not brought again by the next one. It deletes by id and not
 // by range: an event that is committed late has an older id than those here.
@@ -183,10 +182,15 @@ func (r *relay) forget(ctx context.Context) error {
 		defer done()
 		within = limit
 	}
-	statement, args := deletion(r.done)
 	err := r.DB.Update(within, func(tx *state.Tx) error {
-		_, err := tx.Exec(statement, args...)
-		return err
+		return deleteRelayed.Each(len(r.done), func(text string, from, to int) error {
+			args := make([]any, 0, to-from)
+			for _, id := range r.done[from:to] {
+				args = append(args, id)
+			}
+			_, err := tx.Exec(text, args...)
+			return err
+		})
 	})
 	r.metrics.deleting.Tell(ctx, err)
 	if err != nil {
@@ -194,20 +198,4 @@ func (r *relay) forget(ctx context.Context) error {
 	}
 	r.done = r.done[:0]
 	return nil
-}
-
-// deletion is the statement for some ids. Their number is filled up to a power of
-// two, so that a connection prepares ten forms of it and not hundreds.
-func deletion(ids []string) (statement string, args []any) {
-	var b strings.Builder
-	b.WriteString("DELETE FROM outbox WHERE event_id IN (")
-	for i := range 1 << bits.Len(uint(len(ids)-1)) {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("$" + strconv.Itoa(i+1))
-		args = append(args, ids[min(i, len(ids)-1)])
-	}
-	b.WriteByte(')')
-	return b.String(), args
 }
