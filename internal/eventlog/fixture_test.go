@@ -42,7 +42,7 @@ func realBroker(tb testing.TB) string {
 // fakeBroker is a broker in this process.
 func fakeBroker(tb testing.TB, more ...kfake.Opt) *kfake.Cluster {
 	tb.Helper()
-	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1), kfake.Ports(0)}, more...)...)
+	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.Ports(0)}, more...)...)
 	if err != nil {
 		tb.Fatal(err)
 	}

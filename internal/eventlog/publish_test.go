@@ -139,6 +139,22 @@ func TestWhatAPartitionRefusesForAMomentIsSentAgain(t *testing.T) {
 	}
 }
 
+func TestPartitionsThatHaveMovedAreFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t, kfake.Ports(0, 0, 0))
+	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Partitions = 12 })
+	got := newBasket()
+	consume(t, l, got.take)
+	publish(t, l, testEvents(t, 0, 100)...)
+	for p := range int32(12) {
+		if err := cluster.MoveTopicPartition(l.Topic, p, (cluster.LeaderFor(l.Topic, p)+1)%3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(t, l, testEvents(t, 100, 100)...)
+	got.await(t, 200)
+}
+
 func TestAPartitionThatRefusesForLongIsAnError(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
