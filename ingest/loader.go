@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"vayu/internal/columnar"
 	"vayu/schema"
 )
 
@@ -30,14 +31,6 @@ type Loader struct {
 // owns conn.
 func NewLoader(conn driver.Conn, database string) *Loader {
 	return &Loader{conn: conn, database: database}
-}
-
-// insertSettings of every insert. A file of daily means spans more months than
-// the 100 partitions that an insert may touch by default; a batch stored again
-// must count again, so that the reading that came last wins; and a cluster
-// acknowledges a batch when its shards have it, not when one node has queued it.
-var insertSettings = clickhouse.Settings{
-	"max_partitions_per_insert_block": 0, "insert_deduplicate": 0, "distributed_foreground_insert": 1,
 }
 
 // readingColumns are the types in which columns travel over HTTP. They are the
@@ -78,8 +71,7 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 }
 
 func (l *Loader) loadReadings(ctx context.Context, record arrow.Record) error {
-	query := "INSERT INTO " + l.database + ".reading (station, pollutant, at, value, kind, averaging, flag, source)"
-	err := l.insert(ctx, query, readingColumns, readingSlices(record)...)
+	err := columnar.Insert(ctx, l.conn, l.database+".reading", readingColumns, readingSlices(record))
 	if err != nil {
 		return fmt.Errorf("storing %d readings: %w", record.NumRows(), err)
 	}
@@ -109,25 +101,6 @@ func texts(column *array.String) []string {
 		out[i] = column.Value(i)
 	}
 	return out
-}
-
-// insert sends whole columns in one insert. Each of columns is a typed slice.
-func (l *Loader) insert(ctx context.Context, query string, types []clickhouse.ColumnNameAndType, columns ...any) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings), clickhouse.WithColumnNamesAndTypes(types))
-	batch, err := l.conn.PrepareBatch(ctx, query)
-	if err != nil {
-		return fmt.Errorf("preparing the insert: %w", err)
-	}
-	defer func() { _ = batch.Close() }() // after Send it does nothing
-	for i, column := range columns {
-		if err := batch.Column(i).Append(column); err != nil {
-			return fmt.Errorf("appending column %q: %w", types[i].Name, err)
-		}
-	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("sending the insert: %w", err)
-	}
-	return nil
 }
 
 // Coverage returns the first and the last end of an averaging interval that

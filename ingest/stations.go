@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"vayu/internal/columnar"
 	"vayu/schema"
 )
 
@@ -69,8 +70,7 @@ func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (
 	if len(changed) == 0 {
 		return moved, nil
 	}
-	query := "INSERT INTO " + l.database + ".station (" + stationNames + ")"
-	if err := l.insert(ctx, query, stationColumns, stationSlices(changed)...); err != nil {
+	if err := columnar.Insert(ctx, l.conn, l.database+".station", stationColumns, stationSlices(changed)); err != nil {
 		return 0, fmt.Errorf("storing %d stations: %w", len(changed), err)
 	}
 	for _, s := range changed {

@@ -3,11 +3,11 @@ package delivery
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"vayu/internal/columnar"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -99,10 +99,6 @@ var (
 	stateNumbers = map[schema.DeliveryState]int8{schema.DeliveryWaiting: 1, schema.DeliveryDelivered: 2, schema.DeliveryFailed: 3}
 )
 
-// copySettings: a batch stored again must not be taken for one that is there in
-// part, and a cluster acknowledges it when its shards have it.
-var copySettings = clickhouse.Settings{"insert_deduplicate": 0, "distributed_foreground_insert": 1}
-
 // columns are the columns of a world's attempts, in the order of copiedColumns,
 // and how many there are.
 func columns(world schema.World, batch []copied) (all []any, n int) {
@@ -134,30 +130,8 @@ func (c *Copier) store(ctx context.Context, world schema.World, batch []copied) 
 	if n == 0 {
 		return nil
 	}
-	if err := c.insert(ctx, c.Database(world), values); err != nil {
+	if err := columnar.Insert(ctx, c.Conn, c.Database(world)+".attempt", copiedColumns, values); err != nil {
 		return fmt.Errorf("copying %d attempts to %s: %w", n, world, err)
-	}
-	return nil
-}
-
-func (c *Copier) insert(ctx context.Context, database string, values []any) error {
-	names := make([]string, len(copiedColumns))
-	for i, column := range copiedColumns {
-		names[i] = column.Name
-	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(copySettings), clickhouse.WithColumnNamesAndTypes(copiedColumns))
-	batch, err := c.Conn.PrepareBatch(ctx, "INSERT INTO "+database+".attempt ("+strings.Join(names, ", ")+")")
-	if err != nil {
-		return fmt.Errorf("preparing the insert: %w", err)
-	}
-	defer func() { _ = batch.Close() }() // after Send it does nothing
-	for i, column := range values {
-		if err := batch.Column(i).Append(column); err != nil {
-			return fmt.Errorf("appending column %q: %w", copiedColumns[i].Name, err)
-		}
-	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("sending the insert: %w", err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"vayu/internal/outage"
 	"vayu/schema"
 )
 
@@ -27,10 +28,10 @@ const goneKept = 5 * time.Minute
 
 // begin reads everything for the first time, and tries again until it can.
 func (b *Book) begin(ctx context.Context) {
-	away := trouble{b: b, doing: "reading subscriptions for the first time", meanwhile: "nothing is delivered"}
+	away := outage.New(b.Log, "webhooks: the state store", "reading subscriptions for the first time", "nothing is delivered", nil)
 	for ctx.Err() == nil {
 		err := b.counted(ctx, b.look(ctx, b.Now()))
-		away.tell(ctx, err)
+		away.Tell(ctx, err)
 		if err == nil {
 			close(b.known)
 			return
@@ -44,36 +45,16 @@ func (b *Book) begin(ctx context.Context) {
 
 // follow keeps the book up to date until ctx ends.
 func (b *Book) follow(ctx context.Context) {
-	away := trouble{b: b, doing: "looking for changed subscriptions", meanwhile: "nothing is signed"}
+	away := outage.New(b.Log, "webhooks: the state store", "looking for changed subscriptions", "nothing is signed", nil)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			away.tell(ctx, b.counted(ctx, b.look(ctx, b.Now())))
+			away.Tell(ctx, b.counted(ctx, b.look(ctx, b.Now())))
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-// trouble logs when something begins to fail and when it works again, and
-// nothing between.
-type trouble struct {
-	b                *Book
-	doing, meanwhile string
-	on               bool
-}
-
-func (t *trouble) tell(ctx context.Context, err error) {
-	switch {
-	case err != nil && ctx.Err() != nil: // the end of ctx, no trouble
-	case err != nil && !t.on:
-		t.on = true
-		t.b.Log.Warn("webhooks: the state store does not answer", "doing", t.doing, "meanwhile", t.meanwhile, "error", err)
-	case err == nil && t.on:
-		t.on = false
-		t.b.Log.Info("webhooks: the state store answers again", "doing", t.doing)
 	}
 }
 

@@ -98,40 +98,6 @@ func TestWhatIsMadeOnOneInstanceIsKnownOnTheOther(t *testing.T) {
 	})
 }
 
-func TestASnapshotKnowsWhenItIsStale(t *testing.T) {
-	t.Parallel()
-	eachPair(t, func(t *testing.T, here, there *site, a tenant) {
-		check := func(what string, of *site, want error) {
-			t.Helper()
-			if err := of.DB.Update(context.Background(), of.Snapshot().Check); !errors.Is(err, want) {
-				t.Errorf("%s: got %v, want %v", what, err, want)
-			}
-		}
-		if err := there.DB.Update(context.Background(), newSite(t, there.DB).Snapshot().Check); !errors.Is(err, ErrStale) {
-			t.Errorf("a book that was never read: %v", err)
-		}
-		check("at first", there, nil)
-		here.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
-		check("changed elsewhere", there, ErrStale)
-		there.look()
-		check("after a look", there, nil)
-		do(t, there.DB, func(tx *state.Tx) error {
-			_, _, err := there.Create(tx, Spec{Owner: a.of(schema.Live), URL: "https://x.example.com", Events: schema.EventTypes}, there.Now())
-			if err != nil {
-				return err
-			}
-			if err := there.Snapshot().Check(tx); !errors.Is(err, ErrStale) {
-				t.Errorf("a change that is not committed: %v", err)
-			}
-			return nil
-		})
-		exec(t, here.DB, "ALTER TABLE webhook_revision RENAME TO away")
-		if err := there.DB.Update(context.Background(), there.Snapshot().Check); err == nil || errors.Is(err, ErrStale) {
-			t.Errorf("a store that fails: %v", err)
-		}
-	})
-}
-
 func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {

@@ -1,16 +1,10 @@
 package subscription
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
-	"vayu/internal/state"
 	"vayu/schema"
 )
-
-// ErrStale says that a subscription has changed since the book was read.
-var ErrStale = errors.New("the book of subscriptions is older than the store")
 
 // unread is the revision of a book that nothing was read into: that of no store.
 const unread = math.MinInt64
@@ -38,20 +32,6 @@ func (s *Snapshot) Matching(account string, world schema.World, event schema.Eve
 		return nil
 	}
 	return h.byEvent[event]
-}
-
-// Check fails with ErrStale, inside a transaction, unless the store is as the
-// snapshot shows it. Changes that share a transaction and are not committed yet
-// count as well.
-func (s *Snapshot) Check(tx *state.Tx) error {
-	var revision int64
-	if err := tx.QueryRow(selectRevision).Scan(&revision); err != nil {
-		return fmt.Errorf("comparing the book of subscriptions: %w", err)
-	}
-	if revision != s.revision {
-		return ErrStale
-	}
-	return nil
 }
 
 // Size is how many subscriptions there are.
