@@ -3,10 +3,12 @@ package dispatch_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/x509"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"vayu/dispatch/webhook"
+	"vayu/internal/eventlog"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -61,14 +64,33 @@ func BenchmarkWebhooks(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		for _, endpoints := range []int{1, 8} {
 			b.Run(fmt.Sprintf("tls=%v/endpoints=%d", secure, endpoints), func(b *testing.B) {
-				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), secure, endpoints) })
-				b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), secure, endpoints) })
+				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), secure, endpoints, nil) })
+				b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), secure, endpoints, nil) })
+				b.Run("kafka", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), secure, endpoints, kafka(b)) })
 			})
 		}
 	}
 }
 
-func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int) {
+// kafka is a topic of its own on the broker that VAYU_TEST_KAFKA names.
+func kafka(b *testing.B) *eventlog.Log {
+	b.Helper()
+	address := os.Getenv("VAYU_TEST_KAFKA")
+	if address == "" {
+		b.Skip("VAYU_TEST_KAFKA is not set; .ci/kafka starts a broker and prints it")
+	}
+	settings := eventlog.DefaultSettings()
+	name := "bench." + rand.Text()
+	settings.Topic, settings.DeadTopic, settings.Group = name, name+".dead", name
+	log, err := eventlog.New(eventlog.Config{Settings: settings, Brokers: []string{address}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = log.Close() })
+	return log
+}
+
+func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int, log *eventlog.Log) {
 	b.Helper()
 	r := receive(b, secure, nil)
 	var roots *x509.CertPool
@@ -81,12 +103,15 @@ func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int) {
 	clear(r.seen)
 	r.mu.Unlock()
 	o := open(b, db, roots)
+	o.log = log
 	accounts := make([]string, endpoints)
 	for i := range accounts {
 		accounts[i] = o.account(fmt.Sprint("a", i))
 		o.subscribe(accounts[i], r.URL)
 	}
 	stop := o.run()
+	o.fire(accounts[0]) // a group of Kafka is joined in seconds
+	r.wait(b, 1)
 	b.ResetTimer()
 	began := time.Now()
 	var left atomic.Int64
@@ -100,7 +125,7 @@ func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int) {
 		})
 	}
 	firing.Wait()
-	r.wait(b, b.N)
+	r.wait(b, b.N+1)
 	o.settled()
 	rate := float64(b.N) / time.Since(began).Seconds()
 	b.StopTimer()

@@ -19,6 +19,7 @@ import (
 	"vayu/dispatch/subscription"
 	"vayu/dispatch/webhook"
 	"vayu/internal/config"
+	"vayu/internal/eventlog"
 	"vayu/internal/outbox"
 	"vayu/internal/seal"
 	"vayu/internal/state"
@@ -39,6 +40,7 @@ type office struct {
 	db     *state.DB
 	outbox *outbox.Outbox
 	book   *subscription.Book
+	log    *eventlog.Log // nil when events go straight over
 }
 
 // open is an office that does not run.
@@ -90,7 +92,12 @@ func (o *office) run() (stop func()) {
 		o.Fatal(err)
 	}
 	begin("dispatch", o.Run)
-	begin("outbox", func(ctx context.Context) error { return o.outbox.Run(ctx, o.Service) })
+	var to outbox.Publisher = o.Service
+	if o.log != nil {
+		to = o.log
+		begin("event log", func(ctx context.Context) error { return o.log.Consume(ctx, o.Take) })
+	}
+	begin("outbox", func(ctx context.Context) error { return o.outbox.Run(ctx, to) })
 	stop = sync.OnceFunc(func() {
 		for _, stop := range slices.Backward(stops) {
 			stop()
