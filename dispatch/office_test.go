@@ -60,7 +60,7 @@ func open(tb testing.TB, db *state.DB, roots *x509.CertPool, change ...func(*dis
 	settings := dispatch.DefaultSettings()
 	c := dispatch.Config{
 		Settings: settings, DB: db, Subscriptions: o.book,
-		Sender: sender.New(sender.Config{Roots: roots, PerHost: settings.Concurrency, Idle: settings.InFlight}),
+		Sender: sender.New(sender.Config{Roots: roots, PerHost: settings.InFlight, Idle: settings.InFlight}),
 	}
 	for _, f := range change {
 		f(&c)

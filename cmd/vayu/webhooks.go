@@ -55,7 +55,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	}
 	w.dispatch, err = dispatch.New(dispatch.Config{
 		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Metrics: reg,
-		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.Concurrency, Idle: cfg.Webhook.InFlight}),
+		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
 	if err != nil {
 		return err

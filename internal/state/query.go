@@ -136,6 +136,9 @@ func each(ctx context.Context, on session, do func(Scanner) error, query string,
 	if err != nil {
 		return 0, nil, err
 	}
+	if kept, ok := on.(*statements); ok {
+		defer kept.begin(query)()
+	}
 	defer func() { _ = rows.Close() }() // its error is that of Err
 	for rows.Next() {
 		n++

@@ -16,10 +16,13 @@ const statementsMost = 512
 type statements struct {
 	conn *sql.Conn
 	kept map[string]*sql.Stmt
+	// reading are the queries whose rows are being read: the same statement cannot
+	// run again meanwhile.
+	reading map[string]bool
 }
 
 func newStatements(conn *sql.Conn) *statements {
-	return &statements{conn, map[string]*sql.Stmt{}}
+	return &statements{conn, map[string]*sql.Stmt{}, map[string]bool{}}
 }
 
 // prepared is the statement of a query; nil when it cannot be prepared, or is
@@ -52,10 +55,23 @@ func (s *statements) QueryRowContext(ctx context.Context, query string, args ...
 	return s.conn.QueryRowContext(ctx, query, args...)
 }
 
-// QueryContext runs a statement of its own: while its rows are read, the same
-// text may run again.
+// QueryContext runs a prepared statement, and one of its own for a query whose
+// rows are being read already.
 func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if stmt := s.prepared(ctx, query); stmt != nil && !s.reading[query] { //nolint:sqlclosecheck // it is kept
+		return stmt.QueryContext(ctx, args...)
+	}
 	return s.conn.QueryContext(ctx, query, args...)
+}
+
+// begin notes that the rows of a query are being read, until the function that it
+// returns is called.
+func (s *statements) begin(query string) (end func()) {
+	if s.reading[query] {
+		return func() {}
+	}
+	s.reading[query] = true
+	return func() { delete(s.reading, query) }
 }
 
 // close closes the statements, and then gives the connection back.
