@@ -54,6 +54,12 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	trouble := func(doing, meanwhile string) *outage.Outage {
 		return outage.New(s.Log, "webhooks: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
+	for _, stage := range stages { // a rate of a series that begins with its first failure misses it
+		m.attempts.WithLabelValues(stage)
+	}
+	for _, state := range schema.DeliveryStates[1:] {
+		m.finished.WithLabelValues(string(state))
+	}
 	m.claims = trouble("claim", "due deliveries wait")
 	m.looks = trouble("look", "deliveries of other instances wait")
 	m.records = trouble("record", "attempts are kept in memory")
@@ -80,11 +86,19 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
+// acknowledged is the last stage of an attempt, in metrics alone.
+const acknowledged = "acknowledged"
+
+var stages = []string{
+	string(schema.StageDNS), string(schema.StageConnect), string(schema.StageTLS), string(schema.StageWrite),
+	string(schema.StageWait), string(schema.StageStatus), acknowledged,
+}
+
 // attempted counts an attempt.
 func (m *metrics) attempted(r *sender.Result) {
 	stage := string(r.Stage)
 	if r.OK() {
-		stage = "acknowledged"
+		stage = acknowledged
 	}
 	m.attempts.WithLabelValues(stage).Inc()
 	m.took.Observe(r.Duration.Seconds())

@@ -79,8 +79,10 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	}
 }
 
-// follow lets the lanes know of attempts to come.
+// follow lets the lanes know of attempts to come, and the operator of
+// deliveries that were given up.
 func (s *Service) follow(batch []delivery.Outcome) {
+	s.tellFailed(batch)
 	retries := false
 	s.mu.Lock()
 	for i := range batch {
@@ -92,5 +94,19 @@ func (s *Service) follow(batch []delivery.Outcome) {
 	s.mu.Unlock()
 	if retries {
 		nudge(s.hungry)
+	}
+}
+
+// tellFailed says which subscriptions have deliveries that failed for good: one
+// line for each, however many they are.
+func (s *Service) tellFailed(batch []delivery.Outcome) {
+	failed := map[string]int{}
+	for i := range batch {
+		if o := &batch[i]; o.State == schema.DeliveryFailed {
+			failed[o.Row.Webhook]++
+		}
+	}
+	for webhook, n := range failed {
+		s.Log.Warn("webhooks: deliveries failed for good, after their last attempt", "webhook", webhook, "deliveries", n)
 	}
 }

@@ -28,12 +28,13 @@ type air struct {
 
 	answering func() // called once, when the sandbox has its first answers
 	once      sync.Once
+	prepared  chan struct{} // closed when the tables are up to date
 }
 
 // newAir wires the flow: live air comes from the configured sources, sandbox air
 // from the simulator and nothing else.
 func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
-	a := &air{db: db, query: answers, log: log}
+	a := &air{db: db, query: answers, log: log, prepared: make(chan struct{})}
 	metrics := ingest.NewMetrics(reg)
 	names := [len(schema.Worlds)][]string{schema.Live: cfg.liveSources(), schema.Sandbox: source.Names(schema.Sandbox)}
 	for _, w := range schema.Worlds {
@@ -59,6 +60,7 @@ func (a *air) Run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
+	close(a.prepared)
 	parts := []run.Part{{Name: "query", Run: a.query.Run}}
 	for _, w := range schema.Worlds {
 		parts = append(parts, run.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
@@ -69,6 +71,16 @@ func (a *air) Run(ctx context.Context) error {
 		}})
 	}
 	return run.Parts(ctx, a.log, parts...)
+}
+
+// Ready waits until the tables are up to date.
+func (a *air) Ready(ctx context.Context) error {
+	select {
+	case <-a.prepared:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // prepare waits for ClickHouse and brings its tables up to date. An engine that

@@ -179,12 +179,14 @@ func (s *service) run(ctx context.Context) error {
 			}
 			return s.serve(ctx, listener)
 		}, Drain: apiDrain + time.Second},
-		{Name: "air", Run: s.air.Run},
-		{Name: "attempts", Run: s.copier.Run},
 	})
 	if s.certificates != nil {
 		parts = append(parts, run.Part{Name: "certificates", Run: s.certificates.Run})
 	}
+	// What needs ClickHouse comes last: nothing waits for it.
+	parts = append(parts,
+		run.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready},
+		run.Part{Name: "attempts", Run: s.copier.Run})
 	return run.Parts(ctx, s.log, parts...)
 }
 

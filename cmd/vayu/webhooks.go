@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -44,7 +45,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	}
 	roots, err := cfg.webhookRoots()
 	if err != nil {
-		return err
+		return fmt.Errorf("webhook-ca: %w", err)
 	}
 	fence := guard.New(allow, cfg.Webhook.Ports)
 	w.subscriptions, err = subscription.New(subscription.Config{
@@ -67,7 +68,10 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 		return err
 	}
 	w.log, err = eventlog.New(eventlog.Config{Settings: cfg.EventLog, Brokers: cfg.Kafka, Log: log, Metrics: reg})
-	return err
+	if err != nil {
+		return fmt.Errorf("kafka: %w", err)
+	}
+	return nil
 }
 
 // webhookRoots are the authorities of receivers.

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/lead"
+	"vayu/internal/outage"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -56,7 +57,7 @@ type Copier struct {
 
 	after  int64 // recorded_at of the last that was copied, when known
 	known  bool
-	away   bool // ClickHouse failed the last time
+	away   *outage.Outage
 	most   int
 	again  time.Duration
 	copied prometheus.Counter
@@ -86,6 +87,7 @@ func NewCopier(c CopierConfig) (*Copier, error) {
 			Name: "vayu_attempts_copy_failures_total", Help: "Times that copying attempts to ClickHouse failed and was put off.",
 		}),
 	}
+	copier.away = outage.New(c.Log, "webhooks: ClickHouse", "copying attempts", "they wait", copier.failed)
 	if c.Metrics == nil {
 		return copier, nil
 	}
@@ -112,16 +114,9 @@ func (c *Copier) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the end of ctx is the reason, and no fault
 		}
-		switch {
-		case err != nil:
-			c.failed.Inc()
-			if !c.away {
-				c.Log.Warn("attempts cannot be copied to ClickHouse; they wait", "error", err)
-			}
-			c.away, c.known, pause = true, false, c.again
-		case c.away:
-			c.away = false
-			c.Log.Info("attempts are copied to ClickHouse again")
+		c.away.Tell(ctx, err)
+		if err != nil {
+			c.known, pause = false, c.again
 		}
 		select {
 		case <-ctx.Done():
