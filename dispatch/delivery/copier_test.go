@@ -231,7 +231,7 @@ func TestAClickHouseThatIsAwayIsSaidOnce(t *testing.T) {
 	for counter(t, reg, "vayu_attempts_copy_failures_total") < 3 && ctx.Err() == nil {
 		a.rows(schema.Live, "1")
 	}
-	if n := log.count("cannot be copied"); n != 1 {
+	if n := log.count("does not answer"); n != 1 {
 		t.Errorf("said %d times, want once", n)
 	}
 	mu.Lock()
@@ -240,7 +240,7 @@ func TestAClickHouseThatIsAwayIsSaidOnce(t *testing.T) {
 	for counter(t, reg, "vayu_attempts_copied_total") < 1 && ctx.Err() == nil {
 		a.rows(schema.Live, "1")
 	}
-	for log.count("again") < 1 && ctx.Err() == nil {
+	for log.count("answers again") < 1 && ctx.Err() == nil {
 		a.rows(schema.Live, "1")
 	}
 	stop()
