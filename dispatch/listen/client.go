@@ -26,6 +26,8 @@ type Client struct {
 	KeyShown string
 	// Events are the types that are wanted; none means all.
 	Events []schema.EventType
+	// Test has a test event sent as soon as there is a receiver.
+	Test bool
 }
 
 // answerTime bounds one request, and mostReply its answer.
@@ -56,48 +58,6 @@ func (c *Client) check() error {
 
 func isLocal(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
-}
-
-// wanted is the body of POST /v1/webhooks.
-type wanted struct {
-	URL    string             `json:"url"`
-	Events []schema.EventType `json:"events"`
-	Secret string             `json:"secret,omitempty"`
-}
-
-// create makes the subscription.
-func (c *Client) create(ctx context.Context, w wanted) (schema.WebhookShown, error) {
-	var made schema.WebhookShown
-	if w.Events = c.Events; len(w.Events) == 0 {
-		w.Events = schema.EventTypes
-	}
-	body, err := json.Marshal(w) //nolint:gosec // the secret goes to the service, which needs it
-	if err != nil {
-		return made, err
-	}
-	if err := c.do(ctx, http.MethodPost, "/v1/webhooks", body, &made); err != nil {
-		return made, fmt.Errorf("making the subscription: %w", err)
-	}
-	if !plainID(made.ID) || made.Secret == "" && w.Secret == "" {
-		return made, fmt.Errorf("making the subscription: what answers on %s is no Vayu: its reply has no id or no secret", c.API)
-	}
-	return made, nil
-}
-
-// plainID tells whether an id can stand in a path and in a shell as it is.
-func plainID(id string) bool {
-	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool {
-		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-}
-
-// remove ends the subscription; one that is gone is no error.
-func (c *Client) remove(ctx context.Context, id string) error {
-	err := c.do(ctx, http.MethodDelete, "/v1/webhooks/"+id, nil, new(schema.WebhookDeleted))
-	if refused, ok := errors.AsType[*refusalError](err); ok && refused.code == schema.NotFound {
-		return nil
-	}
-	return err
 }
 
 // do asks the service. A redirect is not followed: it would carry the key away.
@@ -139,13 +99,22 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 // refusalError is what the service says against a request, and what to do.
 type refusalError struct {
 	code    schema.Code
+	field   string
 	message string
 	advice  string
 }
 
+// mostRefusal is how much of a service's message is printed, in bytes: any that
+// the API has.
+const mostRefusal = 4 << 10
+
 // Error implements error.
 func (e *refusalError) Error() string {
-	return fmt.Sprintf("the service refuses: %s (%s)%s", oneLine(e.message), oneLine(string(e.code)), e.advice)
+	message := printable(e.message[:min(len(e.message), mostRefusal)], "")
+	if e.field != "" {
+		message = oneLine(e.field) + ": " + message
+	}
+	return fmt.Sprintf("the service refuses: %s (%s)%s", message, oneLine(string(e.code)), e.advice)
 }
 
 // advice is what to do about a refusal.
@@ -161,5 +130,5 @@ func refusal(api string, status int, text []byte) error {
 	if json.Unmarshal(text, &body) != nil || body.Error.Code == "" {
 		return fmt.Errorf("what answers on %s is no Vayu: it says %d %s", api, status, http.StatusText(status))
 	}
-	return &refusalError{body.Error.Code, body.Error.Message, advice[body.Error.Code]}
+	return &refusalError{body.Error.Code, body.Error.Field, body.Error.Message, advice[body.Error.Code]}
 }

@@ -28,6 +28,7 @@ type delivery struct {
 	// wrong says why the signature does not hold; unchecked that there is no secret.
 	wrong     error
 	unchecked bool
+	answer    int // the HTTP status that it gets, if its sender waits
 	// since is how long ago the event happened; timed whether that is known.
 	since time.Duration
 	timed bool
@@ -40,6 +41,9 @@ type first struct {
 	at          time.Time
 	id, attempt string
 }
+
+// verified tells whether the signature was checked and holds.
+func (d *delivery) verified() bool { return !d.unchecked && d.wrong == nil }
 
 // judge verifies a delivery and finds out what it is.
 func (l *Listener) judge(at time.Time, header http.Header, body []byte) *delivery {
@@ -56,6 +60,7 @@ func (l *Listener) judge(at time.Time, header http.Header, body []byte) *deliver
 	if d.unchecked = len(l.Secrets) == 0; !d.unchecked {
 		d.wrong = webhook.Verify(body, strings.Join(header.Values(webhook.Header), ","), at, l.Secrets...)
 	}
+	d.answer = l.answer(d)
 	if json.Unmarshal(body, &d.event) != nil {
 		d.event = webhook.Event{}
 		return d

@@ -32,11 +32,18 @@ type Config struct {
 	// first is chosen as that of the subscription; without any the service chooses.
 	Secrets []string
 	// Answer is the HTTP status of the answer, 200 to 599, and Delay how long it
-	// takes.
+	// takes. Strict answers 400 instead to what is not verified, as receivers
+	// should.
 	Answer int
 	Delay  time.Duration
+	Strict bool
+	// Brief prints a line for each delivery and no body.
+	Brief bool
 	// Client makes the subscription; nil when there is one already.
 	Client *Client
+	// Program is how this program is called in what is printed for copying; empty
+	// for vayu.
+	Program string
 	// Out is for a person, and safe for a terminal.
 	Out io.Writer
 	Now func() time.Time
@@ -67,14 +74,18 @@ func New(c Config) (*Listener, error) {
 			return nil, err
 		}
 	}
-	return &Listener{Config: c, printer: &printer{out: c.Out}, seen: newMemory(mostRemembered)}, nil
+	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: newMemory(mostRemembered)}, nil
 }
 
 // patience is how long what a stop needs may take: the end of the subscription,
 // and answers that are under way.
 const patience = 5 * time.Second
 
-// Run receives until ctx ends. The subscription that it makes ends with it.
+// errEnding is why a request ends when it is the receiver that stops.
+var errEnding = errors.New("the receiver is ending")
+
+// Run receives until ctx ends. The subscription that it makes ends with it; one
+// that an earlier run for the same address left behind ends before.
 func (l *Listener) Run(ctx context.Context) error {
 	leaf, err := certificate(l.Data, l.Now())
 	if err != nil {
@@ -93,9 +104,9 @@ func (l *Listener) Run(ctx context.Context) error {
 			return err
 		}
 	} else {
-		l.printer.alone(address, l.Data, len(l.Secrets) > 0)
+		l.alone(address)
 	}
-	err = l.serve(ctx, sockets, leaf, func() error { return l.unsubscribe(ctx, subscribed) })
+	err = l.serve(ctx, sockets, leaf, subscribed)
 	l.printer.end()
 	return err
 }
@@ -135,11 +146,13 @@ func closeAll(sockets []net.Listener) {
 	}
 }
 
-// serve answers until ctx ends. First of all what it has asked for is called off,
-// so that nothing is sent to a receiver that is gone.
-func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.Certificate, callOff func() error) error {
+// serve answers until ctx ends. First of all the subscription is deleted then, so
+// that nothing is sent to a receiver that is gone.
+func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.Certificate, subscribed string) error {
+	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
 	server := &http.Server{
-		Handler: l, ErrorLog: log.New(l.printer, "", 0), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: l, ErrorLog: log.New(l.printer, "", 0), BaseContext: func(net.Listener) context.Context { return requests },
 		TLSConfig:      &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{leaf}},
 		MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 	}
@@ -153,8 +166,14 @@ func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.C
 		})
 	}
 	group.Go(func() error {
+		l.try(running, subscribed)
+		return nil
+	})
+	group.Go(func() error {
 		<-running.Done()
-		err := callOff()
+		l.printer.ending()
+		end(errEnding)
+		err := l.unsubscribe(ctx, subscribed)
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		if server.Shutdown(limit) != nil {
@@ -163,49 +182,4 @@ func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.C
 		return err
 	})
 	return group.Wait()
-}
-
-// ServeHTTP implements http.Handler.
-func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	at := l.Now()
-	if r.Method != http.MethodPost {
-		l.printer.stray(at, r.Method+" "+r.URL.Path+" is no delivery")
-		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "deliveries are POST", http.StatusMethodNotAllowed)
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, webhook.DefaultLimit))
-	if err != nil {
-		l.printer.stray(at, "a body that could not be read: "+err.Error())
-		status := http.StatusBadRequest
-		if errors.As(err, new(*http.MaxBytesError)) {
-			status = http.StatusRequestEntityTooLarge
-		}
-		http.Error(w, "the body could not be read", status)
-		return
-	}
-	d := l.judge(at, r.Header, body)
-	l.printer.delivery(d, l.Answer, l.Delay)
-	if !pause(r.Context(), l.Delay) {
-		l.printer.hungUp(l.Now(), d)
-		panic(http.ErrAbortHandler) // a plain return would answer 200
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(l.Answer)
-	_, _ = io.WriteString(w, "vayu listen answers "+strconv.Itoa(l.Answer)+"\n")
-}
-
-// pause waits; it is false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d == 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -74,7 +74,10 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	if _, err := new(http.Client).Get(r.address); err == nil {
 		t.Error("its authority is everybody's")
 	}
-	r.until(t, "TLS handshake error(?s).*--webhook-local and the same")
+	r.until(t, `127\.0\.0\.1:\d+ does not believe the certificate of this receiver; .* --webhook-local and the same --data\n`)
+	if strings.Contains(r.String(), "http:") {
+		t.Errorf("the words of a library:\n%s", r)
+	}
 	_ = r.stop()
 	r.until(t, "6 deliveries: 4 verified, 2 not, 0 duplicates, 0 without an answer; 2 other requests, 1 failed connections")
 }
@@ -102,6 +105,73 @@ func TestWithoutASecretNothingIsVerified(t *testing.T) {
 	r.until(t, "1 deliveries: 0 verified, 0 not")
 }
 
+// What a receiver must not believe it must not acknowledge.
+func TestWhatIsNotVerifiedIsRefused(t *testing.T) {
+	t.Parallel()
+	r := start(t, listen.Config{Secrets: []string{secret}, Strict: true, Answer: 204, Brief: true})
+	for key, want := range map[string]int{secret: 204, "whsec_forged": 400, "": 400} {
+		if got := r.answer(t, event, key, "1"); got != want {
+			t.Errorf("signed with %q: got %d, want %d", key, got, want)
+		}
+	}
+	_ = r.stop()
+	r.until(t, "verified  answer 204")
+	r.until(t, "NOT VERIFIED: .*  answer 400")
+	r.until(t, "3 deliveries: 1 verified, 2 not")
+	r = start(t, listen.Config{Strict: true})
+	if got := r.answer(t, event, secret, "1"); got != 400 {
+		t.Errorf("without a secret: got %d", got)
+	}
+	r.until(t, "not verified: no secret was given(?s).* answer 400")
+}
+
+func TestBriefIsALineForEach(t *testing.T) {
+	t.Parallel()
+	r := start(t, listen.Config{Secrets: []string{secret}, Brief: true, Delay: time.Millisecond})
+	_, _ = r.answer(t, event, secret, "1"), r.answer(t, event, secret, "2")
+	_, _ = r.answer(t, "hello", "whsec_forged", "1"), r.answer(t, strings.Repeat(" ", webhook.DefaultLimit+1), secret, "1")
+	_ = r.stop()
+	lines := strings.SplitAfter(r.String(), "\n")
+	want := `11:06:40.500  payment.succeeded  ` + eventID + `  attempt 1  verified  answer 200 in 1ms
+11:06:40.500  payment.succeeded  ` + eventID + `  attempt 2  verified  answer 200 in 1ms  duplicate
+11:06:40.500  no event  ` + eventID + `  attempt 1  NOT VERIFIED: ` + webhook.ErrMismatch.Error() + `  answer 200 in 1ms
+11:06:40.500  a body that could not be read: it has more than 1048576 bytes
+
+`
+	if diff := cmp.Diff(want, strings.Join(lines[2:len(lines)-2], "")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A connection that brings nothing is told in words, and when the receiver itself
+// breaks it, not at all.
+func TestConnectionsThatBringNothing(t *testing.T) {
+	t.Parallel()
+	r := start(t, listen.Config{Secrets: []string{secret}})
+	host := strings.TrimSuffix(strings.TrimPrefix(r.address, "https://"), "/")
+	dial := func() net.Conn {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	_ = dial().Close()
+	r.until(t, `a connection from 127\.0\.0\.1:\d+ failed before it brought anything: EOF`)
+	if _, err := dial().Write([]byte{22, 3, 1}); err != nil { // the begin of a handshake
+		t.Fatal(err)
+	}
+	_ = r.answer(t, event, secret, "1") // it was accepted after the other
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.until(t, "1 failed connections")
+	if shown := r.String(); strings.Contains(shown, "canceled") || strings.Contains(shown, "handshake") {
+		t.Errorf("the end of the receiver is news:\n%s", shown)
+	}
+}
+
 // An answer that nobody waits for, and one that the end of the command overtakes,
 // must not become a 200.
 func TestALateAnswerIsNone(t *testing.T) {
@@ -115,7 +185,7 @@ func TestALateAnswerIsNone(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("who hangs up has an answer")
 	}
-	r.until(t, "attempt 1: no answer was given")
+	r.until(t, "attempt 1: no answer was given; its sender hung up after 0s\n")
 	go func() { _, err := r.post(context.WithoutCancel(t.Context()), t, event, secret, "2"); failed <- err }()
 	r.until(t, "attempt 2 .* answer 200 in 1h0m0s")
 	if err := r.stop(); err != nil {
@@ -124,7 +194,8 @@ func TestALateAnswerIsNone(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("the end of the command acknowledges what waits")
 	}
-	r.until(t, "2 deliveries: 2 verified, 0 not, 1 duplicates, 2 without an answer")
+	r.until(t, "attempt 2: no answer was given; this command is ending\n")
+	r.until(t, "2 deliveries: 2 verified, 0 not, 1 duplicates, 2 without an answer; 0 other requests, 0 failed connections")
 }
 
 // A body may hold what makes a terminal do things.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +17,10 @@ const clock = "15:04:05.000"
 // printer writes for a person. Everything that a sender chose goes through
 // oneLine or show first.
 type printer struct {
+	now   func() time.Time
+	brief bool
+	ended atomic.Bool
+
 	mu  sync.Mutex
 	out io.Writer
 	all tally
@@ -36,22 +40,49 @@ func (p *printer) write(count func(*tally), text string) {
 func (p *printer) say(text string) { p.write(func(*tally) {}, text) }
 
 // delivery prints a delivery and the answer that it will get.
-func (p *printer) delivery(d *delivery, answer int, delay time.Duration) {
-	var b strings.Builder
-	name, id := "no event", d.eventID
-	if d.event.ID != "" {
-		name, id = d.event.Type, d.event.ID
+func (p *printer) delivery(d *delivery, delay time.Duration) {
+	answer := fmt.Sprintf("answer %d", d.answer)
+	if delay > 0 {
+		answer += " in " + delay.String()
 	}
-	fmt.Fprintf(&b, "\n%s  %s  %s  %s\n", d.at.Format(clock), oneLine(name), oneLine(id), verdict(d))
+	text := whole(d, answer)
+	if p.brief {
+		text = brief(d, answer)
+	}
+	p.write(func(t *tally) {
+		t.deliveries++
+		t.verified += one(d.verified())
+		t.refused += one(d.wrong != nil)
+		t.again += one(d.before != nil)
+	}, text)
+}
+
+// named is what a delivery brings: the type and the id of its event.
+func named(d *delivery) string {
+	if d.event.ID == "" {
+		return "no event  " + oneLine(d.eventID)
+	}
+	return oneLine(d.event.Type) + "  " + oneLine(d.event.ID)
+}
+
+// brief is a delivery on one line.
+func brief(d *delivery, answer string) string {
+	line := []string{d.at.Format(clock), named(d), "attempt " + oneLine(d.attempt), verdict(d), answer}
+	if d.before != nil {
+		line = append(line, "duplicate")
+	}
+	return strings.Join(line, "  ") + "\n"
+}
+
+// whole is all that a delivery is, body included.
+func whole(d *delivery, answer string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s  %s  %s\n", d.at.Format(clock), named(d), verdict(d))
 	facts := []string{"delivery " + oneLine(d.id), "attempt " + oneLine(d.attempt), oneLine(d.mode)}
 	if d.timed {
 		facts = append(facts, d.since.String()+" after the event")
 	}
-	answered := fmt.Sprintf("answer %d", answer)
-	if delay > 0 {
-		answered += " in " + delay.String()
-	}
-	fmt.Fprintf(&b, "  %s\n", strings.Join(append(facts, answered), " · "))
+	fmt.Fprintf(&b, "  %s\n", strings.Join(append(facts, answer), " · "))
 	if d.event.ID != "" && d.eventID != d.event.ID {
 		fmt.Fprintf(&b, "  the header names another event, %s; only the body is signed\n", oneLine(d.eventID))
 	}
@@ -60,12 +91,7 @@ func (p *printer) delivery(d *delivery, answer int, delay time.Duration) {
 			d.before.at.Format(clock), oneLine(d.before.id), oneLine(d.before.attempt))
 	}
 	b.WriteString(show(d.body))
-	p.write(func(t *tally) {
-		t.deliveries++
-		t.verified += one(!d.unchecked && d.wrong == nil)
-		t.refused += one(d.wrong != nil)
-		t.again += one(d.before != nil)
-	}, b.String())
+	return b.String()
 }
 
 func one(yes bool) int {
@@ -85,35 +111,52 @@ func verdict(d *delivery) string {
 	return "verified"
 }
 
-// hungUp says that nobody waited for the answer.
-func (p *printer) hungUp(at time.Time, d *delivery) {
-	p.write(func(t *tally) { t.hungUp++ }, fmt.Sprintf("\n%s  delivery %s, attempt %s: no answer was given; its sender hung up after %s, or this command is ending\n",
-		at.Format(clock), oneLine(d.id), oneLine(d.attempt), at.Sub(d.at).Round(time.Millisecond)))
+// unanswered says why a delivery got no answer.
+func (p *printer) unanswered(at time.Time, d *delivery, ending bool) {
+	why := "its sender hung up after " + at.Sub(d.at).Round(time.Millisecond).String()
+	if ending {
+		why = "this command is ending"
+	}
+	p.line(func(t *tally) { t.hungUp++ }, at, fmt.Sprintf("delivery %s, attempt %s: no answer was given; %s", oneLine(d.id), oneLine(d.attempt), why))
 }
 
 // stray says what came that is no delivery.
 func (p *printer) stray(at time.Time, text string) {
-	p.write(func(t *tally) { t.stray++ }, fmt.Sprintf("\n%s  %s\n", at.Format(clock), oneLine(text)))
+	p.line(func(t *tally) { t.stray++ }, at, oneLine(text))
 }
+
+// line prints a line with its time.
+func (p *printer) line(count func(*tally), at time.Time, text string) {
+	gap := "\n"
+	if p.brief {
+		gap = ""
+	}
+	p.write(count, fmt.Sprintf("%s%s  %s\n", gap, at.Format(clock), text))
+}
+
+// ending makes connections that break from now on no news: it is the server that
+// breaks them.
+func (p *printer) ending() { p.ended.Store(true) }
 
 // Write implements io.Writer for the log of the server: connections that failed.
 func (p *printer) Write(line []byte) (int, error) {
-	text := oneLine(strings.TrimSpace(string(line)))
-	if strings.Contains(text, "error: tls:") {
-		text += "\n  A sender that does not believe the authority of this receiver says so. A service believes it with --webhook-local and the same --data."
+	if !p.ended.Load() {
+		p.line(func(t *tally) { t.failed++ }, p.now(), failed(strings.TrimSpace(string(line))))
 	}
-	p.write(func(t *tally) { t.failed++ }, "\n"+text+"\n")
 	return len(line), nil
 }
 
-// alone greets somebody who has a subscription already, or makes one.
-func (p *printer) alone(address, data string, secret bool) {
-	text := fmt.Sprintf("Listening on %s; Ctrl-C ends it.\nIts certificate is of the authority %s, which `vayu serve --webhook-local` believes.\n",
-		address, filepath.Join(data, Folder, certificateName))
-	if !secret {
-		text += "Signatures are not verified: give --secret, or --key to have a subscription made.\n"
+// failed is what the log of the server says of a connection, for a person.
+func failed(text string) string {
+	about, ok := strings.CutPrefix(text, "http: TLS handshake error from ")
+	if !ok {
+		return oneLine(text)
 	}
-	p.say(text)
+	who, why, _ := strings.Cut(about, ": ")
+	if strings.HasPrefix(why, "remote error: tls:") && strings.Contains(why, "certificate") {
+		return oneLine(who) + " does not believe the certificate of this receiver; a service does that was started with --webhook-local and the same --data"
+	}
+	return "a connection from " + oneLine(who) + " failed before it brought anything: " + oneLine(why)
 }
 
 // end says what there was.

@@ -2,6 +2,7 @@ package listen_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -25,11 +26,15 @@ type service struct {
 	made   map[string]any    // body of the one that made the subscription
 	refuse map[string]string // by method: "status body"
 	tests  chan struct{}     // POST …/test
+	hooks  []schema.Webhook  // what is there before
+	name   string            // of the account; "" refuses to tell
+
+	refuseTest string // "status body" of POST …/test
 }
 
 func newService(t *testing.T, refuse map[string]string) *service {
 	t.Helper()
-	s := &service{refuse: refuse, tests: make(chan struct{}, 1)}
+	s := &service{refuse: refuse, tests: make(chan struct{}, 2)}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
@@ -39,7 +44,11 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
-	if said, ok := s.refuse[r.Method]; ok {
+	said, ok := s.refuse[r.Method]
+	if !ok && strings.HasSuffix(r.URL.Path, "/test") {
+		said, ok = s.refuseTest, s.refuseTest != ""
+	}
+	if ok {
 		status, body, _ := strings.Cut(said, " ")
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(map[string]int{"201": 201, "302": 302, "401": 401, "403": 403, "404": 404, "422": 422, "500": 500, "502": 502}[status])
@@ -47,6 +56,12 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case r.URL.Path == "/v1/account" && s.name != "":
+		_ = json.NewEncoder(w).Encode(schema.Account{Name: s.name})
+	case r.URL.Path == "/v1/account":
+		w.WriteHeader(http.StatusForbidden)
+	case r.Method == http.MethodGet && r.URL.Path == "/v1/webhooks":
+		s.list(w, r.URL.Query().Get("cursor"))
 	case r.URL.Path == "/elsewhere":
 		http.NotFound(w, r)
 	case r.Method == http.MethodDelete:
@@ -65,6 +80,19 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 			panic(err)
 		}
 	}
+}
+
+// list answers with a page of one subscription.
+func (s *service) list(w http.ResponseWriter, cursor string) {
+	page, at := schema.List[schema.Webhook]{Status: schema.Success}, len(cursor)
+	if at < len(s.hooks) {
+		page.Data = s.hooks[at : at+1]
+	}
+	if at+1 < len(s.hooks) {
+		next := strings.Repeat("+", at+1) // must be escaped
+		page.HasMore, page.NextCursor = true, &next
+	}
+	_ = json.NewEncoder(w).Encode(page)
 }
 
 func (s *service) requests() []string {
@@ -151,7 +179,8 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 		"no scope":       {problem("403", schema.InsufficientScope, "webhooks:manage is needed"), []string{"webhooks:manage is needed", "`vayu key create`"}},
 		"no local URL":   {problem("422", schema.URLNotAllowed, "it leads to this machine"), []string{"it leads to this machine", "--webhook-local"}},
 		"no such port":   {problem("422", schema.InvalidWebhookURL, "port 9443"), []string{"port 9443", "--webhook-local"}},
-		"an event":       {problem("422", schema.UnknownEventType, "x\x1b[2J"), []string{`x\u001b[2J`, "unknown_event_type"}},
+		"an event":       {problem("422", schema.UnknownEventType, "x\x1b[2J"+strings.Repeat(", a type", 100)), []string{`x\u001b[2J`, strings.Repeat(", a type", 100) + " (unknown_event_type)"}},
+		"an endless one": {problem("422", schema.UnknownEventType, strings.Repeat("x", 100_000)), []string{"x (unknown_event_type)"}},
 		"another server": {"500 <html>", []string{"is no Vayu", "500 Internal Server Error"}},
 		"a redirect":     {"302 ", []string{"is no Vayu", "302 Found"}},
 		"no JSON":        {"201 hello", []string{"is no Vayu"}},
@@ -221,5 +250,73 @@ func TestNoSubscriptionWithoutAPort(t *testing.T) {
 	}
 	if l.Run(t.Context()) == nil || len(s.requests()) > 0 {
 		t.Errorf("asked: %v", s.requests())
+	}
+}
+
+// Nobody has to type anything to see a delivery.
+func TestATestEventIsSentAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.name = "it's ours"
+	r := start(t, listen.Config{Data: "/tmp/../tmp", Program: "bin/vayu", Client: &listen.Client{
+		API: s.URL, Key: key, KeyShown: "$VAYU_API_KEY", Test: true, Events: []schema.EventType{schema.EventQuotaWarning},
+	}})
+	<-s.tests
+	r.until(t, "A test event is on its way. Send yourself another, from a shell that has VAYU_API_KEY:")
+	r.until(t, `(?m)^  bin/vayu events fire --data /tmp --account 'it'\\''s ours' --mode sandbox --type quota\.warning --count 3$`)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = newService(t, nil)
+	r = start(t, listen.Config{Client: &listen.Client{API: s.URL, Key: key, KeyShown: key}})
+	_ = r.stop()
+	for _, asked := range s.requests() {
+		if strings.Contains(asked, "/test ") {
+			t.Errorf("a test event that nobody wants: %s", asked)
+		}
+	}
+	if shown := r.String(); !strings.Contains(shown, "Send yourself a test event, from any shell:") || strings.Contains(shown, "events fire") {
+		t.Errorf("of an account without a name:\n%s", shown)
+	}
+}
+
+func TestATestEventThatIsRefusedIsSaid(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.refuseTest = problem("403", schema.IPNotAllowed, "not from here")
+	r := start(t, listen.Config{Secrets: []string{secret}, Client: &listen.Client{API: s.URL, Key: key, KeyShown: key, Test: true}})
+	r.until(t, `No test event is on its way: the service refuses: not from here \(ip_not_allowed\)`)
+	_ = r.answer(t, event, secret, "1")
+	r.until(t, eventID+"  verified")
+}
+
+// Who was killed has left a subscription, which would go on for ever.
+func TestWhatWasLeftBehindIsDeleted(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	_ = free.Close()
+	own := fmt.Sprintf("https://localhost:%d/", port)
+	s := newService(t, nil)
+	s.hooks = []schema.Webhook{
+		{ID: "wh_other", URL: "https://localhost:1/"}, {ID: "wh_old", URL: own}, {ID: "wh_path", URL: own + "x"},
+		{ID: "../account", URL: own}, {ID: "wh_older", URL: own},
+	}
+	r := start(t, listen.Config{Port: port, Client: &listen.Client{API: s.URL, Key: key, KeyShown: key}})
+	r.until(t, "The subscription wh_old to "+own+" was left behind")
+	_ = r.stop()
+	var got []string
+	for _, asked := range s.requests() {
+		if method, path, _ := strings.Cut(strings.TrimSuffix(asked, " Bearer "+key), " "); method != http.MethodGet {
+			got = append(got, method+" "+path)
+		}
+	}
+	want := []string{"DELETE /v1/webhooks/wh_old", "DELETE /v1/webhooks/wh_older", "POST /v1/webhooks", "DELETE /v1/webhooks/wh_1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
