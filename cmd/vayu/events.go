@@ -42,21 +42,21 @@ func newEventsFire() *cobra.Command {
 		Long: `Commit test events of an account, each in a transaction of its own, beside a running
 service or without one; webhooks are told of them as of any other. The data is the
 documented example of the type with "test": true, and "n" counts from 1. Events begin at
-their rate whether or not earlier ones are done. At the end, also after Ctrl-C, it says
-how many were committed.`,
+their rate whether or not earlier ones are done. Without --mode they happen in the world
+in which the account has webhooks that ask for the type: live, when both or neither have.
+At the end, also after Ctrl-C, it says how many were committed, and where.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			world, err := v.check()
-			if err != nil {
+			if err := v.check(); err != nil {
 				return err
 			}
 			var t *tally
-			err = withState(cmd, func(ctx context.Context, st *stateTool) error {
-				commit, err := v.prepare(ctx, st, world)
+			err := withState(cmd, func(ctx context.Context, st *stateTool) error {
+				to, commit, err := v.prepare(ctx, st)
 				if err != nil {
 					return err
 				}
-				t = &tally{}
+				t = &tally{aim: to.String()}
 				return v.fire(ctx, t, commit)
 			})
 			if t != nil || cmd.Context().Err() != nil {
@@ -70,51 +70,52 @@ how many were committed.`,
 	f.Int64Var(&v.count, "count", 1, "how many events; 0 for as many as come until Ctrl-C")
 	f.Float64Var(&v.rate, "rate", 0, "events per second; 0 for as fast as they can be committed")
 	f.StringVar(&v.typ, "type", string(schema.EventPaymentSucceeded), "type of the events")
-	f.StringVar(&v.mode, "mode", schema.Live.String(), "world of the events: live or sandbox")
+	f.StringVar(&v.mode, "mode", "", "world of the events: live, or sandbox (test does too; default: that of the webhooks)")
 	return cmd
 }
 
 // check reads the flags.
-func (v volley) check() (schema.World, error) {
+func (v volley) check() error {
 	if !slices.Contains(schema.EventTypes, schema.EventType(v.typ)) {
 		types := make([]string, len(schema.EventTypes))
 		for i, t := range schema.EventTypes {
 			types[i] = string(t)
 		}
-		return 0, fmt.Errorf("--type: there is no type %q; there are %s", v.typ, strings.Join(types, ", "))
+		return fmt.Errorf("--type: there is no type %q; there are %s", v.typ, strings.Join(types, ", "))
 	}
 	switch {
 	case v.count < 0:
-		return 0, errors.New("--count: must not be negative; 0 is for any number")
+		return errors.New("--count: must not be negative; 0 is for any number")
 	case !(v.rate >= 0) || math.IsInf(v.rate, 0): // nor NaN
-		return 0, errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
+		return errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
 	}
-	for _, world := range schema.Worlds {
-		if v.mode == world.String() {
-			return world, nil
-		}
-	}
-	return 0, fmt.Errorf("--mode: %q is neither live nor sandbox", v.mode)
+	_, err := v.world(audience{})
+	return err
 }
 
-// prepare finds the account and returns what commits the event with a number.
-func (v volley) prepare(ctx context.Context, st *stateTool, world schema.World) (func(ctx context.Context, n int64) error, error) {
+// prepare finds the account, and returns where the events go and what commits the
+// one with a number.
+func (v volley) prepare(ctx context.Context, st *stateTool) (aim, func(ctx context.Context, n int64) error, error) {
 	holder, err := account.AccountNamed(st.db.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
-		return nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
+		return aim{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
 	}
 	if err != nil {
-		return nil, err
+		return aim{}, nil, err
+	}
+	to, err := v.aim(st.db.View(ctx), holder.ID)
+	if err != nil {
+		return aim{}, nil, err
 	}
 	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
 	if err != nil {
-		return nil, err
+		return aim{}, nil, err
 	}
 	typ := schema.EventType(v.typ)
 	data := schema.TestEventData(typ)
-	return func(ctx context.Context, n int64) error {
+	return to, func(ctx context.Context, n int64) error {
 		return st.db.Update(ctx, func(tx *state.Tx) error {
-			_, err := events.Append(tx, holder.ID, world, typ, numbered(data, n))
+			_, err := events.Append(tx, holder.ID, to.world, typ, numbered(data, n))
 			return err
 		})
 	}, nil
@@ -184,9 +185,10 @@ func await(ctx context.Context, d time.Duration) bool {
 // tally counts what became of events.
 type tally struct {
 	mu        sync.Mutex
-	committed int64 // the store has said so
-	open      int64 // the store failed before it said so
-	failure   error // the first
+	committed int64  // the store has said so
+	open      int64  // the store failed before it said so
+	failure   error  // the first
+	aim       string // where they went; empty when nobody says
 }
 
 // count takes the outcome of one, and says whether it is a failure. An end of the
@@ -218,6 +220,9 @@ func (t *tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := fmt.Sprintf("committed %d events", t.committed)
+	if t.aim != "" {
+		text += " (" + t.aim + ")"
+	}
 	if t.open > 0 {
 		text += fmt.Sprintf("; the store failed on %d more before it said whether they were", t.open)
 	}

@@ -99,7 +99,7 @@ func TestFiredEventsAreRelayed(t *testing.T) {
 	t.Parallel()
 	data, _, r := relayed(t)
 	out, err := command(t.Context(), "events", "fire", "--data", data, "--count", "20", "--rate", "1000", "--type", "quota.warning", "--mode", "sandbox")
-	if err != nil || out != "committed 20 events\n" {
+	if err != nil || out != "committed 20 events (sandbox, quota.warning; no webhook asked for them)\n" {
 		t.Fatalf("got %v: %s", err, out)
 	}
 	var numbers []int
@@ -150,7 +150,7 @@ func TestFiringSaysWhatItCommittedWhenItIsInterrupted(t *testing.T) {
 	if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM event").Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("committed %d events\n", stored); got.err != nil || got.out != want || stored < 50 {
+	if want := fmt.Sprintf("committed %d events (live, payment.succeeded; no webhook asked for them)\n", stored); got.err != nil || got.out != want || stored < 50 {
 		t.Errorf("got %v: %s want %s", got.err, got.out, want)
 	}
 	if out, err := command(ctx, "events", "fire", "--data", data); err != nil || out != "committed 0 events\n" {
@@ -164,7 +164,7 @@ func TestFiringRefusesWhatIsNotThere(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--account nobody":  `there is no account "nobody"; vayu account list shows`,
 		"--type x":          "there is no type \"x\"; there are recharge.completed, recharge.failed",
-		"--mode test":       "neither live nor sandbox",
+		"--mode tset":       "neither live nor sandbox",
 		"--count -1":        "--count",
 		"--rate -1":         "--rate",
 		"--rate NaN":        "--rate",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type listenRequest struct {
 	secrets      []string
 	key, api     string
 	events       []string
+	noTest       bool
+	brief        bool
 }
 
 func newListen() *cobra.Command {
@@ -34,10 +37,11 @@ func newListen() *cobra.Command {
 		Short: "Receive webhooks on this machine, verify and print them",
 		Long: `Receive webhooks on https://localhost:PORT, verify and print them.
 
-With an API key a subscription is made, and deleted at the end; the key may stand in
-` + keyVariable + ` as well. Without one, give the secret of the subscription. The service must
-run with --webhook-local and the same --data, so that it believes the certificate and
-may send to this machine.`,
+With an API key a subscription is made, sent a test event, and deleted at the end, as is
+one that was left behind on the same port; the key may stand in ` + keyVariable + ` as well. Without
+one, give the secret of the subscription. What is not verified is answered with 400, as a
+receiver should. The service must run with --webhook-local and the same --data, so that it
+believes the certificate and may send to this machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, _, err := load(cmd)
@@ -61,11 +65,13 @@ may send to this machine.`,
 	f := cmd.Flags()
 	f.IntVar(&r.port, "port", 9443, "port of https://localhost, or 0 for any that is free")
 	f.StringArrayVar(&r.secrets, "secret", nil, "secret of the subscription (may be given again, for a rotation)")
-	f.IntVar(&r.answer, "answer", 200, "HTTP status of the answers, 200 to 599")
+	f.IntVar(&r.answer, "answer", 200, "HTTP status of the answers, 200 to 599; unless it is given, 400 to what is not verified")
 	f.DurationVar(&r.delay, "delay", 0, "how long each answer takes; the service waits for 5s")
 	f.StringVar(&r.key, "key", "", "API key that makes the subscription (or "+keyVariable+")")
 	f.StringVar(&r.api, "api", "", "address of the service (default that of the configuration)")
 	f.StringSliceVar(&r.events, "events", nil, "types of events of the subscription that is made (default all)")
+	f.BoolVar(&r.noTest, "no-test", false, "send no test event to the subscription that is made")
+	f.BoolVar(&r.brief, "brief", false, "print a line for each delivery and no body")
 	return cmd
 }
 
@@ -73,9 +79,10 @@ may send to this machine.`,
 func (r listenRequest) config(cmd *cobra.Command, cfg Config) listen.Config {
 	c := listen.Config{
 		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,
+		Strict: !cmd.Flags().Changed("answer"), Brief: r.brief, Program: program(),
 		Out: cmd.OutOrStdout(), Now: time.Now,
 	}
-	client := listen.Client{API: r.api, Key: r.key, KeyShown: r.key}
+	client := listen.Client{API: r.api, Key: r.key, KeyShown: r.key, Test: !r.noTest}
 	if client.Key == "" {
 		client.Key, client.KeyShown = os.Getenv(keyVariable), "$"+keyVariable
 	}
@@ -90,6 +97,18 @@ func (r listenRequest) config(cmd *cobra.Command, cfg Config) listen.Config {
 	}
 	c.Client = &client
 	return c
+}
+
+// program is how this program can be called from any folder.
+func program() string {
+	name := os.Args[0]
+	if !strings.ContainsRune(name, filepath.Separator) {
+		return name // found by the shell
+	}
+	if path, err := filepath.Abs(name); err == nil {
+		return path
+	}
+	return name
 }
 
 // nearby is where the service with this configuration answers on this machine.

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -43,13 +45,13 @@ func TestListenTakesItsKeyFromTheEnvironment(t *testing.T) {
 	cmd := newListen()
 	got := listenRequest{port: 1, events: []string{"quota.warning", " payment.failed"}}.config(cmd, defaults()).Client
 	want := &listen.Client{
-		API: "http://127.0.0.1:8080", Key: "sk_test_1", KeyShown: "$" + keyVariable,
+		API: "http://127.0.0.1:8080", Key: "sk_test_1", KeyShown: "$" + keyVariable, Test: true,
 		Events: []schema.EventType{schema.EventQuotaWarning, schema.EventPaymentFailed},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	got = listenRequest{key: "sk_test_2", api: "https://vayu.example"}.config(cmd, defaults()).Client
+	got = listenRequest{noTest: true, key: "sk_test_2", api: "https://vayu.example"}.config(cmd, defaults()).Client
 	if diff := cmp.Diff(&listen.Client{API: "https://vayu.example", Key: "sk_test_2", KeyShown: "sk_test_2"}, got); diff != "" {
 		t.Errorf("a flag comes before the environment:\n%s", diff)
 	}
@@ -75,6 +77,39 @@ func TestListenRefuses(t *testing.T) {
 		root.SetOut(new(bytes.Buffer))
 		if err := root.ExecuteContext(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", args, err, want)
+		}
+	}
+}
+
+// What is not verified is refused, unless somebody chooses the answer.
+func TestListenAnswersAsAReceiverShould(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]bool{"": true, "--answer 200": false, "--answer 500": false} {
+		cmd := newListen()
+		if err := cmd.ParseFlags(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		if got := (listenRequest{}).config(cmd, defaults()).Strict; got != want {
+			t.Errorf("%q: got %v", args, got)
+		}
+	}
+}
+
+// The end of the terminal ends a command in good order, and nohup is honoured.
+func TestTheEndOfTheTerminalIsASignal(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("VAYU_TEST_ENDINGS") != "" {
+		t.Skipf("endings: %v", endings())
+	}
+	for shell, want := range map[string]bool{`exec "$0" "$@"`: true, `trap '' HUP; exec "$0" "$@"`: false} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", shell, os.Args[0], "-test.run=^TestTheEndOfTheTerminalIsASignal$", "-test.v")
+		cmd.Env = append(os.Environ(), "VAYU_TEST_ENDINGS=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "endings: [interrupt terminated") {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got := strings.Contains(string(out), "hangup"); got != want {
+			t.Errorf("%s: got %v: %s", shell, got, out)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	err := newRoot().ExecuteContext(ctx)
 	stop()
 	if err != nil && !errors.Is(err, errReported) {
@@ -27,6 +28,16 @@ func main() {
 	if err != nil {
 		os.Exit(1)
 	}
+}
+
+// endings are the signals that end a command in good order. The end of a terminal
+// is one, unless nohup has said that it is none.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 // plainly is the text of an error for a person: a refusal that the API would
@@ -72,5 +83,32 @@ func newRoot() *cobra.Command {
 	bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
 	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newImport(), newBackfill(), newSource(), newListen(), newSQL(), newMigrate(), newBackup(), newRestore(), newDoctor(), newConfig(), newEngine())
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() {
+			cmd.Args, cmd.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			cmd.DisableFlagsInUseLine = true
+		}
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if cmd.HasSubCommands() { // its flags are unknown because it is
+			err = cmp.Or(unknown(cmd, cmd.Flags().Args()), err)
+		}
+		return err
+	})
 	return root
+}
+
+// unknown refuses what is said to a command that only has subcommands: cobra does
+// so for the root alone.
+func unknown(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2 // as for the root
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += "\n\nDid you mean this?\n\t" + strings.Join(near, "\n\t")
+	}
+	return errors.New(text)
 }

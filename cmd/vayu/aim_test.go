@@ -1,0 +1,100 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// Events go where somebody asks for them, unless a flag says otherwise; and what
+// is said of it begins as ever.
+func TestEventsGoWhereTheyAreAskedFor(t *testing.T) {
+	t.Parallel()
+	hook := func(mode, events string) hooked { return hooked{mode: mode, events: events, active: 1} }
+	for name, c := range map[string]struct {
+		hooks []hooked
+		flags string
+		want  string
+	}{
+		"nobody": {nil, "", "live, payment.succeeded; no webhook asked for them"},
+		"sandbox": {
+			[]hooked{hook("sandbox", "payment.failed payment.succeeded")}, "--count 5",
+			"sandbox, payment.succeeded; 1 webhook asked for them",
+		},
+		"live": {[]hooked{hook("live", "payment.succeeded"), hook("live", "payment.succeeded")}, "", "live, payment.succeeded; 2 webhooks asked for them"},
+		"both": {
+			[]hooked{hook("live", "payment.succeeded"), hook("sandbox", "payment.succeeded")}, "",
+			"live, payment.succeeded; 1 webhook asked for them; with --mode sandbox 1 would get them",
+		},
+		"another type":   {[]hooked{hook("sandbox", "payment.failed")}, "", "live, payment.succeeded; no webhook asked for them"},
+		"that type":      {[]hooked{hook("sandbox", "payment.failed")}, "--type payment.failed", "sandbox, payment.failed; 1 webhook asked for them"},
+		"a part of one":  {[]hooked{hook("sandbox", "payment.succeeded.twice")}, "", "live, payment.succeeded; no webhook asked for them"},
+		"deleted":        {[]hooked{{"sandbox", "payment.succeeded", 1, true}}, "", "live, payment.succeeded; no webhook asked for them"},
+		"paused":         {[]hooked{{"sandbox", "payment.succeeded", 0, false}}, "", "sandbox, payment.succeeded; 1 webhook asked for them, and is paused"},
+		"one is paused":  {[]hooked{hook("live", "payment.succeeded"), {"live", "payment.succeeded", 0, false}}, "", "live, payment.succeeded; 2 webhooks asked for them, and 1 of these are paused"},
+		"a flag decides": {[]hooked{hook("sandbox", "payment.succeeded")}, "--mode live", "live, payment.succeeded; no webhook asked for them; with --mode sandbox 1 would get them"},
+		"test is it too": {[]hooked{hook("live", "payment.succeeded")}, "--mode test", "sandbox, payment.succeeded; no webhook asked for them; with --mode live 1 would get them"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := t.TempDir()
+			db := statetest.Open(t, state.Config{Data: data})
+			for _, name := range []string{defaultAccount, "other"} {
+				if out, err := command(t.Context(), "account", "create", name, "--data", data); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			subscribed(t, db, c.hooks)
+			out, err := command(t.Context(), append([]string{"events", "fire", "--data", data}, strings.Fields(c.flags)...)...)
+			n := 1
+			if strings.Contains(c.flags, "--count") {
+				n = 5
+			}
+			if want := fmt.Sprintf("committed %d events (%s)\n", n, c.want); err != nil || out != want {
+				t.Errorf("got %v: %s want %s", err, out, want)
+			}
+			var world string
+			if err := db.View(t.Context()).QueryRow("SELECT DISTINCT mode FROM event").Scan(&world); err != nil || !strings.HasPrefix(c.want, world) {
+				t.Errorf("they are of the world %q: %v", world, err)
+			}
+		})
+	}
+}
+
+// hooked is a webhook as it is stored.
+type hooked struct {
+	mode, events string
+	active       int
+	deleted      bool
+}
+
+// subscribed makes webhooks of the default account, and one of another account
+// that must not count.
+func subscribed(t *testing.T, db *state.DB, hooks []hooked) {
+	t.Helper()
+	insert := func(tx *state.Tx, name, id string, h hooked) error {
+		holder, err := account.AccountNamed(tx, name)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO webhook (id, account_id, url, api_version, secret, secret_last4, created_at, revision, mode, events, active, deleted_at)
+			VALUES ($1, $2, 'https://hooks.example.com/', '1', $3, 'last', 1, 1, $4, $5, $6, $7)`,
+			id, holder.ID, []byte{1}, h.mode, h.events, h.active, sql.NullInt64{Int64: 7, Valid: h.deleted})
+		return err
+	}
+	if err := db.Update(t.Context(), func(tx *state.Tx) error {
+		for i, h := range hooks {
+			if err := insert(tx, defaultAccount, fmt.Sprintf("wh_%d", i), h); err != nil {
+				return err
+			}
+		}
+		return insert(tx, "other", "wh_other", hooked{mode: "sandbox", events: "payment.succeeded", active: 1})
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

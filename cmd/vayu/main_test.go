@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A command that only has subcommands refuses every other word, and says its help
+// without one.
+func TestUnknownSubcommandsAreRefused(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"events fir":                 "unknown command \"fir\" for \"vayu events\"\n\nDid you mean this?\n\tfire",
+		"events fir --count 5":       "unknown command \"fir\" for \"vayu events\"\n\nDid you mean this?\n\tfire",
+		"events --data x nothing":    `unknown command "nothing" for "vayu events"`,
+		"key creat --mode test":      "unknown command \"creat\" for \"vayu key\"\n\nDid you mean this?\n\tcreate",
+		"account lst":                "unknown command \"lst\" for \"vayu account\"\n\nDid you mean this?\n\tlist\n\tset",
+		"audit verifi":               "unknown command \"verifi\" for \"vayu audit\"\n\nDid you mean this?\n\tverify",
+		"source tset":                "unknown command \"tset\" for \"vayu source\"\n\nDid you mean this?\n\ttest",
+		"completion bas":             "unknown command \"bas\" for \"vayu completion\"\n\nDid you mean this?\n\tbash",
+		"evnts fire":                 "unknown command \"evnts\" for \"vayu\"\n\nDid you mean this?\n\tevents",
+		"events --count 5":           "unknown flag: --count",
+		"events fire --cuont 5":      "unknown flag: --cuont",
+		"events fire another --rate": "flag needs an argument: --rate",
+	} {
+		out, err := command(t.Context(), strings.Fields(line)...)
+		if err == nil || strings.TrimSpace(err.Error()) != want || out != "" {
+			t.Errorf("%s: got %v and %q, want %q", line, err, out, want)
+		}
+	}
+	for _, cmd := range newRoot().Commands() {
+		if !cmd.HasSubCommands() {
+			continue
+		}
+		out, err := command(t.Context(), cmd.Name())
+		if err != nil || !strings.Contains(out, "Available Commands:") || !strings.Contains(out, "\n  vayu "+cmd.Name()+" [command]\n") {
+			t.Errorf("%s: %v: %s", cmd.Name(), err, out)
+		}
+	}
+}
