@@ -161,10 +161,16 @@ func TestThePageHasEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
+		Paths    map[string]map[string]json.RawMessage `json:"paths"`
+		Webhooks map[string]json.RawMessage            `json:"webhooks"`
 	}
 	if err := json.Unmarshal(document, &d); err != nil {
 		t.Fatal(err)
+	}
+	for name := range d.Webhooks {
+		if want := `<span class="path">` + name + `</span>`; strings.Count(body, want) < 2 {
+			t.Errorf("the page lacks %s", name)
+		}
 	}
 	for path, methods := range d.Paths {
 		for method := range methods {

@@ -65,9 +65,28 @@ func (p *pager) fieldsOf(s *value) ([]field, map[string]bool) {
 		if target, _ := m.value.reference(p.root); text == "" && !p.shown(m.value) {
 			text = target.at("description").text()
 		}
-		out = append(out, field{Name: m.name, Type: p.typeOf(m.value), Default: m.value.at("default").text(), Text: p.inline(text)})
+		typed := p.cases(s, m.name)
+		if typed == nil {
+			typed = p.typeOf(m.value)
+		}
+		out = append(out, field{Name: m.name, Type: typed, Default: m.value.at("default").text(), Text: p.inline(text)})
 	}
 	return out, required
+}
+
+// cases are the objects that a member can be, where that depends on another
+// member; nil where it does not.
+func (p *pager) cases(s *value, member string) []word {
+	var out []word
+	for _, part := range s.at("allOf").list() {
+		if then := part.at("then", "properties", member); then != nil {
+			if out != nil {
+				out = append(out, word{"|", ""})
+			}
+			out = append(out, p.typeOf(then)...)
+		}
+	}
+	return out
 }
 
 // shown reports whether a schema refers to an object with a table of its own.
@@ -192,11 +211,16 @@ func (p *pager) replyHeaders() []field {
 }
 
 // objects are the schemas that are objects, but for those that others are made
-// of.
+// of and those that stand with their events.
 func (p *pager) objects() []objectView {
+	events := map[string]bool{}
+	for _, w := range p.root.at("webhooks").fields() {
+		_, name := w.value.at("post", "requestBody", "content", "application/json", "schema", "properties", "data").reference(p.root)
+		events[name] = true
+	}
 	var out []objectView
 	for _, m := range p.root.at("components", "schemas").fields() {
-		if strings.HasSuffix(m.name, "Fields") || m.value.at("properties") == nil && m.value.at("allOf") == nil {
+		if strings.HasSuffix(m.name, "Fields") || events[m.name] || m.value.at("properties") == nil && m.value.at("allOf") == nil {
 			continue
 		}
 		out = append(out, objectView{Name: m.name, Text: p.inline(m.value.at("description").text()), Fields: p.told(m.value)})

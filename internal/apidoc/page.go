@@ -40,6 +40,7 @@ type section struct {
 type tag struct {
 	section
 	Operations []operation
+	Receiving  *receiving // nil where nothing is received
 }
 
 type operation struct {
@@ -56,9 +57,15 @@ type operation struct {
 	Responses                 []response
 }
 
-// kindOf is one of the objects that a reply can be.
-type kindOf struct{ Name string }
+// kindOf is one of the objects that a reply can be. Fields are there when it is
+// the only one.
+type kindOf struct {
+	Name   string
+	Text   template.HTML
+	Fields []field
+}
 
+// example is a request, its reply, or both.
 type example struct{ Title, Request, Reply string }
 
 type response struct {
@@ -161,10 +168,10 @@ func (p *pager) tags() []tag {
 	var out []tag
 	for _, t := range p.root.at("tags").list() {
 		name := t.at("name").text()
-		one := tag{section: section{ID: "to-" + slug(name), Title: name, Text: p.markdown(t.at("description").text())}}
+		one := tag{section: section{ID: "to-" + slug(name), Title: name, Text: p.markdown(t.at("description").text())}, Receiving: p.receiving(name)}
 		for _, path := range p.root.at("paths").fields() {
 			for _, m := range path.value.fields() {
-				if first := m.value.at("tags").list(); len(first) > 0 && first[0].text() == name {
+				if tagged(m.value, name) {
 					one.Operations = append(one.Operations, p.operation(path.name, m.name, path.value, m.value))
 				}
 			}
@@ -209,23 +216,40 @@ func (p *pager) reply(o *operation, described, op *value) {
 			kinds = []*value{s}
 		}
 		for _, k := range kinds {
-			_, name := k.reference(p.root)
-			o.Kinds = append(o.Kinds, kindOf{name})
+			target, name := k.reference(p.root)
+			o.Kinds = append(o.Kinds, kindOf{Name: name, Text: p.inline(target.at("description").text())})
+			if len(kinds) == 1 {
+				o.Kinds[0].Fields = p.told(target)
+			}
 		}
 		if kinds == nil && media.name == "application/json" {
 			o.Reply = p.told(s)
 		}
 		examples = media.value.at("examples")
 	}
-	for _, sample := range op.at("x-codeSamples").list() {
+	o.Examples = examplesOf(op.at("x-codeSamples"), examples)
+}
+
+// examplesOf pairs requests with the replies of the same name, and adds the
+// replies that no request has.
+func examplesOf(samples, replies *value) []example {
+	var out []example
+	paired := map[string]bool{}
+	for _, sample := range samples.list() {
 		e := example{Title: sample.at("label").text(), Request: sample.at("source").text()}
-		for _, x := range examples.fields() {
+		for _, x := range replies.fields() {
 			if x.value.at("summary").text() == e.Title {
-				e.Reply = indent(x.value.at("value"))
+				e.Reply, paired[x.name] = indent(x.value.at("value")), true
 			}
 		}
-		o.Examples = append(o.Examples, e)
+		out = append(out, e)
 	}
+	for _, x := range replies.fields() {
+		if !paired[x.name] {
+			out = append(out, example{Title: x.value.at("summary").text(), Reply: indent(x.value.at("value"))})
+		}
+	}
+	return out
 }
 
 func indent(v *value) string {

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -114,7 +115,9 @@ func (c *counter) happen(world schema.World, n int, step time.Duration, types ..
 		at := c.clock.now()
 		for i := range n {
 			c.clock.set(at.Add(time.Duration(i) * step))
-			id, err := c.Append(tx, "acc_"+world.String(), world, types[i%len(types)], json.RawMessage(`{"n":`+strconv.Itoa(i)+`,"html":"<&>\u2028"}`))
+			kind := types[i%len(types)]
+			data := bytes.Replace(schema.EventExample(kind), []byte(`"topup-42"`), []byte(`"<&>\u2028`+strconv.Itoa(i)+`"`), 1)
+			id, err := c.Append(tx, "acc_"+world.String(), world, kind, json.RawMessage(data))
 			if err != nil {
 				return err
 			}
