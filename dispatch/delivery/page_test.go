@@ -1,0 +1,86 @@
+package delivery_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/dispatch/delivery"
+	"vayu/schema"
+)
+
+// receiving is the page for whoever writes a receiver.
+const receiving = "../../docs/webhooks.md"
+
+// rows are the cells of a table's rows, of which the first fits a pattern.
+func rows(text, first string) (all [][]string) {
+	for _, m := range regexp.MustCompile(`(?m)^\s*\| (`+first+`) \| (.*) \|$`).FindAllStringSubmatch(text, -1) {
+		all = append(all, append([]string{m[1]}, strings.Split(m[2], " | ")...))
+	}
+	return all
+}
+
+// spoken is a duration as the pages write it, to the hour when it is long and
+// not of whole hours.
+func spoken(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0"
+	case d > time.Hour && d%time.Hour != 0:
+		return "about " + spoken(d.Truncate(time.Hour))
+	}
+	text := regexp.MustCompile(`([hms])`).ReplaceAllString(d.String(), " $1 ")
+	text = regexp.MustCompile(`\b0 [ms] `).ReplaceAllString(text, "")
+	return strings.TrimSpace(strings.NewReplacer(" m ", " min ").Replace(text))
+}
+
+// What receivers read of the retries, in the source and in the contract, is what
+// they get.
+func TestThePagesTellTheRetriesAsTheyAre(t *testing.T) {
+	t.Parallel()
+	want := [][]string{{"1", "at once", "0"}}
+	var since time.Duration
+	for i, delay := range delivery.RetryDelays {
+		since += delay
+		want = append(want, []string{string(rune('2' + i)), spoken(delay), spoken(since)})
+	}
+	contract, err := schema.OpenAPI.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(receiving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{receiving: page, "openapi.yaml": contract} {
+		if diff := cmp.Diff(want, rows(string(text), "[1-9]")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The page names every state and every type.
+func TestThePageNamesWhatThereIs(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(receiving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, typ := range schema.EventTypes {
+		want = append(want, "`"+string(typ)+"`")
+	}
+	for _, state := range schema.DeliveryStates {
+		want = append(want, "`"+string(state)+"`")
+	}
+	for _, row := range rows(string(page), "`[a-z.]+`") {
+		got = append(got, row[0])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", receiving, diff)
+	}
+}
