@@ -1,25 +1,31 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/subscription"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 )
 
-// acceptMost bounds the deliveries of one transaction: on SQLite all other
-// changes wait for it.
-const acceptMost = 512
+const (
+	// acceptMost bounds the deliveries of one transaction: on SQLite all other
+	// changes wait for it.
+	acceptMost = 512
+	// turnMost is after how many deliveries the relay should look for events of
+	// others: a tenth of a second.
+	turnMost = 8 * acceptMost
+)
 
 // Publish implements outbox.Publisher: the relay hands events straight over.
 func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
-	if err := s.Accept(ctx, batch); err != nil {
-		return nil, err
-	}
-	return batch, nil
+	return s.accept(ctx, batch, turnMost)
 }
 
 // Accept stores a delivery of each event for each subscription that asks for its
@@ -27,32 +33,70 @@ func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (safe []out
 // of them are stored; after an error some may be. Events that come again change
 // nothing.
 func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
+	_, err := s.accept(ctx, batch, math.MaxInt)
+	return err
+}
+
+// accept is Accept until so many deliveries are stored, but for at least one
+// event. It returns the events all of whose deliveries are, and outbox.ErrTurn
+// when there are more.
+func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (safe []outbox.Event, err error) {
 	if len(batch) == 0 {
-		return nil
+		return nil, nil
 	}
 	// Whoever subscribed before an event happened gets it: the book is brought up to
 	// date after the events were committed.
 	if err := s.Subscriptions.Refresh(ctx); err != nil {
-		return fmt.Errorf("matching events: %w", err)
+		return nil, fmt.Errorf("matching events: %w", err)
 	}
 	seen := s.Subscriptions.Snapshot()
+	batch = lightestFirst(seen, batch)
 	var group []order // not all: ten thousand subscriptions make millions of a batch
-	for i := range batch {
-		event := &batch[i]
+	stored, n := 0, 0
+	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
+		event := &batch[n]
 		for _, sub := range seen.Matching(event.Account, event.World, event.Type) {
-			group = append(group, order{delivery.Order{Event: event, Webhook: sub.ID}, sub.Active})
 			if len(group) == acceptMost {
 				if err := s.store(ctx, group); err != nil {
-					return err
+					return safe, err
 				}
-				group = group[:0]
+				stored += len(group)
+				group, safe = group[:0], batch[:n]
 			}
+			group = append(group, order{delivery.Order{Event: event, Webhook: sub.ID}, sub.Active})
 		}
 	}
-	if len(group) == 0 {
-		return nil
+	if len(group) > 0 {
+		if err := s.store(ctx, group); err != nil {
+			return safe, err
+		}
 	}
-	return s.store(ctx, group)
+	if n < len(batch) {
+		return batch[:n], outbox.ErrTurn
+	}
+	return batch, nil
+}
+
+// lightestFirst is a batch with the accounts first whose events make the fewest
+// deliveries, so that they do not wait for one that makes thousands. The order
+// within an account stays.
+func lightestFirst(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
+	weights := map[string]int{}
+	for i := range batch {
+		e := &batch[i]
+		weights[e.Account] += len(seen.Matching(e.Account, e.World, e.Type))
+	}
+	if len(weights) == 1 {
+		return batch
+	}
+	sorted := slices.Clone(batch)
+	slices.SortStableFunc(sorted, func(x, y outbox.Event) int {
+		if x.Account == y.Account {
+			return 0
+		}
+		return cmp.Or(cmp.Compare(weights[x.Account], weights[y.Account]), cmp.Compare(x.Account, y.Account))
+	})
+	return sorted
 }
 
 // order is a delivery to be stored, and whether it may be sent now.

@@ -6,6 +6,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -38,8 +39,15 @@ type Publisher interface {
 	// before it has brought that one again. For the order to hold, Publish must not
 	// make an event safe without the earlier ones of its account in the batch. It
 	// may begin to send what it returns at once. The batch is the publisher's to keep.
+	//
+	// With ErrTurn it says that nothing has failed, and that it has done as much as
+	// it should before others have their turn: the relay brings events of other
+	// accounts, and then those that were not safe again.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
+
+// ErrTurn is for [Publisher].
+var ErrTurn = errors.New("it is the turn of other accounts")
 
 // Config is what an Outbox is made of.
 type Config struct {

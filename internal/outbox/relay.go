@@ -32,6 +32,10 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 		if woken || !r.empty(ctx) {
 			safe, err = r.pass(ctx)
 		}
+		if errors.Is(err, ErrTurn) {
+			woken = true
+			continue
+		}
 		if safe > 0 && !woken {
 			p.found(time.Now())
 		}
@@ -82,8 +86,9 @@ var errNotSafe = errors.New("the publisher has not taken all events")
 // pass brings on what waits, batch after batch from the oldest, and says how many
 // are safe now. When some of a batch are not, it goes on behind it and leaves out
 // the accounts to which those belong, so that what holds up one account (a
-// partition without a leader) holds up no other. Then it ends with an error, and
-// the next pass brings them again, the oldest first.
+// partition without a leader, ten thousand subscriptions) holds up no other. Then
+// it ends with an error, which is ErrTurn when nothing has failed, and the next
+// pass brings them again, the oldest first.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	held := map[string]bool{} // accounts with an event that was not safe
 	for after := ""; ctx.Err() == nil; {
@@ -96,7 +101,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		}
 		n, failure := r.publish(ctx, all, held)
 		safe += n
-		if failure != nil {
+		if failure != nil && (err == nil || errors.Is(err, ErrTurn)) {
 			err = failure
 		}
 		if len(all) < batchMost || failure != nil && n == 0 {
@@ -106,7 +111,10 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 			after = all[len(all)-1].ID
 		}
 	}
-	return safe, errors.Join(err, r.forget(ctx))
+	if unforgotten := r.forget(ctx); unforgotten != nil {
+		return safe, unforgotten
+	}
+	return safe, err
 }
 
 // read returns the oldest events that wait, after an id. The ids come from a
@@ -158,7 +166,10 @@ func (r *relay) publish(ctx context.Context, all []Event, held map[string]bool) 
 	if err == nil && safe < len(batch) {
 		err = errNotSafe
 	}
-	if err != nil || len(held) == 0 { // what goes on behind the held ones is not the end of that
+	switch {
+	case errors.Is(err, ErrTurn):
+		r.metrics.publishing.Tell(ctx, nil)
+	case err != nil || len(held) == 0: // what goes on behind the held ones is not the end of that
 		r.metrics.publishing.Tell(ctx, err)
 	}
 	return safe, err

@@ -1,0 +1,51 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// few takes one event of each account at a time, and then it is the turn of
+// others.
+type few struct{ *shelf }
+
+func (f few) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+	var first []Event
+	for _, e := range batch {
+		if !slices.ContainsFunc(first, func(other Event) bool { return other.Account == e.Account }) {
+			first = append(first, e)
+		}
+	}
+	safe, err := f.shelf.Publish(ctx, first)
+	if err == nil && len(first) < len(batch) {
+		err = ErrTurn
+	}
+	return safe, err
+}
+
+// Whoever takes little at a time gets everything, in order, and that is no
+// failure; what other accounts say meanwhile does not wait for all of it.
+func TestATurnIsNoFailure(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		var ids []string
+		for range 30 {
+			ids = append(ids, d.say("acc_a"))
+		}
+		late := d.say("acc_b")
+		s := newShelf()
+		stop := d.run(few{s})
+		s.await(t, append(ids, late)...)
+		stop()
+		if got := s.ids("acc_a"); !slices.Equal(got, ids) {
+			t.Errorf("the events came as %v, want %v", got, ids)
+		}
+		if at := slices.Index(s.ids(""), late); at > 1 {
+			t.Errorf("the event of another account came after %d, want 1 at most", at)
+		}
+		if d.failures("publish") != 0 || d.log.count("level=WARN") != 0 {
+			t.Errorf("turns are counted as failures: %s", &d.log.text)
+		}
+	})
+}
