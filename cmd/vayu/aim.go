@@ -89,10 +89,12 @@ func (v volley) asked(q state.Querier, account string) (audience, error) {
 // the other world ask for the type too, how they are reached.
 func (a aim) String() string {
 	text := fmt.Sprintf("%s, %s; %s", a.world, a.typ, a.audience[a.world])
-	for _, world := range schema.Worlds {
-		if there := a.audience[world]; world != a.world && there.all > 0 {
-			text += fmt.Sprintf("; with --mode %s %d would get them", world, there.all)
-		}
+	other := schema.Live
+	if a.world == schema.Live {
+		other = schema.Sandbox
+	}
+	if there := a.audience[other]; there.all > 0 {
+		text += fmt.Sprintf("; with --mode %s %d would get them", other, there.all)
 	}
 	return text
 }

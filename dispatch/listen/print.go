@@ -153,8 +153,12 @@ func failed(text string) string {
 		return oneLine(text)
 	}
 	who, why, _ := strings.Cut(about, ": ")
-	if strings.HasPrefix(why, "remote error: tls:") && strings.Contains(why, "certificate") {
-		return oneLine(who) + " does not believe the certificate of this receiver; a service does that was started with --webhook-local and the same --data"
+	const believes = "believe the certificate of this receiver; a service does that was started with --webhook-local and the same --data"
+	switch {
+	case strings.HasPrefix(why, "remote error: tls:") && strings.Contains(why, "certificate"):
+		return oneLine(who) + " does not " + believes
+	case strings.Contains(why, "bad record MAC"): // what OpenSSL says of TLS 1.3, it says in clear
+		return oneLine(who) + " seems not to " + believes
 	}
 	return "a connection from " + oneLine(who) + " failed before it brought anything: " + oneLine(why)
 }

@@ -31,6 +31,23 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+func TestWhyAConnectionFailed(t *testing.T) {
+	t.Parallel()
+	const from = "http: TLS handshake error from [::1]:7: "
+	for said, want := range map[string]string{
+		from + "remote error: tls: bad certificate":               "[::1]:7 does not believe the certificate",
+		from + "remote error: tls: unknown certificate authority": "[::1]:7 does not believe the certificate",
+		from + "local error: tls: bad record MAC":                 "[::1]:7 seems not to believe the certificate",
+		from + "EOF": "a connection from [::1]:7 failed before it brought anything: EOF",
+		from + "tls: client offered only unsupported versions: [302]": "a connection from [::1]:7 failed before it brought anything: tls: client",
+		"http: Accept error: \x1b[2J":                                 `http: Accept error: \u001b[2J`,
+	} {
+		if got := failed(said); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%q: got %q, want %q", said, got, want)
+		}
+	}
+}
+
 func FuzzShow(f *testing.F) {
 	for _, body := range []string{"", "{}", event32(), "\x1b]52;c;AAAA\x07", `{"a":"` + "\u202e" + `"}`, strings.Repeat("[", 100), "[1,\n2]"} {
 		f.Add([]byte(body))

@@ -57,7 +57,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.URL.Path == "/v1/account" && s.name != "":
-		_ = json.NewEncoder(w).Encode(schema.Account{Name: s.name})
+		write(w, schema.Account{Name: s.name})
 	case r.URL.Path == "/v1/account":
 		w.WriteHeader(http.StatusForbidden)
 	case r.Method == http.MethodGet && r.URL.Path == "/v1/webhooks":
@@ -76,9 +76,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 			shown.Secret = secret
 		}
 		w.WriteHeader(http.StatusCreated)
-		if err := json.NewEncoder(w).Encode(shown); err != nil {
-			panic(err)
-		}
+		write(w, shown)
 	}
 }
 
@@ -92,7 +90,13 @@ func (s *service) list(w http.ResponseWriter, cursor string) {
 		next := strings.Repeat("+", at+1) // must be escaped
 		page.HasMore, page.NextCursor = true, &next
 	}
-	_ = json.NewEncoder(w).Encode(page)
+	write(w, page)
+}
+
+func write(w http.ResponseWriter, reply any) {
+	if err := json.NewEncoder(w).Encode(reply); err != nil {
+		panic(err)
+	}
 }
 
 func (s *service) requests() []string {
