@@ -63,6 +63,8 @@ type Service struct {
 	outcomes chan *delivery.Outcome
 	attempts sync.WaitGroup
 	stopping atomic.Bool
+	behind   atomic.Bool   // outcomes wait, because the store could not write
+	stopped  chan struct{} // closed when recording must be over
 }
 
 // work is a delivery in memory, with its lease.
@@ -82,7 +84,7 @@ func New(c Config) (*Service, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Service{
-		Config: c, token: ulid.Make().String(), ready: make(chan struct{}, 1), hungry: make(chan struct{}, 1), outcomes: make(chan *delivery.Outcome, c.InFlight),
+		Config: c, token: ulid.Make().String(), ready: make(chan struct{}, 1), hungry: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
 		queue: queue.New[*work](queue.Limits{Lane: c.Concurrency, All: c.InFlight, Timeout: attemptTimeout, Margin: margin}),
 	}
 	var err error
@@ -107,6 +109,8 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Wait()
 	s.stopping.Store(true)
 	s.attempts.Wait() // each ends by its own time-out
+	last := time.AfterFunc(recordLast, func() { close(s.stopped) })
+	defer last.Stop()
 	close(s.outcomes)
 	<-recorded
 	s.Sender.Close()

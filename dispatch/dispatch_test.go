@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -266,10 +267,12 @@ func TestEventsThatTheStoreDoesNotKnowAreBuried(t *testing.T) {
 	})
 }
 
-// A store that cannot be written to loses no outcome: it is recorded when it can.
+// A store that cannot be written to loses no outcome: it is recorded when it can,
+// also when the lease is over by then, and nothing is sent again meanwhile.
 func TestOutcomesWaitForTheStore(t *testing.T) {
 	t.Parallel()
-	reg := prometheus.NewRegistry()
+	reg, watch := prometheus.NewRegistry(), &clock{}
+	watch.at.Store(time.Now().UnixMicro())
 	db := statetest.SQLite(t)
 	var o *office
 	r := receive(t, false, func(http.ResponseWriter, *http.Request) {
@@ -278,13 +281,19 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 			return err
 		})
 	})
-	o = open(t, db, nil, func(c *dispatch.Config) { c.Metrics = reg })
+	o = open(t, db, nil, func(c *dispatch.Config) { c.Metrics, c.Now = reg, watch.now })
 	a := o.account("a")
-	o.subscribe(a, r.URL)
+	id := o.subscribe(a, r.URL)
 	o.run()
 	o.fire(a)
 	r.wait(t, 1)
-	for counted(t, reg, "vayu_webhook_store_failures_total") == 0 { // the test's own time-out ends this
+	fails := func() float64 { return counted(t, reg, "vayu_webhook_store_failures_total") }
+	for fails() == 0 { // the test's own time-out ends this
+		<-time.After(time.Millisecond)
+	}
+	watch.at.Add(time.Minute.Microseconds()) // no lease is that long
+	o.Wake(id)
+	for before := fails(); fails() == before; {
 		<-time.After(time.Millisecond)
 	}
 	o.update(func(tx *state.Tx) error {
@@ -295,6 +304,56 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 	if n := one[int](o, "SELECT count(*) FROM attempt"); n != 1 || counted(t, reg, "vayu_webhook_deliveries_total") != 1 {
 		t.Errorf("%d attempts are recorded, want 1", n)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.all) != 1 || counted(t, reg, "vayu_webhook_stale_outcomes_total") != 0 {
+		t.Errorf("%d attempts were made, want 1", len(r.all))
+	}
+}
+
+// An account whose events make thousands of deliveries does not hold up others.
+func TestTheLightestAccountsComeFirst(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		o := open(t, db, nil)
+		heavy, light := o.account("heavy"), o.account("light")
+		o.subscribe(light, "http://127.0.0.1:9/")
+		for range 3 {
+			o.update(func(tx *state.Tx) error {
+				for range 500 {
+					spec := subscription.Spec{
+						Owner: subscription.Owner{Account: heavy, World: schema.Live}, URL: "http://127.0.0.1:9/",
+						Events: []schema.EventType{schema.EventPaymentSucceeded}, Secret: secret,
+					}
+					if _, _, err := o.book.Create(tx, spec, time.Now()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		var batch []outbox.Event
+		o.update(func(tx *state.Tx) error {
+			for _, account := range []string{heavy, heavy, heavy, heavy, light} {
+				event, err := o.outbox.Store(tx, account, schema.Live, schema.EventPaymentSucceeded, payment())
+				if err != nil {
+					return err
+				}
+				batch = append(batch, event)
+			}
+			return nil
+		})
+		safe, err := o.Publish(context.Background(), batch)
+		if !errors.Is(err, outbox.ErrTurn) || len(safe) != 4 || safe[0].ID != batch[4].ID || safe[1].ID != batch[0].ID {
+			t.Fatalf("%d events are safe, the first is %s, and %v; want the light one and three heavy ones, and a turn for others", len(safe), safe[0].Account, err)
+		}
+		if n := one[int](o, "SELECT count(*) FROM delivery"); n != 1+3*1500 {
+			t.Errorf("%d deliveries are stored, want all of what is safe", n)
+		}
+		if safe, err := o.Publish(context.Background(), batch[3:4]); err != nil || len(safe) != 1 {
+			t.Errorf("the rest: %d are safe, and %v", len(safe), err)
+		}
+	})
 }
 
 // counted is the sum of a counter.

@@ -16,8 +16,9 @@ const (
 	// up to recordPauseMost.
 	recordPause     = 50 * time.Millisecond
 	recordPauseMost = 2 * time.Second
-	// recordLast is how long a stopping service tries to record what it has sent.
-	recordLast = 5 * time.Second
+	// recordLast is how long a service that has stopped sending tries to record what
+	// it has sent.
+	recordLast = 4 * time.Second
 )
 
 // record stores what became of attempts, until there are no more to come. This is
@@ -52,7 +53,6 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 // too long: then the leases end, and receivers see an event twice.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	pause := recordPause
-	var stopped time.Time
 	for {
 		var stale int
 		err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
@@ -60,21 +60,18 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 			return err
 		})
 		s.metrics.records.Tell(ctx, err)
+		s.behind.Store(err != nil || s.behind.Load() && len(s.outcomes) > 0)
 		if err == nil {
 			s.metrics.stale.Add(float64(stale))
 			s.metrics.recorded(batch)
 			return
 		}
-		if s.stopping.Load() {
-			if stopped.IsZero() {
-				stopped = s.Now()
-			}
-			if s.Now().Sub(stopped) > recordLast {
-				s.Log.ErrorContext(ctx, "attempts could not be recorded; their receivers will get them again", "attempts", len(batch), "error", err)
-				return
-			}
+		select {
+		case <-s.stopped:
+			s.Log.ErrorContext(ctx, "attempts could not be recorded; their receivers will get them again", "attempts", len(batch), "error", err)
+			return
+		case <-time.After(pause):
 		}
-		<-time.After(pause)
 		pause = min(2*pause, recordPauseMost)
 	}
 }

@@ -16,8 +16,11 @@ const (
 	// the pause grows with what it takes.
 	discoverEvery = time.Second
 	discoverShare = 50
+	discoverMost  = 5 * time.Second
 	// claimPause is how long a lane waits whose claim could not be made.
 	claimPause = time.Second
+	// giveBackMost is how long a stopping service tries to give back what it holds.
+	giveBackMost = 2 * time.Second
 	// longWait is for a timer that something else will end.
 	longWait = time.Hour
 )
@@ -69,8 +72,12 @@ func (s *Service) next() (id string, w *work, ok bool) {
 }
 
 // claim asks the store for what lanes have room for, and reports whether there
-// was anything to ask.
+// was anything to ask. While outcomes wait to be recorded nothing is: their leases
+// may be over, and they must be there before their deliveries are due again.
 func (s *Service) claim(ctx context.Context) bool {
+	if s.behind.Load() {
+		return false
+	}
 	now := s.Now()
 	s.mu.Lock()
 	claims := s.queue.Claims(now)
@@ -93,15 +100,15 @@ func (s *Service) claim(ctx context.Context) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range claims {
-		got, ok := found[c.Lane]
+		got := found[c.Lane]
 		items := make([]*work, len(got.Rows))
 		for i := range got.Rows {
 			items[i] = &work{got.Rows[i], taken.Token}
+			if got.Rows[i].Attempts > 0 {
+				s.queue.Suspect(c.Lane)
+			}
 		}
 		s.queue.Claimed(c, items, taken.Until, got.Next)
-		if !ok {
-			s.queue.Forget(c.Lane)
-		}
 	}
 	return true
 }
@@ -169,13 +176,16 @@ func (s *Service) giveBack(ctx context.Context) error {
 	if len(rest) == 0 {
 		return nil
 	}
-	limit, done := context.WithTimeout(ctx, attemptTimeout)
+	limit, done := context.WithTimeout(ctx, giveBackMost)
 	defer done()
 	return s.giveUp(limit, rest)
 }
 
 // untilNext is how long there is nothing to claim.
 func (s *Service) untilNext() time.Duration {
+	if s.behind.Load() {
+		return claimPause
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := s.queue.Wake(); !at.IsZero() {
@@ -190,7 +200,9 @@ func (s *Service) discover(ctx context.Context) {
 		began := s.Now()
 		lanes, err := delivery.Lanes(s.DB.View(ctx))
 		s.metrics.looks.Tell(ctx, err)
+		took := s.Now().Sub(began)
 		s.mu.Lock()
+		s.queue.Keep(func(id string) bool { sub := s.Subscriptions.Get(id); return sub != nil && !sub.Deleted })
 		for _, l := range lanes {
 			if _, ok := s.recipientNow(l.Webhook); ok {
 				s.queue.Due(l.Webhook, l.Next)
@@ -199,7 +211,7 @@ func (s *Service) discover(ctx context.Context) {
 		s.mu.Unlock()
 		nudge(s.hungry)
 		select {
-		case <-time.After(max(discoverEvery, discoverShare*s.Now().Sub(began))):
+		case <-time.After(min(discoverMost, max(discoverEvery, discoverShare*took))):
 		case <-ctx.Done():
 		}
 	}

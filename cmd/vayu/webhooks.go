@@ -100,9 +100,9 @@ func (w *webhooks) test(tx *state.Tx, s *subscription.Subscription, event schema
 	return stored.ID, deliveryID, err
 }
 
-// dispatchDrain is how long attempts that are under way may take to end and be
-// recorded.
-const dispatchDrain = 12 * time.Second
+// dispatchDrain is how long attempts that are under way may take to end (5 s), to
+// be recorded (4 s), and what is left to be given back (2 s), and some more.
+const dispatchDrain = 15 * time.Second
 
 // parts are what runs, in the order in which it starts: events come last, because
 // they need all others.

@@ -90,6 +90,9 @@ func (m *model) mark(items []int, state string) {
 
 func (m *model) claim() {
 	for _, c := range m.q.Claims(m.now) {
+		if m.random.IntN(5) == 0 {
+			m.q.Suspect(c.Lane)
+		}
 		due := m.store.due[c.Lane]
 		n := min(c.Most, len(due))
 		m.store.due[c.Lane] = due[n:]
@@ -189,7 +192,9 @@ func (m *model) finish() {
 			m.Errorf("%s has %d coming, %d under way and %d items at the end", id, l.coming, l.flying, l.items.len())
 		}
 	}
-	if m.q.unproven != 0 {
-		m.Errorf("%d are counted as unproven at the end", m.q.unproven)
+	for c, g := range m.q.groups {
+		if g.flying != 0 || g.held != 0 {
+			m.Errorf("of class %d, %d are counted as under way and %d as held at the end", c, g.flying, g.held)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"container/heap"
 	"container/list"
+	"time"
 )
 
 // fifo is a first-in, first-out queue that keeps its memory while it is small.
@@ -36,41 +37,41 @@ func (f *fifo[E]) pop() E {
 }
 
 // ring is lanes in the order of their turns.
-type ring[T any] struct {
-	list  list.List
-	turns int
-}
-
-func (r *ring[T]) empty() bool { return r.list.Len() == 0 }
-
-func (r *ring[T]) push(l *lane[T]) {
-	l.ready = true
-	r.list.PushBack(l)
-}
+type ring[T any] struct{ list list.List }
 
 func (r *ring[T]) pop() *lane[T] {
 	front := r.list.Front()
 	if front == nil {
 		return nil
 	}
-	l := r.list.Remove(front).(*lane[T])
-	l.ready = false
+	l := front.Value.(*lane[T])
+	l.turn.leave()
 	return l
 }
 
-// remove takes out a lane, if it is there. It is called when an endpoint begins
-// or ceases to answer, which is rare beside turns.
-func (r *ring[T]) remove(l *lane[T]) {
-	for e := r.list.Front(); e != nil; e = e.Next() {
-		if e.Value.(*lane[T]) == l {
-			r.list.Remove(e)
-			l.ready = false
-			return
-		}
+// turn is the place of a lane in a ring; the zero value is in none.
+type turn[T any] struct {
+	ring *ring[T]
+	at   *list.Element
+}
+
+func (t *turn[T]) join(r *ring[T], l *lane[T]) {
+	if t.ring == nil {
+		t.ring, t.at = r, r.list.PushBack(l)
+	}
+}
+
+func (t *turn[T]) leave() {
+	if t.ring != nil {
+		t.ring.list.Remove(t.at)
+		t.ring, t.at = nil, nil
 	}
 }
 
 // schedule is the lanes that wait for something to be due, the earliest first.
+// Of those that are due already the one comes first that was asked for the
+// longest ago: a lane whose oldest deliveries are the oldest of all must not
+// come first for ever.
 type schedule[T any] struct{ lanes []*lane[T] }
 
 // first is the earliest lane; nil for none.
@@ -93,11 +94,19 @@ func (s *schedule[T]) place(l *lane[T], in bool) {
 	}
 }
 
+// key is when a lane was due, or was asked for last.
+func (l *lane[T]) key() time.Time {
+	if l.asked.After(l.next) {
+		return l.asked
+	}
+	return l.next
+}
+
 // Len implements heap.Interface.
 func (s *schedule[T]) Len() int { return len(s.lanes) }
 
 // Less implements heap.Interface.
-func (s *schedule[T]) Less(i, j int) bool { return s.lanes[i].next.Before(s.lanes[j].next) }
+func (s *schedule[T]) Less(i, j int) bool { return s.lanes[i].key().Before(s.lanes[j].key()) }
 
 // Swap implements heap.Interface.
 func (s *schedule[T]) Swap(i, j int) {

@@ -4,13 +4,13 @@
 // A lane holds in memory only what it can send soon; the rest stays in the store
 // until it is asked for. How much that is, and how many attempts are under way at
 // once, follows from how the endpoint answers: a lane begins with two at once,
-// gains one with every answer in time up to its limit, and loses half with every
-// attempt that runs into its time-out. So a thousand dead endpoints hold a
-// thousand connections and not eight thousand.
+// gains one with every answer up to its limit, and loses half with every attempt
+// that runs into its time-out. So a thousand dead endpoints hold a thousand
+// connections and not eight thousand.
 //
-// All lanes together have a limit too. A quarter of it is kept for lanes whose
-// last attempt was answered: however many endpoints hang, one that works finds
-// room.
+// All lanes together have a limit too. What of it lanes may use depends on their
+// class: however many endpoints hang or answer slowly, one that answers quickly
+// finds room, and so does one that nobody has tried yet.
 package queue
 
 import (
@@ -36,9 +36,6 @@ const (
 	// mostHeld bounds a lane in memory: at 5,000/s a claim comes five times a
 	// second.
 	mostHeld = 1024
-	// reserved is the part of Limits.All, as 1/reserved, that only lanes whose
-	// last attempt was answered may use.
-	reserved = 4
 	// mostLanes and mostRows bound one claim, so that its transaction is short, and
 	// mostOfLane leaves room in it for others.
 	mostLanes  = 64
@@ -48,14 +45,13 @@ const (
 
 // Queue holds items of type T in lanes. It belongs to one goroutine at a time.
 type Queue[T any] struct {
-	limits Limits
-	lanes  map[string]*lane[T]
-	// answering and others are the lanes that could send now, in turn.
-	answering, others ring[T]
-	due               schedule[T]
-	flying, waiting   int // under way; in memory and not under way
-	unproven          int // of flying: by lanes in others
-	expired           []T
+	limits  Limits
+	lanes   map[string]*lane[T]
+	groups  [classes]group[T]
+	turns   int // that were given
+	flying  int // under way
+	waiting int // in memory and not under way
+	expired []T
 }
 
 // item is one T with the end of its lease.
@@ -67,17 +63,17 @@ type item[T any] struct {
 // lane is one endpoint.
 type lane[T any] struct {
 	id     string
+	class  class
 	items  fifo[item[T]]
 	flying int
-	width  int // how many may be under way now
-	// answers says that the last attempt was answered in time.
-	answers bool
-	took    time.Duration // a running mean of what an attempt takes
+	width  int           // how many may be under way now
+	took   time.Duration // a running mean of what an attempt takes
 	// coming is how many were reserved, or asked of the store, and are not here.
 	coming int
 	next   time.Time // when the store has something due; zero for nothing known
-	place  int       // in the schedule; -1 for none
-	ready  bool      // in a ring
+	asked  time.Time // when the store was asked last
+	place  int       // in the schedule of its class; -1 for none
+	turn   turn[T]   // in the ring of its class
 }
 
 // New returns an empty queue.
@@ -88,7 +84,7 @@ func New[T any](l Limits) *Queue[T] {
 func (q *Queue[T]) lane(id string) *lane[T] {
 	l := q.lanes[id]
 	if l == nil {
-		l = &lane[T]{id: id, width: min(firstWidth, q.limits.Lane), took: q.limits.Timeout, place: -1}
+		l = &lane[T]{id: id, class: untried, width: min(firstWidth, q.limits.Lane), took: q.limits.Timeout, place: -1}
 		q.lanes[id] = l
 	}
 	return l
@@ -102,8 +98,8 @@ func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 	if !l.next.IsZero() && !l.next.After(now) {
 		return 0
 	}
-	n = max(0, min(n, l.room()))
-	l.coming += n
+	n = max(0, min(n, l.room(), q.budget(l.class)))
+	q.come(l, n)
 	q.schedule(l)
 	return n
 }
@@ -111,18 +107,18 @@ func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 // Unreserve gives up what Reserve has promised.
 func (q *Queue[T]) Unreserve(id string, n int) {
 	l := q.lane(id)
-	l.coming -= n
+	q.come(l, -n)
 	q.schedule(l)
 }
 
 // Add puts items into their lane, for which there was a reservation or a claim.
 func (q *Queue[T]) Add(id string, items []T, until time.Time) {
 	l := q.lane(id)
-	l.coming -= len(items)
+	q.come(l, -len(items))
 	for _, value := range items {
 		l.items.push(item[T]{value, until})
 	}
-	q.waiting += len(items)
+	q.hold(l, len(items))
 	q.enlist(l)
 	q.schedule(l)
 }
@@ -146,17 +142,19 @@ type Claim struct {
 // Claimed.
 func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	rows := 0
-	for len(claims) < mostLanes && rows < mostRows {
-		l := q.due.first()
-		if l == nil || l.next.After(now) {
-			break
+	for c := range class(classes) {
+		for len(claims) < mostLanes && rows < mostRows {
+			l, budget := q.groups[c].due.first(), q.budget(c)
+			if l == nil || l.next.After(now) || budget <= 0 {
+				break
+			}
+			n := min(l.room(), mostOfLane, mostRows-rows, budget)
+			q.come(l, n)
+			l.next, l.asked = time.Time{}, now
+			q.schedule(l)
+			claims = append(claims, Claim{l.id, n})
+			rows += n
 		}
-		n := min(l.room(), mostOfLane, mostRows-rows)
-		l.coming += n
-		l.next = time.Time{}
-		q.schedule(l)
-		claims = append(claims, Claim{l.id, n})
-		rows += n
 	}
 	return claims
 }
@@ -166,27 +164,28 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 // again.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
-	l.coming -= c.Most - len(items)
+	q.come(l, len(items)-c.Most)
 	q.Add(c.Lane, items, until)
 	if !next.IsZero() {
 		q.Due(c.Lane, next)
 	}
-	q.schedule(l)
 }
 
 // Wake is when Claims will have something to ask; zero for never, as things are.
-func (q *Queue[T]) Wake() time.Time {
-	if l := q.due.first(); l != nil {
-		return l.next
+func (q *Queue[T]) Wake() (at time.Time) {
+	for c := range class(classes) {
+		if l := q.groups[c].due.first(); l != nil && q.budget(c) > 0 && (at.IsZero() || l.next.Before(at)) {
+			at = l.next
+		}
 	}
-	return time.Time{}
+	return at
 }
 
 // Next takes an item whose attempt should begin now; false when there is none,
-// or no room for one. The lane is the one to tell Done about.
+// or no room for one. The lane is the one to tell Done or Abandon about.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	for q.flying < q.limits.All {
-		l := q.turn()
+		l := q.take()
 		if l == nil {
 			break
 		}
@@ -194,48 +193,27 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 			continue
 		}
 		it := l.items.pop()
-		q.waiting--
+		q.hold(l, -1)
 		if it.until.Sub(now) < q.limits.Timeout+q.limits.Margin {
 			q.expired = append(q.expired, it.value)
-			q.enlist(l)
-			q.schedule(l)
-			continue
-		}
-		l.flying++
-		q.flying++
-		if !l.answers {
-			q.unproven++
+		} else {
+			q.fly(l, 1)
+			id, value, ok = l.id, it.value, true
 		}
 		q.enlist(l)
-		return l.id, it.value, true
+		q.schedule(l)
+		if ok {
+			return id, value, true
+		}
 	}
 	return "", value, false
-}
-
-// turn takes the lane whose turn it is out of its ring.
-func (q *Queue[T]) turn() *lane[T] {
-	open := q.unproven < max(1, q.limits.All-q.limits.All/reserved)
-	if l := q.answering.pop(); l != nil {
-		// Every other turn goes to the others, so that neither kind waits for the other
-		// to have nothing.
-		if q.answering.turns++; q.answering.turns%2 == 0 && open && !q.others.empty() {
-			q.answering.push(l)
-			return q.others.pop()
-		}
-		return l
-	}
-	if !open {
-		return nil
-	}
-	return q.others.pop()
 }
 
 // Done notes that an attempt has ended: what it took, and whether that was
 // because its time was over.
 func (q *Queue[T]) Done(id string, took time.Duration, slow bool) {
 	l := q.lane(id)
-	answered := l.answers
-	q.leave(l, answered)
+	q.fly(l, -1)
 	l.took += (took - l.took) / 4
 	switch {
 	case slow:
@@ -243,9 +221,7 @@ func (q *Queue[T]) Done(id string, took time.Duration, slow bool) {
 	case l.width < q.limits.Lane:
 		l.width++
 	}
-	if l.answers = !slow; l.answers != answered { // those under way change sides with it
-		q.change(l)
-	}
+	q.move(l, classOf(took, slow))
 	q.enlist(l)
 	q.schedule(l)
 }
@@ -253,29 +229,18 @@ func (q *Queue[T]) Done(id string, took time.Duration, slow bool) {
 // Abandon notes that an item of Next was not attempted after all.
 func (q *Queue[T]) Abandon(id string) {
 	l := q.lane(id)
-	q.leave(l, l.answers)
+	q.fly(l, -1)
 	q.enlist(l)
 	q.schedule(l)
 }
 
-func (q *Queue[T]) leave(l *lane[T], answers bool) {
-	l.flying--
-	q.flying--
-	if !answers {
-		q.unproven--
-	}
-}
-
-// change moves a lane to the other ring.
-func (q *Queue[T]) change(l *lane[T]) {
-	if l.answers {
-		q.unproven -= l.flying
-	} else {
-		q.unproven += l.flying
-	}
-	if l.ready {
-		q.answering.remove(l)
-		q.others.remove(l)
+// Suspect notes that a lane has deliveries that have failed before: as long as
+// nobody has tried it himself, it is taken for a slow one.
+func (q *Queue[T]) Suspect(id string) {
+	if l := q.lane(id); l.class == untried {
+		q.move(l, slow)
+		q.enlist(l)
+		q.schedule(l)
 	}
 }
 
@@ -293,16 +258,23 @@ func (q *Queue[T]) HasExpired() bool { return len(q.expired) > 0 }
 func (q *Queue[T]) Drain() []T {
 	out := q.Expired()
 	for _, l := range q.lanes {
+		l.turn.leave()
 		for !l.items.empty() {
 			out = append(out, l.items.pop().value)
-			q.waiting--
-		}
-		if l.ready {
-			q.answering.remove(l)
-			q.others.remove(l)
+			q.hold(l, -1)
 		}
 	}
 	return out
+}
+
+// Keep forgets the endpoints that are gone, as soon as nothing of them is left.
+func (q *Queue[T]) Keep(there func(id string) bool) {
+	for id, l := range q.lanes {
+		if !there(id) && l.items.empty() && l.flying == 0 && l.coming == 0 {
+			q.groups[l.class].due.place(l, false)
+			delete(q.lanes, id)
+		}
+	}
 }
 
 // Size is how many lanes there are, how many items are in memory and not under
@@ -329,29 +301,8 @@ func (l *lane[T]) hungry() bool {
 	return room > 0 && (l.items.empty() && l.coming == 0 || 4*room >= l.window())
 }
 
-// enlist puts a lane into its ring, when it could send.
-func (q *Queue[T]) enlist(l *lane[T]) {
-	if l.ready || l.items.empty() || l.flying >= l.width {
-		return
-	}
-	if l.answers {
-		q.answering.push(l)
-	} else {
-		q.others.push(l)
-	}
-}
-
 // schedule puts a lane where its next time belongs: nowhere while it wants
 // nothing, or has no time.
-func (q *Queue[T]) schedule(l *lane[T]) { q.due.place(l, !l.next.IsZero() && l.hungry()) }
-
-// Forget drops what is known of an endpoint that is gone, when nothing of it is
-// left.
-func (q *Queue[T]) Forget(id string) {
-	l := q.lanes[id]
-	if l == nil || !l.items.empty() || l.flying > 0 || l.coming > 0 {
-		return
-	}
-	q.due.place(l, false)
-	delete(q.lanes, id)
+func (q *Queue[T]) schedule(l *lane[T]) {
+	q.groups[l.class].due.place(l, !l.next.IsZero() && l.hungry())
 }

@@ -109,6 +109,98 @@ func TestWhoAnswersFindsRoomBesideAThousandThatDoNot(t *testing.T) {
 	}
 }
 
+// Five thousand endpoints have timed out and want more; one that nobody has tried
+// goes first, and so does one that has only just begun to answer.
+func TestWhoIsUntriedFindsRoomBesideThousandsThatAreSlow(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 400)
+	for i := range 5000 {
+		id := fmt.Sprint("dead", i)
+		put(q, id, numbers(0, 1), start.Add(time.Hour))
+		q.Next(start)
+		q.Done(id, 5*time.Second, true)
+		q.Due(id, start)
+	}
+	held := 0
+	for claims := q.Claims(start); len(claims) > 0; claims = q.Claims(start) {
+		for _, c := range claims {
+			held += c.Most
+			q.Claimed(c, numbers(0, c.Most), start.Add(time.Hour), start)
+		}
+		takeAll(q, start)
+	}
+	if _, _, flying := q.Size(); held != 200 || flying != 200 {
+		t.Errorf("of the slow %d are held and %d under way, want half of all slots, 200", held, flying)
+	}
+	if n := q.Reserve("new", 1, start); n != 1 {
+		t.Fatal("there is no room for an endpoint that nobody has tried")
+	}
+	q.Add("new", []int{7}, start.Add(12*time.Second))
+	if id, _, ok := q.Next(start); !ok || id != "new" {
+		t.Errorf("the next is of %q, want new", id)
+	}
+}
+
+// Who answers, but slowly, holds slots as those do who do not answer.
+func TestSlowAnswersDoNotFillAllRoom(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 400)
+	for i := range 300 {
+		id := fmt.Sprint("slow", i)
+		for range 8 {
+			put(q, id, numbers(0, 1), start.Add(time.Hour))
+			q.Next(start)
+			q.Done(id, 4900*time.Millisecond, false)
+		}
+		put(q, id, numbers(0, 8), start.Add(time.Hour))
+	}
+	takeAll(q, start)
+	if _, _, flying := q.Size(); flying != 200 {
+		t.Errorf("%d slow ones are under way, want half of all slots, 200", flying)
+	}
+}
+
+// Of lanes that are due, none comes again before all others have come.
+func TestClaimsTakeTurns(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 4)
+	for i := range 20 {
+		id := fmt.Sprint("dead", i)
+		q.Due(id, start.Add(-time.Duration(20-i)*time.Hour)) // the first is the oldest by far
+		q.Suspect(id)
+	}
+	asked := map[string]int{}
+	for now := start; len(asked) < 20; now = now.Add(time.Second) {
+		claims := q.Claims(now)
+		if len(claims) == 0 {
+			t.Fatalf("nothing is asked for although %d lanes have not had their turn", 20-len(asked))
+		}
+		for _, c := range claims {
+			if asked[c.Lane]++; asked[c.Lane] > 1 {
+				t.Fatalf("%s is asked for again after %d of 20", c.Lane, len(asked))
+			}
+			q.Claimed(c, []int{1}, now.Add(time.Hour), start.Add(-time.Hour))
+			takeAll(q, now)
+			q.Done(c.Lane, 5*time.Second, true)
+		}
+	}
+}
+
+func TestEndpointsThatAreGoneAreForgotten(t *testing.T) {
+	t.Parallel()
+	q := newQueue(8, 100)
+	for _, id := range []string{"gone", "busy", "there"} {
+		put(q, id, numbers(0, 1), start.Add(time.Hour))
+		q.Next(start)
+	}
+	q.Done("gone", time.Millisecond, false)
+	q.Done("there", time.Millisecond, false)
+	q.Keep(func(id string) bool { return id == "there" })
+	if lanes, _, _ := q.Size(); lanes != 2 || q.lanes["gone"] != nil {
+		t.Errorf("%d lanes are left, want the one that is there and the one that is busy", lanes)
+	}
+}
+
 // Lanes take turns, whatever one of them holds.
 func TestLanesTakeTurns(t *testing.T) {
 	t.Parallel()
