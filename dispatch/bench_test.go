@@ -136,8 +136,9 @@ func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int, log
 }
 
 // BenchmarkWebhookLatency is the time from the commit of an event to its receipt
-// at 200 events a second, alone, beside 640 events for a receiver that answers
-// after 4 s, and beside 1,000 endpoints that do not answer.
+// at 200 events a second: alone, beside 640 events for a receiver that answers
+// after 4 s, beside 400 such receivers, and beside 1,000 endpoints that do not
+// answer.
 func BenchmarkWebhookLatency(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchLatency(b, func(*office) {}) })
 	b.Run("slow-neighbour", func(b *testing.B) {
@@ -154,6 +155,24 @@ func BenchmarkWebhookLatency(b *testing.B) {
 				o.fire(other)
 			}
 			slow.wait(b, 2)
+		})
+	})
+	b.Run("slow-neighbours", func(b *testing.B) {
+		slow := receive(b, false, func(_ http.ResponseWriter, req *http.Request) {
+			select {
+			case <-time.After(4 * time.Second):
+			case <-req.Context().Done():
+			}
+		})
+		benchLatency(b, func(o *office) {
+			other := o.account("slow")
+			for i := range 400 {
+				o.subscribe(other, fmt.Sprintf("%s/%d", slow.URL, i))
+			}
+			for range 20 {
+				o.fire(other)
+			}
+			slow.wait(b, 1)
 		})
 	})
 	b.Run("dead-neighbours", func(b *testing.B) {

@@ -301,7 +301,10 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 		return err
 	})
 	until(o, "delivered", "SELECT state FROM delivery")
-	if n := one[int](o, "SELECT count(*) FROM attempt"); n != 1 || counted(t, reg, "vayu_webhook_deliveries_total") != 1 {
+	for counted(t, reg, "vayu_webhook_deliveries_total") != 1 { // told after the commit
+		<-time.After(time.Millisecond)
+	}
+	if n := one[int](o, "SELECT count(*) FROM attempt"); n != 1 {
 		t.Errorf("%d attempts are recorded, want 1", n)
 	}
 	r.mu.Lock()
