@@ -40,15 +40,18 @@ func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 // receiver has got must be recorded.
 func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	sub, ok := s.recipient(ctx, w)
-	if !ok {
+	ctx = context.WithoutCancel(ctx)
+	var result sender.Result
+	if ok {
+		result = s.Sender.Send(ctx, s.post(ctx, w, sub))
+	}
+	if !ok || result.Unsent {
 		s.mu.Lock()
 		s.queue.Abandon(id)
 		s.mu.Unlock()
-		s.metrics.claims.Tell(ctx, s.giveUp(context.WithoutCancel(ctx), []*work{w}))
+		s.metrics.claims.Tell(ctx, s.giveUp(ctx, []*work{w}))
 		return
 	}
-	ctx = context.WithoutCancel(ctx)
-	result := s.Sender.Send(ctx, s.post(ctx, w, sub))
 	s.outcomes <- &delivery.Outcome{
 		Row: &w.Row, Token: w.token, Result: result, Verdict: delivery.Judge(w.Attempts+1, result.OK(), result.SentAt),
 	}
@@ -89,15 +92,16 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 	if w.World == schema.Sandbox {
 		header[headerMode] = sandboxMode
 	}
-	return sender.Post{URL: sub.URL, Header: header, Body: w.Envelope, Sign: func(now time.Time) string {
+	return sender.Post{URL: sub.URL, Header: header, Body: w.Envelope, Sign: func(now time.Time) (string, error) {
 		// The newest secrets, not those of the moment at which the attempt began: a
-		// connection can take seconds. When the store does not answer now, those that
-		// are known sign.
-		_ = s.Subscriptions.Fresh(ctx)
+		// connection can take seconds.
+		if err := s.Subscriptions.Fresh(ctx); err != nil {
+			return "", err
+		}
 		if newest := s.Subscriptions.Get(sub.ID); newest != nil {
 			sub = newest
 		}
-		return webhook.Sign(w.Envelope, now, sub.Secrets(now)...)
+		return webhook.Sign(w.Envelope, now, sub.Secrets(now)...), nil
 	}}
 }
 

@@ -70,9 +70,9 @@ func against(t *testing.T, takes int) (first, second Result, signatures []string
 	p.Header.Set("Idempotency-Key", "k")
 	p.Header.Set("X-Idempotency-Key", "k")
 	n := 0
-	p.Sign = func(now time.Time) string {
+	p.Sign = func(now time.Time) (string, error) {
 		n++
-		return strconv.FormatInt(now.Unix(), 10) + "#" + strconv.Itoa(n)
+		return strconv.FormatInt(now.Unix(), 10) + "#" + strconv.Itoa(n), nil
 	}
 	first = s.Send(t.Context(), p)
 	time.Sleep(time.Second) // of the bubble; the connection is back in the pool
@@ -189,7 +189,7 @@ func TestNothingElseGoesOut(t *testing.T) {
 		_, _ = io.WriteString(conn, fine)
 	})
 	header := http.Header{"Content-Type": {"application/json"}, "X-SERVICE-Event-Id": {"evt_1"}}
-	p := Post{URL: "http://" + address + "/in?a=b%20c", Header: header, Body: []byte(`{"id":"evt_1"}`), Sign: func(time.Time) string { return "t=1,v1=ab" }}
+	p := Post{URL: "http://" + address + "/in?a=b%20c", Header: header, Body: []byte(`{"id":"evt_1"}`), Sign: func(time.Time) (string, error) { return "t=1,v1=ab", nil }}
 	if r := patient(t, Config{}).Send(t.Context(), p); !r.OK() {
 		t.Fatalf("got %+v", r)
 	}
@@ -231,7 +231,7 @@ func TestManyAtOnce(t *testing.T) {
 	s := patient(t, Config{PerHost: 4})
 	p := hello(url)
 	var n, acknowledged atomic.Int64
-	p.Sign = func(time.Time) string { return strconv.FormatInt(n.Add(1), 10) }
+	p.Sign = func(time.Time) (string, error) { return strconv.FormatInt(n.Add(1), 10), nil }
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

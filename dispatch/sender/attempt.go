@@ -29,11 +29,12 @@ const (
 // goroutines, and those of a dial even after the request has ended, so that it
 // belongs to its one request for good.
 type attempt struct {
-	sign   func(now time.Time) string
-	header http.Header
-	value  [1]string // of the signature
-	cancel context.CancelFunc
-	slow   atomic.Bool // the time is over
+	sign     func(now time.Time) (string, error)
+	header   http.Header
+	value    [1]string // of the signature
+	cancel   context.CancelFunc
+	slow     atomic.Bool // the time is over
+	unsigned atomic.Bool // sign has failed
 	// dialed is how far a dial has come. Its connection may go to another request,
 	// and this one be served by a connection that became free: then sent says how far
 	// it has come, and dialed nothing.
@@ -89,12 +90,23 @@ func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 // a connection and handing the request to the goroutine that writes; that hand-over
 // orders this write to the header before all reads of it. It is called again for
 // a second connection only when the goroutine that wrote to the first has ended.
-func (a *attempt) gotConn(httptrace.GotConnInfo) {
+//
+// What cannot be signed is not written: the connection is closed before the
+// hand-over, since that goroutine does not look whether the request is wanted
+// still. The end of the context keeps net/http from trying another connection.
+func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	a.sent.Store(write)
 	if a.sign == nil {
 		return
 	}
-	a.value[0] = a.sign(time.Now())
+	value, err := a.sign(time.Now())
+	if err != nil {
+		a.unsigned.Store(true)
+		a.cancel()
+		_ = info.Conn.Close() // closed it is, whatever it says
+		return
+	}
+	a.value[0] = value
 	a.header[webhook.Header] = a.value[:]
 }
 

@@ -75,7 +75,7 @@ func signed(url string) Post {
 			"X-SERVICE-Delivery-Id": {"dlv_01JABCDEFGHJKMNPQRSTVWXYZ0"}, "X-SERVICE-Attempt": {"1"}, "X-SERVICE-Mode": {"live"},
 		},
 		Body: bytes.Repeat([]byte("0123456789abcdef"), 32),
-		Sign: func(time.Time) string { return signature },
+		Sign: func(time.Time) (string, error) { return signature, nil },
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"syscall"
 	"time"
@@ -15,12 +16,14 @@ import (
 
 // The texts are read by the owner of a receiver, who may be anybody: they say what
 // to look at, and nothing of this side: no address that a name has resolved to, no
-// text of a library. What the receiver has sent is in none of them either.
+// text of a library. What the receiver has sent is in none of them either. A name
+// that does not exist and one that leads inside have the same text, at the same
+// stage: the difference is what names there are inside.
 const (
 	textURL       = "the URL of the subscription cannot be used"
 	textStopped   = "the attempt was broken off because the service stopped"
-	textRefused   = "the address of the receiver is not allowed: it must be on the public internet, at a port that is allowed"
-	textNoName    = "the host name does not exist"
+	textAddress   = "the address is not public, or the port is not allowed"
+	textNoName    = "the host name has no public address, or the port is not allowed"
 	textName      = "the host name could not be resolved"
 	textNoListen  = "the receiver refused the connection"
 	textNoRoute   = "the receiver cannot be reached"
@@ -46,6 +49,11 @@ type refusedError struct{ err error }
 func (e *refusedError) Error() string { return "refused: " + e.err.Error() }
 
 func (e *refusedError) Unwrap() error { return e.err }
+
+func isRefused(err error) bool {
+	_, is := errors.AsType[*refusedError](err)
+	return is
+}
 
 // timedOut says whether an error is one of time: the kernel's or net/http's bounds
 // may be reached an instant before the attempt's own. A DNS server that is silent
@@ -73,10 +81,13 @@ func slowness(stage schema.Stage, timeout time.Duration) string {
 	}
 }
 
-// explain says why an attempt got no answer.
-func explain(err error, stage schema.Stage) string {
-	if _, ok := errors.AsType[*refusedError](err); ok {
-		return textRefused
+// explain says why an attempt at a host got no answer.
+func explain(err error, stage schema.Stage, host string) string {
+	if isRefused(err) {
+		if _, err := netip.ParseAddr(host); err == nil {
+			return textAddress
+		}
+		return textNoName
 	}
 	switch stage {
 	case schema.StageDNS, schema.StageConnect:

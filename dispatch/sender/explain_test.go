@@ -9,7 +9,7 @@ import (
 func TestTextsAreShortAndPlain(t *testing.T) {
 	t.Parallel()
 	texts := []string{
-		textURL, textStopped, textRefused, textNoName, textName, textNoListen, textNoRoute, textHost, textAuthority, textExpired,
+		textURL, textStopped, textAddress, textNoName, textName, textNoListen, textNoRoute, textHost, textAuthority, textExpired,
 		textBadCert, textNoTLS, textAlert, textHandshake, textCut, textClosed, textHeader, textNoHTTP, textRequest,
 	}
 	for status := range 1000 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/dns/dnsmessage"
 
 	"vayu/dispatch/guard"
@@ -105,14 +106,14 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connecting, resolving := []schema.Stage{schema.StageConnect}, []schema.Stage{schema.StageDNS}
+	resolving := []schema.Stage{schema.StageDNS}
 	for name, w := range map[string]want{
 		"good.test":      {status: 200, body: "ok"},
 		"mixed.test":     {status: 200, body: "ok"}, // by its one address that is allowed
-		"inside.test":    {text: textRefused, stages: connecting},
-		"mapped.test":    {text: textRefused, stages: connecting},
-		"carried.test":   {text: textRefused, stages: connecting},
-		"loopback6.test": {text: textRefused, stages: connecting},
+		"inside.test":    {text: textNoName, stages: resolving},
+		"mapped.test":    {text: textNoName, stages: resolving},
+		"carried.test":   {text: textNoName, stages: resolving},
+		"loopback6.test": {text: textNoName, stages: resolving},
 		"broken.test":    {text: textName, stages: resolving},
 		"nowhere.test":   {text: textNoName, stages: resolving},
 	} {
@@ -120,6 +121,24 @@ func TestNames(t *testing.T) {
 			t.Parallel()
 			w.check(t, s.Send(t.Context(), hello("https://"+name+":"+port+"/in")))
 		})
+	}
+}
+
+// Who may not connect inside must not learn which names there are.
+func TestANameInsideLooksLikeNone(t *testing.T) {
+	t.Parallel()
+	dns := nameServer{names: map[string][]string{"vault.corp.test.": {"10.0.0.1"}, "vault6.corp.test.": {"fd00::1"}}}
+	s := patient(t, Config{Resolver: dns.resolver(t), Control: guard.New(nil, nil).Control})
+	told := func(name string) Result {
+		r := s.Send(t.Context(), hello("https://"+name+"/in"))
+		r.SentAt, r.Duration = time.Time{}, 0
+		return r
+	}
+	none := told("nothing.corp.test")
+	for _, name := range []string{"vault.corp.test", "vault6.corp.test"} {
+		if diff := cmp.Diff(none, told(name)); diff != "" {
+			t.Errorf("%s can be told from a name that does not exist (-none +%s):\n%s", name, name, diff)
+		}
 	}
 }
 
@@ -141,7 +160,7 @@ func TestRebindingIsRefused(t *testing.T) {
 	want{status: 200, body: "ok"}.check(t, s.Send(t.Context(), hello("http://turn.test:"+port)))
 	dns.set("turn.test", "127.0.0.2")
 	got := s.Send(t.Context(), hello("http://turn.test:"+port))
-	want{text: textRefused, stages: []schema.Stage{schema.StageConnect}}.check(t, got)
+	want{text: textNoName, stages: []schema.Stage{schema.StageDNS}}.check(t, got)
 	if n := inside.Load(); n != 0 {
 		t.Errorf("%d connections went inside", n)
 	}

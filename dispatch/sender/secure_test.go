@@ -66,7 +66,7 @@ func TestGuardRefusesConnections(t *testing.T) {
 	t.Parallel()
 	url := "http://" + listen(t, "127.0.0.1:0", nil, func(net.Conn) { t.Error("the receiver was connected to") })
 	s := patient(t, Config{Control: guard.New(nil, nil).Control})
-	want{text: textRefused, stages: []schema.Stage{schema.StageConnect}}.check(t, s.Send(t.Context(), hello(url)))
+	want{text: textAddress, stages: []schema.Stage{schema.StageDNS}}.check(t, s.Send(t.Context(), hello(url)))
 }
 
 func TestRefusedConnection(t *testing.T) {

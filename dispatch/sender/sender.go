@@ -29,8 +29,8 @@ type Post struct {
 	// Sign makes the X-SERVICE-Signature, when there is a connection and nothing
 	// stands between it and the request; nil for none. It is called again when the
 	// connection turns out to be closed before a byte was written, and a new one is
-	// made.
-	Sign func(now time.Time) string
+	// made. When it fails, nothing is sent.
+	Sign func(now time.Time) (string, error)
 }
 
 // Result is what became of an attempt.
@@ -43,6 +43,9 @@ type Result struct {
 	Body     []byte       // the first KiB of the answer
 	// Slow says that the attempt ended because its time was over.
 	Slow bool
+	// Unsent says that Sign has failed, so that there was no attempt: no byte of the
+	// request was written, and but for SentAt and Duration the rest says nothing.
+	Unsent bool
 }
 
 // OK says that the receiver has acknowledged: 2xx.
@@ -75,19 +78,29 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 		return
 	}
 	resp, err := s.transport.RoundTrip(req)
+	if a.unsigned.Load() {
+		r.Unsent = true
+		if err == nil { // an answer to nothing
+			resp.Body.Close()
+		}
+		return
+	}
 	if err == nil && resp.StatusCode < 100 {
 		resp.Body.Close()
 		err = errStatus
 	}
 	if err != nil {
 		r.Stage = a.stage()
+		if isRefused(err) { // before a byte went anywhere
+			r.Stage = schema.StageDNS
+		}
 		switch {
 		case parent.Err() != nil:
 			r.Error = textStopped
 		case a.slow.Load() || time.Since(r.SentAt) >= s.timeout || timedOut(err):
 			r.Slow, r.Error = true, slowness(r.Stage, s.timeout)
 		default:
-			r.Error = explain(err, r.Stage)
+			r.Error = explain(err, r.Stage, req.URL.Hostname())
 		}
 		return
 	}

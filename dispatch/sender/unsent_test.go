@@ -1,0 +1,150 @@
+package sender
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var errSecret = errors.New("the secret is not known now")
+
+// heard is a receiver that notes everything that comes before it answers, as it
+// would to a request.
+func heard(got *recorder, before string) func(net.Conn) {
+	return func(conn net.Conn) {
+		_, _ = io.WriteString(conn, before)
+		text, _ := io.ReadAll(conn)
+		got.add(string(text))
+	}
+}
+
+func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	for name, c := range map[string]struct {
+		secure bool
+		before string // that the receiver says without having been asked
+	}{
+		"plain":                {},
+		"TLS":                  {secure: true},
+		"an answer to nothing": {before: fine},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got recorder
+			config, url := ca.config(t, farOff), "https://"
+			if !c.secure {
+				config, url = nil, "http://"
+			}
+			done := make(chan struct{})
+			url += listen(t, "127.0.0.1:0", config, func(conn net.Conn) {
+				defer close(done)
+				heard(&got, c.before)(conn)
+			})
+			s := patient(t, Config{Roots: ca.pool})
+			p := hello(url)
+			p.Header.Set("X-Long", strings.Repeat("x", 64<<10)) // more than net/http's buffer
+			p.Sign = func(time.Time) (string, error) { return "", errSecret }
+			r := s.Send(t.Context(), p)
+			<-done
+			if !r.Unsent || r.OK() || r.Slow || r.SentAt.IsZero() || strings.Join(got.texts, "") != "" {
+				t.Errorf("got %+v, and the receiver %.100q", r, got.texts)
+			}
+		})
+	}
+}
+
+// lingering is a connection that takes what is written to it until its end is
+// over, which takes a second.
+type lingering struct {
+	net.Conn
+	got    *recorder
+	closed *atomic.Bool
+}
+
+func (c lingering) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if n > 0 {
+		c.got.add(string(p[:n]))
+	}
+	return n, err
+}
+
+func (c lingering) Close() error {
+	if !c.closed.Swap(true) {
+		time.Sleep(time.Second) // of the bubble
+	}
+	return c.Conn.Close()
+}
+
+// The end of the context alone is not enough: whoever writes does not look at it.
+func TestNothingIsWrittenWhileTheAttemptEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var got recorder
+		s := piped(t, nil)
+		s.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go silent(far)
+			return lingering{near, &got, new(atomic.Bool)}, nil
+		}
+		p := hello("http://127.0.0.1/in")
+		p.Sign = func(time.Time) (string, error) { return "", errSecret }
+		if r := s.Send(t.Context(), p); !r.Unsent || len(got.texts) != 0 {
+			t.Errorf("got %+v, and %q was written", r, got.texts)
+		}
+	})
+}
+
+// A connection from the pool was closed meanwhile, and for the next the signature
+// fails: still nothing was written.
+func TestWhatCannotBeSignedAgainIsNotSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var got recorder
+		s := piped(t, nil)
+		var dials atomic.Int64
+		s.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go receive(far, &got)
+			if dials.Add(1) == 1 {
+				return &stale{Conn: near, fails: 2}, nil
+			}
+			return near, nil
+		}
+		p := hello("http://127.0.0.1/in")
+		signed := 0
+		p.Sign = func(time.Time) (string, error) {
+			if signed++; signed > 2 {
+				return "", errSecret
+			}
+			return strconv.Itoa(signed), nil
+		}
+		first := s.Send(t.Context(), p)
+		second := s.Send(t.Context(), p)
+		if !first.OK() || first.Unsent || !second.Unsent || dials.Load() != 2 || len(got.texts) != 1 {
+			t.Errorf("got %+v and %+v after %d dials, and the receiver %q", first, second, dials.Load(), got.texts)
+		}
+	})
+}
+
+// A connection that was not used for want of a signature serves nobody else.
+func TestAfterWhatCouldNotBeSigned(t *testing.T) {
+	t.Parallel()
+	s := patient(t, Config{Control: func(string, string, syscall.RawConn) error { return nil }})
+	p := hello("http://" + listen(t, "127.0.0.1:0", nil, answering(fine)))
+	for i, err := range []error{nil, errSecret, nil} {
+		p.Sign = func(time.Time) (string, error) { return "t", err }
+		if r := s.Send(t.Context(), p); r.Unsent != (err != nil) || r.OK() == r.Unsent {
+			t.Errorf("attempt %d: %+v", i, r)
+		}
+	}
+}
