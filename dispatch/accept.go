@@ -17,10 +17,10 @@ import (
 const (
 	// acceptMost bounds the deliveries of one transaction: on SQLite all other
 	// changes wait for it.
-	acceptMost = 512
+	acceptMost = 128
 	// turnMost is after how many deliveries the relay should look for events of
 	// others: a tenth of a second.
-	turnMost = 8 * acceptMost
+	turnMost = 32 * acceptMost
 )
 
 // Publish implements outbox.Publisher: the relay hands events straight over.

@@ -85,7 +85,7 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		Config: c, token: ulid.Make().String(), ready: make(chan struct{}, 1), hungry: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
-		queue: queue.New[*work](queue.Limits{Lane: c.Concurrency, All: c.InFlight, Timeout: attemptTimeout, Margin: margin}),
+		queue: queue.New[*work](queue.Limits{Lane: c.Concurrency, All: c.InFlight, Timeout: attemptTimeout, Margin: margin, Starts: c.InFlight / 2}),
 	}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {

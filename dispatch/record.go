@@ -11,7 +11,7 @@ import (
 
 const (
 	// recordMost attempts are recorded in one transaction.
-	recordMost = 512
+	recordMost = 128
 	// recordPause is how long a store that cannot write is left alone; it doubles
 	// up to recordPauseMost.
 	recordPause     = 50 * time.Millisecond

@@ -28,18 +28,33 @@ const (
 // send begins as many attempts as there is room for, until ctx ends. It never
 // waits for the store.
 func (s *Service) send(ctx context.Context) {
+	timer := time.NewTimer(longWait)
+	defer timer.Stop()
 	for {
 		id, w, ok := s.next()
 		if ok {
 			s.attempts.Go(func() { s.attemptAll(ctx, id, w) })
 			continue
 		}
+		timer.Reset(s.untilPaced())
 		select {
 		case <-s.ready:
+		case <-timer.C:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// untilPaced is how long the pace of starts is in the way.
+func (s *Service) untilPaced() time.Duration {
+	now := s.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.queue.Paced(now); !at.IsZero() {
+		return max(time.Millisecond, at.Sub(now))
+	}
+	return longWait
 }
 
 // fetch brings what is due into memory, and what cannot be sent back, until ctx

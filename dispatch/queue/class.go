@@ -112,11 +112,11 @@ func (q *Queue[T]) enlist(l *lane[T]) {
 
 // take takes the lane whose turn it is out of its ring; nil when none may send.
 // Classes take turns too, so that none waits for another to have nothing.
-func (q *Queue[T]) take() *lane[T] {
+func (q *Queue[T]) take(now time.Time) *lane[T] {
 	for range classes {
 		q.turns++
 		c := class(q.turns % classes)
-		if q.mayFly(c) {
+		if q.mayFly(c) && (c == quick || q.pace.allows(now)) {
 			if l := q.groups[c].ring.pop(); l != nil {
 				return l
 			}

@@ -25,6 +25,10 @@ type Limits struct {
 	// Timeout is the longest that an attempt can take. Nothing is begun with less
 	// than that, and Margin, left of its lease.
 	Timeout, Margin time.Duration
+	// Starts is how many attempts a second are begun at endpoints that are not
+	// quick; 0 for any number. A thousand of them whose time is over at the same
+	// moment would otherwise be called at the same moment, and others wait for that.
+	Starts int
 }
 
 // Policy of the lanes.
@@ -39,8 +43,8 @@ const (
 	// mostLanes and mostRows bound one claim, so that its transaction is short, and
 	// mostOfLane leaves room in it for others.
 	mostLanes  = 64
-	mostRows   = 512
-	mostOfLane = 256
+	mostRows   = 128
+	mostOfLane = 64
 )
 
 // Queue holds items of type T in lanes. It belongs to one goroutine at a time.
@@ -48,6 +52,7 @@ type Queue[T any] struct {
 	limits  Limits
 	lanes   map[string]*lane[T]
 	groups  [classes]group[T]
+	pace    pace
 	turns   int // that were given
 	flying  int // under way
 	waiting int // in memory and not under way
@@ -78,7 +83,7 @@ type lane[T any] struct {
 
 // New returns an empty queue.
 func New[T any](l Limits) *Queue[T] {
-	return &Queue[T]{limits: l, lanes: map[string]*lane[T]{}}
+	return &Queue[T]{limits: l, lanes: map[string]*lane[T]{}, pace: pace{rate: float64(l.Starts)}}
 }
 
 func (q *Queue[T]) lane(id string) *lane[T] {
@@ -185,7 +190,7 @@ func (q *Queue[T]) Wake() (at time.Time) {
 // or no room for one. The lane is the one to tell Done or Abandon about.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	for q.flying < q.limits.All {
-		l := q.take()
+		l := q.take(now)
 		if l == nil {
 			break
 		}
@@ -198,6 +203,9 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 			q.expired = append(q.expired, it.value)
 		} else {
 			q.fly(l, 1)
+			if l.class != quick {
+				q.pace.spend()
+			}
 			id, value, ok = l.id, it.value, true
 		}
 		q.enlist(l)
@@ -207,6 +215,20 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 		}
 	}
 	return "", value, false
+}
+
+// Paced is when Next will have something although nothing else happens: when the
+// pace of starts allows the next. Zero for never, as things are.
+func (q *Queue[T]) Paced(now time.Time) time.Time {
+	if q.flying >= q.limits.All || q.pace.allows(now) {
+		return time.Time{}
+	}
+	for _, c := range [...]class{untried, slow} {
+		if q.mayFly(c) && q.groups[c].ring.list.Len() > 0 {
+			return q.pace.next(now)
+		}
+	}
+	return time.Time{}
 }
 
 // Done notes that an attempt has ended: what it took, and whether that was

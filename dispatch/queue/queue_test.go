@@ -141,6 +141,36 @@ func TestWhoIsUntriedFindsRoomBesideThousandsThatAreSlow(t *testing.T) {
 	}
 }
 
+// Endpoints that are not quick are called one after the other, and those that
+// are do not wait for that.
+func TestStartsAreSpreadOverTime(t *testing.T) {
+	t.Parallel()
+	q := New[int](Limits{Lane: 8, All: 400, Timeout: 5 * time.Second, Starts: 200})
+	for i := range 100 {
+		put(q, fmt.Sprint("new", i), []int{i}, start.Add(time.Hour))
+	}
+	begun, now := 0, start
+	for at := start; begun < 100; at = q.Paced(now) {
+		if at.IsZero() {
+			t.Fatalf("%d of 100 were begun, and then never another", begun)
+		}
+		now = at
+		for _, n := range takeAll(q, now) {
+			begun += n
+		}
+	}
+	if got, want := now.Sub(start), 490*time.Millisecond; got < want || got > want+10*time.Millisecond {
+		t.Errorf("100 attempts began within %s, want %s at 200 a second", got, want)
+	}
+	put(q, "quick", []int{1}, start.Add(time.Hour))
+	takeAll(q, now.Add(time.Second))
+	q.Done("quick", time.Millisecond, false)
+	put(q, "quick", numbers(0, 3), start.Add(time.Hour))
+	if n := takeAll(q, now.Add(time.Second))["quick"]; n != 3 {
+		t.Errorf("%d of a quick one began at once, want 3", n)
+	}
+}
+
 // Who answers, but slowly, holds slots as those do who do not answer.
 func TestSlowAnswersDoNotFillAllRoom(t *testing.T) {
 	t.Parallel()
