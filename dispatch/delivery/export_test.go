@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vayu/internal/api"
+	store "vayu/internal/state"
 	"vayu/schema"
 )
 
@@ -28,10 +29,28 @@ func RecordOutcomes() string { return recordOutcomes[len(recordOutcomes)-1] }
 // ReleaseRows is for a full group.
 func ReleaseRows() string { return releaseRows[len(releaseRows)-1] }
 
-// ListQuery is the statement of a list.
-func ListQuery(state schema.DeliveryState, webhook, event string) (text string, args []any) {
-	f := filter{state: state, webhook: webhook, event: event, from: math.MinInt64, to: math.MaxInt64, limit: 100}
-	return f.query(&api.Call{Principal: api.Principal{Account: "acc_crowd"}})
+// ScanMost is how many deliveries one request looks at.
+const ScanMost = scanMost
+
+// ListQueries are the statement of a list, and the one that bounds it.
+func ListQueries(state schema.DeliveryState, retried, webhook string) (text, lowest string, args, lowestArgs []any) {
+	f := filter{state: state, retried: retried, webhook: webhook, from: math.MinInt64, to: math.MaxInt64, limit: 100}
+	c := &api.Call{Principal: api.Principal{Account: "acc_crowd"}}
+	floor := ""
+	if f.unindexed() != "" {
+		floor = "dlv_00000000000000001000018000"
+	}
+	text, args = f.query(c, floor)
+	lowest, lowestArgs = f.lowest(c)
+	return text, lowest, args, lowestArgs
+}
+
+// Page is how many deliveries of acc_crowd in a state, or those of them to a
+// webhook, the first page has, and the id after which the next begins.
+func Page(q store.Querier, state schema.DeliveryState, webhook string) (n int, next string, err error) {
+	f := filter{state: state, webhook: webhook, from: math.MinInt64, to: math.MaxInt64, limit: 100}
+	all, next, err := f.page(q, &api.Call{Principal: api.Principal{Account: "acc_crowd"}}, time.Time{})
+	return len(all), next, err
 }
 
 // CancelDeleted is what Run does each second.

@@ -164,23 +164,21 @@ func (w *wanted) filter() (f filter, err error) {
 }
 
 // selectFailed begins the question for failed deliveries that were not retried
-// yet; its index is delivery_retriable.
+// yet; its index is delivery_retriable_webhook.
 const selectFailed = "SELECT d.id, d.event_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
 
 // failed are the oldest failed deliveries of a filter, one more than a call
 // makes anew when there are more.
 func (f *filter) failed(q state.Querier) ([]old, error) {
-	text, args := selectFailed, []any{f.webhook}
-	f.span(func(condition string, value any) {
-		args = append(args, value)
-		text += fmt.Sprintf(" AND %s$%d", condition, len(args))
-	})
-	args = append(args, retryMost+1)
-	text += fmt.Sprintf(" ORDER BY d.id LIMIT $%d", len(args))
+	question := question{selectFailed, []any{f.webhook}}
+	f.ids(&question)
+	f.instants(&question)
+	question.args = append(question.args, retryMost+1)
+	question.text += fmt.Sprintf(" ORDER BY d.id LIMIT $%d", len(question.args))
 	all, err := state.All(q, func(row state.Scanner) (o old, err error) {
 		err = row.Scan(&o.id, &o.event)
 		return o, err
-	}, text, args...)
+	}, question.text, question.args...)
 	if err != nil {
 		return nil, fmt.Errorf("looking for failed deliveries: %w", err)
 	}

@@ -81,7 +81,8 @@ CREATE INDEX delivery_webhook ON delivery (webhook_id, id);
 CREATE INDEX delivery_due ON delivery (webhook_id, due_at) WHERE state = 'waiting';
 CREATE INDEX delivery_failed ON delivery (account_id, mode, id) WHERE state = 'failed';
 CREATE INDEX delivery_failed_webhook ON delivery (webhook_id, id) WHERE state = 'failed';
-CREATE INDEX delivery_retriable ON delivery (webhook_id, id) WHERE state = 'failed' AND retried_as = '';
+CREATE INDEX delivery_retriable ON delivery (account_id, mode, id) WHERE state = 'failed' AND retried_as = '';
+CREATE INDEX delivery_retriable_webhook ON delivery (webhook_id, id) WHERE state = 'failed' AND retried_as = '';
 CREATE INDEX delivery_finished ON delivery (finished_at) WHERE finished_at IS NOT NULL;
 
 -- One POST of a delivery. Written by dispatch/delivery only, in the transaction

@@ -1,0 +1,167 @@
+package delivery
+
+import (
+	"database/sql"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/api"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// filter is which deliveries are asked for.
+type filter struct {
+	state          schema.DeliveryState // "" for all
+	retried        string               // "true" or "false"; "" for both
+	webhook, event string               // "" for all
+	from, to       int64                // microseconds; to is not part of it
+	after          string               // the last of the page before
+	limit          int
+}
+
+// scanMost bounds how many deliveries one request looks at for those that no
+// index finds: some milliseconds, and who asks for rare ones asks again.
+const scanMost = 10_000
+
+// question is a statement on its way to be one, and its values.
+type question struct {
+	text string
+	args []any
+}
+
+// and adds a condition that ends with its value.
+func (q *question) and(condition string, value any) {
+	if len(q.args) > 0 {
+		q.text += " AND "
+	}
+	q.args = append(q.args, value)
+	q.text += condition + "$" + strconv.Itoa(len(q.args))
+}
+
+// indexed adds what an index finds, in the order of ids. A webhook or an event
+// belongs to one account, and is known to be the caller's: asking for the account
+// beside it would only lead the planner astray. The state stands as it is, because
+// only so an index of failed ones is seen to fit.
+func (f *filter) indexed(q *question, c *api.Call) {
+	if f.event != "" {
+		q.and("d.event_id = ", f.event)
+	}
+	if f.webhook != "" {
+		q.and("d.webhook_id = ", f.webhook)
+	}
+	if f.event == "" && f.webhook == "" {
+		q.and("d.account_id = ", c.Account)
+		q.and("d.mode = ", c.World.String())
+	}
+	f.ids(q)
+	if f.after != "" {
+		q.and("d.id < ", f.after)
+	}
+	if f.state == schema.DeliveryFailed {
+		q.text += " AND d.state = 'failed'"
+		if f.retried == "false" {
+			q.text += " AND d.retried_as = ''"
+		}
+	}
+}
+
+// unindexed is what has to be read for: a delivery changes its state for each of
+// its indices, and those that few ask for are not worth it.
+func (f *filter) unindexed() (text string) {
+	failed := f.state == schema.DeliveryFailed
+	if f.state != "" && !failed {
+		text = " AND d.state = '" + string(f.state) + "'"
+	}
+	switch {
+	case f.retried == "true":
+		text += " AND d.retried_as <> ''"
+	case f.retried == "false" && !failed:
+		text += " AND d.retried_as = ''"
+	}
+	return text
+}
+
+// query is the statement for one more than the limit, of those that are not below
+// the id floor.
+func (f *filter) query(c *api.Call, floor string) (string, []any) {
+	q := question{text: "SELECT " + shownColumns + " FROM delivery d JOIN event e ON e.id = d.event_id WHERE "}
+	f.indexed(&q, c)
+	f.instants(&q)
+	if floor != "" {
+		q.and("d.id >= ", floor)
+	}
+	q.args = append(q.args, f.limit+1)
+	return q.text + f.unindexed() + " ORDER BY d.id DESC LIMIT $" + strconv.Itoa(len(q.args)), q.args
+}
+
+// lowest is the statement for the id of the last that one request looks at.
+func (f *filter) lowest(c *api.Call) (string, []any) {
+	q := question{text: "SELECT d.id FROM delivery d WHERE "}
+	f.indexed(&q, c)
+	// As it is, because PostgreSQL takes a value for a tenth of all rows.
+	return q.text + " ORDER BY d.id DESC LIMIT 1 OFFSET " + strconv.Itoa(scanMost-1), q.args
+}
+
+// page is what a filter lets through, and the id after which the next page begins,
+// "" when this is the last. With something that no index finds, a page may be
+// short of its limit and not the last. The deliveries of one event are no more
+// than its account has webhooks, and are looked through at once.
+func (f *filter) page(q state.Querier, c *api.Call, now time.Time) (all []schema.Delivery, next string, err error) {
+	floor := ""
+	if f.event == "" && f.unindexed() != "" {
+		text, args := f.lowest(c)
+		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, "", err
+		}
+	}
+	text, args := f.query(c, floor)
+	if all, err = state.All(q, scanShown(now), text, args...); err != nil {
+		return nil, "", err
+	}
+	if len(all) > f.limit {
+		all = all[:f.limit]
+		return all, all[f.limit-1].ID, nil
+	}
+	return all, floor, nil
+}
+
+// ids adds a range of time as one of the index: an id holds the millisecond in
+// which its delivery was made.
+func (f *filter) ids(q *question) {
+	if id, ok := firstID(f.from); ok && f.from != math.MinInt64 {
+		q.and("d.id >= ", id)
+	}
+	if f.to == math.MaxInt64 {
+		return
+	}
+	if id, ok := firstID(f.to + time.Millisecond.Microseconds()); ok {
+		q.and("d.id < ", id)
+	}
+}
+
+// instants adds a range of time to the microsecond.
+func (f *filter) instants(q *question) {
+	if f.from != math.MinInt64 {
+		q.and("d.created_at >= ", f.from)
+	}
+	if f.to != math.MaxInt64 {
+		q.and("d.created_at < ", f.to)
+	}
+}
+
+// firstID is the least id that a delivery of a moment can have, false when ids
+// do not reach that far.
+func firstID(micros int64) (string, bool) {
+	ms := micros / 1000
+	if micros < 0 || uint64(ms) > ulid.MaxTime() {
+		return "", false
+	}
+	var id ulid.ULID
+	_ = id.SetTime(uint64(ms)) // it is in its range
+	return idPrefix + id.String(), true
+}
