@@ -28,11 +28,13 @@ func (b *Book) specOf(c *api.Call) (Spec, error) {
 	var f faults
 	if wanted.URL == nil {
 		f.Add("url", "The url is missing: say where events are to be sent.")
-	} else if spec.URL, err = b.url(&f, *wanted.URL); err != nil {
+	} else {
+		spec.URL = *wanted.URL
+	}
+	spec.Secret = f.chosen(wanted.Secret)
+	if err := b.checkSpec(&f, &spec); err != nil {
 		return Spec{}, err
 	}
-	spec.Events = f.events(wanted.Events)
-	spec.Secret = f.chosen(wanted.Secret)
 	return spec, f.Problem()
 }
 
@@ -42,7 +44,9 @@ func (f *faults) chosen(secret *string) string {
 	if secret == nil {
 		return ""
 	}
-	f.secret(*secret)
+	if *secret == "" {
+		f.secret("")
+	}
 	return *secret
 }
 
@@ -83,14 +87,13 @@ func (b *Book) patchOf(c *api.Call) (Patch, error) {
 	var p Patch
 	var f faults
 	if wanted.URL.in(&f, "url") {
-		url, err := b.url(&f, wanted.URL.value)
-		if err != nil {
-			return Patch{}, err
-		}
-		p.URL = &url
+		p.URL = &wanted.URL.value
 	}
 	if wanted.Events.in(&f, "events") {
-		p.Events = f.events(wanted.Events.value)
+		p.Events = wanted.Events.value
+	}
+	if err := b.checkPatch(&f, &p); err != nil {
+		return Patch{}, err
 	}
 	if wanted.Active.in(&f, "active") {
 		p.Active = &wanted.Active.value
@@ -122,8 +125,8 @@ func rotationOf(c *api.Call) (Rotation, error) {
 		const longest = int64(longestGrace / time.Second)
 		n.Grace = time.Duration(max(-1, min(*wanted.GraceSeconds, longest+1))) * time.Second // more would overflow
 	}
-	f.grace(n.Grace)
 	n.Secret = f.chosen(wanted.Secret)
+	n.check(&f)
 	return n, f.Problem()
 }
 

@@ -67,13 +67,11 @@ type Rotation struct {
 }
 
 // check names what is wrong with a rotation.
-func (n Rotation) check() error {
-	var f faults
+func (n Rotation) check(f *faults) {
 	f.grace(n.Grace)
 	if n.Secret != "" {
 		f.secret(n.Secret)
 	}
-	return f.Problem()
 }
 
 // Rotate gives a subscription of an owner another secret. The one that it had
@@ -84,8 +82,9 @@ func (n Rotation) check() error {
 // Other instances sign with the new secret within 300 ms of the commit: whoever
 // tells anybody that it is in force waits for so long.
 func (b *Book) Rotate(tx *state.Tx, of Owner, id string, n Rotation, now time.Time) (Made, account.Entry, error) {
-	if err := n.check(); err != nil {
-		return Made{}, account.Entry{}, err
+	var f faults
+	if n.check(&f); len(f.Faults) > 0 {
+		return Made{}, account.Entry{}, f.Problem()
 	}
 	revision, err := raise(tx)
 	if err != nil {

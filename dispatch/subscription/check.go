@@ -26,8 +26,40 @@ const (
 	longestSecret  = 255
 )
 
-// faults are all that is wrong with one request.
+// faults are all that is wrong with one request. Whoever asks over HTTP hears them
+// before there is a transaction, in which others would wait for it; and what is to
+// be stored is checked in it in any case.
 type faults struct{ schema.Faults }
+
+// checkSpec brings a subscription that is asked for into the form of the store.
+// The error is one of the judge of URLs, and no *schema.Problem.
+func (b *Book) checkSpec(f *faults, s *Spec) (err error) {
+	if len(f.Faults) == 0 || f.Faults[0].Field != "url" { // it was not even there
+		if s.URL, err = b.url(f, s.URL); err != nil {
+			return err
+		}
+	}
+	s.Events = f.events(s.Events)
+	if s.Secret != "" {
+		f.secret(s.Secret)
+	}
+	return nil
+}
+
+// checkPatch is checkSpec for a change.
+func (b *Book) checkPatch(f *faults, p *Patch) error {
+	if p.URL != nil {
+		url, err := b.url(f, *p.URL)
+		if err != nil {
+			return err
+		}
+		p.URL = &url
+	}
+	if p.Events != nil {
+		p.Events = f.events(p.Events)
+	}
+	return nil
+}
 
 // url returns the URL in the form in which it was judged. An error that is no
 // *schema.Problem is one of the judge.

@@ -186,7 +186,7 @@ func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
 		exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
 		exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
 		s.look()
-		if s.Get(gone) != nil || !cmp.Equal(s.told(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().Size() != 1 {
+		if s.Get(gone) != nil || !cmp.Equal(s.told(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1 {
 			t.Error("it is still known")
 		}
 	})
@@ -265,7 +265,7 @@ func TestDeletedOnesAreForgotten(t *testing.T) {
 		for _, book := range []*site{s, later} {
 			book.clock.set(s.clock.now())
 			book.look()
-			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.gone) != 0 || book.Snapshot().Size() != 1 {
+			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.gone) != 0 || book.Snapshot().size != 1 {
 				t.Errorf("known: %v", got)
 			}
 		}

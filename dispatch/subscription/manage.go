@@ -43,29 +43,13 @@ type Made struct {
 // Create stores a subscription of an account that exists. A *schema.Problem
 // names what is wrong with it, or that there are too many.
 func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Entry, error) {
-	spec, err := b.checked(spec)
-	if err != nil {
+	var f faults
+	if err := b.checkSpec(&f, &spec); err != nil {
 		return Made{}, account.Entry{}, err
 	}
-	return b.insert(tx, spec, now)
-}
-
-// checked is a specification in the form of the store.
-func (b *Book) checked(spec Spec) (Spec, error) {
-	var f faults
-	var err error
-	if spec.URL, err = b.url(&f, spec.URL); err != nil {
-		return spec, err
+	if err := f.Problem(); err != nil {
+		return Made{}, account.Entry{}, err
 	}
-	spec.Events = f.events(spec.Events)
-	if spec.Secret != "" {
-		f.secret(spec.Secret)
-	}
-	return spec, f.Problem()
-}
-
-// insert stores what checked has returned.
-func (b *Book) insert(tx *state.Tx, spec Spec, now time.Time) (Made, account.Entry, error) {
 	revision, err := raise(tx) // and from here on nobody else adds one
 	if err != nil {
 		return Made{}, account.Entry{}, err
@@ -91,10 +75,14 @@ func (b *Book) insert(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 	return Made{r.wire(now), made}, e, nil
 }
 
+// countThere uses webhook_account, as the list does: deleted subscriptions are kept
+// for their deliveries, and may be many more.
+const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
+
 // room demands that an owner has fewer subscriptions than there may be.
 func room(tx *state.Tx, of Owner) error {
 	var n int64
-	err := tx.QueryRow("SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL", of.Account, of.World.String()).Scan(&n)
+	err := tx.QueryRow(countThere, of.Account, of.World.String()).Scan(&n)
 	if err != nil {
 		return fmt.Errorf("counting webhooks: %w", err)
 	}
@@ -128,31 +116,13 @@ type Patch struct {
 // change, or that there is no such subscription of the owner. When it is so
 // already, the entry is empty.
 func (b *Book) Update(tx *state.Tx, of Owner, id string, p Patch, now time.Time) (schema.Webhook, account.Entry, error) {
-	p, err := b.checkedPatch(p)
-	if err != nil {
+	var f faults
+	if err := b.checkPatch(&f, &p); err != nil {
 		return schema.Webhook{}, account.Entry{}, err
 	}
-	return b.patch(tx, of, id, p, now)
-}
-
-// checkedPatch is a change in the form of the store.
-func (b *Book) checkedPatch(p Patch) (Patch, error) {
-	var f faults
-	if p.URL != nil {
-		url, err := b.url(&f, *p.URL)
-		if err != nil {
-			return p, err
-		}
-		p.URL = &url
+	if err := f.Problem(); err != nil {
+		return schema.Webhook{}, account.Entry{}, err
 	}
-	if p.Events != nil {
-		p.Events = f.events(p.Events)
-	}
-	return p, f.Problem()
-}
-
-// patch stores what checkedPatch has returned.
-func (b *Book) patch(tx *state.Tx, of Owner, id string, p Patch, now time.Time) (schema.Webhook, account.Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {
 		return schema.Webhook{}, account.Entry{}, err

@@ -82,8 +82,11 @@ func recordOf(q state.Querier, of Owner, id string) (*record, error) {
 	return r, nil
 }
 
+// selectList goes along webhook_account.
+const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
+
 // list returns at most limit subscriptions of an owner, the oldest first, and of
 // those only what comes after the id after; "" begins at the beginning.
 func list(q state.Querier, of Owner, after string, limit int) ([]*record, error) {
-	return state.All(q, scanRecord, selectRecord+" AND id > $3 ORDER BY id LIMIT $4", of.Account, of.World.String(), after, limit)
+	return state.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

@@ -93,7 +93,7 @@ func (b *Book) post(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	return b.changed(c, func(_ *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
-		made, e, err := b.insert(tx, spec, b.Now())
+		made, e, err := b.Create(tx, spec, b.Now())
 		resp := shown(http.StatusCreated, made)
 		resp.Location = path + "/" + made.Webhook.ID
 		return resp, e, err
@@ -107,7 +107,7 @@ func (b *Book) patchOne(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	return b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
-		w, e, err := b.patch(tx, ownerOf(c), idOf(c), p, b.Now())
+		w, e, err := b.Update(tx, ownerOf(c), idOf(c), p, b.Now())
 		return shown(http.StatusOK, Made{Webhook: w}), e, err
 	})
 }

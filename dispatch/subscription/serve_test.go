@@ -136,7 +136,7 @@ func TestARepeatedCallBringsTheSameSecretAndOneWebhook(t *testing.T) {
 		path := "/v1/webhooks/" + first.said("id") + "/rotate-secret"
 		first = s.ask(key, "POST", path, "", "Idempotency-Key", "r").want(t, "rotating", 200)
 		again = s.ask(key, "POST", path, "", "Idempotency-Key", "r").want(t, "again", 200)
-		if first.text != again.text || len(s.audited(a)) != 2 || s.Snapshot().Size() != 1 {
+		if first.text != again.text || len(s.audited(a)) != 2 || s.Snapshot().size != 1 {
 			t.Errorf("got %s, want %s", again.text, first.text)
 		}
 	})

@@ -33,6 +33,3 @@ func (s *Snapshot) Matching(account string, world schema.World, event schema.Eve
 	}
 	return h.byEvent[event]
 }
-
-// Size is how many subscriptions there are.
-func (s *Snapshot) Size() int { return s.size }

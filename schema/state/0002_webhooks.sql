@@ -51,7 +51,7 @@ CREATE TABLE webhook (
 	deleted_at      BIGINT,          -- its waiting deliveries are being cancelled
 	revision        BIGINT NOT NULL
 );
-CREATE INDEX webhook_account ON webhook (account_id, mode, id);
+CREATE INDEX webhook_account ON webhook (account_id, mode, id) WHERE deleted_at IS NULL;
 CREATE INDEX webhook_revised ON webhook (revision);
 CREATE INDEX webhook_deleted ON webhook (deleted_at) WHERE deleted_at IS NOT NULL;
 

@@ -1,0 +1,61 @@
+package subscription
+
+import (
+	"strings"
+	"testing"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// plan is how the engine would run a statement.
+func plan(t *testing.T, db *state.DB, query string, args ...any) string {
+	t.Helper()
+	explain, columns := "EXPLAIN QUERY PLAN ", 4
+	if db.Name() == "postgres" {
+		explain, columns = "EXPLAIN ", 1
+	}
+	var lines []string
+	do(t, db, func(tx *state.Tx) error {
+		lines = nil
+		return state.Each(tx, func(row state.Scanner) error {
+			into := make([]any, columns)
+			for i := range into {
+				into[i] = new(string)
+			}
+			err := row.Scan(into...)
+			lines = append(lines, *into[columns-1].(*string))
+			return err
+		}, explain+query, args...)
+	})
+	return strings.Join(lines, "\n")
+}
+
+// Deleted subscriptions stay until their deliveries are over, and cost neither a
+// list nor a new one anything: an index without them is read, and nothing else.
+func TestDeletedWebhooksAreNotWalked(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		mine := func(int) Owner { return a.of(schema.Live) }
+		seed(t, s.DB, 20_000, mine, "quota.warning")
+		exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
+		seed(t, s.DB, 100, mine, "quota.warning")
+		exec(t, s.DB, "ANALYZE")
+		for what, got := range map[string]string{
+			"counting": plan(t, s.DB, countThere, a.id, "live"),
+			"listing":  plan(t, s.DB, selectList, a.id, "live", "", 100),
+		} {
+			if !strings.Contains(got, "webhook_account ") || strings.Contains(got, "TEMP B-TREE") {
+				t.Errorf("%s does not use its index:\n%s", what, got)
+			}
+		}
+		indexed := "SELECT sql FROM sqlite_master WHERE name = 'webhook_account'"
+		if s.DB.Name() == "postgres" {
+			indexed = "SELECT indexdef FROM pg_indexes WHERE indexname = 'webhook_account'"
+		}
+		if got := one[string](t, s.DB, indexed); !strings.Contains(got, "WHERE") {
+			t.Errorf("deleted ones are in the index: %s", got)
+		}
+		s.ask(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).want(t, "a new one", 201)
+	})
+}
