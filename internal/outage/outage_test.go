@@ -16,7 +16,7 @@ import (
 func TestAnOutageIsSaidOnceAndEndsOnce(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
-	count := prometheus.NewCounter(prometheus.CounterOpts{Name: "failures_total"})
+	count := prometheus.NewCounter(prometheus.CounterOpts{Name: "failures_total", Help: "Failures."})
 	o := outage.New(slog.New(slog.NewTextHandler(&said, nil)), "the store", "looking", "nothing is known", count)
 	ended, end := context.WithCancel(t.Context())
 	end()
