@@ -117,6 +117,12 @@ type Attempt struct {
 	Body       string  `json:"response_body"`
 }
 
+// NoWebhook refuses a webhook that is not there, or not the caller's; field is
+// what has named it.
+func NoWebhook(field string) error {
+	return Refuse(NotFound, field, "There is no such webhook.")
+}
+
 // DeliveriesRetried is the reply of the endpoints that retry by hand. HasMore
 // says that more failed ones are left in the range; the same request takes the
 // next.

@@ -22,6 +22,15 @@ func (w World) String() string {
 	return "live"
 }
 
+// WorldOf is the world of a name that String gave, as stores keep it; any other
+// text means Live.
+func WorldOf(name string) World {
+	if name == Sandbox.String() {
+		return Sandbox
+	}
+	return Live
+}
+
 // Database returns the name of the world's ClickHouse database.
 func (w World) Database() string {
 	if w == Sandbox {

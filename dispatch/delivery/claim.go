@@ -79,17 +79,9 @@ func scanDue(webhook string) func(state.Scanner) (Row, error) {
 		var mode string
 		var due int64
 		err := row.Scan(&r.ID, &r.EventID, &mode, &r.Attempts, &due)
-		r.World, r.DueAt = worldOf(mode), time.UnixMicro(due).UTC()
+		r.World, r.DueAt = schema.WorldOf(mode), time.UnixMicro(due).UTC()
 		return r, err
 	}
-}
-
-// worldOf reads the column mode.
-func worldOf(mode string) schema.World {
-	if mode == schema.Sandbox.String() {
-		return schema.Sandbox
-	}
-	return schema.Live
 }
 
 // take writes a lease into rows that this transaction has found.

@@ -32,7 +32,7 @@ const (
 func scanCopied(row state.Scanner) (a copied, err error) {
 	var mode string
 	err = row.Scan(&a.id, &a.number, &a.event, &a.kind, &a.webhook, &a.account, &mode, &a.retryOf, &a.at, &a.duration, &a.stage, &a.status, &a.fault, &a.body, &a.recorded)
-	a.world = worldOf(mode)
+	a.world = schema.WorldOf(mode)
 	return a, err
 }
 

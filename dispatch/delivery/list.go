@@ -35,7 +35,7 @@ func (s *Service) listOfWebhook(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	if !mine {
-		return api.Response{}, errNoWebhook
+		return api.Response{}, schema.NoWebhook("id")
 	}
 	params["webhook_id"] = webhook
 	return s.answer(c, params)

@@ -63,7 +63,7 @@ type single struct {
 // retriable finds a delivery of the caller's and locks it, or says why it cannot
 // be retried.
 func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d single, err error) {
-	if !isID(id) {
+	if !schema.IsID(id) {
 		return d, errNoDelivery
 	}
 	var stands schema.DeliveryState
@@ -201,7 +201,7 @@ func (s *Service) retryFailed(c *api.Call) (api.Response, error) {
 	return s.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
 		mine, err := owns(tx, c, "webhook", f.webhook)
 		if err == nil && !mine {
-			err = errNoWebhook
+			err = schema.NoWebhook("webhook_id")
 		}
 		if err == nil {
 			err = notDeleted(tx, f.webhook)

@@ -113,9 +113,9 @@ func TestFailedDeliveriesAreRetriedTogether(t *testing.T) {
 		s.live("POST", "/v1/deliveries/retry", "").refused(t, "no body", 400, schema.InvalidRequest, "", "")
 		s.live("POST", "/v1/deliveries/retry?x=1", "{}").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
 		for _, id := range []string{"wh_none", `\u0000`} {
-			s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+id+`"}`).refused(t, id, 404, schema.NotFound, "", "")
+			s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+id+`"}`).refused(t, id, 404, schema.NotFound, "webhook_id", "")
 		}
-		s.do(schema.Sandbox, "POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`).refused(t, "from the sandbox", 404, schema.NotFound, "", "")
+		s.do(schema.Sandbox, "POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`).refused(t, "from the sandbox", 404, schema.NotFound, "webhook_id", "")
 		exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+other+`"}`).refused(t, "a deleted one", 400, schema.InvalidRequest, "webhook_id", "deleted")
 	})

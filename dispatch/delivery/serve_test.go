@@ -90,7 +90,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 		s.live("GET", "/v1/deliveries?state=failed&cursor="+*list.NextCursor, "").refused(t, "another list's cursor", 400, schema.InvalidRequest, "cursor", "")
 		s.live("GET", "/v1/webhooks/"+first+"/deliveries?webhook_id="+second, "").refused(t, "two webhooks", 400, schema.InvalidRequest, "webhook_id", "")
 		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {
-			s.live("GET", "/v1/webhooks/"+id+"/deliveries", "").refused(t, id, 404, schema.NotFound, "", "webhook")
+			s.live("GET", "/v1/webhooks/"+id+"/deliveries", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
 		}
 	})
 }

@@ -53,27 +53,12 @@ func optional(text string) *string {
 	return &text
 }
 
-// Names are told apart from what cannot be one before the store is asked, which
-// on PostgreSQL does not take every text.
-const longestID = 64
-
-func isID(text string) bool {
-	strange := func(c rune) bool {
-		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_'
-	}
-	return text != "" && len(text) <= longestID && !strings.ContainsFunc(text, strange)
-}
-
-// Refusals of what is not there, or not the caller's.
-var (
-	errNoDelivery = schema.Refuse(schema.NotFound, "", "There is no such delivery.")
-	errNoWebhook  = schema.Refuse(schema.NotFound, "", "There is no such webhook.")
-)
+var errNoDelivery = schema.Refuse(schema.NotFound, "", "There is no such delivery.")
 
 // owns reports whether a table has a row with an id that belongs to the caller's
 // account and world.
 func owns(q state.Querier, c *api.Call, table, id string) (bool, error) {
-	if !isID(id) {
+	if !schema.IsID(id) {
 		return false, nil
 	}
 	var one int
@@ -86,7 +71,7 @@ func owns(q state.Querier, c *api.Call, table, id string) (bool, error) {
 
 // detailed is a delivery of the caller's with everything that is known of it.
 func detailed(q state.Querier, c *api.Call, id string, now time.Time) (d schema.DeliveryDetailed, err error) {
-	if !isID(id) {
+	if !schema.IsID(id) {
 		return d, errNoDelivery
 	}
 	row := q.QueryRow("SELECT "+shownColumns+`, w.url FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id

@@ -6,9 +6,9 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"vayu/dispatch/webhook"
+	"vayu/internal/pause"
 )
 
 // ServeHTTP implements http.Handler.
@@ -32,7 +32,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d := l.judge(at, r.Header, body)
 	l.printer.delivery(d, l.Delay)
-	if !pause(r.Context(), l.Delay) {
+	if !pause.For(r.Context(), l.Delay) {
 		l.printer.unanswered(l.Now(), d, errors.Is(context.Cause(r.Context()), errEnding))
 		panic(http.ErrAbortHandler) // a plain return would answer 200
 	}
@@ -47,19 +47,4 @@ func (l *Listener) answer(d *delivery) int {
 		return http.StatusBadRequest
 	}
 	return l.Answer
-}
-
-// pause waits; it is false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d == 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

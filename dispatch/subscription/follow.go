@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vayu/internal/outage"
+	"vayu/internal/pause"
 	"vayu/schema"
 )
 
@@ -36,10 +37,7 @@ func (b *Book) begin(ctx context.Context) {
 			close(b.known)
 			return
 		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
-		}
+		pause.For(ctx, lookEvery)
 	}
 }
 

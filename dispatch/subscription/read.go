@@ -99,7 +99,7 @@ func (r *reading) scan(row state.Scanner) (*Subscription, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.World, s.Active = worldOf(mode), active != 0
+	s.World, s.Active = schema.WorldOf(mode), active != 0
 	s.Events = r.list(events)
 	if s.Deleted {
 		return s, nil
@@ -150,13 +150,6 @@ func (r *reading) tell() {
 		}
 		r.Log.Error("webhooks: a secret cannot be opened; nothing is signed with it", "webhook", id, "error", err)
 	}
-}
-
-func worldOf(mode string) schema.World {
-	if mode == schema.Sandbox.String() {
-		return schema.Sandbox
-	}
-	return schema.Live
 }
 
 // eventList reads a column of types.

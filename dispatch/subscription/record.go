@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -32,7 +30,7 @@ func scanRecord(row state.Scanner) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.World, r.Events, r.Active = worldOf(mode), eventList(events), active != 0
+	r.World, r.Events, r.Active = schema.WorldOf(mode), eventList(events), active != 0
 	return r, nil
 }
 
@@ -52,29 +50,17 @@ func (r *record) wire(now time.Time) schema.Webhook {
 // shownTime is an instant of the store as clients read it.
 func shownTime(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
 
-var errNone = schema.Refuse(schema.NotFound, "id", "There is no such webhook.")
-
 const idPrefix = "wh_"
-
-// isID reports whether a text has the form of a subscription's id.
-func isID(text string) bool {
-	const length = len(idPrefix) + ulid.EncodedSize
-	if len(text) != length || text[:len(idPrefix)] != idPrefix {
-		return false
-	}
-	_, err := ulid.ParseStrict(text[len(idPrefix):])
-	return err == nil
-}
 
 // recordOf returns a subscription of an owner. When there is none the error is a
 // *schema.Problem with not_found.
 func recordOf(q state.Querier, of Owner, id string) (*record, error) {
-	if !isID(id) { // which PostgreSQL might not even take for a text
-		return nil, errNone
+	if !schema.IsID(id) {
+		return nil, schema.NoWebhook("id")
 	}
 	r, err := scanRecord(q.QueryRow(selectRecord+" AND id = $3", of.Account, of.World.String(), id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNone
+		return nil, schema.NoWebhook("id")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a webhook: %w", err)

@@ -3,13 +3,13 @@ package subscription
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/gorilla/mux"
 
 	"vayu/internal/account"
 	"vayu/internal/api"
 	"vayu/internal/page"
+	"vayu/internal/pause"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -137,19 +137,9 @@ func (b *Book) rotate(c *api.Call) (api.Response, error) {
 		return shown(http.StatusOK, made), e, err
 	})
 	if err == nil { // also for a stored reply, which may come while the first is held back
-		hold(c.Context(), rotateHold)
+		pause.For(c.Context(), rotateHold)
 	}
 	return resp, err
-}
-
-// hold waits for a while, or until nobody is there to read a reply.
-func hold(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // test answers POST /v1/webhooks/{id}/test.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/internal/outage"
+	"vayu/internal/pause"
 	"vayu/internal/state"
 )
 
@@ -114,7 +115,7 @@ func (c *candidate) wait(ctx context.Context) (asked time.Time, ok bool) {
 			}
 		}
 		c.store.Tell(ctx, err)
-		pause(ctx, lookEvery)
+		pause.For(ctx, lookEvery)
 	}
 	return time.Time{}, false
 }
@@ -156,7 +157,7 @@ func (c *candidate) renew(leading context.Context, asked time.Time, end func()) 
 	last := time.AfterFunc(time.Until(asked.Add(due)), end)
 	defer last.Stop()
 	for next := c.lease / 3; ; {
-		if !pause(leading, next) {
+		if !pause.For(leading, next) {
 			return
 		}
 		asked := time.Now()
@@ -172,15 +173,5 @@ func (c *candidate) renew(leading context.Context, asked time.Time, end func()) 
 			last.Reset(time.Until(asked.Add(due)))
 			next = c.lease / 3
 		}
-	}
-}
-
-// pause waits; false when ctx ended before.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

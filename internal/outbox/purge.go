@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"vayu/internal/pause"
 	"vayu/internal/state"
 )
 
@@ -24,7 +25,7 @@ const (
 // purge deletes once an hour the events whose time is over, until ctx ends. A
 // store that is away is no reason to end: the next hour finds the same rows.
 func (o *Outbox) purge(ctx context.Context) {
-	for pause(ctx, purgeFirst); ctx.Err() == nil; pause(ctx, purgeEvery) {
+	for pause.For(ctx, purgeFirst); ctx.Err() == nil; pause.For(ctx, purgeEvery) {
 		o.metrics.purging.Tell(ctx, o.purgeOnce(ctx))
 	}
 }
@@ -33,7 +34,7 @@ func (o *Outbox) purge(ctx context.Context) {
 // refers to: that goes when the delivery has gone.
 func (o *Outbox) purgeOnce(ctx context.Context) error {
 	until := idAt(o.Now().Add(-keepFor).UnixMicro())
-	for after := ""; ctx.Err() == nil; pause(ctx, purgePause) {
+	for after := ""; ctx.Err() == nil; pause.For(ctx, purgePause) {
 		last, err := o.purgeAfter(ctx, after, until)
 		if err != nil {
 			return err

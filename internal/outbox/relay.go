@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"vayu/internal/pause"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -40,7 +41,7 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 			p.found(time.Now())
 		}
 		if err != nil {
-			pause(ctx, p.failure(safe > 0))
+			pause.For(ctx, p.failure(safe > 0))
 			woken = true // whoever has waited for the publisher was not found by polling
 			continue
 		}
@@ -72,13 +73,6 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 	case <-ctx.Done():
 	}
 	return false
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 var errNotSafe = errors.New("the publisher has not taken all events")
