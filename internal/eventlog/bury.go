@@ -58,6 +58,14 @@ func fromWire(m kafka.Message) record {
 	return r
 }
 
+// refusal is the fault of an event that take does not want.
+func refusal(err error) fault {
+	if err == nil {
+		err = errors.New("no reason was given")
+	}
+	return fault{reasonRefused, err}
+}
+
 // epitaph is what is written to the dead topic: the message as it was, cut where
 // it is longer than a broker takes, and why and whence.
 func (d deceased) epitaph() record {

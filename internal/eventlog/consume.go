@@ -8,6 +8,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"vayu/internal/outage"
 	"vayu/internal/outbox"
 )
 
@@ -44,7 +45,7 @@ type reader struct {
 	take Take
 	door *door
 	// What is said once when it begins and once when it is over.
-	broker, taking, burying *streak
+	broker, taking, burying *outage.Outage
 }
 
 // Consume reads as a member of the group until ctx ends: it hands over batches,
@@ -60,9 +61,9 @@ type reader struct {
 func (l *Log) Consume(ctx context.Context, take func(ctx context.Context, batch []outbox.Event) (buried map[string]error, err error)) error {
 	r := &reader{
 		Log: l, ctx: ctx, take: take, door: newDoor(ctx, len(l.Brokers) == 1),
-		broker:  &streak{log: l.Log, bad: "the event log is out of reach", good: "the event log is back"},
-		taking:  &streak{log: l.Log, bad: "events are refused and handed over again", good: "events are taken again"},
-		burying: &streak{log: l.Log, bad: "the dead topic is out of reach", good: "the dead topic is back"},
+		broker:  outage.New(l.Log, "events: Kafka", "joining the group", "events wait in the log", l.metrics.connectFailures),
+		taking:  outage.New(l.Log, "events: who takes them", "handing over a batch", "it is handed over again", l.metrics.redelivered),
+		burying: outage.New(l.Log, "events: the dead topic", "burying what is no event", "what follows it waits", l.metrics.buryFailures),
 	}
 	defer r.door.shut()
 	if !r.awaitTopics() {
@@ -85,10 +86,9 @@ func (l *Log) Consume(ctx context.Context, take func(ctx context.Context, batch 
 			return nil
 		case errors.Is(err, kafka.RebalanceInProgress): // everyday life of a group
 		case err != nil:
-			l.metrics.connectFailures.Inc()
-			r.broker.begin(ctx, err)
+			r.broker.Tell(ctx, err)
 		default:
-			r.broker.end(ctx)
+			r.broker.Tell(ctx, nil)
 			r.serve(generation)
 		}
 	}
@@ -104,10 +104,7 @@ func (r *reader) awaitTopics() bool {
 		if err == nil {
 			return true
 		}
-		if r.ctx.Err() == nil {
-			r.metrics.connectFailures.Inc()
-			r.broker.begin(r.ctx, err)
-		}
+		r.broker.Tell(r.ctx, err)
 		if !pause.wait(r.ctx) {
 			return false
 		}

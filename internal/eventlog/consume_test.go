@@ -3,6 +3,8 @@ package eventlog
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +17,24 @@ import (
 
 	"vayu/internal/outbox"
 )
+
+// lines is a log.
+type lines struct {
+	lock sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.text.String()
+}
 
 // commits counts the commits that a broker gets. When refuse is set, it refuses them.
 func commits(cluster *kfake.Cluster, refuse *atomic.Bool) *atomic.Int64 {
@@ -46,7 +66,8 @@ func TestWhatIsRefusedComesAgainAndIsNotCommitted(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	committed := commits(cluster, nil)
-	l := newLog(t, cluster.ListenAddrs(), nil)
+	var said lines
+	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) })
 	publish(t, l, testEvents(t, 0, 20)...)
 	var first []outbox.Event
 	calls := 0
@@ -75,6 +96,9 @@ func TestWhatIsRefusedComesAgainAndIsNotCommitted(t *testing.T) {
 	eventually(t, "20 are consumed", func() bool { return counted(t, l, "consumed_total") == 20 })
 	if got := counted(t, l, "redelivered_batches_total"); got != 3 {
 		t.Errorf("counted %v redelivered batches, want 3", got)
+	}
+	if log := said.String(); strings.Count(log, "the store is full") != 1 || strings.Count(log, "answers again") != 1 {
+		t.Errorf("the refusals are not said once when they begin and once when they are over:\n%s", log)
 	}
 	if len(got.events) != 20 || committed.Load() == 0 {
 		t.Errorf("took %d events with %d commits, want 20 and some", len(got.events), committed.Load())

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"vayu/internal/outage"
 )
 
 // How much is handed over at once.
@@ -99,9 +101,6 @@ func (g *generation) finish(batch []kafka.Message) bool {
 		var buried map[string]error
 		ok := g.insist(g.taking, func() (err error) {
 			buried, err = g.take(g.working, events)
-			if err != nil {
-				g.metrics.redelivered.Inc()
-			}
 			return err
 		})
 		if !ok {
@@ -114,9 +113,7 @@ func (g *generation) finish(batch []kafka.Message) bool {
 		}
 	}
 	ok := len(dead) == 0 || g.insist(g.burying, func() (err error) {
-		if dead, err = g.bury(g.working, dead); err != nil {
-			g.metrics.buryFailures.Inc()
-		}
+		dead, err = g.bury(g.working, dead)
 		return err
 	})
 	return ok && g.commit(batch)
@@ -124,18 +121,14 @@ func (g *generation) finish(batch []kafka.Message) bool {
 
 // insist does something until it has no error. It is false when the generation is
 // over first. A first attempt is made even then: there is a grace.
-func (g *generation) insist(s *streak, do func() error) bool {
+func (g *generation) insist(trouble *outage.Outage, do func() error) bool {
 	for pause := newBackoff(g.pace.retry); ; {
 		err := do()
+		trouble.Tell(g.working, err)
 		if err == nil {
-			s.end(g.ctx)
 			return true
 		}
-		if g.working.Err() != nil {
-			return false
-		}
-		s.begin(g.ctx, err)
-		if !pause.wait(g.over) {
+		if g.working.Err() != nil || !pause.wait(g.over) {
 			return false
 		}
 	}
