@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -81,6 +82,9 @@ func (s *Service) recipientNow(id string) (*subscription.Subscription, bool) {
 	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0
 }
 
+// errNoRecipient ends an attempt before anything is sent.
+var errNoRecipient = errors.New("there is nobody to sign for")
+
 // post is the request of an attempt.
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription) sender.Post {
 	// One array for the values: headers are most of what an attempt allocates.
@@ -94,14 +98,12 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 	}
 	return sender.Post{URL: sub.URL, Header: header, Body: w.Envelope, Sign: func(now time.Time) (string, error) {
 		// The newest secrets, not those of the moment at which the attempt began: a
-		// connection can take seconds.
-		if err := s.Subscriptions.Fresh(ctx); err != nil {
-			return "", err
+		// connection can take seconds, and the subscription may be gone by then.
+		newest, ok := s.recipient(ctx, w)
+		if !ok {
+			return "", errNoRecipient
 		}
-		if newest := s.Subscriptions.Get(sub.ID); newest != nil {
-			sub = newest
-		}
-		return webhook.Sign(w.Envelope, now, sub.Secrets(now)...), nil
+		return webhook.Sign(w.Envelope, now, newest.Secrets(now)...), nil
 	}}
 }
 

@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch"
+	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
@@ -355,6 +357,37 @@ func TestTheLightestAccountsComeFirst(t *testing.T) {
 		}
 		if safe, err := o.Publish(context.Background(), batch[3:4]); err != nil || len(safe) != 1 {
 			t.Errorf("the rest: %d are safe, and %v", len(safe), err)
+		}
+	})
+}
+
+// A subscription that goes while its receiver is being connected to is told
+// nothing, and no attempt is counted.
+func TestNothingIsSentThatNobodySignsFor(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		r := receive(t, false, nil)
+		var o *office
+		var a, id string
+		o = open(t, db, nil, func(c *dispatch.Config) {
+			c.Sender = sender.New(sender.Config{Control: func(string, string, syscall.RawConn) error {
+				o.update(func(tx *state.Tx) error {
+					_, err := o.book.Delete(tx, subscription.Owner{Account: a, World: schema.Live}, id, time.Now())
+					return err
+				})
+				return o.book.Refresh(context.Background())
+			}})
+		})
+		a = o.account("a")
+		id = o.subscribe(a, r.URL)
+		o.run()
+		o.fire(a)
+		until(o, 1, "SELECT count(*) FROM webhook WHERE deleted_at IS NOT NULL")
+		until(o, 1, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token = '' AND attempts = 0")
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.all) != 0 {
+			t.Errorf("%d requests arrived", len(r.all))
 		}
 	})
 }

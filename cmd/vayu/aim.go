@@ -71,10 +71,7 @@ func (v volley) asked(q state.Querier, account string) (audience, error) {
 		if !slices.Contains(strings.Fields(r.events), v.typ) {
 			continue
 		}
-		world := schema.Live
-		if r.mode == schema.Sandbox.String() {
-			world = schema.Sandbox
-		}
+		world := schema.WorldOf(r.mode)
 		n := found[world]
 		n.all += r.count
 		if r.active == 0 {

@@ -189,9 +189,7 @@ func (s *Service) scanKey(row state.Scanner) (keyRow, error) {
 		return k, err
 	}
 	copy(k.hash[:], hash)
-	if mode == schema.Sandbox.String() {
-		k.world = schema.Sandbox
-	}
+	k.world = schema.WorldOf(mode)
 	for scope := range strings.FieldsSeq(scopes) {
 		k.scopes |= scopeBit(scope)
 	}

@@ -81,11 +81,7 @@ func keyEntry(action, account string, k schema.Key) Entry {
 		"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour, "scopes": k.Scopes,
 		"allow_list": k.AllowList, "require_signature": k.RequireSignature, "expires_at": k.ExpiresAt,
 	}
-	world := schema.Live
-	if k.Mode == schema.Sandbox.String() {
-		world = schema.Sandbox
-	}
-	return Entry{Account: account, World: world, Action: action, Subject: k.ID, Detail: detail}
+	return Entry{Account: account, World: schema.WorldOf(k.Mode), Action: action, Subject: k.ID, Detail: detail}
 }
 
 // newKey is a checked specification in the form of the store.
@@ -154,9 +150,7 @@ func scanKey(now time.Time) func(state.Scanner) (KeyRecord, error) {
 		if err != nil {
 			return k, err
 		}
-		if k.Mode == schema.Sandbox.String() {
-			k.World = schema.Sandbox
-		}
+		k.World = schema.WorldOf(k.Mode)
 		k.Scopes = []schema.Scope{}
 		for scope := range strings.FieldsSeq(scopes) {
 			k.Scopes = append(k.Scopes, schema.Scope(scope))

@@ -127,9 +127,7 @@ func scanEvent(row state.Scanner) (e Event, err error) {
 	var at int64
 	err = row.Scan(&e.ID, &e.Account, &mode, &e.Type, &at, &e.Envelope)
 	e.CreatedAt = time.UnixMicro(at).UTC()
-	if mode == schema.Sandbox.String() {
-		e.World = schema.Sandbox
-	}
+	e.World = schema.WorldOf(mode)
 	return e, err
 }
 
