@@ -17,6 +17,7 @@ import (
 
 	"vayu/internal/account"
 	"vayu/internal/outbox"
+	"vayu/internal/pause"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -153,7 +154,7 @@ func (v volley) fire(ctx context.Context, t *tally, commit func(ctx context.Cont
 	for n := int64(1); going.Err() == nil && (v.count == 0 || n <= v.count); n++ {
 		if v.rate > 0 {
 			due := time.Duration(float64(n-1) / v.rate * float64(time.Second))
-			if !await(going, due-time.Since(began)) {
+			if !pause.For(going, due-time.Since(began)) {
 				break
 			}
 		}
@@ -165,21 +166,6 @@ func (v volley) fire(ctx context.Context, t *tally, commit func(ctx context.Cont
 	close(turns)
 	under.Wait()
 	return t.failure
-}
-
-// await waits; false when ctx has ended.
-func await(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // tally counts what became of events.
