@@ -45,7 +45,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_webhook_stale_outcomes_total", Help: "Outcomes whose lease had passed to another instance.",
 		}),
 		released: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_webhook_released_total", Help: "Deliveries that were leased and given back, because their endpoint became too slow.",
+			Name: "vayu_webhook_released_total", Help: "Deliveries that were leased and given back, because their turn did not come in time.",
 		}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_webhook_store_failures_total", Help: "Times that the state store could not be asked or written to, by what for.",
