@@ -30,7 +30,13 @@ type Route struct {
 	// Limit is the token bucket that the route draws from.
 	Limit LimitClass
 	// Body is the most bytes of a JSON body; 0 means that the route takes none.
-	Body    int64
+	Body int64
+	// Type is a media type that the route can answer with beside JSON, when Accept
+	// asks for it; empty for none.
+	Type string
+	// Unkeyed says that whoever asks has no key, and that the handler makes sure
+	// who it is: nothing is limited or counted.
+	Unkeyed bool
 	Handler Handler
 }
 

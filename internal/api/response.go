@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,6 +11,13 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 )
+
+// Flusher is where a stream goes.
+type Flusher interface {
+	io.Writer
+	// Flush sends what was written.
+	Flush() error
+}
 
 // Response is what a handler answers with: Body when the bytes are ready, else
 // Value, which is turned into JSON. Header values are slices made beforehand so
@@ -21,6 +29,11 @@ type Response struct {
 	// Tail follows Body: a long answer whose parts are ready need not be copied
 	// together. Whoever sets it sets Length and ETag for the whole.
 	Tail [][]byte
+	// Stream writes the body piece by piece, in place of Value and Body; what it has
+	// written goes out whenever it flushes, and each piece may take as long as a whole
+	// reply. It is called once, with status and header gone: an error ends the reply
+	// so that the client sees that it is not whole.
+	Stream func(w Flusher) error
 	// ETag is the quoted strong validator of Body; nil for none. A response
 	// that has one answers conditional requests.
 	ETag []string

@@ -44,6 +44,7 @@ var internalMay = map[string][]string{
 	"columnar/columnartest": {"columnar", "columnar/engine", "config"},
 	"columnar/engine":       {"config", "hold"},
 	"config":                {},
+	"crash":                 {},
 	"eventlog":              {"config", "outage", "outbox", "pause"},
 	"hold":                  {},
 	"lead":                  {"outage", "pause", "state"},

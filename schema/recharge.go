@@ -1,0 +1,81 @@
+package schema
+
+// RechargeType is what is recharged (spec 2.2).
+type RechargeType string
+
+// The types that there are.
+const (
+	Prepaid RechargeType = "prepaid"
+	DTH     RechargeType = "dth"
+)
+
+// RechargeState is where a recharge stands (spec 3.1). It goes from pending to
+// success or failed, and from success to refunded.
+type RechargeState string
+
+// The states.
+const (
+	RechargePending  RechargeState = "pending"
+	RechargeSuccess  RechargeState = "success"
+	RechargeFailed   RechargeState = "failed"
+	RechargeRefunded RechargeState = "refunded"
+)
+
+// RechargeStates is every state.
+var RechargeStates = []RechargeState{RechargePending, RechargeSuccess, RechargeFailed, RechargeRefunded}
+
+// Recharge is a recharge as replies show it (spec 2.3, and what CONTRACT 4 adds).
+// Times are RFC 3339 in UTC.
+type Recharge struct {
+	Status        RechargeState `json:"status"`
+	TransactionID string        `json:"transaction_id"`
+	Operator      string        `json:"operator"`
+	Circle        string        `json:"circle"`
+	Amount        Paise         `json:"amount"`
+	Message       string        `json:"message"`
+	RefID         string        `json:"ref_id"`
+	Mobile        string        `json:"mobile"`
+	Type          RechargeType  `json:"type"`
+	Detection     *Detection    `json:"detection,omitempty"` // when the operator was detected
+	Error         *Problem      `json:"error,omitempty"`     // of a failed one
+	BatchID       string        `json:"batch_id,omitempty"`
+	RefundID      string        `json:"refund_id,omitempty"`
+	Reason        string        `json:"reason,omitempty"` // of the refund
+	CreatedAt     string        `json:"created_at"`
+	CompletedAt   string        `json:"completed_at,omitempty"` // of success
+	FailedAt      string        `json:"failed_at,omitempty"`
+	RefundedAt    string        `json:"refunded_at,omitempty"`
+}
+
+// Detection says where an operator and its circle are known from.
+type Detection struct {
+	Source     string `json:"source"`     // lookup: the provider, which knows ported numbers; series: whom the number was given to first
+	Confidence string `json:"confidence"` // high, or low for series
+}
+
+// RechargeEvent is the data of recharge.* events (spec 6.2 and CONTRACT 4).
+type RechargeEvent struct {
+	TransactionID string        `json:"transaction_id"`
+	Mobile        string        `json:"mobile"`
+	Operator      string        `json:"operator"`
+	Circle        string        `json:"circle"`
+	Amount        Paise         `json:"amount"`
+	Type          RechargeType  `json:"type"`
+	Status        RechargeState `json:"status"`
+	RefID         string        `json:"ref_id"`
+	CreatedAt     string        `json:"created_at,omitempty"`   // pending
+	CompletedAt   string        `json:"completed_at,omitempty"` // completed
+	Charged       *bool         `json:"charged,omitempty"`      // failed: false
+	Error         *Problem      `json:"error,omitempty"`        // failed
+	FailedAt      string        `json:"failed_at,omitempty"`
+	RefundID      string        `json:"refund_id,omitempty"` // refunded
+	Reason        string        `json:"reason,omitempty"`
+	RefundedAt    string        `json:"refunded_at,omitempty"`
+}
+
+// Plan is something that an operator offers.
+type Plan struct {
+	Amount      Paise  `json:"amount"`
+	Days        int    `json:"validity_days"` // 0 when it is not known
+	Description string `json:"description"`
+}
