@@ -5,7 +5,6 @@ package batch
 
 import (
 	"context"
-	"time"
 
 	"vayu/internal/state"
 	"vayu/schema"
@@ -38,31 +37,4 @@ type Kind struct {
 	Show func(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error)
 	// Room is how many records may be under way at once in an instance.
 	Room int
-}
-
-// Begin notes, in the transaction that makes a record something of its own, what it
-// has become. It is false when that has happened before: then the transaction must
-// make nothing.
-func Begin(tx *state.Tx, item Item, subject string) (bool, error) {
-	panic("not written yet")
-}
-
-// Refuse notes that a record is refused, and counts it as failed; false when it
-// was begun before.
-func Refuse(tx *state.Tx, now time.Time, item Item, why *schema.Problem) (bool, error) {
-	panic("not written yet")
-}
-
-// Finish counts a record that was begun, in the transaction in which its outcome is
-// certain. It counts once: a second call changes nothing. It returns the batch when
-// this was its last record, else nil.
-func Finish(tx *state.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
-	panic("not written yet")
-}
-
-// Finished is a batch whose records are all done.
-type Finished struct {
-	ID                        string
-	Owner                     schema.Owner
-	Total, Successful, Failed int
 }

@@ -133,9 +133,11 @@ CREATE TABLE batch_chunk (
 );
 CREATE INDEX batch_chunk_account ON batch_chunk (account_id, mode, batch_id, first);
 
--- One record of a batch that was begun. Written by pipeline/batch only.
+-- One record of a batch that was begun. Written by pipeline/batch only. That its
+-- batch is there is not checked for each: the check would lock the row of the batch
+-- that all of its records change when they are done.
 CREATE TABLE batch_item (
-	batch_id TEXT   NOT NULL REFERENCES batch (id),
+	batch_id TEXT   NOT NULL,
 	place    BIGINT NOT NULL, -- index of the record, from 0
 	subject  TEXT   NOT NULL, -- the recharge or verification that it became; empty when it was refused
 	outcome  TEXT   NOT NULL CHECK (outcome IN ('begun', 'successful', 'failed')),

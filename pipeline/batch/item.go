@@ -1,0 +1,143 @@
+package batch
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// The statements that every record pays for: one to begin, two to finish.
+const (
+	insertBegun = `INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')
+		ON CONFLICT (batch_id, place) DO NOTHING`
+	insertRefused = `INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ($1, $2, '', 'failed', $3)
+		ON CONFLICT (batch_id, place) DO NOTHING`
+	finishItem = "UPDATE batch_item SET outcome = $3 WHERE batch_id = $1 AND place = $2 AND outcome = 'begun'"
+	// countItem sees the counters as they were before it.
+	countItem = `UPDATE batch SET successful = successful + $2, failed = failed + $3,
+			state       = CASE WHEN successful + failed + 1 = total THEN 'completed' ELSE state END,
+			finished_at = CASE WHEN successful + failed + 1 = total THEN $4 ELSE finished_at END
+		WHERE id = $1 RETURNING account_id, mode, state, total, successful, failed`
+)
+
+// Begin notes, in the transaction that makes a record something of its own, what it
+// has become. It is false when that has happened before: then the transaction must
+// make nothing.
+func Begin(tx *state.Tx, item Item, subject string) (bool, error) {
+	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
+	if err != nil {
+		return false, fmt.Errorf("beginning record %d of %s: %w", item.Index, item.Batch, err)
+	}
+	return n == 1, nil
+}
+
+// Refuse notes that a record is refused, and counts it as failed, once: a second
+// call, or one after [Begin], changes nothing. Otherwise it is as [Finish].
+func Refuse(tx *state.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
+	text, err := json.Marshal(refusal{RefID: refOf(item.Record), Error: *why})
+	if err != nil {
+		return nil, fmt.Errorf("writing why record %d of %s is refused: %w", item.Index, item.Batch, err)
+	}
+	n, err := tx.Exec(insertRefused, item.Batch, item.Index, text)
+	if err != nil {
+		return nil, fmt.Errorf("refusing record %d of %s: %w", item.Index, item.Batch, err)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	return count(tx, now, item.Batch, false)
+}
+
+// Finish counts a record that was begun, in the transaction in which its outcome is
+// certain, and once: a second call changes nothing. It returns the batch when this
+// was its last record, else nil. It comes last in its transaction, because from
+// here on until that has ended all other records of the batch wait for it.
+func Finish(tx *state.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
+	outcome := outcomeFailed
+	if successful {
+		outcome = outcomeSuccessful
+	}
+	n, err := tx.Exec(finishItem, batchID, index, outcome)
+	if err != nil {
+		return nil, fmt.Errorf("finishing record %d of %s: %w", index, batchID, err)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	return count(tx, now, batchID, successful)
+}
+
+// What has become of an item.
+const (
+	outcomeBegun      = "begun"
+	outcomeSuccessful = "successful"
+	outcomeFailed     = "failed"
+)
+
+// Finished is a batch whose records are all done.
+type Finished struct {
+	ID                        string
+	Owner                     schema.Owner
+	Total, Successful, Failed int
+}
+
+// count counts one more record as done.
+func count(tx *state.Tx, now time.Time, batchID string, successful bool) (*Finished, error) {
+	more := [2]int{0, 1}
+	if successful {
+		more = [2]int{1, 0}
+	}
+	f := &Finished{ID: batchID}
+	var mode, stands string
+	err := tx.QueryRow(countItem, batchID, more[0], more[1], now.UnixMicro()).
+		Scan(&f.Owner.Account, &mode, &stands, &f.Total, &f.Successful, &f.Failed)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, fmt.Errorf("counting a record of %s: there is no such batch", batchID)
+	case err != nil:
+		return nil, fmt.Errorf("counting a record of %s: %w", batchID, err)
+	case stands != string(schema.BatchCompleted):
+		return nil, nil
+	}
+	f.Owner.World = schema.WorldOf(mode)
+	return f, nil
+}
+
+// refusal is what is kept of a refused record.
+type refusal struct {
+	RefID string         `json:"ref_id,omitempty"` // when it could be read
+	Error schema.Problem `json:"error"`
+}
+
+// refOf is the ref_id of a record; "" when it has none that could be one.
+func refOf(record []byte) string {
+	d := jsontext.NewDecoder(bytes.NewReader(record))
+	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
+		return ""
+	}
+	for {
+		name, err := d.ReadToken()
+		if err != nil || name.Kind() != jsontext.KindString {
+			return "" // its end, or no JSON
+		}
+		if name.String() != "ref_id" {
+			if d.SkipValue() != nil {
+				return ""
+			}
+			continue
+		}
+		ref, err := d.ReadToken()
+		if err != nil || ref.Kind() != jsontext.KindString || ref.String() == "" {
+			return ""
+		}
+		return ref.String()
+	}
+}

@@ -1,0 +1,71 @@
+package schema
+
+// BatchState is where a batch stands (CONTRACT 4 and 5).
+type BatchState string
+
+// The states.
+const (
+	BatchQueued     BatchState = "queued"     // nobody has looked at it yet
+	BatchProcessing BatchState = "processing" // some records are under way, or wait for it
+	BatchCompleted  BatchState = "completed"  // the outcome of every record is certain
+)
+
+// BatchStates is every state.
+var BatchStates = []BatchState{BatchQueued, BatchProcessing, BatchCompleted}
+
+// BatchMost is how many records a batch has at most (CONTRACT 4 and 5).
+const BatchMost = 10_000
+
+// Accepted is the status of a reply that something was taken on, to be done.
+const Accepted = "accepted"
+
+// BatchAccepted is the reply to a batch that was taken on.
+type BatchAccepted struct {
+	Status    string `json:"status"` // accepted
+	BatchID   string `json:"batch_id"`
+	Total     int    `json:"total"`
+	StatusURL string `json:"status_url"` // path of the batch
+}
+
+// Batch is a batch as lists show it. Times are RFC 3339 in UTC.
+type Batch struct {
+	BatchID    string     `json:"batch_id"`
+	RefID      *string    `json:"ref_id"` // null when the client gave none
+	State      BatchState `json:"state"`
+	Total      int        `json:"total"`
+	Successful int        `json:"successful"`
+	Failed     int        `json:"failed"`
+	Done       int        `json:"done"` // both together
+	CreatedAt  string     `json:"created_at"`
+	FinishedAt *string    `json:"finished_at"` // null before it is completed
+}
+
+// BatchShown is the reply to a question about one batch.
+type BatchShown struct {
+	Status string `json:"status"`
+	Batch
+}
+
+// BatchResults is one page of what the records of a batch have become, in the
+// order in which they were sent. What is in Results has index, and is otherwise a
+// [BatchRecord] or what is shown of a recharge or verification.
+type BatchResults struct {
+	Status     string     `json:"status"`
+	BatchID    string     `json:"batch_id"`
+	State      BatchState `json:"state"`
+	Total      int        `json:"total"`
+	Successful int        `json:"successful"`
+	Failed     int        `json:"failed"`
+	Results    any        `json:"results"`
+	HasMore    bool       `json:"has_more"`
+	NextCursor *string    `json:"next_cursor"`
+}
+
+// BatchRecord is a record that has become nothing: not yet, or because it was
+// refused.
+type BatchRecord struct {
+	Index  int      `json:"index"`  // from 0
+	Status string   `json:"status"` // queued or error
+	RefID  string   `json:"ref_id,omitempty"`
+	Error  *Problem `json:"error,omitempty"`
+}
