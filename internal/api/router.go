@@ -220,7 +220,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (rt *router) answer(x *exchange, m *method) (status int) {
 	c := &x.call
 	c.Count = 1
-	pass, err := rt.access.Admit(c, &m.Route)
+	pass, err := rt.admit(c, &m.Route)
 	x.pass = pass
 	x.LimitClass = m.Limit
 	if c.World == schema.Sandbox && c.Key != "" {
@@ -238,13 +238,33 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	}
 	x.end(resp.Status)
 	x.limits()
+	if resp.Stream != nil {
+		return rt.stream(x.begin(), c, &resp)
+	}
 	return write(x.begin(), c.Request, &resp)
 }
+
+// admit asks access, unless the route looks after that itself.
+func (rt *router) admit(c *Call, route *Route) (Pass, error) {
+	if route.Unkeyed {
+		return free{}, nil
+	}
+	return rt.access.Admit(c, route)
+}
+
+// free is the pass of calls without a key.
+type free struct{}
+
+// Verify implements Pass.
+func (free) Verify(*Call) error { return nil }
+
+// End implements Pass.
+func (free) End(*Call, int) {}
 
 // handle is what an admitted call goes through.
 func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 	c := &x.call
-	if err := acceptable(c.Request); err != nil {
+	if err := acceptable(c.Request, m.Type); err != nil {
 		return Response{}, err
 	}
 	if err := c.readBody(x.ResponseWriter, &m.Route); err != nil {
@@ -254,23 +274,4 @@ func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 		return Response{}, err
 	}
 	return m.Handler(c)
-}
-
-// acceptable checks the headers with which a client chooses a version and a
-// form of the reply.
-func acceptable(r *http.Request) error {
-	if asked, ok := r.Header["X-Service-Version"]; ok && (len(asked) != 1 || asked[0] != Version) {
-		return schema.Refuse(schema.UnknownVersion, "X-SERVICE-Version", "The only version is "+Version+".")
-	}
-	accept := r.Header["Accept"]
-	if len(accept) == 0 {
-		return nil
-	}
-	for _, list := range accept {
-		if strings.Contains(list, "*/*") || strings.Contains(list, "application/json") ||
-			strings.Contains(list, "application/*") || strings.TrimSpace(list) == "" {
-			return nil
-		}
-	}
-	return schema.Refuse(schema.NotAcceptable, "Accept", "Replies are application/json.")
 }

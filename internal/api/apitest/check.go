@@ -199,14 +199,29 @@ func (r *reply) checkBody(method string, resp *http.Response, body []byte) []str
 	if err != nil {
 		return []string{err.Error()}
 	}
-	var v any = string(plain)
-	if name == "application/json" {
-		if v, err = jsonschema.UnmarshalJSON(bytes.NewReader(plain)); err != nil {
-			return []string{fmt.Sprintf("the body is not JSON: %v: %.200s", err, plain)}
+	switch name {
+	case "application/json":
+		return checkJSON(s, plain)
+	case "application/x-ndjson": // the schema is that of a line
+		var found []string
+		for line := range bytes.Lines(plain) {
+			found = append(found, checkJSON(s, line)...)
 		}
+		return found
+	}
+	if err := s.Validate(string(plain)); err != nil {
+		return []string{fmt.Sprintf("the body %.1000s\n%s", plain, explain(err))}
+	}
+	return nil
+}
+
+func checkJSON(s *jsonschema.Schema, text []byte) []string {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return []string{fmt.Sprintf("the body is not JSON: %v: %.200s", err, text)}
 	}
 	if err := s.Validate(v); err != nil {
-		return []string{fmt.Sprintf("the body %.1000s\n%s", plain, explain(err))}
+		return []string{fmt.Sprintf("the body %.1000s\n%s", text, explain(err))}
 	}
 	return nil
 }
