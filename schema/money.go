@@ -2,7 +2,9 @@ package schema
 
 import (
 	"errors"
+	"math"
 	"strconv"
+	"strings"
 )
 
 // Paise is an amount of money, hundredths of a rupee. Nothing is ever computed in
@@ -16,17 +18,116 @@ var (
 	ErrAmountRange     = errors.New("out of range")
 )
 
+// maxAmountDigits is how many digits the largest amount has.
+const maxAmountDigits = len("9223372036854775807")
+
 // ParsePaise reads a JSON number of rupees, exactly: 199, 199.5, 1.995e2. The
-// error is one of the three above.
+// error is one of the three above. It costs what reading the text costs, however
+// large its exponent.
 func ParsePaise(text string) (Paise, error) {
-	panic("not written yet")
+	n, ok := scanNumber(text)
+	if !ok {
+		return 0, ErrAmountForm
+	}
+	digits := strings.TrimLeft(n.whole+n.fraction, "0")
+	if digits == "" {
+		return 0, nil
+	}
+	// The value in paise is digits times ten to the power of scale.
+	scale, far := n.scale()
+	trimmed := strings.TrimRight(digits, "0")
+	scale += len(digits) - len(trimmed)
+	switch {
+	case far > 0 || far == 0 && len(trimmed)+scale > maxAmountDigits:
+		return 0, ErrAmountRange
+	case far < 0 || scale < 0:
+		return 0, ErrAmountPrecision
+	}
+	text = trimmed + strings.Repeat("0", scale)
+	if n.negative {
+		text = "-" + text
+	}
+	paise, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, ErrAmountRange
+	}
+	return Paise(paise), nil
+}
+
+// number is the parts of a JSON number. Exponent is its digits.
+type number struct {
+	negative, shrinks         bool
+	whole, fraction, exponent string
+}
+
+// scanNumber takes a number apart, by the grammar of RFC 8259, section 6.
+func scanNumber(text string) (n number, ok bool) {
+	text, n.negative = strings.CutPrefix(text, "-")
+	n.whole, text = leadingDigits(text)
+	if n.whole == "" || len(n.whole) > 1 && n.whole[0] == '0' {
+		return n, false
+	}
+	if rest, found := strings.CutPrefix(text, "."); found {
+		if n.fraction, text = leadingDigits(rest); n.fraction == "" {
+			return n, false
+		}
+	}
+	if text == "" {
+		return n, true
+	}
+	if text[0] != 'e' && text[0] != 'E' {
+		return n, false
+	}
+	text = text[1:]
+	if text != "" && (text[0] == '+' || text[0] == '-') {
+		n.shrinks, text = text[0] == '-', text[1:]
+	}
+	n.exponent, text = leadingDigits(text)
+	return n, n.exponent != "" && text == ""
+}
+
+// leadingDigits cuts the digits off the beginning of a text.
+func leadingDigits(text string) (digits, rest string) {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return text[:i], text[i:]
+		}
+	}
+	return text, ""
+}
+
+// scale is the power of ten that the digits of a number of rupees are to be
+// multiplied with to be paise. Far is its sign when it is beyond what the digits of
+// any text could make up for.
+func (n number) scale() (scale, far int) {
+	exponent, err := strconv.Atoi("0" + n.exponent)
+	if err != nil || exponent > math.MaxInt32 {
+		if n.shrinks {
+			return 0, -1
+		}
+		return 0, 1
+	}
+	if n.shrinks {
+		exponent = -exponent
+	}
+	return exponent + len("00") - len(n.fraction), 0
 }
 
 // String is rupees as they are written in JSON, without trailing zeros: 199.5.
 func (p Paise) String() string {
-	text := strconv.FormatInt(int64(p), 10)
-	_ = text
-	panic("not written yet")
+	text := make([]byte, 0, maxAmountDigits+len("-.00"))
+	rest := uint64(p)
+	if p < 0 {
+		text, rest = append(text, '-'), -rest
+	}
+	text = strconv.AppendUint(text, rest/100, 10)
+	if tens, ones := rest/10%10, rest%10; tens+ones > 0 {
+		text = append(text, '.', '0'+byte(tens))
+		if ones > 0 {
+			text = append(text, '0'+byte(ones))
+		}
+	}
+	return string(text)
 }
 
 // MarshalJSON writes rupees as a number.
