@@ -1,0 +1,227 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/sandbox"
+	"vayu/schema"
+)
+
+var made = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
+
+// clock is a time that a test sets.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func order(number string) recharge.Order {
+	return recharge.Order{Reference: "txn_1", Type: schema.Prepaid, Number: number, Operator: "Airtel", Amount: 199_00, CreatedAt: made}
+}
+
+// said is what of an answer depends on the number.
+type said struct {
+	outcome recharge.Outcome
+	code    schema.Code
+	again   time.Duration
+}
+
+type asking func(context.Context, recharge.Order) (recharge.Answer, error)
+
+func (c *clock) ask(t *testing.T, how asking, o recharge.Order, age time.Duration) (recharge.Answer, said) {
+	t.Helper()
+	c.at = o.CreatedAt.Add(age)
+	a, err := how(t.Context(), o)
+	if err != nil {
+		t.Fatalf("asking about %s after %v: %v", o.Number, age, err)
+	}
+	return a, said{a.Outcome, a.Code, a.Again}
+}
+
+func TestEveryMagicNumberSaysWhatTheContractSays(t *testing.T) {
+	t.Parallel()
+	success := said{outcome: recharge.Succeeded}
+	pending := func(again time.Duration) said { return said{recharge.Pending, "", again} }
+	failed := func(code schema.Code) said { return said{recharge.Failed, code, 0} }
+	for _, c := range []struct {
+		digit               string
+		submitted           said
+		second, five, aWeek said // enquired at this age
+	}{
+		{"1", success, success, success, success},
+		{"2", pending(5 * time.Second), pending(4 * time.Second), success, success},
+		{"3", pending(5 * time.Second), pending(4 * time.Second), failed(schema.OperatorNetworkError), failed(schema.OperatorNetworkError)},
+		{"4", failed(schema.InvalidNumber), failed(schema.InvalidNumber), failed(schema.InvalidNumber), failed(schema.InvalidNumber)},
+		{"5", failed(schema.InsufficientBalance), failed(schema.InsufficientBalance), failed(schema.InsufficientBalance), failed(schema.InsufficientBalance)},
+		{"6", said{recharge.Succeeded, "", 5 * time.Second}, said{recharge.Succeeded, "", 4 * time.Second}, said{outcome: recharge.Reversed}, said{outcome: recharge.Reversed}},
+		{"7", pending(0), pending(0), pending(0), pending(0)},
+		{"8", said{outcome: recharge.NotSubscriber}, said{outcome: recharge.NotSubscriber}, said{outcome: recharge.NotSubscriber}, said{outcome: recharge.NotSubscriber}},
+		{"9", said{recharge.Succeeded, "", time.Second}, success, success, success},
+	} {
+		for _, o := range []recharge.Order{
+			order("900000000" + c.digit),
+			{Type: schema.DTH, Number: "30123456" + "0" + c.digit, Operator: "nobody's", CreatedAt: made},
+		} {
+			t.Run(string(o.Type)+c.digit, func(t *testing.T) {
+				t.Parallel()
+				var now clock
+				conn := sandbox.Connection(now.now)
+				_, submitted := now.ask(t, conn.Operator.Submit, o, 0)
+				_, second := now.ask(t, conn.Operator.Enquire, o, time.Second)
+				_, five := now.ask(t, conn.Operator.Enquire, o, 5*time.Second)
+				_, aWeek := now.ask(t, conn.Operator.Enquire, o, 7*24*time.Hour)
+				got := []said{submitted, second, five, aWeek}
+				if diff := cmp.Diff([]said{c.submitted, c.second, c.five, c.aWeek}, got, cmp.AllowUnexported(said{})); diff != "" {
+					t.Errorf("answers at 0, 1 s, 5 s, a week (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestAnOrderSubmittedLateStillSucceedsBeforeItIsReversed(t *testing.T) {
+	t.Parallel()
+	var now clock
+	conn := sandbox.Connection(now.now)
+	if a, _ := now.ask(t, conn.Operator.Submit, order("9000000006"), time.Minute); a.Outcome != recharge.Succeeded || a.Again <= 0 {
+		t.Errorf("submitted after a minute: %+v, want success and to be asked again", a)
+	}
+}
+
+func TestThePortedNumberIsJios(t *testing.T) {
+	t.Parallel()
+	const ported = "9000000008"
+	var now clock
+	conn := sandbox.Connection(now.now)
+	if operator, _, ok := numbering.Series(ported); operator != "Airtel" || !ok {
+		t.Errorf("its series is %q's (%v), want Airtel's", operator, ok)
+	}
+	whose, err := conn.Directory.Detect(t.Context(), ported)
+	if want := (recharge.Subscriber{Operator: "Jio", Circle: "Delhi"}); err != nil || whose != want {
+		t.Fatalf("Detect: %v, %v, want %v", whose, err, want)
+	}
+	o := order(ported)
+	o.Operator = whose.Operator
+	if a, _ := now.ask(t, conn.Operator.Submit, o, 0); a.Outcome != recharge.Succeeded {
+		t.Errorf("asked as Jio: %+v, want success", a)
+	}
+}
+
+func TestTheDirectoryKnowsEveryNumber(t *testing.T) {
+	t.Parallel()
+	known := func(s recharge.Subscriber, types ...schema.RechargeType) bool {
+		for _, k := range types {
+			if _, ok := numbering.Find(k, s.Operator); ok {
+				return true
+			}
+		}
+		return false
+	}
+	dir := sandbox.Connection(nil).Directory
+	for i := range 2000 {
+		mobile := fmt.Sprintf("%010d", 6_000_000_000+i*1_999_999)
+		s, err := dir.Detect(t.Context(), mobile)
+		if _, ok := numbering.Circle(s.Circle); err != nil || !known(s, schema.Prepaid) || !ok {
+			t.Fatalf("Detect(%s) = %+v, %v, want an operator and a circle", mobile, s, err)
+		}
+	}
+	if s, err := dir.Detect(t.Context(), "9000000001"); err != nil || s != (recharge.Subscriber{Operator: "Airtel", Circle: "Delhi"}) {
+		t.Errorf("the first magic number is %+v's (%v), want Airtel's in Delhi", s, err)
+	}
+	if s, err := dir.Detect(t.Context(), "01234567890"); err != nil || !known(s, schema.DTH) || s.Circle != "" {
+		t.Errorf("a DTH subscriber is %+v's (%v), want a DTH operator's", s, err)
+	}
+	if s, err := dir.Detect(t.Context(), "12"); err != nil || s != (recharge.Subscriber{}) {
+		t.Errorf("Detect(12) = %+v, %v, want nobody", s, err)
+	}
+}
+
+// TestOtherNumbersMostlySucceed holds the shares that the package documents: 94, 4
+// and 2 of a hundred.
+func TestOtherNumbersMostlySucceed(t *testing.T) {
+	t.Parallel()
+	var now clock
+	conn := sandbox.Connection(now.now)
+	const n = 10_000
+	counts := map[recharge.Outcome]int{}
+	for i := range n {
+		o := order(fmt.Sprintf("98%08d", i*7919))
+		a, _ := now.ask(t, conn.Operator.Submit, o, 0)
+		counts[a.Outcome]++
+		if b, _ := now.ask(t, conn.Operator.Enquire, o, 5*time.Second); a.Outcome == recharge.Pending && b.Outcome != recharge.Succeeded {
+			t.Fatalf("%s was pending, and after 5 s %v: want success", o.Number, b)
+		}
+	}
+	for outcome, share := range map[recharge.Outcome]int{recharge.Succeeded: 94, recharge.Pending: 4, recharge.Failed: 2} {
+		if got := counts[outcome] * 100 / n; got < share-1 || got > share+1 {
+			t.Errorf("outcome %v: %d %%, want about %d", outcome, got, share)
+		}
+	}
+}
+
+func TestWhatIsNearAMagicNumberIsNone(t *testing.T) {
+	t.Parallel()
+	var now clock
+	conn := sandbox.Connection(now.now)
+	for _, number := range []string{"9000000000", "9000000017", "9000000107", "8000000007", "6000000007"} {
+		if a, _ := now.ask(t, conn.Operator.Enquire, order(number), time.Hour); a.Outcome == recharge.Pending {
+			t.Errorf("%s is pending after an hour: only 9000000007 is", number)
+		}
+	}
+}
+
+func TestReverseTakesBackWhatSucceeded(t *testing.T) {
+	t.Parallel()
+	var now clock
+	conn := sandbox.Connection(now.now)
+	for number, want := range map[string]recharge.Outcome{
+		"9000000001": recharge.Reversed, "9000000009": recharge.Reversed, "9000000006": recharge.Reversed,
+		"9000000004": recharge.Failed, "9000000007": recharge.Pending,
+	} {
+		for range 2 {
+			a, _ := now.ask(t, conn.Reverser.Reverse, order(number), time.Second)
+			if a.Outcome != want || a.Again != 0 && want == recharge.Reversed || (a.Reason != "") != (want == recharge.Reversed) {
+				t.Errorf("Reverse of %s: %+v, want outcome %v", number, a, want)
+			}
+		}
+	}
+}
+
+func TestPlansOfEveryOperatorSayThatTheyAreMadeUp(t *testing.T) {
+	t.Parallel()
+	dir := sandbox.Connection(nil).Directory
+	for _, o := range numbering.Operators() {
+		plans, err := dir.Plans(t.Context(), o.Name, "Delhi")
+		if err != nil || len(plans) == 0 {
+			t.Fatalf("plans of %s: %v, %v", o.Name, plans, err)
+		}
+		for _, p := range plans {
+			if p.Amount < o.Min || p.Amount > o.Max || !strings.HasPrefix(p.Description, "Sandbox, "+o.Name) {
+				t.Errorf("plan of %s: %+v", o.Name, p)
+			}
+		}
+	}
+	if plans, err := dir.Plans(t.Context(), "Aircel", ""); err != nil || plans != nil {
+		t.Errorf("plans of nobody: %v, %v", plans, err)
+	}
+}
+
+func TestACallThatIsOverIsAnError(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	conn := sandbox.Connection(nil)
+	for _, how := range []asking{conn.Operator.Submit, conn.Operator.Enquire, conn.Reverser.Reverse} {
+		if _, err := how(ctx, order("9000000001")); !errors.Is(err, context.Canceled) || errors.Is(err, recharge.ErrNotSent) {
+			t.Errorf("after the call was given up: %v, want that it was cancelled, and nothing about whether it was sent", err)
+		}
+	}
+}
