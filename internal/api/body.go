@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"vayu/schema"
 )
@@ -47,12 +46,6 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	}
 	c.Body = body.Bytes()
 	return nil
-}
-
-// unhurried lets a handler take its time: the deadline for reading a request goes on
-// behind its body, and net/http takes its passing for a client that has gone.
-func (c *Call) unhurried(w http.ResponseWriter) error {
-	return unlessUnsupported(http.NewResponseController(w).SetReadDeadline(time.Time{}))
 }
 
 // noBody refuses a body where none belongs. A chunked one may turn out to be

@@ -270,11 +270,6 @@ func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 	if err := c.readBody(x.ResponseWriter, &m.Route); err != nil {
 		return Response{}, err
 	}
-	if m.Body > 0 || m.Type != "" { // others answer at once
-		if err := c.unhurried(x.ResponseWriter); err != nil {
-			return Response{}, err
-		}
-	}
 	if err := pass.Verify(c); err != nil {
 		return Response{}, err
 	}
