@@ -134,8 +134,3 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 
 // Who asked, for the audit log.
 type Who struct{ Key, Request, Client string }
-
-// Find returns a recharge of an owner by its id; not_found when there is none.
-func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
-	panic("not written yet")
-}

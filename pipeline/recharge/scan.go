@@ -1,0 +1,87 @@
+package recharge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// columns are those of a recharge as scanRecord reads them.
+const columns = `id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at`
+
+// scanRecord reads a row of columns.
+func scanRecord(row state.Scanner) (r Record, err error) {
+	var mode string
+	var sent, told, created int64
+	var sentAt, finished, refunded sql.NullInt64
+	err = row.Scan(
+		&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.State, &r.Type, &r.Number, &r.Asked, &r.Operator, &r.Circle, &r.Detection, &r.Amount,
+		&r.Provider, &r.Reference, &r.ProviderRef, &sent, &sentAt, &r.Tries, &told, &r.ErrorCode, &r.ErrorMessage, &r.Alarm,
+		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded)
+	r.Owner.World = schema.WorldOf(mode)
+	r.Sent, r.ToldPending = sent != 0, told != 0
+	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = moment(sentAt), time.UnixMicro(created).UTC(), moment(finished), moment(refunded)
+	return r, err
+}
+
+// moment is a time of the store; zero for NULL.
+func moment(micros sql.NullInt64) time.Time {
+	if !micros.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros.Int64).UTC()
+}
+
+// micros is a time for the store; NULL for zero.
+func micros(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return at.UnixMicro()
+}
+
+// flag is a truth for the store.
+func flag(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Questions about one recharge.
+const (
+	selectByID        = "SELECT " + columns + " FROM recharge WHERE id = $1"
+	selectByRef       = "SELECT " + columns + " FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
+	selectByReference = "SELECT " + columns + " FROM recharge WHERE mode = $1 AND provider = $2 AND reference = $3"
+)
+
+// one asks for a recharge; false when there is none.
+func one(q state.Querier, query string, args ...any) (Record, bool, error) {
+	r, err := scanRecord(q.QueryRow(query, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Record{}, false, nil
+	}
+	return r, err == nil, err
+}
+
+var errNoRecharge = schema.Refuse(schema.NotFound, "", "There is no such recharge.")
+
+// Find returns a recharge of an owner by its id; not_found when there is none.
+func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
+	if !schema.IsID(id) {
+		return Record{}, errNoRecharge
+	}
+	r, found, err := one(s.DB.View(ctx), selectByID, id)
+	switch {
+	case err != nil:
+		return Record{}, err
+	case !found || r.Owner != o:
+		return Record{}, errNoRecharge
+	}
+	return r, nil
+}
