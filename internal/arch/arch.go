@@ -36,6 +36,7 @@ var madeFolders = []string{"bin", "data", "node_modules"}
 // of adding it.
 var internalMay = map[string][]string{
 	"account":               {"api", "config", "outage", "page", "seal", "state"},
+	"account/accounttest":   {"account", "api", "api/apitest", "config", "seal", "state"},
 	"api":                   {"config"},
 	"api/apitest":           {"api", "apidoc"},
 	"apidoc":                {"api"},

@@ -1,0 +1,73 @@
+package accounttest
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"vayu/internal/account"
+	"vayu/internal/config"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Plans has one plan, without a limit.
+var Plans = map[string]int64{"unlimited": 0}
+
+// Box is a box whose key is the same in every test.
+func Box(tb testing.TB) *seal.Box {
+	tb.Helper()
+	box, err := seal.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return box
+}
+
+// Tenant is an account with a key of every scope for each world.
+type Tenant struct {
+	ID   string
+	Keys [len(schema.Worlds)]string
+}
+
+// In is the tenant in a world.
+func (a Tenant) In(w schema.World) schema.Owner { return schema.Owner{Account: a.ID, World: w} }
+
+// AddTenant makes an account and its keys.
+func AddTenant(tb testing.TB, db *state.DB, name string) (a Tenant) {
+	tb.Helper()
+	err := db.Update(tb.Context(), func(tx *state.Tx) error {
+		h, _, err := account.CreateAccount(tx, Plans, name, "unlimited", time.Now())
+		if err != nil {
+			return err
+		}
+		a.ID = h.ID
+		for _, w := range schema.Worlds {
+			made, _, err := account.CreateKey(tx, Box(tb), account.KeySpec{Account: h.ID, World: w, Scopes: schema.Scopes}, time.Now())
+			if err != nil {
+				return err
+			}
+			a.Keys[w] = made.Key
+		}
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// Access is a service that admits the tenants of a store, without rate limits. It
+// does not run: Refresh makes it know tenants that were added later.
+func Access(tb testing.TB, db *state.DB, now func() time.Time) *account.Service {
+	tb.Helper()
+	s, err := account.New(account.Config{DB: db, Box: Box(tb), Settings: account.Settings{Plans: Plans}, Now: now})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Refresh(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
