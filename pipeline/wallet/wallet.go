@@ -5,38 +5,93 @@
 package wallet
 
 import (
+	"database/sql"
+	"errors"
+	"fmt"
 	"time"
 
 	"vayu/internal/state"
 	"vayu/schema"
 )
 
+// Ledgers of an account, and those of the rest of the world. What an operator was
+// given is in the ledger clearingPrefix + its name.
+const (
+	available      = "available"
+	held           = "held"
+	cash           = "cash"
+	suspense       = "suspense"
+	clearingPrefix = "clearing:"
+)
+
+// Kinds of entries.
+const (
+	kindTopup   = "topup"
+	kindReserve = "reserve"
+	kindCommit  = "commit"
+	kindRelease = "release"
+	kindRefund  = "refund"
+	kindSuspend = "suspend"
+)
+
+// Balances are changed before postings are made: that locks the wallet on
+// PostgreSQL until the transaction ends, so that entries of an account are made
+// one after the other and each sees those before it.
+const (
+	takeAvailable = `UPDATE wallet SET available = available - $1, held = held + $1
+		WHERE account_id = $2 AND mode = $3 AND available >= $1`
+	giveAvailable = "UPDATE wallet SET available = available + $1 WHERE account_id = $2 AND mode = $3"
+	takeHeld      = "UPDATE wallet SET held = held - $1 WHERE account_id = $2 AND mode = $3 AND held >= $1"
+	returnHeld    = `UPDATE wallet SET available = available + $1, held = held - $1
+		WHERE account_id = $2 AND mode = $3 AND held >= $1`
+)
+
 // Reserve sets an amount aside for a subject, by one conditional update: false when
-// the account has less than that, and then nothing has changed.
+// the account has less than that, and then nothing has changed. It fails, and with
+// it the transaction, when something was reserved for the subject before.
 func Reserve(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
-	panic("not written yet")
+	if amount <= 0 {
+		return false, fmt.Errorf("reserving %s for %s: nothing to reserve", amount, subject)
+	}
+	n, err := tx.Exec(takeAvailable, int64(amount), o.Account, o.World.String())
+	if err != nil {
+		return false, fmt.Errorf("reserving for %s: %w", subject, err)
+	}
+	if n == 0 {
+		return false, nil
+	}
+	return true, entry{subject: subject, kind: kindReserve, from: available, to: held, amount: amount}.post(tx, now, o)
 }
 
-// Commit gives what was reserved for a subject to an operator.
+// Commit gives what was reserved for a subject to an operator. It fails, and with
+// it the transaction, unless exactly that is still reserved.
 func Commit(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
-	panic("not written yet")
+	e := entry{subject: subject, kind: kindCommit, from: held, to: clearingPrefix + operator, amount: amount}
+	return e.follow(tx, now, o, takeHeld, step{kindReserve, held}, kindRelease)
 }
 
-// Release gives what was reserved for a subject back to the account.
+// Release gives what was reserved for a subject back to the account. It fails, and
+// with it the transaction, unless exactly that is still reserved.
 func Release(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
-	panic("not written yet")
+	e := entry{subject: subject, kind: kindRelease, from: held, to: available, amount: amount}
+	return e.follow(tx, now, o, returnHeld, step{kindReserve, held}, kindCommit)
 }
 
 // Refund takes back from an operator what it was given for a subject, and gives it
-// to the account.
+// to the account. It fails, and with it the transaction, unless the operator was
+// given exactly that and has not given it back.
 func Refund(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
-	panic("not written yet")
+	clearing := clearingPrefix + operator
+	e := entry{subject: subject, kind: kindRefund, from: clearing, to: available, amount: amount}
+	return e.follow(tx, now, o, giveAvailable, step{kindCommit, clearing}, "")
 }
 
 // Suspend notes that an operator has taken an amount for a subject that was
-// released: the account is not charged, and the ledger suspense shows who is.
+// released: the account is not charged, and the ledger suspense shows who is. It
+// fails, and with it the transaction, unless exactly that was released.
 func Suspend(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
-	panic("not written yet")
+	e := entry{subject: subject, kind: kindSuspend, from: suspense, to: clearingPrefix + operator, amount: amount}
+	return e.follow(tx, now, o, "", step{kindRelease, available}, "")
 }
 
 // Balance is what an account has.
@@ -46,5 +101,11 @@ type Balance struct {
 
 // BalanceOf reads what an account has; nothing for one that never had a wallet.
 func BalanceOf(q state.Querier, o schema.Owner) (Balance, error) {
-	panic("not written yet")
+	var b Balance
+	err := q.QueryRow("SELECT available, held FROM wallet WHERE account_id = $1 AND mode = $2", o.Account, o.World.String()).
+		Scan(&b.Available, &b.Held)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Balance{}, fmt.Errorf("reading the balance of %s: %w", o.Account, err)
+	}
+	return b, nil
 }

@@ -1,0 +1,66 @@
+package wallet
+
+import (
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// entry is one change of the books: an amount goes from a ledger to another.
+type entry struct {
+	subject, kind string
+	from, to      string
+	amount        schema.Paise
+}
+
+// step is an earlier entry of a subject, by the ledger that it gave to.
+type step struct{ kind, ledger string }
+
+const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at) "
+
+// insertEntry makes both postings of an entry.
+const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
+
+// insertNext makes both postings of an entry that another must have come before,
+// with the same amount and owner, and a third must not.
+const insertNext = postingColumns + `
+	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
+	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side
+	WHERE p.subject = $1 AND p.kind = $9 AND p.ledger = $10 AND p.account_id = $5 AND p.mode = $6 AND p.amount = $7
+	AND NOT EXISTS (SELECT 1 FROM posting b WHERE b.subject = $1 AND b.kind = $11)`
+
+// post makes the postings. The primary key refuses a kind that has happened to the
+// subject already.
+func (e entry) post(tx *state.Tx, now time.Time, o schema.Owner) error {
+	_, err := tx.Exec(insertEntry, e.subject, e.kind, e.from, e.to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("posting the %s of %s: %w", e.kind, e.subject, err)
+	}
+	return nil
+}
+
+// follow changes the balance, unless the statement is empty, and makes the
+// postings, if what must come before is there and what bars it is not.
+func (e entry) follow(tx *state.Tx, now time.Time, o schema.Owner, balance string, before step, bar string) error {
+	world := o.World.String()
+	if balance != "" {
+		n, err := tx.Exec(balance, int64(e.amount), o.Account, world)
+		if err != nil {
+			return fmt.Errorf("changing the balance for the %s of %s: %w", e.kind, e.subject, err)
+		}
+		if n != 1 {
+			return fmt.Errorf("the %s of %s: %s has not %s %s", e.kind, e.subject, o.Account, e.amount, e.from)
+		}
+	}
+	n, err := tx.Exec(insertNext, e.subject, e.kind, e.from, e.to, o.Account, world, int64(e.amount), now.UnixMicro(),
+		before.kind, before.ledger, bar)
+	if err != nil {
+		return fmt.Errorf("posting the %s of %s: %w", e.kind, e.subject, err)
+	}
+	if n != 2 {
+		return fmt.Errorf("the %s of %s: there is no %s of %s before it, or it has ended otherwise", e.kind, e.subject, before.kind, e.amount)
+	}
+	return nil
+}

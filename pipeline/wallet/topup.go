@@ -1,0 +1,24 @@
+package wallet
+
+import (
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// giveNew is giveAvailable for an account that may have no wallet yet.
+const giveNew = `INSERT INTO wallet (account_id, mode, available, held) VALUES ($2, $3, $1, 0)
+	ON CONFLICT (account_id, mode) DO UPDATE SET available = wallet.available + excluded.available
+	RETURNING available`
+
+// topup gives an account what it has paid in, and returns what it can spend then.
+func topup(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (schema.Paise, error) {
+	var after schema.Paise
+	if err := tx.QueryRow(giveNew, int64(amount), o.Account, o.World.String()).Scan(&after); err != nil {
+		return 0, fmt.Errorf("giving %s what was paid in: %w", o.Account, err)
+	}
+	e := entry{subject: subject, kind: kindTopup, from: cash, to: available, amount: amount}
+	return after, e.post(tx, now, o)
+}
