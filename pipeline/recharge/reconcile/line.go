@@ -1,0 +1,56 @@
+package reconcile
+
+import (
+	"vayu/schema"
+)
+
+// Line is one transaction of an operator's file.
+type Line struct {
+	Number    int    // of the line in the file, from 1; of the first of a record that spans some
+	Reference string // ours, as the operator writes it
+	ID        string // the operator's own; empty when the file has none
+	Status    Status
+	Amount    schema.Paise
+}
+
+// Status is what an operator says of a transaction.
+type Status string
+
+// The statuses.
+const (
+	Success  Status = "success"
+	Failed   Status = "failed"
+	Pending  Status = "pending"
+	Refunded Status = "refunded" // carried out, and taken back
+)
+
+// statuses are the words for them, in the form that fold gives.
+var statuses = map[string]Status{
+	"s": Success, "success": Success, "successful": Success, "successfull": Success, "succeeded": Success, "succeed": Success,
+	"completed": Success, "complete": Success, "ok": Success,
+
+	"f": Failed, "fail": Failed, "failed": Failed, "failure": Failed, "unsuccessful": Failed, "rejected": Failed, "declined": Failed,
+
+	"p": Pending, "pending": Pending, "inprogress": Pending, "inprocess": Pending, "processing": Pending, "initiated": Pending,
+	"accepted": Pending, "submitted": Pending, "queued": Pending,
+
+	"r": Refunded, "refund": Refunded, "refunded": Refunded, "reversed": Refunded, "reversal": Refunded, "reverted": Refunded,
+}
+
+// Statuses are the statuses that there are.
+var Statuses = []Status{Success, Failed, Pending, Refunded}
+
+// fold is a text without anything that is no letter or digit, in lower case:
+// "Client Ref. No" and "client_ref_no" are one name.
+func fold(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= 'A' && c <= 'Z':
+			out = append(out, c+'a'-'A')
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c >= 0x80:
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}

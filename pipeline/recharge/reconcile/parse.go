@@ -1,0 +1,160 @@
+// Package reconcile compares what an operator says of a day with what is in the
+// store, and settles what can be settled. It also knows which recharges people must
+// look at whatever a file says.
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	textencoding "golang.org/x/text/encoding"
+	encoding "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"vayu/schema"
+)
+
+// longestName bounds references and ids; those of the store have up to 64 characters.
+const longestName = 128
+
+// separators are what may stand between the cells of a row.
+var separators = []rune{',', ';', '\t'}
+
+// LineError says why one line of a file cannot be read.
+type LineError struct {
+	Number int // from 1
+	Text   string
+}
+
+// Error implements error.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Number, e.Text) }
+
+// Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with
+// its mark. It yields every line, or a *LineError for one that cannot be read, and
+// goes on. Any other error is the last: a *HeaderError when the file has no header
+// of which anything is known, or the reader's.
+func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		rows := newRecords(transform.NewReader(r, encoding.BOMOverride(textencoding.Nop.NewDecoder())), separators[0])
+		at, err := header(rows, l)
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		for {
+			cells, number, err := rows.next(at.fits)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil && number == 0 {
+				yield(Line{}, fmt.Errorf("reading the file: %w", err))
+				return
+			}
+			line := Line{Number: number}
+			text := ""
+			if err == nil {
+				text = at.read(cells, l, &line)
+			} else {
+				text = err.Error()
+			}
+			err = nil
+			if text != "" {
+				line, err = Line{Number: number}, &LineError{number, text}
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+// header reads the first row that is not empty. The separator is the one that cuts
+// it into most cells.
+func header(rows *records, l Layout) (columns, error) {
+	first, err := rows.first()
+	if err != nil {
+		return columns{}, err
+	}
+	var names []string
+	separator := separators[0]
+	for _, by := range separators {
+		rows.separate(by)
+		if cells, ok := rows.cut(first); ok && len(cells) > len(names) {
+			separator, names = by, slices.Clone(cells)
+		}
+	}
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
+	rows.separate(separator)
+	return l.find(names)
+}
+
+// fits reports whether a row with so many cells is as wide as the header.
+func (c columns) fits(cells int) bool { return cells == c.count }
+
+// read fills a line from the cells of its row. It returns what is wrong with it.
+func (c columns) read(cells []string, l Layout, line *Line) string {
+	for len(cells) > c.count && strings.TrimSpace(cells[len(cells)-1]) == "" {
+		cells = cells[:len(cells)-1] // a separator at the end of each row
+	}
+	if !c.fits(len(cells)) {
+		return fmt.Sprintf("it has %d cells, and the header %d", len(cells), c.count)
+	}
+	line.Reference = name(cells[c.reference])
+	if line.Reference == "" {
+		return "it has no reference"
+	}
+	if !legible(line.Reference) {
+		return fmt.Sprintf("its reference %q can be nobody's", short(line.Reference, shownName))
+	}
+	word := strings.TrimSpace(cells[c.status])
+	var ok bool
+	if line.Status, ok = l.status(word); !ok {
+		return fmt.Sprintf("nothing is known of the status %q", short(word, shownName))
+	}
+	text := cells[c.amount]
+	amount, err := parseAmount(text)
+	if err != nil {
+		return amountFault(text, err)
+	}
+	line.Amount = amount
+	if c.id >= 0 {
+		if line.ID = name(cells[c.id]); !legible(line.ID) {
+			line.ID = ""
+		}
+	}
+	return ""
+}
+
+func amountFault(text string, err error) string {
+	text = short(strings.TrimSpace(text), shownName)
+	switch {
+	case errors.Is(err, schema.ErrAmountPrecision):
+		return fmt.Sprintf("its amount %q has more than two decimals", text)
+	case errors.Is(err, schema.ErrAmountRange):
+		return fmt.Sprintf("its amount %q is out of range", text)
+	}
+	return fmt.Sprintf("its amount %q is no number of rupees", text)
+}
+
+// name is a reference or an id as it stands in a cell, without the mark with which
+// spreadsheets keep a number a text.
+func name(cell string) string {
+	cell = strings.TrimSpace(cell)
+	if len(cell) > 1 && cell[0] == '\'' {
+		cell = cell[1:]
+	}
+	return strings.Clone(cell) // the row is large, and goes
+}
+
+// legible reports whether a text is short and can be printed.
+func legible(text string) bool {
+	return len(text) <= longestName && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
