@@ -1,0 +1,154 @@
+package numbering_test
+
+import (
+	_ "embed" // series.csv
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"vayu/pipeline/recharge/numbering"
+	"vayu/schema"
+)
+
+//go:embed series.csv
+var seriesCSV string
+
+func TestSeries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		mobile, operator, circle string
+	}{
+		{"9000000008", "Airtel", "Andhra Pradesh & Telangana"},
+		{"9810012345", "Airtel", "Delhi"},
+		{"9820012345", "Vi", "Mumbai"},
+		{"9440012345", "BSNL", "Andhra Pradesh & Telangana"},
+		{"9868012345", "MTNL", "Delhi"},
+		{"9869012345", "MTNL", "Mumbai"},
+		{"7011012345", "Jio", "Delhi"},
+		{"9811012345", "Vi", "Delhi"},
+		{"9840012345", "Airtel", "Tamil Nadu"},
+		{"9030012345", "Airtel", "Andhra Pradesh & Telangana"}, // once Tata Docomo's
+		{"9841012345", "", ""},                                 // Aircel's, which has closed
+		{"6500012345", "", ""},                                 // nobody's
+		{"5000012345", "", ""},
+		{"98100", "", ""},
+		{"", "", ""},
+	} {
+		operator, circle, ok := numbering.Series(c.mobile)
+		if operator != c.operator || circle != c.circle || ok != (c.operator != "") {
+			t.Errorf("Series(%q) = %q, %q, %v, want %q, %q", c.mobile, operator, circle, ok, c.operator, c.circle)
+		}
+	}
+}
+
+// TestTheTableIsSound reads every row: operators and circles that there are, series
+// that may begin a mobile number, and no number with two holders.
+func TestTheTableIsSound(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for i, line := range slices.Collect(strings.Lines(seriesCSV)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		if len(fields) != 3 {
+			t.Fatalf("line %d: %d fields, want operator, circle, series", i+1, len(fields))
+		}
+		if o, ok := numbering.Find(schema.Prepaid, fields[0]); !ok || o.Name != fields[0] {
+			t.Errorf("line %d: %q is no canonical name of an operator", i+1, fields[0])
+		}
+		if _, ok := numbering.Circle(fields[1]); !ok && fields[1] != "" {
+			t.Errorf("line %d: %q is no circle", i+1, fields[1])
+		}
+		for s := range strings.FieldsSeq(fields[2]) {
+			number := (s + "000000")[:10]
+			if _, ok := numbering.Mobile(number); !ok || len(s) != 4 && len(s) != 5 {
+				t.Errorf("line %d: %q begins no mobile number", i+1, s)
+			}
+			for _, begin := range []string{s, s[:4]} {
+				if other, twice := seen[begin]; twice {
+					t.Errorf("line %d: %s is %s's already", i+1, s, other)
+				}
+			}
+			seen[s] = fields[0]
+		}
+	}
+	known := 0
+	for i := range 40_000 {
+		if _, _, ok := numbering.Series(fmt.Sprintf("%d00000", 60_000+i)); ok {
+			known++
+		}
+	}
+	// 24,548 when the table was made; fewer means that some of it is not read.
+	if known < 24_000 {
+		t.Errorf("%d of 40,000 series are known, want more than half", known)
+	}
+}
+
+func FuzzMobile(f *testing.F) {
+	for _, text := range []string{"9876543210", "+91 98765-43210", "09876543210", "919876543210", "९८७६५४३२१०", "", "+", "91"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		digits, ok := numbering.Mobile(text)
+		if !ok {
+			if digits != "" {
+				t.Fatalf("Mobile(%q) = %q, and not ok", text, digits)
+			}
+			return
+		}
+		if len(digits) != 10 || digits[0] < '6' || strings.Trim(digits, "0123456789") != "" {
+			t.Fatalf("Mobile(%q) = %q", text, digits)
+		}
+		if again, ok := numbering.Mobile(digits); !ok || again != digits {
+			t.Fatalf("Mobile(%q) = %q, %v: it must be itself", digits, again, ok)
+		}
+		kept := strings.NewReplacer(" ", "", "-", "", "+", "").Replace(text)
+		if !strings.HasSuffix(kept, digits) {
+			t.Fatalf("Mobile(%q) = %q, which is not what it ends with", text, digits)
+		}
+		_, _, _ = numbering.Series(digits)
+	})
+}
+
+func FuzzSubscriberID(f *testing.F) {
+	for _, text := range []string{"1005825110", "0123 4567-890", "12345678", "１００５８２５１１０", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		id, ok := numbering.SubscriberID(text)
+		if !ok && id == "" {
+			return
+		}
+		if !ok || len(id) < 8 || len(id) > 12 || strings.Trim(id, "0123456789") != "" {
+			t.Fatalf("SubscriberID(%q) = %q, %v", text, id, ok)
+		}
+		if again, ok := numbering.SubscriberID(id); !ok || again != id {
+			t.Fatalf("SubscriberID(%q) = %q, %v: it must be itself", id, again, ok)
+		}
+	})
+}
+
+func FuzzFind(f *testing.F) {
+	for _, text := range []string{"airtel", "Tata Sky", "VI™", "", "एयरटेल", "d-2-h"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, kind := range []schema.RechargeType{schema.Prepaid, schema.DTH} {
+			o, ok := numbering.Find(kind, text)
+			if !ok {
+				if o.Name != "" {
+					t.Fatalf("Find(%s, %q) = %v, and not ok", kind, text, o)
+				}
+				continue
+			}
+			if again, ok := numbering.Find(kind, o.Name); !ok || again.Name != o.Name || o.Type != kind {
+				t.Fatalf("Find(%s, %q) = %v, which is not found by its own name", kind, text, o)
+			}
+		}
+		if name, ok := numbering.Circle(text); ok && !slices.Contains(numbering.Circles(), name) {
+			t.Fatalf("Circle(%q) = %q", text, name)
+		}
+	})
+}
