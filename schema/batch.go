@@ -1,5 +1,7 @@
 package schema
 
+import "encoding/json"
+
 // BatchState is where a batch stands (CONTRACT 4 and 5).
 type BatchState string
 
@@ -50,15 +52,15 @@ type BatchShown struct {
 // order in which they were sent. What is in Results has index, and is otherwise a
 // [BatchRecord] or what is shown of a recharge or verification.
 type BatchResults struct {
-	Status     string     `json:"status"`
-	BatchID    string     `json:"batch_id"`
-	State      BatchState `json:"state"`
-	Total      int        `json:"total"`
-	Successful int        `json:"successful"`
-	Failed     int        `json:"failed"`
-	Results    any        `json:"results"`
-	HasMore    bool       `json:"has_more"`
-	NextCursor *string    `json:"next_cursor"`
+	Status     string            `json:"status"`
+	BatchID    string            `json:"batch_id"`
+	State      BatchState        `json:"state"`
+	Total      int               `json:"total"`
+	Successful int               `json:"successful"`
+	Failed     int               `json:"failed"`
+	Results    []json.RawMessage `json:"results"`
+	HasMore    bool              `json:"has_more"`
+	NextCursor *string           `json:"next_cursor"`
 }
 
 // BatchRecord is a record that has become nothing: not yet, or because it was

@@ -5,7 +5,17 @@ package batch
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/internal/seal"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -15,14 +25,14 @@ type Item struct {
 	Batch  string // id
 	Index  int    // of the record, from 0
 	Owner  schema.Owner
-	Record []byte // JSON value as the client sent it
+	Record []byte // JSON value as the client sent it; nobody may change it
 	// Who asked, for the audit log.
 	Key, Request, Client string
 }
 
 // Kind is what a batch is of.
 type Kind struct {
-	Name   string // in the column kind and in metrics: "recharge"
+	Name   string // in the column kind, in metrics and in the audit log: "recharge"
 	Prefix string // of ids: "rbt_"
 	Array  string // name of the array in the body: "recharges"
 	Path   string // of the endpoints: "/v1/recharge/batch"
@@ -31,10 +41,74 @@ type Kind struct {
 	// Do does one record. It begins with [Begin] in the transaction that makes the
 	// record a transaction of its own, or ends with [Refuse]; what it began it must
 	// bring to [Finish], in this call or at any time later. An error means that
-	// the record could not be begun because something is away: it comes again.
+	// the record could not be begun because something is away: it comes again. Its
+	// context ends some seconds after that of [Service.Run].
 	Do func(ctx context.Context, item Item) error
-	// Show renders what the subjects of items have become, by subject.
+	// Show renders what the subjects of items have become, by subject: JSON objects
+	// without a field index.
 	Show func(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error)
 	// Room is how many records may be under way at once in an instance.
 	Room int
+}
+
+// Config is what a Service is made of.
+type Config struct {
+	DB  *state.DB
+	Box *seal.Box // seals cursors
+	// Change makes handlers of changes: account.Service.Change.
+	Change  func(account.Changer) api.Handler
+	Kinds   []Kind
+	Log     *slog.Logger          // nil for none
+	Metrics prometheus.Registerer // nil for none
+	Now     func() time.Time      // nil for time.Now
+}
+
+// Service takes batches on, works on them while it runs, and answers about them.
+type Service struct {
+	Config
+
+	workers []*worker // of Kinds
+}
+
+// New returns a service that works on nothing before Run. It fails when a kind is
+// there twice or has no room, or a metric is registered already.
+func New(c Config) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	m, err := newMetrics(c.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{Config: c}
+	there := map[string]bool{}
+	for i := range c.Kinds {
+		kind := &c.Kinds[i]
+		if there[kind.Name] {
+			return nil, errors.New("batches of " + kind.Name + " are there twice")
+		}
+		if kind.Room < 1 {
+			return nil, fmt.Errorf("batches of %s have room for %d records", kind.Name, kind.Room)
+		}
+		there[kind.Name] = true
+		s.workers = append(s.workers, newWorker(s, kind, m))
+	}
+	return s, nil
+}
+
+// Run works on batches until ctx ends. Records that are under way then have some
+// seconds to end by themselves; what was not begun is given back.
+func (s *Service) Run(ctx context.Context) error {
+	if err := s.DB.Ready(ctx); err != nil {
+		return nil // it ended before there was anything to do
+	}
+	var all sync.WaitGroup
+	for _, w := range s.workers {
+		all.Go(func() { w.run(ctx) })
+	}
+	all.Wait()
+	return nil
 }

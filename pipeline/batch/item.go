@@ -135,7 +135,7 @@ func refOf(record []byte) string {
 			continue
 		}
 		ref, err := d.ReadToken()
-		if err != nil || ref.Kind() != jsontext.KindString || ref.String() == "" {
+		if err != nil || ref.Kind() != jsontext.KindString || !schema.IsRef(ref.String()) {
 			return ""
 		}
 		return ref.String()

@@ -117,6 +117,7 @@ CREATE TABLE batch (
 	UNIQUE (account_id, mode, kind, ref_id)
 );
 CREATE INDEX batch_account ON batch (account_id, mode, kind, id);
+CREATE INDEX batch_open ON batch (account_id, mode, kind, id) WHERE state <> 'completed';
 
 -- The records of a batch that are not all begun yet, some in each row. A row is
 -- leased as a whole, and deleted when all of its records have an item. Written by
@@ -124,14 +125,16 @@ CREATE INDEX batch_account ON batch (account_id, mode, kind, id);
 CREATE TABLE batch_chunk (
 	batch_id   TEXT   NOT NULL REFERENCES batch (id),
 	first      BIGINT NOT NULL, -- index of its first record, from 0
+	count      BIGINT NOT NULL, -- of its records
+	kind       TEXT   NOT NULL, -- of the batch
 	account_id TEXT   NOT NULL,
-	mode       TEXT   NOT NULL,
-	records    BYTEA  NOT NULL, -- JSON array of what the client sent
-	due_at     BIGINT NOT NULL,
+	records    BYTEA  NOT NULL, -- JSON values as the client sent them, with commas between
+	due_at     BIGINT NOT NULL, -- when it may be leased; of a leased one the end of the lease
 	token      TEXT   NOT NULL, -- of the lease; empty for none
+	tries      BIGINT NOT NULL, -- leases in a row in which no record was begun
 	PRIMARY KEY (batch_id, first)
 );
-CREATE INDEX batch_chunk_account ON batch_chunk (account_id, mode, batch_id, first);
+CREATE INDEX batch_chunk_account ON batch_chunk (kind, account_id, batch_id, first);
 
 -- One record of a batch that was begun. Written by pipeline/batch only. That its
 -- batch is there is not checked for each: the check would lock the row of the batch

@@ -1,0 +1,114 @@
+package batch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/internal/crash"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+const (
+	// insertBatch changes nothing when the ref_id was used before.
+	insertBatch = `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 0, 0, $8, $9, $10, $11) ON CONFLICT (account_id, mode, kind, ref_id) DO NOTHING`
+	selectByRef = "SELECT id, fingerprint, total FROM batch WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
+)
+
+var insertChunk = state.Group(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
+	"($1, $2, $3, $4, ?, ?, ?, '', 0)", "")
+
+// accept answers POST of a kind: the batch and its records are on disk when it
+// returns, and nothing has been done with them.
+func (w *worker) accept(c *api.Call) (api.Response, error) {
+	want, err := w.kind.read(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	sum := sha256.Sum256(c.Body)
+	resp, err := w.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+		return w.take(c, tx, want, sum)
+	})(c)
+	if err != nil || resp.Replayed {
+		return resp, err
+	}
+	crash.Point(crash.BatchAccepted)
+	w.metrics.accepted.Inc()
+	c.Count = int64(want.total)
+	return resp, nil
+}
+
+// take stores a batch, or finds the one that was stored under its ref_id.
+func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum [sha256.Size]byte) (api.Response, account.Entry, error) {
+	now := w.Now()
+	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
+	client := ""
+	if c.Client.IsValid() {
+		client = c.Client.String()
+	}
+	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: want.ref, Valid: want.ref != ""},
+		sum[:], want.total, c.Key, c.ID, client, now.UnixMicro())
+	if err != nil {
+		return api.Response{}, account.Entry{}, fmt.Errorf("storing a batch: %w", err)
+	}
+	if n == 0 {
+		resp, err := w.before(c, tx, want.ref, sum)
+		return resp, account.Entry{}, err
+	}
+	if err := w.storeChunks(tx, now, id, c, want.chunks); err != nil {
+		return api.Response{}, account.Entry{}, err
+	}
+	tx.After(w.wake)
+	return w.accepted(id, want.total), account.Entry{
+		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": want.total},
+	}, nil
+}
+
+// storeChunks stores the records of a batch, due now.
+func (w *worker) storeChunks(tx *state.Tx, now time.Time, id string, c *api.Call, chunks []piece) error {
+	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
+		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())
+		for _, p := range chunks[from:to] {
+			args = append(args, p.first, p.count, c.Body[p.from:p.to])
+		}
+		if _, err := tx.Exec(text, args...); err != nil {
+			return fmt.Errorf("storing records %d of a batch: %w", chunks[from].first, err)
+		}
+		return nil
+	})
+}
+
+// before is the reply to a batch whose ref_id was used before.
+func (w *worker) before(c *api.Call, tx *state.Tx, ref string, sum [sha256.Size]byte) (api.Response, error) {
+	var id string
+	var total int
+	var stored []byte
+	err := tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref).Scan(&id, &stored, &total)
+	if err != nil {
+		return api.Response{}, fmt.Errorf("reading the batch of a ref_id: %w", err)
+	}
+	if !bytes.Equal(stored, sum[:]) {
+		return api.Response{}, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
+	}
+	resp := w.accepted(id, total)
+	resp.Replayed = true
+	return resp, nil
+}
+
+// accepted is the reply to a batch that is stored.
+func (w *worker) accepted(id string, total int) api.Response {
+	path := w.kind.Path + "/" + id
+	return api.Response{
+		Status: http.StatusAccepted, Location: path,
+		Value: schema.BatchAccepted{Status: schema.Accepted, BatchID: id, Total: total, StatusURL: path},
+	}
+}

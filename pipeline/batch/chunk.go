@@ -1,0 +1,226 @@
+package batch
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// chunk is a piece of a batch that this instance has leased.
+type chunk struct {
+	batch                string
+	first, count         int
+	owner                schema.Owner
+	key, request, client string
+	token                string
+	tries                int // leases before in which nothing was begun
+	bytes                []byte
+	size                 int   // of bytes
+	begun                []int // indexes of records that have an item
+
+	lane     *lane
+	ready    int  // records that wait for their turn
+	under    int  // records under way
+	again    int  // records that have to come again
+	done     int  // records that were done under this lease
+	lost     bool // another has it
+	settling bool // its lease is being ended
+}
+
+// want is what a lane could do with: so many chunks of an account.
+type want struct {
+	account string
+	most    int
+}
+
+// selectDue finds what may be leased of an account, the oldest batch first, along
+// batch_chunk_account. On PostgreSQL, where several look at once, skipLocked follows.
+const (
+	selectDue = `SELECT c.batch_id, c.first, c.count, c.tries, length(c.records), b.state, b.mode, b.key_id, b.request_id, b.client
+		FROM batch_chunk c JOIN batch b ON b.id = c.batch_id
+		WHERE c.kind = $1 AND c.account_id = $2 AND c.due_at <= $3 ORDER BY c.batch_id, c.first LIMIT $4`
+	skipLocked  = " FOR UPDATE OF c SKIP LOCKED"
+	leaseChunk  = "UPDATE batch_chunk SET due_at = $3, token = $4 WHERE batch_id = $1 AND first = $2 RETURNING records"
+	selectBegun = "SELECT place FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3"
+	beginBatch  = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
+)
+
+// lease is how claim leases.
+type lease struct {
+	kind  string
+	token string
+	until time.Time
+	// room is for how many bytes of records there is room. The first chunk of all
+	// is leased whatever it has.
+	room int
+}
+
+// claim leases chunks. It returns fewer of an account than are wanted when no more
+// are due, or there is no room for them: then whole is false.
+func claim(tx *state.Tx, now time.Time, wants []want, l lease) (all []*chunk, whole bool, err error) {
+	queued := map[string]bool{}
+	whole = true
+	for _, w := range wants {
+		due, err := dueOf(tx, now, w, l.kind, queued)
+		if err != nil {
+			return nil, false, fmt.Errorf("looking for batches of %s: %w", w.account, err)
+		}
+		for _, c := range due {
+			if len(all) > 0 && c.size > l.room {
+				whole = false
+				break
+			}
+			l.room -= c.size
+			if err := c.lease(tx, l); err != nil {
+				return nil, false, fmt.Errorf("leasing records %d of %s: %w", c.first, c.batch, err)
+			}
+			all = append(all, c)
+		}
+	}
+	// Sorted, because instances that lock the same batches in different orders could
+	// wait for each other.
+	for _, id := range slices.Sorted(maps.Keys(queued)) {
+		if _, err := tx.Exec(beginBatch, id); err != nil {
+			return nil, false, fmt.Errorf("beginning %s: %w", id, err)
+		}
+	}
+	return all, whole, nil
+}
+
+// dueOf finds what is due of an account, without its records, and notes the batches
+// that nobody has begun.
+func dueOf(tx *state.Tx, now time.Time, w want, kind string, queued map[string]bool) ([]*chunk, error) {
+	text := selectDue
+	if tx.Name() == "postgres" {
+		text += skipLocked
+	}
+	return state.All(tx, func(row state.Scanner) (*chunk, error) {
+		c := &chunk{}
+		var stands, mode string
+		err := row.Scan(&c.batch, &c.first, &c.count, &c.tries, &c.size, &stands, &mode, &c.key, &c.request, &c.client)
+		c.owner = schema.Owner{Account: w.account, World: schema.WorldOf(mode)}
+		if stands == string(schema.BatchQueued) {
+			queued[c.batch] = true
+		}
+		return c, err
+	}, text, kind, w.account, now.UnixMicro(), w.most)
+}
+
+// lease takes a chunk that this transaction has found, and reads it.
+func (c *chunk) lease(tx *state.Tx, l lease) error {
+	c.token = l.token
+	if err := tx.QueryRow(leaseChunk, c.batch, c.first, l.until.UnixMicro(), l.token).Scan(&c.bytes); err != nil {
+		return err
+	}
+	var err error
+	c.begun, err = state.All(tx, func(row state.Scanner) (place int, err error) { err = row.Scan(&place); return place, err },
+		selectBegun, c.batch, c.first, c.first+c.count)
+	return err
+}
+
+// records are the records of a chunk that have no item yet.
+func (c *chunk) records() ([]record, error) {
+	// The brackets make one value of them; bytes.Buffer is read without another copy.
+	text := slices.Concat([]byte("["), c.bytes, []byte("]"))
+	c.bytes = nil
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	all := make([]record, 0, c.count-len(c.begun))
+	index := c.first
+	for ; d.PeekKind() != jsontext.KindEndArray; index++ {
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, fmt.Errorf("reading record %d of %s: %w", index, c.batch, err)
+		}
+		end := int(d.InputOffset())
+		if !slices.Contains(c.begun, index) {
+			all = append(all, record{c, index, text[end-len(value) : end : end]})
+		}
+	}
+	if index != c.first+c.count {
+		return nil, fmt.Errorf("reading records %d of %s: there are %d, want %d", c.first, c.batch, index-c.first, c.count)
+	}
+	return all, nil
+}
+
+// record is one that waits for its turn.
+type record struct {
+	chunk *chunk
+	index int
+	value []byte
+}
+
+func (r record) item() Item {
+	c := r.chunk
+	return Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
+}
+
+// What becomes of leases.
+const (
+	// deleteDone looks whether it is true that each record has its item.
+	deleteDone = `DELETE FROM batch_chunk WHERE batch_id = $1 AND first = $2
+		AND count = (SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)`
+	renewChunk   = "UPDATE batch_chunk SET due_at = $4 WHERE batch_id = $1 AND first = $2 AND token = $3"
+	releaseChunk = "UPDATE batch_chunk SET due_at = $4, token = '', tries = $5 WHERE batch_id = $1 AND first = $2 AND token = $3"
+	voidLeases   = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
+)
+
+// finish deletes a chunk whose records all have an item; false when that is not so.
+func (c *chunk) finish(tx *state.Tx) (bool, error) {
+	n, err := tx.Exec(deleteDone, c.batch, c.first, c.first+c.count)
+	if err != nil {
+		return false, fmt.Errorf("finishing records %d of %s: %w", c.first, c.batch, err)
+	}
+	return n == 1, nil
+}
+
+// release gives a chunk back, to be leased again at a time. What another lease has
+// taken meanwhile stays with that.
+func (c *chunk) release(tx *state.Tx, due time.Time, tries int) error {
+	if _, err := tx.Exec(releaseChunk, c.batch, c.first, c.token, due.UnixMicro(), tries); err != nil {
+		return fmt.Errorf("giving records %d of %s back: %w", c.first, c.batch, err)
+	}
+	return nil
+}
+
+// renew moves the end of leases, and returns those that another has.
+func renew(tx *state.Tx, all []*chunk, until time.Time) (lost []*chunk, err error) {
+	for _, c := range all {
+		n, err := tx.Exec(renewChunk, c.batch, c.first, c.token, until.UnixMicro())
+		if err != nil {
+			return nil, fmt.Errorf("renewing the lease of records %d of %s: %w", c.first, c.batch, err)
+		}
+		if n == 0 {
+			lost = append(lost, c)
+		}
+	}
+	return lost, nil
+}
+
+// selectAccounts jumps along batch_chunk_account from one account to the next:
+// DISTINCT would read every row.
+const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
+		SELECT min(account_id) FROM batch_chunk WHERE kind = $1
+		UNION ALL
+		SELECT (SELECT min(c.account_id) FROM batch_chunk c WHERE c.kind = $1 AND c.account_id > lane.account_id)
+		FROM lane WHERE lane.account_id IS NOT NULL
+	)
+	SELECT account_id FROM lane WHERE account_id IS NOT NULL`
+
+// accountsOf lists the accounts that have chunks of a kind, leased ones too.
+func accountsOf(q state.Querier, kind string) ([]string, error) {
+	all, err := state.All(q, func(row state.Scanner) (id string, err error) { err = row.Scan(&id); return id, err }, selectAccounts, kind)
+	if err != nil {
+		return nil, fmt.Errorf("listing who has batches: %w", err)
+	}
+	return all, nil
+}
