@@ -1,0 +1,136 @@
+package httpjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
+)
+
+// Reply is an answer that was understood.
+type Reply struct {
+	// HTTP is its status.
+	HTTP int
+	// Fields are what the description finds in it, as text: numbers as they are
+	// written, true and false. What is absent or null is not in it.
+	Fields map[string]string
+	// Items are the fields of each item, of a call that asks for a list.
+	Items []map[string]string
+}
+
+// What an answer can lack. Its own words are in none of these errors.
+var (
+	errNoJSON = errors.New("the answer is no JSON, or holds a name twice")
+	errNoList = errors.New("the answer holds no list where the description says")
+	bom       = []byte("\xef\xbb\xbf")
+)
+
+// unmappedError is a field that an answer must have and has not, or has with a word
+// that the description does not know.
+type unmappedError struct {
+	field string
+	word  string // the upstream's; empty for none
+}
+
+func (e *unmappedError) Error() string {
+	if e.word == "" {
+		return fmt.Sprintf("the answer has no %s where the description says", e.field)
+	}
+	return fmt.Sprintf("the answer has a word as %s that the description does not map", e.field)
+}
+
+// takes says whether answers with a status are read at all.
+func (r *reading) takes(status int) bool {
+	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
+}
+
+// read reads an answer with a status that the reading takes.
+func (r *reading) read(status int, body []byte) (Reply, error) {
+	reply := Reply{HTTP: status}
+	body = bytes.TrimPrefix(body, bom) // as .NET writes it
+	// A name that stands twice is read differently by everybody, so that nobody
+	// knows what was said.
+	isJSON := jsontext.Value(body).IsValid()
+	if !isJSON && !slices.Contains(r.bare, status) {
+		return reply, errNoJSON
+	}
+	var doc gjson.Result
+	if isJSON {
+		doc = gjson.ParseBytes(body)
+	}
+	var err error
+	if r.items == "" {
+		reply.Fields, err = r.one(doc, r.byHTTP[status])
+		return reply, err
+	}
+	if by := r.byHTTP[status]; by != nil {
+		reply.Fields = maps.Clone(by)
+		return reply, nil
+	}
+	list := doc.Get(r.items)
+	if !list.IsArray() {
+		return reply, errNoList
+	}
+	list.ForEach(func(_, item gjson.Result) bool {
+		var fields map[string]string
+		fields, err = r.one(item, nil)
+		reply.Items = append(reply.Items, fields)
+		return err == nil
+	})
+	return reply, err
+}
+
+// one reads the fields of an answer or of an item.
+func (r *reading) one(doc gjson.Result, decided map[string]string) (map[string]string, error) {
+	out := make(map[string]string, len(r.fields))
+	var missing error
+	for _, f := range r.fields {
+		word, there := scalar(doc, f.path)
+		value, ok := f.translate(word, there)
+		if ok {
+			out[f.name] = value
+		} else if _, done := decided[f.name]; f.needed && !done && missing == nil {
+			missing = &unmappedError{f.name, word}
+		}
+	}
+	maps.Copy(out, decided)
+	return out, missing
+}
+
+// translate maps a word of the upstream.
+func (f *field) translate(word string, there bool) (string, bool) {
+	if !there {
+		return "", false
+	}
+	value, known := f.words[word]
+	switch {
+	case known:
+		return value, true
+	case f.closed && f.fallback == "":
+		return "", false
+	case f.closed:
+		return f.fallback, true
+	}
+	return word, true
+}
+
+// scalar is the text of a single value of a document. The empty text is none.
+func scalar(doc gjson.Result, path string) (string, bool) {
+	if path == "" || !doc.Exists() {
+		return "", false
+	}
+	v := doc.Get(path)
+	switch v.Type {
+	case gjson.String:
+		return v.Str, v.Str != ""
+	case gjson.Number:
+		return v.Raw, v.Raw != ""
+	case gjson.True, gjson.False:
+		return v.Raw, true
+	}
+	return "", false
+}

@@ -1,0 +1,37 @@
+package httpjson
+
+import (
+	"maps"
+	"slices"
+)
+
+// Shape is what the user of a description needs of it: which calls there are, what
+// may be said in them and what is wanted of the answers.
+type Shape struct {
+	Calls map[string]CallShape
+	// Callback is what requests to us tell; nil when there are none.
+	Callback AnswerShape
+}
+
+// CallShape is what one call is about.
+type CallShape struct {
+	Needed bool     // every description has it
+	Fields []string // that its templates may name
+	Answer AnswerShape
+	List   bool // the answer is a list, and Answer is what each item holds
+}
+
+// AnswerShape is the fields of an answer, by name.
+type AnswerShape map[string]FieldShape
+
+// FieldShape is what a field of an answer may be.
+type FieldShape struct {
+	// Needed says that an answer without it is not understood.
+	Needed bool
+	// Values are what the upstream's words must be mapped to; nil for any text.
+	Values []string
+	// Defaults are those of Values that a word which is not mapped may stand for.
+	Defaults []string
+}
+
+func namesOf[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
