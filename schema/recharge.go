@@ -79,3 +79,41 @@ type Plan struct {
 	Days        int    `json:"validity_days"` // 0 when it is not known
 	Description string `json:"description"`
 }
+
+// OperatorEntry is an operator that recharges can name.
+type OperatorEntry struct {
+	Name      string       `json:"name"`
+	Type      RechargeType `json:"type"`
+	Aliases   []string     `json:"aliases"`
+	MinAmount Paise        `json:"min_amount"` // of one recharge, in rupees
+	MaxAmount Paise        `json:"max_amount"`
+	Available bool         `json:"available"` // a provider serves it, and it is worth asking now
+}
+
+// Operators is the reply of GET /v1/operators.
+type Operators struct {
+	Status string          `json:"status"`
+	Data   []OperatorEntry `json:"data"`
+}
+
+// Detected is the reply of GET /v1/operators/detect.
+type Detected struct {
+	Status    string    `json:"status"`
+	Mobile    string    `json:"mobile"` // ten digits
+	Operator  string    `json:"operator"`
+	Circle    string    `json:"circle"` // empty when it is not known
+	Detection Detection `json:"detection"`
+}
+
+// Plans is the reply of GET /v1/plans.
+type Plans struct {
+	Status   string `json:"status"`
+	Operator string `json:"operator"`
+	Circle   string `json:"circle"` // empty when none was asked for
+	Data     []Plan `json:"data"`
+}
+
+// CallbackTaken is the reply to a provider's callback.
+type CallbackTaken struct {
+	Status string `json:"status"`
+}

@@ -195,20 +195,23 @@ func (p *pager) operation(path, method string, item, op *value) operation {
 		o.Body = p.asked(body.at("content", "application/json", "schema"))
 		o.BodyOptional = body.at("required").text() != "true"
 	}
+	var examples []member
 	for _, r := range op.at("responses").fields() {
 		described, _ := r.value.reference(p.root)
+		for _, media := range described.at("content").fields() {
+			examples = append(examples, media.value.at("examples").fields()...)
+		}
 		o.Responses = append(o.Responses, response{Status: r.name, Text: p.inline(described.at("description").text()), Codes: p.codes(described)})
 		if o.Reply == nil && o.Kinds == nil && r.name < "300" {
-			p.reply(&o, described, op)
+			p.reply(&o, described)
 		}
 	}
+	o.Examples = examplesOf(op.at("x-codeSamples").list(), examples)
 	return o
 }
 
-// reply says what a good answer is, and shows examples of it beside the request
-// of the same name.
-func (p *pager) reply(o *operation, described, op *value) {
-	var examples *value
+// reply says what a good answer is.
+func (p *pager) reply(o *operation, described *value) {
 	for _, media := range described.at("content").fields() {
 		s := media.value.at("schema")
 		kinds := s.at("oneOf").list()
@@ -225,27 +228,25 @@ func (p *pager) reply(o *operation, described, op *value) {
 		if kinds == nil && media.name == "application/json" {
 			o.Reply = p.told(s)
 		}
-		examples = media.value.at("examples")
 	}
-	o.Examples = examplesOf(op.at("x-codeSamples"), examples)
 }
 
 // examplesOf pairs requests with the replies of the same name, and adds the
 // replies that no request has.
-func examplesOf(samples, replies *value) []example {
+func examplesOf(samples []*value, replies []member) []example {
 	var out []example
-	paired := map[string]bool{}
-	for _, sample := range samples.list() {
+	paired := map[*value]bool{}
+	for _, sample := range samples {
 		e := example{Title: sample.at("label").text(), Request: sample.at("source").text()}
-		for _, x := range replies.fields() {
+		for _, x := range replies {
 			if x.value.at("summary").text() == e.Title {
-				e.Reply, paired[x.name] = indent(x.value.at("value")), true
+				e.Reply, paired[x.value] = indent(x.value.at("value")), true
 			}
 		}
 		out = append(out, e)
 	}
-	for _, x := range replies.fields() {
-		if !paired[x.name] {
+	for _, x := range replies {
+		if !paired[x.value] {
 			out = append(out, example{Title: x.value.at("summary").text(), Reply: indent(x.value.at("value"))})
 		}
 	}

@@ -235,17 +235,20 @@ func TestRoutesAndContractAreCompared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes, open := []api.Route{}, []string{}
+	routes, open, unkeyed := []api.Route{}, []string{}, []api.Route{}
 	for _, p := range d.paths {
 		for method, o := range p.methods {
-			if o.scope == nil {
-				open = append(open, p.template)
-			} else {
+			switch {
+			case o.scope != nil:
 				routes = append(routes, api.Route{Method: method, Path: p.template, Scope: *o.scope})
+			case method == http.MethodGet:
+				open = append(open, p.template)
+			default:
+				unkeyed = append(unkeyed, api.Route{Method: method, Path: p.template, Unkeyed: true})
 			}
 		}
 	}
-	Complete(t, routes, open)
+	Complete(t, append(routes, unkeyed...), open)
 	changed := append([]api.Route{{Method: "PUT", Path: "/v1/aqi"}}, routes[1:]...)
 	changed[1].Scope = "other:scope"
 	got := strings.Join(incomplete(t, changed, append(open[1:], changed[2].Path)), "\n")
