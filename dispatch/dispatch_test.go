@@ -34,8 +34,8 @@ func TestAnEventGoesToAllWhoAskedForIt(t *testing.T) {
 		o.subscribe(b, other.URL)
 		o.update(func(tx *state.Tx) error { // not what happens, and not in this world
 			for _, spec := range []subscription.Spec{
-				{Owner: subscription.Owner{Account: a, World: schema.Live}, Events: []schema.EventType{schema.EventQuotaWarning}},
-				{Owner: subscription.Owner{Account: a, World: schema.Sandbox}, Events: []schema.EventType{schema.EventPaymentSucceeded}},
+				{Owner: schema.Owner{Account: a, World: schema.Live}, Events: []schema.EventType{schema.EventQuotaWarning}},
+				{Owner: schema.Owner{Account: a, World: schema.Sandbox}, Events: []schema.EventType{schema.EventPaymentSucceeded}},
 			} {
 				spec.URL, spec.Secret = other.URL, secret
 				if _, _, err := o.book.Create(tx, spec, time.Now()); err != nil {
@@ -152,7 +152,7 @@ func TestWhatIsPausedWaitsAndComesLater(t *testing.T) {
 		id := o.subscribe(a, r.URL)
 		active := func(yes bool) {
 			o.update(func(tx *state.Tx) error {
-				_, _, err := o.book.Update(tx, subscription.Owner{Account: a, World: schema.Live}, id, subscription.Patch{Active: &yes}, time.Now())
+				_, _, err := o.book.Update(tx, schema.Owner{Account: a, World: schema.Live}, id, subscription.Patch{Active: &yes}, time.Now())
 				return err
 			})
 		}
@@ -216,7 +216,7 @@ func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
 		o.update(func(tx *state.Tx) error {
 			for i := range many {
 				spec := subscription.Spec{
-					Owner: subscription.Owner{Account: a, World: schema.Live}, URL: fmt.Sprintf("http://127.0.0.1:9/%d", i),
+					Owner: schema.Owner{Account: a, World: schema.Live}, URL: fmt.Sprintf("http://127.0.0.1:9/%d", i),
 					Events: []schema.EventType{schema.EventPaymentSucceeded}, Secret: secret,
 				}
 				if _, _, err := o.book.Create(tx, spec, time.Now()); err != nil {
@@ -327,7 +327,7 @@ func TestTheLightestAccountsComeFirst(t *testing.T) {
 			o.update(func(tx *state.Tx) error {
 				for range 500 {
 					spec := subscription.Spec{
-						Owner: subscription.Owner{Account: heavy, World: schema.Live}, URL: "http://127.0.0.1:9/",
+						Owner: schema.Owner{Account: heavy, World: schema.Live}, URL: "http://127.0.0.1:9/",
 						Events: []schema.EventType{schema.EventPaymentSucceeded}, Secret: secret,
 					}
 					if _, _, err := o.book.Create(tx, spec, time.Now()); err != nil {
@@ -372,7 +372,7 @@ func TestNothingIsSentThatNobodySignsFor(t *testing.T) {
 		o = open(t, db, nil, func(c *dispatch.Config) {
 			c.Sender = sender.New(sender.Config{Control: func(string, string, syscall.RawConn) error {
 				o.update(func(tx *state.Tx) error {
-					_, err := o.book.Delete(tx, subscription.Owner{Account: a, World: schema.Live}, id, time.Now())
+					_, err := o.book.Delete(tx, schema.Owner{Account: a, World: schema.Live}, id, time.Now())
 					return err
 				})
 				return o.book.Refresh(context.Background())

@@ -149,7 +149,7 @@ func (o *office) subscribe(account, url string) (id string) {
 	o.Helper()
 	o.update(func(tx *state.Tx) error {
 		made, _, err := o.book.Create(tx, subscription.Spec{
-			Owner: subscription.Owner{Account: account, World: schema.Live}, URL: url,
+			Owner: schema.Owner{Account: account, World: schema.Live}, URL: url,
 			Events: []schema.EventType{schema.EventPaymentSucceeded}, Secret: secret,
 		}, time.Now())
 		id = made.Webhook.ID

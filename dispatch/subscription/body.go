@@ -24,7 +24,7 @@ func (b *Book) specOf(c *api.Call) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	spec := Spec{Owner: ownerOf(c), Events: wanted.Events}
+	spec := Spec{Owner: c.Owner(), Events: wanted.Events}
 	var f faults
 	if wanted.URL == nil {
 		f.Add("url", "The url is missing: say where events are to be sent.")

@@ -43,7 +43,7 @@ func (p Patch) apply(r *record) (detail map[string]any) {
 
 // Delete ends a subscription of an owner for ever, and removes its secrets. A
 // *schema.Problem says that there is none.
-func (b *Book) Delete(tx *state.Tx, of Owner, id string, now time.Time) (account.Entry, error) {
+func (b *Book) Delete(tx *state.Tx, of schema.Owner, id string, now time.Time) (account.Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {
 		return account.Entry{}, err
@@ -81,7 +81,7 @@ func (n Rotation) check(f *faults) {
 //
 // Other instances sign with the new secret within 300 ms of the commit: whoever
 // tells anybody that it is in force waits for so long.
-func (b *Book) Rotate(tx *state.Tx, of Owner, id string, n Rotation, now time.Time) (Made, account.Entry, error) {
+func (b *Book) Rotate(tx *state.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, account.Entry, error) {
 	var f faults
 	if n.check(&f); len(f.Faults) > 0 {
 		return Made{}, account.Entry{}, f.Problem()
@@ -111,7 +111,7 @@ func (b *Book) Rotate(tx *state.Tx, of Owner, id string, n Rotation, now time.Ti
 
 // testable is the subscription that a test event goes to, and the event's type:
 // the first of the subscription when event is empty.
-func testable(tx *state.Tx, of Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
+func testable(tx *state.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {
 	case err != nil:

@@ -14,7 +14,7 @@ type edition struct {
 	next    *Snapshot
 	byID    draft[*Subscription]
 	byOwner [len(schema.Worlds)]draft[*holding]
-	changed map[Owner]*holding // the edition's own
+	changed map[schema.Owner]*holding // the edition's own
 	gone    []departed
 }
 
@@ -26,7 +26,7 @@ type departed struct {
 
 // editionOf begins with what a snapshot has; with nothing for nil.
 func editionOf(before *Snapshot) *edition {
-	e := &edition{next: &Snapshot{}, changed: map[Owner]*holding{}}
+	e := &edition{next: &Snapshot{}, changed: map[schema.Owner]*holding{}}
 	if before != nil {
 		*e.next = *before
 	}
@@ -70,7 +70,7 @@ func (e *edition) count(s *Subscription, n int) {
 
 // holding is the edition's own copy of what an owner has. It costs as much as
 // the owner has, and is made once.
-func (e *edition) holding(o Owner) *holding {
+func (e *edition) holding(o schema.Owner) *holding {
 	h := e.changed[o]
 	if h != nil {
 		return h

@@ -196,7 +196,7 @@ type tenant struct {
 }
 
 // of is the tenant in a world.
-func (a tenant) of(w schema.World) Owner { return Owner{a.id, w} }
+func (a tenant) of(w schema.World) schema.Owner { return schema.Owner{Account: a.id, World: w} }
 
 func addTenant(t testing.TB, db *state.DB, name string) tenant {
 	t.Helper()

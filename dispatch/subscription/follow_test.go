@@ -24,7 +24,7 @@ func ids(subs []*Subscription) []string {
 }
 
 // told are the ids of those that get an event.
-func (s *site) told(o Owner, event schema.EventType) []string {
+func (s *site) told(o schema.Owner, event schema.EventType) []string {
 	return ids(s.Snapshot().Matching(o.Account, o.World, event))
 }
 
@@ -49,13 +49,13 @@ func TestMatchingAreThoseThatWantTheEventInTheirWorld(t *testing.T) {
 		})
 		s.look()
 		for _, c := range []struct {
-			of    Owner
+			of    schema.Owner
 			event schema.EventType
 			want  []string
 		}{
 			{live, warned, []string{first, paused}}, {live, failed, []string{paused}}, {live, schema.EventQuotaExceeded, []string{}},
 			{sandbox, warned, []string{mock}}, {sandbox, failed, []string{}}, {other.of(schema.Live), warned, []string{theirs}},
-			{other.of(schema.Sandbox), warned, []string{}}, {Owner{Account: "acc_none"}, warned, []string{}}, {live, "no.such", []string{}},
+			{other.of(schema.Sandbox), warned, []string{}}, {schema.Owner{Account: "acc_none"}, warned, []string{}}, {live, "no.such", []string{}},
 		} {
 			slices.Sort(c.want)
 			if diff := cmp.Diff(c.want, s.told(c.of, c.event)); diff != "" {

@@ -27,7 +27,7 @@ func raise(tx *state.Tx) (revision int64, err error) {
 
 // Spec is a subscription that is asked for.
 type Spec struct {
-	Owner
+	schema.Owner
 	URL    string
 	Events []schema.EventType
 	Secret string // empty for one that is made
@@ -80,7 +80,7 @@ func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
 // room demands that an owner has fewer subscriptions than there may be.
-func room(tx *state.Tx, of Owner) error {
+func room(tx *state.Tx, of schema.Owner) error {
 	var n int64
 	err := tx.QueryRow(countThere, of.Account, of.World.String()).Scan(&n)
 	if err != nil {
@@ -115,7 +115,7 @@ type Patch struct {
 // Update changes a subscription. A *schema.Problem names what is wrong with the
 // change, or that there is no such subscription of the owner. When it is so
 // already, the entry is empty.
-func (b *Book) Update(tx *state.Tx, of Owner, id string, p Patch, now time.Time) (schema.Webhook, account.Entry, error) {
+func (b *Book) Update(tx *state.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, account.Entry, error) {
 	var f faults
 	if err := b.checkPatch(&f, &p); err != nil {
 		return schema.Webhook{}, account.Entry{}, err

@@ -20,7 +20,7 @@ import (
 
 // seed stores n subscriptions to one event by statements of many rows, and
 // returns their ids.
-func seed(t testing.TB, db *state.DB, n int, of func(i int) Owner, events string) (made []string) {
+func seed(t testing.TB, db *state.DB, n int, of func(i int) schema.Owner, events string) (made []string) {
 	t.Helper()
 	box := testBox(t)
 	do(t, db, func(tx *state.Tx) error {
@@ -62,7 +62,7 @@ func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
 		key := a.keys[schema.Live]
-		made := seed(t, s.DB, Most-1, func(int) Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
+		made := seed(t, s.DB, Most-1, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
 		s.look()
 		last := s.ask(key, "POST", "/v1/webhooks", body("", "")).want(t, "the last", 201)
 		s.ask(key, "POST", "/v1/webhooks", body("", "")).wantError(t, "one too many", 400, schema.InvalidRequest, "")
@@ -108,7 +108,7 @@ func (s *Snapshot) contents() map[string][]string {
 func TestTwoInstancesDoNotPassTheLimitTogether(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, here, there *site, a tenant) {
-		seed(t, here.DB, Most-2, func(int) Owner { return a.of(schema.Live) }, "quota.warning")
+		seed(t, here.DB, Most-2, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning")
 		results := make(chan int, 8)
 		for i := range 8 {
 			go func() {
@@ -222,8 +222,8 @@ func BenchmarkChange(b *testing.B) {
 			s := newSite(b, statetest.SQLite(b))
 			a, rest := addTenant(b, s.DB, "one"), addTenant(b, s.DB, "rest")
 			types := joinEvents(schema.EventTypes, " ")
-			id := seed(b, s.DB, max(size, 1), func(int) Owner { return a.of(schema.Live) }, types)[size/2]
-			seed(b, s.DB, 100_000-size, func(int) Owner { return rest.of(schema.Live) }, types)
+			id := seed(b, s.DB, max(size, 1), func(int) schema.Owner { return a.of(schema.Live) }, types)[size/2]
+			seed(b, s.DB, 100_000-size, func(int) schema.Owner { return rest.of(schema.Live) }, types)
 			began := time.Now()
 			s.look()
 			first := time.Since(began)
@@ -246,7 +246,7 @@ func BenchmarkChange(b *testing.B) {
 func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	s := newSite(b, statetest.SQLite(b))
 	a := addTenant(b, s.DB, "one")
-	mine := func(int) Owner { return a.of(schema.Live) }
+	mine := func(int) schema.Owner { return a.of(schema.Live) }
 	seed(b, s.DB, 100_000, mine, "quota.warning")
 	exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")

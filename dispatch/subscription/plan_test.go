@@ -36,7 +36,7 @@ func plan(t *testing.T, db *state.DB, query string, args ...any) string {
 func TestDeletedWebhooksAreNotWalked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
-		mine := func(int) Owner { return a.of(schema.Live) }
+		mine := func(int) schema.Owner { return a.of(schema.Live) }
 		seed(t, s.DB, 20_000, mine, "quota.warning")
 		exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
 		seed(t, s.DB, 100, mine, "quota.warning")

@@ -54,7 +54,7 @@ const idPrefix = "wh_"
 
 // recordOf returns a subscription of an owner. When there is none the error is a
 // *schema.Problem with not_found.
-func recordOf(q state.Querier, of Owner, id string) (*record, error) {
+func recordOf(q state.Querier, of schema.Owner, id string) (*record, error) {
 	if !schema.IsID(id) {
 		return nil, schema.NoWebhook("id")
 	}
@@ -73,6 +73,6 @@ const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
 
 // list returns at most limit subscriptions of an owner, the oldest first, and of
 // those only what comes after the id after; "" begins at the beginning.
-func list(q state.Querier, of Owner, after string, limit int) ([]*record, error) {
+func list(q state.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
 	return state.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

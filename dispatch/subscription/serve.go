@@ -35,8 +35,6 @@ func (b *Book) Routes() []api.Route {
 	}
 }
 
-func ownerOf(c *api.Call) Owner { return Owner{c.Account, c.World} }
-
 func idOf(c *api.Call) string { return mux.Vars(c.Request)["id"] }
 
 // changed makes a change and lets this instance know it before the reply does.
@@ -64,7 +62,7 @@ func (b *Book) list(c *api.Call) (api.Response, error) {
 	if err := f.Problem(); err != nil {
 		return api.Response{}, err
 	}
-	rows, err := list(b.DB.View(c.Context()), ownerOf(c), after, limit+1)
+	rows, err := list(b.DB.View(c.Context()), c.Owner(), after, limit+1)
 	if err != nil {
 		return api.Response{}, err
 	}
@@ -79,7 +77,7 @@ func (b *Book) get(c *api.Call) (api.Response, error) {
 	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
-	r, err := recordOf(b.DB.View(c.Context()), ownerOf(c), idOf(c))
+	r, err := recordOf(b.DB.View(c.Context()), c.Owner(), idOf(c))
 	if err != nil {
 		return api.Response{}, err
 	}
@@ -107,7 +105,7 @@ func (b *Book) patchOne(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	return b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
-		w, e, err := b.Update(tx, ownerOf(c), idOf(c), p, b.Now())
+		w, e, err := b.Update(tx, c.Owner(), idOf(c), p, b.Now())
 		return shown(http.StatusOK, Made{Webhook: w}), e, err
 	})
 }
@@ -118,7 +116,7 @@ func (b *Book) deleteOne(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	return b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
-		e, err := b.Delete(tx, ownerOf(c), idOf(c), b.Now())
+		e, err := b.Delete(tx, c.Owner(), idOf(c), b.Now())
 		return api.Response{Value: schema.WebhookDeleted{Status: schema.Success, ID: idOf(c), Deleted: true}}, e, err
 	})
 }
@@ -133,7 +131,7 @@ func (b *Book) rotate(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	resp, err := b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
-		made, e, err := b.Rotate(tx, ownerOf(c), idOf(c), wanted, b.Now())
+		made, e, err := b.Rotate(tx, c.Owner(), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
 	})
 	if err == nil { // also for a stored reply, which may come while the first is held back
@@ -149,7 +147,7 @@ func (b *Book) test(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	return b.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
-		r, event, err := testable(tx, ownerOf(c), idOf(c), wanted)
+		r, event, err := testable(tx, c.Owner(), idOf(c), wanted)
 		if err != nil {
 			return api.Response{}, account.Entry{}, err
 		}

@@ -67,13 +67,7 @@ func (s *Subscription) Secrets(now time.Time) []string {
 }
 
 // owner is whose subscription it is.
-func (s *Subscription) owner() Owner { return Owner{s.Account, s.World} }
-
-// Owner is an account in one of the worlds.
-type Owner struct {
-	Account string // id
-	World   schema.World
-}
+func (s *Subscription) owner() schema.Owner { return schema.Owner{Account: s.Account, World: s.World} }
 
 // Book holds every subscription in memory, and follows the store.
 type Book struct {

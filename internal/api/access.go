@@ -14,6 +14,9 @@ type Principal struct {
 	Key     string // id of the key, never the key itself
 }
 
+// Owner is whose things the key reaches.
+func (p Principal) Owner() schema.Owner { return schema.Owner{Account: p.Account, World: p.World} }
+
 // Access is the one door of the API. It is called by many goroutines at once.
 type Access interface {
 	// Admit decides by header, address and limits whether a call may go on to
