@@ -6,10 +6,13 @@
 package recharge
 
 import (
-	"context"
+	"fmt"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/seal"
@@ -42,18 +45,46 @@ type Events interface {
 // what is pending moves on while it runs.
 type Service struct {
 	Config
+
+	metrics *metrics
+	front   *frontMetrics
+	lines   []*line
+	token   string // what the tokens of this instance's leases begin with
+	leases  atomic.Uint64
+
+	mu       sync.Mutex
+	waiting  map[string]*waiter // by id of the recharge
+	stopped  bool               // no call begins any more
+	attempts sync.WaitGroup     // slots that are taken
 }
 
 // New returns a service in which nothing moves until Run. It fails when a metric is
-// registered already, or two connections of a world have one name.
+// registered already, two connections of a world have one name, or one has no
+// operator, no timeout or no room for a call.
 func New(c Config) (*Service, error) {
-	panic("not written yet")
-}
-
-// Run sends what is due, enquires about what is pending, and asks for refunds that
-// were wanted, until ctx ends; then it waits for the calls that are under way.
-func (s *Service) Run(ctx context.Context) error {
-	panic("not written yet")
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{Config: c, token: ulid.Make().String(), waiting: map[string]*waiter{}}
+	for i := range c.Connections {
+		l, err := newLine(c.Connections[i])
+		if err != nil {
+			return nil, err
+		}
+		if s.lineOf(l.World, l.Name) != nil {
+			return nil, fmt.Errorf("connecting %s: two connections have that name", l.Name)
+		}
+		s.lines = append(s.lines, l)
+	}
+	var err error
+	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
+		return nil, err
+	}
+	s.front, err = newFrontMetrics(c.Metrics)
+	return s, err
 }
 
 // Request is one recharge as it is asked for: its fields are checked, and no store or
@@ -106,30 +137,6 @@ type Record struct {
 	CreatedAt    time.Time
 	FinishedAt   time.Time // zero while pending
 	RefundedAt   time.Time // zero unless refunded
-}
-
-// Do makes a recharge of a request and waits for its outcome, for so long: what it
-// returns may be pending. Replayed says that the ref_id was used before for the same
-// thing; for another thing the error is duplicate_ref_id. Other refusals after which
-// nothing is recorded are *schema.Problem too. A request that is an item of a batch
-// is refused as duplicate_ref_id in both cases, unless the item itself has made it.
-func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
-	panic("not written yet")
-}
-
-// Settle acts on a provider's word on a recharge that came by itself, or in a file:
-// by compare-and-set, so that repeating it changes nothing. What contradicts an
-// outcome that is final raises an alarm and changes no state. By is who says so, for
-// the audit log. It is not_found for a reference that nobody has.
-func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
-	panic("not written yet")
-}
-
-// Refund asks the provider to take a recharge back that has gone through, and gives
-// its amount to the account when that is certain: at once, or later. Asked again it
-// returns how it stands. A *schema.Problem says why it cannot be.
-func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by Who) (Record, error) {
-	panic("not written yet")
 }
 
 // Who asked, for the audit log.

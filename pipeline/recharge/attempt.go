@@ -1,0 +1,172 @@
+package recharge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"vayu/internal/crash"
+	"vayu/schema"
+)
+
+// margin is how much longer a lease is than a call may take: for recording what
+// came of it, and for clocks that differ.
+const margin = 30 * time.Second
+
+// settleMost bounds the recording of an outcome: it is over before the lease is.
+const settleMost = margin - 5*time.Second
+
+// job is a recharge whose next call is to be made. It has a slot of the line.
+type job struct {
+	*line
+
+	rec   Record
+	call  call
+	lease lease
+	done  chan<- settled // gets what came of it; nil for nobody
+}
+
+// newLease is a lease for one call, with a token that no other has.
+func (s *Service) newLease(l *line) lease {
+	return lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Add(l.Timeout + margin)}
+}
+
+// carry makes the call of a job, and those that follow from it at once, and gives
+// its slot back.
+func (s *Service) carry(j job) {
+	ctx := context.Background() // whoever asked for the recharge may go: it goes on
+	var out settled
+	for going := true; going; {
+		out, going = s.advance(ctx, &j)
+	}
+	s.give(j.line, j.rec.Batch.Batch != "")
+	if j.done != nil {
+		j.done <- out
+	}
+}
+
+// advance makes one call and records what came of it. It is true when the job goes
+// on with another.
+func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool) {
+	if j.call == submit && !s.Now().Before(j.lease.until.Add(-j.Timeout)) {
+		// The call could end after the lease: whoever has the next one asks first.
+		s.metrics.overdue.Inc()
+		return settled{Record: j.rec}, false
+	}
+	w := s.ask(ctx, j)
+	if w.err == nil && w.Outcome == NotSubscriber && j.rec.redetects() {
+		w.onto = s.redetect(ctx, &j.rec, j.line)
+	}
+	limit, done := context.WithTimeout(ctx, settleMost)
+	out, err := s.settle(limit, &j.rec, &w, j.lease)
+	done()
+	s.metrics.records.Tell(ctx, err)
+	if err != nil { // the lease ends, and then it is looked at again
+		s.release(j, &w, false)
+		return settled{Record: j.rec}, false
+	}
+	s.release(j, &w, out.verdict == redirect)
+	j.rec = out.Record
+	switch {
+	case out.verdict == resend:
+		j.call, j.lease.until = submit, out.due
+		return out, true
+	case out.verdict == redirect && w.onto.lease.token != "":
+		j.line, j.call, j.lease = w.onto.line, submit, w.onto.lease
+		return out, true
+	case out.verdict == redirect:
+		s.due(w.onto.line, out.due)
+	case !out.due.IsZero():
+		s.due(j.line, out.due)
+	}
+	return out, false
+}
+
+// release gives back the slot that is not needed of the two that a redirection may
+// have: the old one when the job goes on with the new one.
+func (s *Service) release(j *job, w *word, redirected bool) {
+	if w.onto == nil || w.onto.lease.token == "" || w.onto.line == j.line {
+		return
+	}
+	unneeded := w.onto.line
+	if redirected {
+		unneeded = j.line
+	}
+	s.give(unneeded, j.rec.Batch.Batch != "")
+}
+
+// errOutcome is for an answer that is none of those that there are.
+var errOutcome = errors.New("the provider's answer is none that there is")
+
+// ask makes the call of a job.
+func (s *Service) ask(ctx context.Context, j *job) word {
+	w := word{call: j.call, reference: j.rec.Reference, asked: s.Now(), by: actor}
+	limit, done := context.WithTimeout(ctx, j.Timeout)
+	defer done()
+	if j.call == submit {
+		crash.Point(crash.RechargeSending)
+	}
+	began := time.Now()
+	w.Answer, w.err = s.guarded(limit, j)
+	if w.err == nil && (w.Outcome < Pending || w.Outcome > Reversed) {
+		w.err = fmt.Errorf("%w: %d", errOutcome, w.Outcome)
+	}
+	s.metrics.called(j.line, j.call.String(), resultOf(&w), time.Since(began))
+	if w.err != nil {
+		s.Log.Warn("a provider gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
+			"transaction", j.rec.ID, "error", w.err)
+	}
+	crash.Point(answered[j.call])
+	return w
+}
+
+// actor is who tells an outcome, for the audit log.
+const actor = "operator"
+
+// answered are the moments after calls.
+var answered = [...]string{submit: crash.RechargeAnswered, enquire: crash.RechargeEnquired, reverse: crash.RefundAnswered}
+
+// guarded makes a call, and takes a panic in it for an answer that did not come.
+func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.Error("a provider's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p, "stack", string(debug.Stack()))
+			a, err = Answer{}, errPanic
+		}
+	}()
+	o := orderOf(&j.rec)
+	switch {
+	case j.call == submit:
+		return j.Operator.Submit(ctx, o)
+	case j.call == enquire:
+		return j.Operator.Enquire(ctx, o)
+	case j.Reverser == nil: // it had one when the refund was asked for
+		return Answer{Outcome: Failed}, nil
+	default:
+		return j.Reverser.Reverse(ctx, o)
+	}
+}
+
+// orderOf is a recharge as its provider is asked for it.
+func orderOf(r *Record) Order {
+	return Order{
+		Reference: r.Reference, Type: r.Type, Number: r.Number, Operator: r.Operator, Circle: r.Circle, Amount: r.Amount,
+		CreatedAt: r.CreatedAt, ProviderRef: r.ProviderRef,
+	}
+}
+
+// nextCall is what a recharge that is due needs. First says that it was not sent
+// before the lease under which it is now.
+func nextCall(r *Record, first bool) call {
+	switch {
+	case r.State == schema.RechargePending && first:
+		return submit
+	case r.State == schema.RechargeSuccess && r.RefundID != "":
+		return reverse
+	default:
+		return enquire
+	}
+}

@@ -1,0 +1,235 @@
+package recharge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vayu/internal/account"
+	"vayu/internal/crash"
+	"vayu/internal/state"
+	"vayu/pipeline/batch"
+	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/wallet"
+	"vayu/schema"
+)
+
+// Do makes a recharge of a request and waits for its outcome, for so long: what it
+// returns may be pending. Then recharge.pending is told; with no wait at all that is
+// left to the call, which tells it when it ends without an outcome. Do waits no
+// longer when the next look at the recharge is later than that.
+//
+// Replayed says that the ref_id was used before for the same thing; for another
+// thing the error is duplicate_ref_id. Other refusals after which nothing is recorded
+// are *schema.Problem too. A request that is an item of a batch is refused as
+// duplicate_ref_id in both cases, unless the item itself has made it.
+func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
+	if rec, found, err := s.before(ctx, &r); found || err != nil {
+		return rec, found, err
+	}
+	d, err := s.draft(ctx, &r)
+	if err != nil {
+		return Record{}, false, err
+	}
+	w := s.await(d.ID, wait)
+	defer s.forget(d.ID)
+	made, err := s.create(ctx, &r, d)
+	if errors.Is(err, errTaken) { // somebody else was faster with the ref_id, or it was begun before
+		rec, found, err := s.before(ctx, &r)
+		if err == nil && !found {
+			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
+		}
+		return rec, found, err
+	}
+	if err != nil || made.State != schema.RechargePending || wait <= 0 {
+		return made, false, err
+	}
+	return s.watch(ctx, made, w, wait), false, nil
+}
+
+// before is the recharge for which the ref_id of a request was used before.
+func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) {
+	rec, found, err := one(s.DB.View(ctx), selectByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
+	switch {
+	case err != nil || !found:
+		return Record{}, false, err
+	case r.Item != nil && rec.Batch == *r.Item:
+		return rec, true, nil
+	case r.Item == nil && rec.Type == r.Type && rec.Number == r.Number && rec.Asked == r.Asked && rec.Amount == r.Amount:
+		return rec, true, nil
+	}
+	text := "This ref_id was used before, for " + rec.ID + ", which is another recharge."
+	if r.Item != nil {
+		text = "This ref_id was used before, for " + rec.ID + "."
+	}
+	return Record{}, false, schema.Refuse(schema.DuplicateRefID, "ref_id", text)
+}
+
+// draft is a recharge before it is stored.
+type draft struct {
+	Record
+
+	line  *line // by which it goes; nil when it has failed already
+	lease lease // of the slot that it has; none when it has to wait
+}
+
+// draft finds out what becomes of a request, and takes a slot for it when there is
+// one. A *schema.Problem says why nothing does.
+func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
+	d := &draft{Record: Record{
+		Owner: r.Owner, RefID: r.RefID, State: schema.RechargePending, Type: r.Type, Number: r.Number, Asked: r.Asked, Operator: r.Asked, Amount: r.Amount,
+	}}
+	if r.Item != nil {
+		d.Batch = *r.Item
+	}
+	if r.Valid {
+		if err := s.place(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	now := whole(s.Now()) // after a lookup that may have taken seconds
+	d.ID, d.CreatedAt = newID(now), now
+	if d.line == nil {
+		d.failed(schema.InvalidNumber)
+		return d, nil
+	}
+	d.Provider, d.Reference = d.line.Name, d.ID
+	if s.take(d.line, r.Item != nil) {
+		d.lease, d.Sent, d.SentAt = s.newLease(d.line), true, now
+	}
+	return d, nil
+}
+
+// place finds out by whom a recharge is carried out.
+func (s *Service) place(ctx context.Context, d *draft) error {
+	switch {
+	case d.Asked != "":
+		if d.Type == schema.Prepaid {
+			_, d.Circle, _ = numbering.Series(d.Number)
+		}
+	case d.Type != schema.Prepaid:
+		return errNotDetected
+	default:
+		sub, source, err := s.Detect(ctx, d.Owner.World, d.Number)
+		if err != nil {
+			return err
+		}
+		d.Operator, d.Circle, d.Detection = sub.Operator, sub.Circle, source
+	}
+	l, available := s.route(d.Owner.World, d.Operator)
+	if !available {
+		return errUnavailable
+	}
+	d.line = l
+	return nil
+}
+
+var (
+	errNotDetected = schema.Refuse(schema.OperatorNotDetected, "operator", "The operator of this number could not be found out. Please name it.")
+	errUnavailable = schema.Refuse(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
+)
+
+// failed makes a recharge one that has failed before anybody was asked.
+func (d *draft) failed(code schema.Code) {
+	d.State, d.ErrorCode, d.ErrorMessage, d.FinishedAt = schema.RechargeFailed, code, failureText(code), d.CreatedAt
+	d.Provider, d.Reference, d.Sent, d.SentAt = "", "", false, time.Time{}
+}
+
+// errTaken says that there is a recharge already for what was asked.
+var errTaken = errors.New("it was recorded before")
+
+// create stores a recharge with its amount set aside, and has it sent.
+func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
+	var made draft
+	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+		made = *d
+		return s.insert(tx, r, &made)
+	})
+	pending := err == nil && made.State == schema.RechargePending
+	if d.lease.token != "" && !pending {
+		s.give(d.line, r.Item != nil)
+	}
+	switch {
+	case err != nil:
+		return Record{}, err
+	case !pending:
+		s.metrics.finished(&made.Record)
+		return made.Record, nil
+	}
+	crash.Point(crash.RechargeCreated)
+	if d.lease.token == "" {
+		s.due(d.line, made.CreatedAt)
+		return made.Record, nil
+	}
+	go s.carry(job{line: d.line, rec: made.Record, call: submit, lease: d.lease})
+	return made.Record, nil
+}
+
+const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference,
+		provider_ref, sent, sent_at, tries, due_at, token, told_pending, error_code, error_message, alarm, refund_id, refund_reason,
+		batch_id, batch_index, created_at, finished_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '', $15, $16, 0, $17, $18, 0, $19, $20, '', '', '', $21, $22, $23, $24)
+	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
+
+// insert stores a recharge with all that belongs to it.
+func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
+	if r.Item != nil {
+		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
+		if err != nil {
+			return err
+		}
+		if !begun {
+			return errTaken
+		}
+	}
+	now := d.CreatedAt
+	if d.State == schema.RechargePending {
+		enough, err := wallet.Reserve(tx, now, d.Owner, d.ID, d.Amount)
+		if err != nil {
+			return err
+		}
+		if !enough {
+			d.failed(schema.InsufficientBalance)
+		}
+	}
+	due := time.Time{}
+	switch {
+	case d.State != schema.RechargePending:
+		d.lease = lease{}
+	case d.lease.token != "":
+		due = d.lease.until
+	default:
+		due = now
+	}
+	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.Asked, d.Operator,
+		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, flag(d.Sent), micros(d.SentAt), micros(due), d.lease.token,
+		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), micros(d.FinishedAt))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errTaken
+	}
+	return s.accompany(tx, r, &d.Record)
+}
+
+// accompany stores what goes with a new recharge: the row of the audit log and, when
+// it has failed at once, its event and its place in its batch.
+func (s *Service) accompany(tx *state.Tx, r *Request, rec *Record) error {
+	action := "recharge.create"
+	detail := map[string]any{"amount": rec.Amount, "operator": carrier(rec), "ref_id": rec.RefID}
+	if rec.State == schema.RechargeFailed {
+		if err := s.append(tx, rec); err != nil {
+			return err
+		}
+		action, detail["code"] = "recharge.failed", rec.ErrorCode
+	}
+	err := account.Audit(tx, rec.CreatedAt, account.Entry{
+		Account: rec.Owner.Account, World: rec.Owner.World, Actor: r.By.Key, Action: action, Subject: rec.ID,
+		Request: r.By.Request, Client: r.By.Client, Detail: detail,
+	})
+	if err != nil || rec.State != schema.RechargeFailed {
+		return err
+	}
+	return finishItem(tx, rec.CreatedAt, rec)
+}

@@ -1,0 +1,97 @@
+package recharge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/pipeline/recharge/numbering"
+	"vayu/schema"
+)
+
+// Where an operator is known from: the column detection.
+const (
+	sourceLookup = "lookup"
+	sourceSeries = "series"
+)
+
+// detectMost is how long providers are asked whose a number is: a reply comes
+// within a second when one of them is well, and soon when none is.
+const detectMost = 2 * time.Second
+
+// Detect finds out whose a mobile number is: from the providers, who know ported
+// numbers, and then from whom its series was given to first. Source is lookup or
+// series; the error is operator_not_detected when neither knows.
+func (s *Service) Detect(ctx context.Context, world schema.World, number string) (sub Subscriber, source string, err error) {
+	if sub, ok := s.lookup(ctx, world, number); ok {
+		return sub, sourceLookup, nil
+	}
+	if operator, circle, ok := numbering.Series(number); ok {
+		return Subscriber{operator, circle}, sourceSeries, nil
+	}
+	return Subscriber{}, "", errNotDetected
+}
+
+// lookup asks the providers of a world whose a number is, one after the other until
+// one knows.
+func (s *Service) lookup(ctx context.Context, world schema.World, number string) (Subscriber, bool) {
+	limit, done := context.WithTimeout(ctx, detectMost)
+	defer done()
+	for _, l := range s.lines {
+		if l.World != world || l.Directory == nil || !l.available() {
+			continue
+		}
+		began := time.Now()
+		sub, err := guardedDetect(limit, l.Directory, number)
+		result := "known"
+		switch {
+		case err != nil:
+			result = resultOf(&word{err: err})
+			s.Log.WarnContext(ctx, "a number could not be looked up", "provider", l.Name, "world", world.String(), "error", err)
+		case sub.Operator == "":
+			result = "unknown"
+		}
+		s.metrics.called(l, "detect", result, time.Since(began))
+		if result == "known" {
+			return sub, true
+		}
+		if limit.Err() != nil {
+			break
+		}
+	}
+	return Subscriber{}, false
+}
+
+// errPanic is what a call that panicked ended with.
+var errPanic = errors.New("the provider's code panicked")
+
+func guardedDetect(ctx context.Context, d Directory, number string) (sub Subscriber, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errPanic, p)
+		}
+	}()
+	sub, err = d.Detect(ctx, number)
+	sub.Operator, sub.Circle = clean(sub.Operator), clean(sub.Circle)
+	return sub, err
+}
+
+// redetect looks once for the operator that a number belongs to, when the one that
+// was detected says that it is not his. It takes a slot there, which is given back
+// unless the recharge is redirected; nil when there is no other operator.
+func (s *Service) redetect(ctx context.Context, r *Record, own *line) *onto {
+	sub, ok := s.lookup(ctx, r.Owner.World, r.Number)
+	if !ok || sub.Operator == r.Operator {
+		return nil
+	}
+	l, available := s.route(r.Owner.World, sub.Operator)
+	if l == nil {
+		return nil
+	}
+	to := &onto{line: l, subscriber: sub}
+	if available && (l == own || s.take(l, r.Batch.Batch != "")) {
+		to.lease = s.newLease(l)
+	}
+	return to
+}

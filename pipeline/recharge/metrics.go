@@ -1,0 +1,162 @@
+package recharge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/outage"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// metrics is what the service counts.
+type metrics struct {
+	outcomes *prometheus.CounterVec
+	alarms   *prometheus.CounterVec
+	calls    *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+	redirect prometheus.Counter
+	overdue  prometheus.Counter
+	failures *prometheus.CounterVec
+
+	// What may fail again and again, and is said once.
+	claims, records, counts *outage.Outage
+
+	// As of the last count.
+	pending, old [len(schema.Worlds)]atomic.Int64
+}
+
+func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	m := &metrics{
+		outcomes: counters("vayu_recharge_outcomes_total", "Recharges that have reached a final state, by who was asked; provider is empty for those that failed before.",
+			"world", "provider", "outcome"),
+		alarms: counters("vayu_recharge_alarms_total", "Providers that have contradicted a final state: late_success or late_failure.", "kind"),
+		calls:  counters("vayu_recharge_calls_total", "Calls of providers, by what they were asked and what they said.", "provider", "call", "result"),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vayu_recharge_call_seconds", Help: "What calls of providers took.",
+			Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
+		}, []string{"provider", "call"}),
+		redirect: counter("vayu_recharge_redetections_total", "Recharges that went on with another operator, because the first said that the number is not his."),
+		overdue:  counter("vayu_recharge_overdue_total", "Orders that were not sent because their lease was nearly over; they are asked about and sent later."),
+		failures: counters("vayu_recharge_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
+	}
+	trouble := func(doing, meanwhile string) *outage.Outage {
+		return outage.New(s.Log, "recharges: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
+	}
+	m.claims = trouble("claim", "what is due waits")
+	m.records = trouble("record", "outcomes are asked for again later")
+	m.counts = trouble("count", "gauges stay as they were")
+	for _, kind := range [...]string{alarmLateSuccess, alarmLateFailure} { // a rate of a series that begins with its first alarm misses it
+		m.alarms.WithLabelValues(kind)
+	}
+	if reg == nil {
+		return m, nil
+	}
+	all := []prometheus.Collector{m.outcomes, m.alarms, m.calls, m.took, m.redirect, m.overdue, m.failures}
+	for _, world := range schema.Worlds {
+		gauge := func(name, help string, of *atomic.Int64) {
+			all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
+			}, func() float64 { return float64(of.Load()) }))
+		}
+		gauge("vayu_recharge_pending", "Recharges that are pending, as of the last count, which is at most a minute old.", &m.pending[world])
+		gauge("vayu_recharge_pending_old", "Recharges that have been pending for more than 24 hours, as of the last count.", &m.old[world])
+	}
+	for _, c := range all {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics of recharges: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// called counts a call.
+func (m *metrics) called(l *line, call, result string, took time.Duration) {
+	m.calls.WithLabelValues(l.Name, call, result).Inc()
+	m.took.WithLabelValues(l.Name, call).Observe(took.Seconds())
+}
+
+// finished counts a recharge that has reached a final state.
+func (m *metrics) finished(r *Record) {
+	m.outcomes.WithLabelValues(r.Owner.World.String(), r.Provider, string(r.State)).Inc()
+}
+
+// resultOf is what metrics call a word.
+func resultOf(w *word) string {
+	switch {
+	case w.err == nil:
+		return w.Outcome.String()
+	case errors.Is(w.err, ErrNotSent):
+		return "not_sent"
+	case errors.Is(w.err, errPanic):
+		return "panic"
+	case errors.Is(w.err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "error"
+}
+
+// count counts and logs what a word has made of a recharge.
+func (s *Service) count(out *settled, w *word) {
+	r := &out.Record
+	switch out.verdict {
+	case succeed, fail, refund:
+		s.metrics.finished(r)
+	case redirect:
+		s.metrics.redirect.Inc()
+		s.Log.Info("a recharge goes on with another operator", "transaction", r.ID, "operator", r.Operator, "provider", r.Provider)
+	case refuse:
+		s.Log.Warn("a provider refuses a refund", "transaction", r.ID, "provider", r.Provider)
+	case lateSuccess, lateFailure:
+		s.metrics.alarms.WithLabelValues(r.Alarm).Inc()
+		s.Log.Error("a provider contradicts a final state; it is left as it is, and needs somebody to look into it",
+			"alarm", r.Alarm, "transaction", r.ID, "state", string(r.State), "said", w.Outcome.String(), "provider", r.Provider, "reference", w.reference, "by", w.by)
+	}
+}
+
+// oldAge is how long a recharge is pending before it is listed for reconciliation
+// (CONTRACT 4).
+const oldAge = 24 * time.Hour
+
+// watchPending counts what is pending, until ctx ends.
+func (s *Service) watchPending(ctx context.Context) {
+	for {
+		s.metrics.counts.Tell(ctx, s.countPending(ctx))
+		if !sleep(ctx, countEvery) {
+			return
+		}
+	}
+}
+
+// countPending counts what is pending, along its index: an id says when it was made.
+func (s *Service) countPending(ctx context.Context) error {
+	var pending, old [len(schema.Worlds)]int64
+	before, _ := firstID(s.Now().Add(-oldAge).UnixMicro())
+	err := state.Each(s.DB.View(ctx), func(row state.Scanner) error {
+		var mode string
+		var all, aged int64
+		err := row.Scan(&mode, &all, &aged)
+		world := schema.WorldOf(mode)
+		pending[world], old[world] = all, aged
+		return err
+	}, "SELECT mode, count(*), count(CASE WHEN id < $1 THEN 1 END) FROM recharge WHERE state = 'pending' GROUP BY mode", before)
+	if err != nil {
+		return err
+	}
+	for world := range pending {
+		s.metrics.pending[world].Store(pending[world])
+		s.metrics.old[world].Store(old[world])
+	}
+	return nil
+}

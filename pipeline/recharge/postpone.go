@@ -1,0 +1,93 @@
+package recharge
+
+import (
+	"time"
+
+	"vayu/schema"
+)
+
+const postponeRow = `UPDATE recharge SET tries = tries + 1, due_at = $4, token = '', provider_ref = $5
+	WHERE id = $1 AND token = $2 AND state = $3`
+
+// postpone has a recharge looked at again later, and tells once that it is pending.
+// Who has lost his lease leaves that to whoever has it.
+func (st *settling) postpone() error {
+	r := &st.out.Record
+	due := nextLook(r, st.word, st.resendAfter(), st.now)
+	st.learn()
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.token, string(r.State), micros(due), r.ProviderRef)
+	if err != nil || n == 0 {
+		return err
+	}
+	r.Tries++
+	st.out.due = due
+	if r.State != schema.RechargePending || r.ToldPending {
+		return nil
+	}
+	n, err = st.tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND told_pending = 0", r.ID)
+	if err != nil || n == 0 {
+		return err
+	}
+	r.ToldPending, st.out.told = true, true
+	return st.append(st.tx, r)
+}
+
+// renew begins a lease anew, for sending an order again. Who has lost his does not.
+func (st *settling) renew() error {
+	r := &st.out.Record
+	st.out.verdict = rest
+	l := st.lineOf(r.Owner.World, r.Provider)
+	if l == nil {
+		return nil
+	}
+	until := st.now.Add(l.Timeout + margin)
+	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
+		r.ID, st.lease.token, st.now.UnixMicro(), until.UnixMicro())
+	if err == nil && n == 1 {
+		r.SentAt, st.out.due, st.out.verdict = whole(st.now), until, resend
+	}
+	return err
+}
+
+const redirectRow = `UPDATE recharge SET operator = $3, circle = $4, detection = 'lookup', provider = $5, reference = $6, provider_ref = '',
+		sent = $7, sent_at = $8, due_at = $9, token = $10, tries = 0
+	WHERE id = $1 AND reference = $2 AND state = 'pending'`
+
+// redirect goes on with the operator that the number belongs to, under another
+// reference: it is another order.
+func (st *settling) redirect() (bool, error) {
+	r, onto := &st.out.Record, st.word.onto
+	was, due, sentAt := *r, st.now, time.Time{}
+	if onto.lease.token != "" {
+		due, sentAt = onto.lease.until, whole(st.now)
+	}
+	r.Operator, r.Circle, r.Detection = onto.subscriber.Operator, onto.subscriber.Circle, sourceLookup
+	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+secondOrder, ""
+	r.Sent, r.SentAt, r.Tries = !sentAt.IsZero(), sentAt, 0
+	n, err := st.tx.Exec(redirectRow, r.ID, was.Reference, r.Operator, r.Circle, r.Provider, r.Reference,
+		flag(r.Sent), micros(sentAt), micros(due), onto.lease.token)
+	if err != nil || n == 0 {
+		*r = was
+		return false, err
+	}
+	st.out.due, st.out.from = due, was.Provider
+	return true, st.audit("recharge.redirected", map[string]any{"from": was.Operator})
+}
+
+// leave gives a lease up. A provider that wants to be asked again is, also when the
+// lease was over because it has spoken by itself meanwhile.
+func (st *settling) leave() error {
+	token, due := st.lease.token, st.word.after(st.now)
+	if token == "" {
+		if due.IsZero() {
+			return nil
+		}
+		token = "-" // nobody's
+	}
+	n, err := st.tx.Exec("UPDATE recharge SET due_at = $3, token = '' WHERE id = $1 AND state <> 'pending' AND (token = $2 OR due_at IS NULL)",
+		st.out.ID, token, micros(due))
+	if n == 1 {
+		st.out.due = due
+	}
+	return err
+}

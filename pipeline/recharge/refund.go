@@ -1,0 +1,104 @@
+package recharge
+
+import (
+	"context"
+	"fmt"
+
+	"vayu/internal/account"
+	"vayu/internal/crash"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Refund asks the provider to take a recharge back that has gone through, and gives
+// its amount to the account when that is certain: at once, or later. Asked again it
+// returns how it stands. A *schema.Problem says why it cannot be. It waits for the
+// provider as long as ctx lasts, and at most for one call.
+func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by Who) (Record, error) {
+	r, err := s.Find(ctx, o, id)
+	if err != nil {
+		return Record{}, err
+	}
+	l := s.lineOf(o.World, r.Provider)
+	if err := refundable(&r, l); err != nil || r.State == schema.RechargeRefunded || r.RefundID != "" {
+		return r, err
+	}
+	done := make(chan settled, 1)
+	j := job{line: l, call: reverse, done: done}
+	slot := s.take(l, r.Batch.Batch != "")
+	if slot {
+		j.lease = s.newLease(l)
+	}
+	r, wanted, err := s.want(ctx, &r, reason, j.lease, by)
+	if err != nil || !wanted {
+		if slot {
+			s.give(l, r.Batch.Batch != "")
+		}
+		return r, err
+	}
+	crash.Point(crash.RefundWanted)
+	if !slot {
+		s.due(l, s.Now())
+		return r, nil
+	}
+	j.rec = r
+	go s.carry(j)
+	select {
+	case out := <-done:
+		if out.verdict == refuse {
+			return Record{}, schema.Refuse(schema.InvalidRequest, "id", "The operator refuses to take this recharge back.")
+		}
+		return out.Record, nil
+	case <-ctx.Done():
+		return r, nil // it goes on without whoever has asked
+	}
+}
+
+// refundable says why a recharge cannot be refunded; nil when it can, or is.
+func refundable(r *Record, l *line) error {
+	switch {
+	case r.State == schema.RechargePending:
+		return schema.Refuse(schema.InvalidRequest, "id", "This recharge is pending: nothing was charged yet.")
+	case r.State == schema.RechargeFailed:
+		return schema.Refuse(schema.InvalidRequest, "id", "This recharge has failed: nothing was charged.")
+	case r.State == schema.RechargeSuccess && r.RefundID == "" && (l == nil || l.Reverser == nil):
+		return schema.Refuse(schema.Forbidden, "", "This operator takes nothing back on request; a recharge that he reverses by himself is refunded.")
+	}
+	return nil
+}
+
+const wantRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at = $4, token = $5, tries = 0
+	WHERE id = $1 AND state = 'success' AND refund_id = '' RETURNING ` + columns
+
+// want notes that a refund is wanted; false when it was before, or when the recharge
+// is refunded by now.
+func (s *Service) want(ctx context.Context, seen *Record, reason string, own lease, by Who) (r Record, wanted bool, err error) {
+	now := s.Now()
+	due, refund := now, newRefundID(now)
+	if own.token != "" {
+		due = own.until
+	}
+	r = *seen
+	err = s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+		found, ok, err := one(tx, wantRow, seen.ID, refund, reason, due.UnixMicro(), own.token)
+		if err != nil {
+			return err
+		}
+		wanted = ok
+		if !ok {
+			found, _, err = one(tx, selectByID, seen.ID)
+			r = found
+			return err
+		}
+		r = found
+		return account.Audit(tx, now, account.Entry{
+			Account: r.Owner.Account, World: r.Owner.World, Actor: by.Key, Action: "recharge.refund", Subject: r.ID,
+			Request: by.Request, Client: by.Client,
+			Detail: map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": reason},
+		})
+	})
+	if err != nil {
+		return *seen, false, fmt.Errorf("asking for the refund of %s: %w", seen.ID, err)
+	}
+	return r, wanted, nil
+}

@@ -1,0 +1,66 @@
+package recharge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"vayu/schema"
+)
+
+// Settle acts on a provider's word on a recharge that came by itself, or in a file:
+// by compare-and-set, so that repeating it changes nothing. What contradicts an
+// outcome that is final raises an alarm and changes no state. By is who says so, for
+// the audit log. It is not_found for a reference that nobody has.
+func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
+	if a.Outcome < Pending || a.Outcome > Reversed {
+		return Record{}, fmt.Errorf("settling %q: %w: %d", reference, errOutcome, a.Outcome)
+	}
+	r, err := s.byReference(ctx, world, provider, reference)
+	if err != nil {
+		return Record{}, err
+	}
+	w := word{Answer: a, call: told, reference: reference, asked: s.Now(), by: by}
+	if a.Outcome == NotSubscriber && r.redetects() && r.Reference == reference {
+		w.onto = s.redetect(ctx, &r, nil)
+	}
+	out, err := s.settle(ctx, &r, &w, lease{})
+	if to := w.onto; to != nil {
+		switch going := err == nil && out.verdict == redirect; {
+		case to.lease.token == "" && going:
+			s.due(to.line, out.due)
+		case to.lease.token == "":
+		case going:
+			go s.carry(job{line: to.line, rec: out.Record, call: submit, lease: to.lease})
+		default:
+			s.give(to.line, r.Batch.Batch != "")
+		}
+	}
+	if err == nil && !out.due.IsZero() && out.verdict != redirect {
+		if l := s.lineOf(world, out.Provider); l != nil {
+			s.due(l, out.due)
+		}
+	}
+	return out.Record, err
+}
+
+// byReference finds the recharge that a provider calls by a reference: also one that
+// goes on under another since, or was never sent.
+func (s *Service) byReference(ctx context.Context, world schema.World, provider, reference string) (Record, error) {
+	if !schema.IsID(strings.TrimSuffix(reference, secondOrder)) {
+		return Record{}, errNoRecharge
+	}
+	view := s.DB.View(ctx)
+	r, found, err := one(view, selectByReference, world.String(), provider, reference)
+	if err != nil || found {
+		return r, err
+	}
+	r, found, err = one(view, selectByID, reference)
+	switch {
+	case err != nil:
+		return Record{}, err
+	case !found || r.Owner.World != world || r.Reference == reference:
+		return Record{}, errNoRecharge
+	}
+	return r, nil
+}
