@@ -110,9 +110,9 @@ func (s *Service) place(ctx context.Context, d *draft) error {
 	case d.Type != schema.Prepaid:
 		return errNotDetected
 	default:
-		sub, source, err := s.Detect(ctx, d.Owner.World, d.Number)
-		if err != nil {
-			return err
+		sub, source, ok := s.detect(ctx, d.Owner.World, d.Number)
+		if !ok {
+			return errNotDetected
 		}
 		d.Operator, d.Circle, d.Detection = sub.Operator, sub.Circle, source
 	}

@@ -20,17 +20,17 @@ const (
 // within a second when one of them is well, and soon when none is.
 const detectMost = 2 * time.Second
 
-// Detect finds out whose a mobile number is: from the providers, who know ported
-// numbers, and then from whom its series was given to first. Source is lookup or
-// series; the error is operator_not_detected when neither knows.
-func (s *Service) Detect(ctx context.Context, world schema.World, number string) (sub Subscriber, source string, err error) {
-	if sub, ok := s.lookup(ctx, world, number); ok {
-		return sub, sourceLookup, nil
+// detect finds out whose a mobile number is: from the providers, who know ported
+// numbers, and then from whom its series was given to first. Source says which; it
+// is not ok when neither knows.
+func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub Subscriber, source string, ok bool) {
+	if sub, ok = s.lookup(ctx, world, number); ok {
+		return sub, sourceLookup, true
 	}
 	if operator, circle, ok := numbering.Series(number); ok {
-		return Subscriber{operator, circle}, sourceSeries, nil
+		return Subscriber{operator, circle}, sourceSeries, true
 	}
-	return Subscriber{}, "", errNotDetected
+	return Subscriber{}, "", false
 }
 
 // lookup asks the providers of a world whose a number is, one after the other until
