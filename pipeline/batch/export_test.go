@@ -1,0 +1,52 @@
+package batch
+
+import (
+	"time"
+
+	"vayu/internal/api"
+)
+
+// Hurry makes a service's own pauses short, for tests in which they pass.
+func (s *Service) Hurry() {
+	for _, w := range s.workers {
+		w.pace.look, w.pace.pause, w.pace.pauseMost = 20*time.Millisecond, 5*time.Millisecond, 40*time.Millisecond
+	}
+}
+
+// Graceless ends records at once when the service stops.
+func (s *Service) Graceless() {
+	for _, w := range s.workers {
+		w.pace.grace = 0
+	}
+}
+
+// Lease is how long leases last.
+func (s *Service) Lease(d time.Duration) {
+	for _, w := range s.workers {
+		w.pace.lease = d
+	}
+}
+
+// Taken takes a body apart, and returns its ref_id and the records of each chunk.
+func (k *Kind) Taken(c *api.Call) (ref string, chunks [][][]byte, err error) {
+	want, err := k.read(c)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, p := range want.chunks {
+		one := &chunk{first: p.first, count: p.count, bytes: c.Body[p.from:p.to]}
+		all, err := one.records()
+		if err != nil {
+			return "", nil, err
+		}
+		var values [][]byte
+		for _, r := range all {
+			values = append(values, r.value)
+		}
+		chunks = append(chunks, values)
+	}
+	return want.ref, chunks, nil
+}
+
+// RefOf is the ref_id of a record.
+var RefOf = refOf

@@ -1,0 +1,295 @@
+package batch_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// path is that of the kind in tests: that of recharges, whose replies the contract
+// describes.
+const path = "/v1/recharge/batch"
+
+// shop is a kind that makes things: each record becomes a row of its own table, in
+// the transaction of Begin, and is finished in another. A record may say that its
+// thing fails, or that it is refused; what is no object is.
+type shop struct {
+	db  *state.DB
+	now func() time.Time
+	// before and between are called, when they are there, before a record is begun, and
+	// before it is finished. What they return is Do's.
+	before, between func(ctx context.Context, item batch.Item) error
+	finished        chan batch.Finished
+
+	mu    sync.Mutex
+	calls map[string]int // of Do, by batch and index
+}
+
+func newShop(db *state.DB, now func() time.Time) *shop {
+	return &shop{db: db, now: now, finished: make(chan batch.Finished, 100), calls: map[string]int{}}
+}
+
+// createThings makes the table, in the first life of a store.
+func createThings(tb testing.TB, db *state.DB) {
+	tb.Helper()
+	update(tb, db, func(tx *state.Tx) error {
+		_, err := tx.Exec("CREATE TABLE thing (id TEXT PRIMARY KEY, batch_id TEXT NOT NULL, place BIGINT NOT NULL, record BYTEA NOT NULL, state TEXT NOT NULL)")
+		return err
+	})
+}
+
+func (s *shop) kind(room int) batch.Kind {
+	return batch.Kind{
+		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path, Write: schema.RechargeWrite, Read: schema.RechargeRead,
+		Do: s.do, Show: s.show, Room: room,
+	}
+}
+
+// called is how often Do was called for a record.
+func (s *shop) called(id string, index int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[fmt.Sprint(id, index)]
+}
+
+func (s *shop) do(ctx context.Context, item batch.Item) error {
+	s.mu.Lock()
+	s.calls[fmt.Sprint(item.Batch, item.Index)]++
+	s.mu.Unlock()
+	if s.before != nil {
+		if err := s.before(ctx, item); err != nil {
+			return err
+		}
+	}
+	var wanted struct {
+		Do string `json:"do"`
+	}
+	if err := json.Unmarshal(item.Record, &wanted); err != nil || wanted.Do == "refuse" {
+		return s.end(ctx, func(tx *state.Tx) (*batch.Finished, error) {
+			return batch.Refuse(tx, s.now(), item, schema.Refuse(schema.InvalidAmount, "amount", "This amount is none."))
+		})
+	}
+	id := "txn_" + ulid.Make().String()
+	made := false
+	err := s.db.Update(ctx, func(tx *state.Tx) (err error) {
+		if made, err = batch.Begin(tx, item, id); err != nil || !made {
+			return err
+		}
+		_, err = tx.Exec("INSERT INTO thing (id, batch_id, place, record, state) VALUES ($1, $2, $3, $4, 'pending')", id, item.Batch, item.Index, item.Record)
+		return err
+	})
+	if err != nil || !made {
+		return err
+	}
+	if s.between != nil {
+		if err := s.between(ctx, item); err != nil {
+			return nil //nolint:nilerr // it is begun; it is finished later
+		}
+	}
+	return s.settle(ctx, id, item.Batch, item.Index, wanted.Do != "fail")
+}
+
+// settle finishes a thing, unless that was done before.
+func (s *shop) settle(ctx context.Context, id, batchID string, index int, ok bool) error {
+	return s.end(ctx, func(tx *state.Tx) (*batch.Finished, error) {
+		stands := "failed"
+		if ok {
+			stands = "success"
+		}
+		n, err := tx.Exec("UPDATE thing SET state = $2 WHERE id = $1 AND state = 'pending'", id, stands)
+		if err != nil || n == 0 {
+			return nil, err
+		}
+		return batch.Finish(tx, s.now(), batchID, index, ok)
+	})
+}
+
+// end makes a change, and tells of the batch that it has completed.
+func (s *shop) end(ctx context.Context, do func(*state.Tx) (*batch.Finished, error)) error {
+	var done *batch.Finished
+	err := s.db.Update(ctx, func(tx *state.Tx) (err error) {
+		done, err = do(tx)
+		return err
+	})
+	if err == nil && done != nil {
+		s.finished <- *done
+	}
+	return err
+}
+
+var selectThings = state.Group(0, "SELECT id, batch_id, state FROM thing WHERE id IN (", "?", ")")
+
+func (s *shop) show(q state.Querier, _ schema.Owner, subjects []string) (map[string]any, error) {
+	out := map[string]any{}
+	err := selectThings.Each(len(subjects), func(text string, from, to int) error {
+		var args []any
+		for _, id := range subjects[from:to] {
+			args = append(args, id)
+		}
+		return state.Each(q, func(row state.Scanner) error {
+			const at = "2026-11-21T06:00:00.000Z"
+			r := schema.Recharge{Operator: "Airtel", Amount: 19900, Message: "Said.", RefID: "ref", Mobile: "9000000001", Type: schema.Prepaid, CreatedAt: at}
+			if err := row.Scan(&r.TransactionID, &r.BatchID, &r.Status); err != nil {
+				return err
+			}
+			switch r.Status {
+			case schema.RechargeSuccess:
+				r.CompletedAt = at
+			case schema.RechargeFailed:
+				r.Error, r.FailedAt = schema.Refuse(schema.OperatorNetworkError, "", "No answer."), at
+			case schema.RechargePending, schema.RechargeRefunded:
+			}
+			out[r.TransactionID] = r
+			return nil
+		}, text, args...)
+	})
+	return out, err
+}
+
+// site is a service in front of a shop, and two accounts.
+type site struct {
+	*batch.Service
+	*shop
+
+	t     testing.TB
+	reg   *prometheus.Registry
+	clock accounttest.Clock
+	log   accounttest.Log
+	door  accounttest.Door
+	a, b  accounttest.Tenant
+}
+
+// eachStore runs a test on both engines, with what opens the test's store.
+func eachStore(t *testing.T, do func(t *testing.T, cfg state.Config)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		do(t, state.Config{Data: t.TempDir()})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		do(t, state.Config{DSN: statetest.PostgresDSN(t), Connections: 8})
+	})
+}
+
+// eachSite runs a test on both engines, with room for so many records.
+func eachSite(t *testing.T, room int, do func(t *testing.T, s *site)) {
+	t.Helper()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		createThings(t, db)
+		s := newSite(t, db, room)
+		s.a, s.b = accounttest.AddTenant(t, db, "a"), accounttest.AddTenant(t, db, "b")
+		s.open()
+		do(t, s)
+	})
+}
+
+// newSite is a service that does not run, without accounts.
+func newSite(tb testing.TB, db *state.DB, room int) *site {
+	tb.Helper()
+	s := &site{t: tb, reg: prometheus.NewRegistry()}
+	s.shop = newShop(db, s.clock.Now)
+	var err error
+	access := accounttest.Access(tb, db, s.clock.Now)
+	s.Service, err = batch.New(batch.Config{
+		DB: db, Box: accounttest.Box(tb), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
+		Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Hurry()
+	return s
+}
+
+// open makes its endpoints answer the accounts that there are.
+func (s *site) open() {
+	s.t.Helper()
+	s.door = accounttest.NewDoor(s.t, accounttest.Access(s.t, s.DB, s.clock.Now), s.Routes())
+}
+
+// run lets the service run, until stop is called or the test ends.
+func (s *site) run() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.t.Error(err)
+		}
+	})
+	s.t.Cleanup(stop)
+	return stop
+}
+
+// records are so many, the same each, as a body's array.
+func records(n int, record string) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(record+",", n), ",") + "]"
+}
+
+// post sends a batch of an account in the live world, and returns its id.
+func (s *site) post(of accounttest.Tenant, array string) string {
+	s.t.Helper()
+	return s.door.Ask(of.Keys[schema.Live], "POST", path, `{"recharges":`+array+`}`).Want(s.t, "a batch", 202).Said("batch_id")
+}
+
+// ask reads something of the first account in the live world.
+func (s *site) ask(target string, header ...string) accounttest.Reply {
+	s.t.Helper()
+	return s.door.Ask(s.a.Keys[schema.Live], "GET", target, "", header...)
+}
+
+// wait waits for a batch to be completed, and returns it.
+func (s *site) wait(id string) batch.Finished {
+	s.t.Helper()
+	for {
+		select {
+		case f := <-s.finished:
+			if f.ID == id {
+				return f
+			}
+		case <-time.After(time.Minute):
+			s.t.Fatalf("%s is not completed: %s", id, s.log.String())
+		}
+	}
+}
+
+// figure reads one of the service's metrics.
+func (s *site) figure(name string, labels ...string) float64 {
+	s.t.Helper()
+	return accounttest.Figure(s.t, s.reg, name, labels...)
+}
+
+func update(tb testing.TB, db *state.DB, do func(tx *state.Tx) error) {
+	tb.Helper()
+	if err := db.Update(context.Background(), do); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// one asks the store for one value.
+func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T) {
+	tb.Helper()
+	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
+		tb.Fatal(query, err)
+	}
+	return value
+}
+
+// errAway is what Do says when something is away.
+var errAway = errors.New("away")

@@ -1,0 +1,99 @@
+package batch_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// begunOnce demands that each record of a batch has become something exactly once,
+// and that nothing of it is left to do.
+func (s *site) begunOnce(id string, things, refused int) {
+	s.t.Helper()
+	got := map[string]int{}
+	for what, query := range map[string]string{
+		"things":  "SELECT COUNT(*) FROM thing WHERE batch_id = $1",
+		"places":  "SELECT COUNT(DISTINCT place) FROM thing WHERE batch_id = $1",
+		"refused": "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND subject = ''",
+		"begun":   "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND subject <> ''",
+		"open":    "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND outcome = 'begun'",
+		"chunks":  "SELECT COUNT(*) FROM batch_chunk WHERE batch_id = $1",
+		"moved":   "SELECT COUNT(*) FROM thing t JOIN batch_item i ON i.subject = t.id WHERE i.batch_id = $1 AND (t.batch_id <> i.batch_id OR t.place <> i.place)",
+	} {
+		got[what] = one[int](s.t, s.DB, query, id)
+	}
+	want := map[string]int{"things": things, "places": things, "refused": refused, "begun": things, "open": 0, "chunks": 0, "moved": 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.t.Errorf("%s (-want +got):\n%s", id, diff)
+	}
+}
+
+// mixed are n records: of each ten one is refused, one fails, and one is no object.
+func mixed(n int) (array string, want batch.Finished, refused int) {
+	all := make([]string, n)
+	for i := range all {
+		switch i % 10 {
+		case 1:
+			all[i] = fmt.Sprintf(`{"do":"refuse","ref_id":"ref %d"}`, i)
+			refused++
+		case 2:
+			all[i] = `{"do":"fail"}`
+			want.Failed++
+		case 3:
+			all[i] = []string{`"foo"`, "7", "[[]]", "true"}[i/10%4]
+			refused++
+		default:
+			all[i] = fmt.Sprintf("{ \"n\" : %d,\n\"do\":\"well\" }", i)
+			want.Successful++
+		}
+	}
+	want.Total = n
+	want.Failed += refused
+	return "[" + strings.Join(all, " ,\n") + "]", want, refused
+}
+
+// Every record of a batch becomes what it says, once, and its batch counts it.
+func TestEveryRecordIsDoneOnce(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 99, 100, 101, 1234} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			eachSite(t, 32, func(t *testing.T, s *site) {
+				array, want, refused := mixed(n)
+				id := s.post(s.a, array)
+				if got := s.ask(path + "/" + id).Want(t, "before", 200); got.Said("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
+					t.Errorf("before: %s", got.Text)
+				}
+				stop := s.run()
+				got := s.wait(id)
+				stop()
+				want.ID, want.Owner = id, s.a.In(schema.Live)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("finished (-want +got):\n%s", diff)
+				}
+				s.begunOnce(id, n-refused, refused)
+				for i := range n {
+					if got := s.called(id, i); got != 1 {
+						t.Errorf("record %d was done %d times", i, got)
+					}
+				}
+				shown := s.ask(path + "/" + id).Want(t, "after", 200)
+				if shown.Said("state") != "completed" || shown.At("successful") != float64(want.Successful) || shown.At("failed") != float64(want.Failed) ||
+					shown.At("done") != float64(n) || shown.Said("finished_at") == "" {
+					t.Errorf("after: %s", shown.Text)
+				}
+				if got := s.figure("vayu_batch_records_total", "kind", "recharge", "outcome", "done"); got != float64(n) {
+					t.Errorf("%v records are counted", got)
+				}
+				if got := s.figure("vayu_batch_under_way"); got != 0 {
+					t.Errorf("%v are under way", got)
+				}
+			})
+		})
+	}
+}
