@@ -1,0 +1,57 @@
+package recharge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"vayu/internal/state"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// BatchKind is how recharges come in batches. A record is the same as a body of
+// POST /v1/recharge.
+func (s *Service) BatchKind() batch.Kind {
+	return batch.Kind{
+		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
+		Write: schema.RechargeWrite, Read: schema.RechargeRead,
+		Do: s.doItem, Show: show, Room: s.BatchShare,
+	}
+}
+
+// doItem makes a recharge of a record, and waits for it as long as a reply would: so
+// a batch does not run ahead of operators that answer at once. A recharge that is
+// pending then goes on without it.
+func (s *Service) doItem(ctx context.Context, item batch.Item) error {
+	r, err := requestOf(item.Record)
+	if err == nil {
+		r.Owner = item.Owner
+		r.By = Who{Key: item.Key, Request: item.Request, Client: item.Client}
+		r.Item = &Place{Batch: item.Batch, Index: item.Index}
+		_, _, err = s.Do(ctx, r, defaultWait)
+	}
+	why, refused := errors.AsType[*schema.Problem](err)
+	if !refused || why.Code.Status() == http.StatusServiceUnavailable { // what is away will be back, and the record comes again
+		return err
+	}
+	return s.DB.Update(ctx, func(tx *state.Tx) error {
+		_, err := batch.Refuse(tx, s.Now(), item, why)
+		return err
+	})
+}
+
+// show renders recharges as replies about batches show them.
+func show(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error) {
+	found, err := records(q, subjects)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, len(found))
+	for id, r := range found {
+		if r.Owner == o {
+			out[id] = shown(&r)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,277 @@
+package recharge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/internal/api"
+	"vayu/pipeline/recharge/numbering"
+	"vayu/schema"
+)
+
+// Limits of what a body may hold.
+const (
+	// longestText is in characters. The longest alias of an operator has half of it,
+	// and no number is written with so many.
+	longestText = 64
+	// exactAmount is the largest amount in paise that every reader of JSON takes for
+	// what it is (RFC 7493, 2.2).
+	exactAmount schema.Paise = 1<<53 - 1
+	// CONTRACT 4: what is taken before it is known who the operator is.
+	leastAmount schema.Paise = 10_00
+	mostAmount  schema.Paise = 10_000_00
+)
+
+// auto asks for the operator to be detected.
+const auto = "auto"
+
+// asked is the body of POST /v1/recharge, or a record of a batch, with values that
+// nobody has looked at: what is wrong with each is told at once.
+type asked struct {
+	Mobile       jsontext.Value `json:"mobile"`
+	SubscriberID jsontext.Value `json:"subscriber_id"`
+	Operator     jsontext.Value `json:"operator"`
+	Amount       jsontext.Value `json:"amount"`
+	Type         jsontext.Value `json:"type"`
+	RefID        jsontext.Value `json:"ref_id"`
+}
+
+// requestOf reads a recharge as it was asked for, all but whose it is. The error is
+// a *schema.Problem that names every fault.
+func requestOf(body []byte) (Request, error) {
+	from, err := api.Decode[asked](&api.Call{Body: body})
+	if err != nil {
+		return Request{}, err
+	}
+	var f form
+	var r Request
+	f.number(&r, &from)
+	f.operator(&r, from.Operator)
+	f.amount(&r, from.Amount)
+	r.RefID = f.ref(from.RefID)
+	return r, f.problem()
+}
+
+// form is a body that is being read, and what is wrong with it.
+type form struct {
+	schema.Faults
+
+	// least and most are what the operator that was asked for takes; 0 when it is not
+	// known who that is.
+	least, most schema.Paise
+}
+
+// problem is the refusal. What cannot be understood goes before what is understood
+// and not to be had.
+func (f *form) problem() error {
+	slices.SortStableFunc(f.Faults, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
+	return f.Problem()
+}
+
+// there reports whether a body has a value; null is none.
+func there(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
+
+// required is there for what must be.
+func (f *form) required(field string, v jsontext.Value) bool {
+	if there(v) {
+		return true
+	}
+	f.Add(field, "The "+field+" is missing.")
+	return false
+}
+
+// words reads a value that is a text; "" when it is none, and that is noted.
+func (f *form) words(field string, v jsontext.Value) string {
+	text, ok := f.text(field, v)
+	if ok && (text == "" || utf8.RuneCountInString(text) > longestText || strings.ContainsFunc(text, unicode.IsControl)) {
+		f.Add(field, fmt.Sprintf("The %s has 1 to %d characters, and no control characters.", field, longestText))
+		return ""
+	}
+	return text
+}
+
+// text reads a value that is a text of any length.
+func (f *form) text(field string, v jsontext.Value) (text string, ok bool) {
+	if v.Kind() != jsontext.KindString {
+		f.Add(field, field+" must be text.")
+		return "", false
+	}
+	raw, err := jsontext.AppendUnquote(nil, v)
+	if err != nil {
+		f.Add(field, "The "+field+" cannot be read.")
+		return "", false
+	}
+	return string(raw), true
+}
+
+// number reads what is recharged: the type, and the number or the subscriber's id.
+func (f *form) number(r *Request, from *asked) {
+	var mobile, subscriber string
+	hasMobile, hasSubscriber := there(from.Mobile), there(from.SubscriberID)
+	if hasMobile {
+		mobile = f.words("mobile", from.Mobile)
+	}
+	if hasSubscriber {
+		subscriber = f.words("subscriber_id", from.SubscriberID)
+	}
+	if f.required("type", from.Type) {
+		r.Type = f.kind(from.Type)
+	}
+	switch {
+	case r.Type == schema.DTH && !hasMobile && !hasSubscriber:
+		f.Add("subscriber_id", "The subscriber_id is missing: a recharge of type dth needs it, or the same in mobile.")
+	case r.Type == schema.DTH:
+		r.Number, r.Valid = f.subscriber(mobile, subscriber)
+	case !hasMobile && (r.Type == schema.Prepaid || !hasSubscriber):
+		f.required("mobile", nil)
+	case r.Type == schema.Prepaid && hasSubscriber:
+		f.AddAs(schema.ConflictingParameters, "subscriber_id", "A subscriber_id belongs to the type dth; a recharge of type prepaid has a mobile.")
+	default:
+		r.Number = mobile
+		if digits, ok := numbering.Mobile(mobile); ok {
+			r.Number, r.Valid = digits, true
+		}
+	}
+}
+
+// kind reads the type.
+func (f *form) kind(v jsontext.Value) schema.RechargeType {
+	switch t := schema.RechargeType(f.words("type", v)); t {
+	case schema.Prepaid, schema.DTH:
+		return t
+	case "": // noted
+	default:
+		f.AddAs(schema.UnsupportedType, "type", noSuchType)
+	}
+	return ""
+}
+
+const noSuchType = "The types are prepaid and dth."
+
+// subscriber is the id of a DTH subscriber that either field may hold, as it came
+// when it is none.
+func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
+	first, ok := numbering.SubscriberID(mobile)
+	if !ok {
+		first = mobile
+	}
+	second, valid := numbering.SubscriberID(subscriber)
+	switch {
+	case subscriber == "":
+		return first, ok
+	case !valid:
+		second = subscriber
+	}
+	if mobile != "" && first != second {
+		f.AddAs(schema.ConflictingParameters, "subscriber_id", "The fields mobile and subscriber_id name two subscribers; send one of them.")
+	}
+	return second, valid
+}
+
+// operator reads who is to carry it out, and what he takes.
+func (f *form) operator(r *Request, v jsontext.Value) {
+	if !f.required("operator", v) {
+		return
+	}
+	switch text := f.words("operator", v); {
+	case text == "" || r.Type == "": // noted
+	case strings.EqualFold(strings.TrimSpace(text), auto):
+		f.least, f.most = leastAmount, mostAmount
+	default:
+		if found, ok := numbering.Find(r.Type, text); ok {
+			r.Asked, f.least, f.most = found.Name, found.Min, found.Max
+			return
+		}
+		f.AddAs(schema.UnknownOperator, "operator", unknownOperator(r.Type))
+	}
+}
+
+// unknownOperator says which operators there are of a type.
+func unknownOperator(t schema.RechargeType) string {
+	var names []string
+	for _, o := range numbering.Operators() {
+		if o.Type == t {
+			names = append(names, o.Name)
+		}
+	}
+	return fmt.Sprintf("There is no such operator of the type %s; there are %s, and auto.", t, strings.Join(names, ", "))
+}
+
+// amount reads how much it is, to the paisa, from the digits as they came.
+func (f *form) amount(r *Request, v jsontext.Value) {
+	const field = "amount"
+	if !f.required(field, v) {
+		return
+	}
+	if v.Kind() != jsontext.KindNumber {
+		f.Add(field, "amount must be a number.")
+		return
+	}
+	paise, err := schema.ParsePaise(string(v))
+	switch {
+	case err == nil && paise > 0 && paise <= exactAmount:
+		r.Amount = paise
+	case errors.Is(err, schema.ErrAmountPrecision):
+		f.AddAs(schema.InvalidAmount, field, "An amount has two decimals at most.")
+		return
+	case err == nil && paise <= 0:
+		f.AddAs(schema.InvalidAmount, field, "An amount is more than 0.")
+		return
+	default:
+		f.AddAs(schema.InvalidAmount, field, "The amount is out of range.")
+		return
+	}
+	if f.most > 0 && (paise < f.least || paise > f.most) {
+		who := r.Asked
+		if who == "" {
+			who = "a recharge"
+		}
+		f.AddAs(schema.AmountNotSupported, field, fmt.Sprintf("The amount for %s lies between %s and %s.", who, f.least.Rupees(), f.most.Rupees()))
+	}
+}
+
+// ref reads the client's reference.
+func (f *form) ref(v jsontext.Value) string {
+	const field = "ref_id"
+	if !f.required(field, v) {
+		return ""
+	}
+	text, ok := f.text(field, v)
+	if ok && !schema.IsRef(text) {
+		f.Add(field, "The ref_id has 1 to 255 characters, and no control characters.")
+		return ""
+	}
+	return text
+}
+
+// askedText is the reason of a refund for which the client gave none.
+const askedText = "The refund was asked for."
+
+// reasonOf reads the body of a refund, which may be left out.
+func reasonOf(c *api.Call) (string, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return "", err
+	}
+	from, err := api.DecodeOptional[struct {
+		Reason jsontext.Value `json:"reason"`
+	}](c)
+	if err != nil {
+		return "", err
+	}
+	if !there(from.Reason) {
+		return askedText, nil
+	}
+	var f form
+	text, ok := f.text("reason", from.Reason)
+	if ok && !schema.IsRef(text) {
+		f.Add("reason", "The reason has 1 to 255 characters, and no control characters.")
+	}
+	return text, f.problem()
+}

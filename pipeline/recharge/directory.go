@@ -1,0 +1,134 @@
+package recharge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"vayu/internal/api"
+	"vayu/pipeline/recharge/numbering"
+	"vayu/schema"
+)
+
+// operators answers GET /v1/operators.
+func (s *Service) operators(c *api.Call) (api.Response, error) {
+	params, err := api.Parameters(c.URL.RawQuery, "type")
+	if err != nil {
+		return api.Response{}, err
+	}
+	wanted := schema.RechargeType(params["type"])
+	if wanted != "" && wanted != schema.Prepaid && wanted != schema.DTH {
+		return api.Response{}, schema.Refuse(schema.UnsupportedType, "type", noSuchType)
+	}
+	reply := schema.Operators{Status: schema.Success, Data: []schema.OperatorEntry{}}
+	for _, o := range numbering.Operators() {
+		if wanted == "" || o.Type == wanted {
+			reply.Data = append(reply.Data, schema.OperatorEntry{
+				Name: o.Name, Type: o.Type, Aliases: o.Aliases, MinAmount: o.Min, MaxAmount: o.Max, Available: s.available(c.World, o.Name),
+			})
+		}
+	}
+	return api.Response{Value: reply}, nil
+}
+
+// available reports whether a recharge for an operator would be sent to somebody now.
+func (s *Service) available(w schema.World, operator string) bool {
+	_, ok := s.route(w, operator)
+	return ok
+}
+
+// detectOperator answers GET /v1/operators/detect.
+func (s *Service) detectOperator(c *api.Call) (api.Response, error) {
+	params, err := api.Parameters(c.URL.RawQuery, "mobile")
+	if err != nil {
+		return api.Response{}, err
+	}
+	text, given := params["mobile"]
+	if !given {
+		return api.Response{}, schema.Refuse(schema.InvalidRequest, "mobile", "The parameter mobile is missing.")
+	}
+	mobile, ok := numbering.Mobile(text)
+	if !ok {
+		return api.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.")
+	}
+	who, source, ok := s.detect(c.Context(), c.World, mobile)
+	if !ok {
+		return api.Response{}, schema.Refuse(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
+	}
+	return api.Response{Value: schema.Detected{
+		Status: schema.Success, Mobile: mobile, Operator: who.Operator, Circle: who.Circle, Detection: *detectionOf(source),
+	}}, nil
+}
+
+// plans answers GET /v1/plans.
+func (s *Service) plans(c *api.Call) (api.Response, error) {
+	params, err := api.Parameters(c.URL.RawQuery, "operator", "circle")
+	if err != nil {
+		return api.Response{}, err
+	}
+	operator, circle, err := placeOf(params)
+	if err != nil {
+		return api.Response{}, err
+	}
+	all, err := s.plansOf(c.Context(), c.World, operator, circle)
+	if err != nil {
+		return api.Response{}, err
+	}
+	if all == nil {
+		all = []schema.Plan{}
+	}
+	return api.Response{Value: schema.Plans{Status: schema.Success, Operator: operator, Circle: circle, Data: all}}, nil
+}
+
+// placeOf reads the operator and the circle that plans are asked for.
+func placeOf(params map[string]string) (operator, circle string, err error) {
+	var f form
+	text, given := params["operator"]
+	switch {
+	case !given:
+		f.Add("operator", "The parameter operator is missing.")
+	default:
+		found, ok := numbering.Find(schema.Prepaid, text)
+		if !ok {
+			found, ok = numbering.Find(schema.DTH, text)
+		}
+		if operator = found.Name; !ok {
+			f.AddAs(schema.UnknownOperator, "operator", "There is no such operator; GET /v1/operators lists them.")
+		}
+	}
+	if text, given = params["circle"]; given {
+		var ok bool
+		if circle, ok = numbering.Circle(text); !ok {
+			f.Add("circle", "There is no such circle; the circles are "+strings.Join(numbering.Circles(), ", ")+".")
+		}
+	}
+	return operator, circle, f.problem()
+}
+
+// plansOf asks the providers that serve an operator, until one knows its plans.
+func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle string) ([]schema.Plan, error) {
+	var away error
+	for _, c := range s.lines {
+		if c.World != w || c.Directory == nil || !c.serves(operator) {
+			continue
+		}
+		all, err := plansFrom(ctx, c, operator, circle)
+		if err == nil {
+			return all, nil
+		}
+		s.front.plansFailed.WithLabelValues(c.Name).Inc()
+		away = cmp.Or(away, err)
+	}
+	if away != nil {
+		return nil, fmt.Errorf("%w: asking for plans: %w", schema.Refuse(schema.OperatorUnavailable, "", "The plans of this operator cannot be had at the moment. Please try again."), away)
+	}
+	return nil, schema.Refuse(schema.NoData, "operator", "Nobody knows the plans of this operator.")
+}
+
+// plansFrom asks one provider.
+func plansFrom(ctx context.Context, c *line, operator, circle string) ([]schema.Plan, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	return c.Directory.Plans(ctx, operator, circle)
+}

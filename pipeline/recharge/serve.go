@@ -1,0 +1,99 @@
+package recharge
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// path is where recharges are found.
+const path = "/v1/recharge"
+
+// whoOf is who makes a call, for the audit log.
+func whoOf(c *api.Call) Who {
+	who := Who{Key: c.Key, Request: c.ID}
+	if c.Client.IsValid() {
+		who.Client = c.Client.String()
+	}
+	return who
+}
+
+// idOf is the recharge that a path names.
+func idOf(c *api.Call) string { return mux.Vars(c.Request)["id"] }
+
+// post answers POST /v1/recharge.
+func (s *Service) post(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	if len(c.Body) == 0 {
+		return api.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+	}
+	r, err := requestOf(c.Body)
+	if err != nil {
+		return api.Response{}, err
+	}
+	r.Owner, r.By = c.Owner(), whoOf(c)
+	rec, replayed, err := s.Do(c.Context(), r, waitOf(c.Header["Prefer"]))
+	if err != nil {
+		return api.Response{}, err
+	}
+	value := shown(&rec)
+	if value.Error != nil {
+		value.Error.RequestID = c.ID
+	}
+	resp := api.Response{Status: statusOf(&rec), Value: value, Replayed: replayed}
+	if resp.Status == http.StatusAccepted {
+		resp.Location = path + "/" + rec.ID
+	}
+	return resp, nil
+}
+
+// statusOf is the status of the reply to whoever asked for a recharge.
+func statusOf(r *Record) int {
+	switch r.State {
+	case schema.RechargePending:
+		return http.StatusAccepted
+	case schema.RechargeFailed:
+		return r.ErrorCode.Status()
+	default:
+		return http.StatusOK
+	}
+}
+
+// get answers GET /v1/recharge/{id}.
+func (s *Service) get(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	rec, err := s.Find(c.Context(), c.Owner(), idOf(c))
+	if err != nil {
+		return api.Response{}, err
+	}
+	return api.Response{Value: shown(&rec)}, nil
+}
+
+// postRefund answers POST /v1/recharge/{id}/refund.
+func (s *Service) postRefund(c *api.Call) (api.Response, error) {
+	reason, err := reasonOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	// The call of the provider may take as long as it is configured to, and the reply
+	// may not.
+	ctx, cancel := context.WithTimeout(c.Context(), longestWait)
+	defer cancel()
+	rec, err := s.Refund(ctx, c.Owner(), idOf(c), reason, whoOf(c))
+	if err != nil {
+		return api.Response{}, err
+	}
+	resp := api.Response{Status: http.StatusOK, Value: shown(&rec)}
+	if rec.State != schema.RechargeRefunded {
+		resp.Status, resp.Location = http.StatusAccepted, path+"/"+rec.ID
+	}
+	return resp, nil
+}
