@@ -132,3 +132,20 @@ func (p Paise) String() string {
 
 // MarshalJSON writes rupees as a number.
 func (p Paise) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
+
+// Rupees is an amount for people, grouped as in India: ₹199, ₹199.50, ₹12,34,567.
+func (p Paise) Rupees() string {
+	sign, rest := "", uint64(p)
+	if p < 0 {
+		sign, rest = "-", -rest
+	}
+	whole := strconv.FormatUint(rest/100, 10)
+	const last = 3 // digits; before them two by two
+	for at := len(whole) - last; at > 0; at -= 2 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	if cents := rest % 100; cents > 0 {
+		whole += "." + strconv.FormatUint(100+cents, 10)[1:]
+	}
+	return sign + "₹" + whole
+}

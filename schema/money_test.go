@@ -80,6 +80,18 @@ func TestPaiseString(t *testing.T) {
 	}
 }
 
+func TestRupees(t *testing.T) {
+	t.Parallel()
+	for paise, want := range map[Paise]string{
+		0: "₹0", 5: "₹0.05", 19900: "₹199", 19950: "₹199.50", 100000: "₹1,000", 12345600: "₹1,23,456", 123456705: "₹12,34,567.05",
+		-100000: "-₹1,000", math.MaxInt64: "₹92,23,37,20,36,85,47,758.07",
+	} {
+		if got := paise.Rupees(); got != want {
+			t.Errorf("%d paise: got %s, want %s", int64(paise), got, want)
+		}
+	}
+}
+
 // A large exponent costs no memory: only its size is looked at.
 func TestParsePaiseCost(t *testing.T) {
 	for _, text := range []string{"1e999999999", "1e-999999999", "1e2147483647", "0e999999999"} {

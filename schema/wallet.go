@@ -22,18 +22,49 @@ const (
 	PaymentFailed  PaymentState = "failed"
 )
 
+// PaymentStates is every state.
+var PaymentStates = []PaymentState{PaymentPending, PaymentSuccess, PaymentFailed}
+
+// PaymentMethod is how money comes into a wallet.
+type PaymentMethod string
+
+// The methods. UPI is what a payment has that names none.
+const (
+	UPI          PaymentMethod = "upi"
+	Card         PaymentMethod = "card"
+	NetBanking   PaymentMethod = "netbanking"
+	BankTransfer PaymentMethod = "bank_transfer"
+)
+
+// PaymentMethods is every method.
+var PaymentMethods = []PaymentMethod{UPI, Card, NetBanking, BankTransfer}
+
+// WalletTopup is the purpose of every payment so far.
+const WalletTopup = "wallet_topup"
+
 // Payment is a payment as replies show it and, once it is decided, as events tell
 // it (CONTRACT 4). Balance is what the wallet could spend right afterwards.
 type Payment struct {
-	PaymentID   string       `json:"payment_id"`
-	Amount      Paise        `json:"amount"`
-	Currency    string       `json:"currency"`
-	Method      string       `json:"method"`
-	Purpose     string       `json:"purpose"` // wallet_topup
-	Status      PaymentState `json:"status"`
-	RefID       *string      `json:"ref_id"`
-	Balance     *Paise       `json:"balance,omitempty"`
-	CreatedAt   string       `json:"created_at,omitempty"`   // replies only
-	CompletedAt string       `json:"completed_at,omitempty"` // once it is decided
-	Error       *Problem     `json:"error,omitempty"`
+	PaymentID   string        `json:"payment_id"`
+	Amount      Paise         `json:"amount"`
+	Currency    string        `json:"currency"`
+	Method      PaymentMethod `json:"method"`
+	Purpose     string        `json:"purpose"` // wallet_topup
+	Status      PaymentState  `json:"status"`
+	Message     string        `json:"message,omitempty"` // replies only
+	RefID       *string       `json:"ref_id"`
+	Balance     *Paise        `json:"balance,omitempty"`
+	CreatedAt   string        `json:"created_at,omitempty"`   // replies only
+	CompletedAt string        `json:"completed_at,omitempty"` // once it is decided
+	Error       *Problem      `json:"error,omitempty"`
+}
+
+// WalletEntry is a line of an account's statement: what something has changed of
+// what can be spent, and of what is set aside.
+type WalletEntry struct {
+	Subject   string `json:"subject"` // id of the recharge or payment
+	Kind      string `json:"kind"`    // topup, reserve, commit, release or refund
+	At        string `json:"at"`      // RFC 3339 in UTC, with microseconds
+	Available Paise  `json:"available"`
+	Held      Paise  `json:"held"`
 }

@@ -44,6 +44,7 @@ CREATE TABLE payment (
 	state        TEXT   NOT NULL CHECK (state IN ('pending', 'success', 'failed')),
 	error_code   TEXT   NOT NULL, -- of a failed one
 	note         TEXT   NOT NULL, -- of who decided it, such as a bank's reference
+	balance      BIGINT,          -- what could be spent once it was decided
 	created_at   BIGINT NOT NULL,
 	completed_at BIGINT,
 	UNIQUE (account_id, mode, ref_id)
@@ -92,7 +93,9 @@ CREATE TABLE recharge (
 	UNIQUE (account_id, mode, ref_id)
 );
 CREATE INDEX recharge_account ON recharge (account_id, mode, id);
-CREATE INDEX recharge_due ON recharge (mode, provider, due_at) WHERE due_at IS NOT NULL;
+-- Records of batches may have only some of the room of a provider, so they are found apart.
+CREATE INDEX recharge_due ON recharge (mode, provider, due_at) WHERE due_at IS NOT NULL AND batch_id = '';
+CREATE INDEX recharge_due_batch ON recharge (mode, provider, due_at) WHERE due_at IS NOT NULL AND batch_id <> '';
 CREATE INDEX recharge_pending ON recharge (account_id, mode, id) WHERE state = 'pending';
 CREATE INDEX recharge_alarm ON recharge (alarm, id) WHERE alarm <> '';
 CREATE INDEX recharge_reference ON recharge (mode, provider, reference);
