@@ -133,6 +133,18 @@ func (p Paise) String() string {
 // MarshalJSON writes rupees as a number.
 func (p Paise) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
+// UnmarshalJSON reads rupees, exactly; null leaves the amount as it is.
+func (p *Paise) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	amount, err := ParsePaise(string(text))
+	if err == nil {
+		*p = amount
+	}
+	return err
+}
+
 // Rupees is an amount for people, grouped as in India: ₹199, ₹199.50, ₹12,34,567.
 func (p Paise) Rupees() string {
 	sign, rest := "", uint64(p)

@@ -144,3 +144,26 @@ func FuzzPaiseString(f *testing.F) {
 		}
 	})
 }
+
+func TestAmountsAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, want := range []Paise{0, 1, 99, 100, 199_50, -1, math.MaxInt64, math.MinInt64} {
+		text, err := json.Marshal(map[string]Paise{"amount": want})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Amount, Absent Paise }
+		if err := json.Unmarshal(text, &got); err != nil || got.Amount != want {
+			t.Errorf("%s was read as %d, %v, want %d", text, got.Amount, err, want)
+		}
+	}
+	kept := Paise(7)
+	if err := json.Unmarshal([]byte("null"), &kept); err != nil || kept != 7 {
+		t.Errorf("null made it %d, %v", kept, err)
+	}
+	for _, text := range []string{`"199"`, "0.001", "1e400", "true"} {
+		if err := json.Unmarshal([]byte(text), &kept); err == nil || kept != 7 {
+			t.Errorf("%s was read as %d, %v", text, kept, err)
+		}
+	}
+}
