@@ -42,7 +42,7 @@ func (f *sheet) tree(n *yaml.Node, key string, fields []string) tree {
 
 // pairs are those of a mapping all of whose keys are known.
 func (f *sheet) pairs(n *yaml.Node, key string) []pair {
-	s := f.section(n, key)
+	s := f.section(n, key, n.Line)
 	s.known = s.Names()
 	return s.pairs
 }
@@ -109,7 +109,7 @@ func (t *tree) form(fields map[string]any) ([]byte, error) {
 		if kid.constant != "" {
 			kid.leaf.pieces = []piece{{text: kid.constant}}
 		}
-		all = append(all, named{t.names[i], kid.leaf})
+		all = append(all, named{name: t.names[i], value: kid.leaf})
 	}
 	text, err := encode(all, fields)
 	return []byte(text), err
@@ -119,6 +119,7 @@ func (t *tree) form(fields map[string]any) ([]byte, error) {
 type named struct {
 	name  string
 	value template
+	line  int
 }
 
 // named reads the mapping of templates under a key of a section.
@@ -134,7 +135,7 @@ func (s *Section) named(key string, fields []string) []named {
 			s.file.fault(p.line, at, errText)
 			continue
 		}
-		all = append(all, named{p.name, s.file.template(p.value.Value, p.line, at, fields)})
+		all = append(all, named{p.name, s.file.template(p.value.Value, p.line, at, fields), p.line})
 	}
 	return all
 }

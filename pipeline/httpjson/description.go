@@ -36,7 +36,7 @@ type Description struct {
 	Name string
 	// Timeout bounds one call, from the name to the last byte of the answer.
 	Timeout time.Duration
-	// Concurrency is how many calls may be under way at once.
+	// Concurrency is how many calls may be under way at once, and as many that stand aside.
 	Concurrency int
 
 	base      *url.URL

@@ -39,8 +39,14 @@ type Client struct {
 	metrics   *metrics
 	now       func() time.Time
 	transport *http.Transport
-	breaker   *gobreaker.CircuitBreaker[Reply]
-	room      chan struct{}
+	main      lane
+	aside     lane // of calls that stand aside
+}
+
+// lane is a room for calls, and the breaker that closes it.
+type lane struct {
+	breaker *gobreaker.CircuitBreaker[Reply]
+	room    chan struct{}
 }
 
 // New returns a client. It connects to nothing yet. It fails when a metric of the
@@ -59,14 +65,15 @@ func New(d *Description, o Options) (*Client, error) {
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
 	}
-	c := &Client{
-		d: d, log: o.Log.With("upstream", d.Name), metrics: m, now: o.Now,
-		transport: newTransport(d, o.Dial), room: make(chan struct{}, d.Concurrency),
-	}
-	opened := m.open.WithLabelValues(d.Name)
-	c.breaker = gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
-		Name: d.Name, MaxRequests: 1, Timeout: d.open,
-		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= d.failures },
+	c := &Client{d: d, log: o.Log.With("upstream", d.Name), metrics: m, now: o.Now, transport: newTransport(d, o.Dial)}
+	c.main, c.aside = c.lane(m.open.WithLabelValues(d.Name, "main")), c.lane(m.open.WithLabelValues(d.Name, "aside"))
+	return c, nil
+}
+
+func (c *Client) lane(opened prometheus.Gauge) lane {
+	return lane{room: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
+		Name: c.d.Name, MaxRequests: 1, Timeout: c.d.open,
+		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.d.failures },
 		IsSuccessful: alive,
 		IsExcluded:   func(err error) bool { return outcomeOf(err) == stopped },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
@@ -76,12 +83,12 @@ func New(d *Description, o Options) (*Client, error) {
 			}
 			c.log.Warn("the breaker of an upstream has changed", "state", to.String())
 		},
-	})
-	return c, nil
+	})}
 }
 
-// Available says whether a call would be made now; false while the breaker is open.
-func (c *Client) Available() bool { return c.breaker.State() != gobreaker.StateOpen }
+// Available says whether a call would be made now that does not stand aside; false
+// while the breaker is open.
+func (c *Client) Available() bool { return c.main.breaker.State() != gobreaker.StateOpen }
 
 // Close closes the idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
@@ -121,13 +128,17 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 	if spec == nil {
 		return Reply{}, unsent(unfit, errNoCall)
 	}
+	in := &c.main
+	if spec.aside {
+		in = &c.aside
+	}
 	select {
-	case c.room <- struct{}{}:
-		defer func() { <-c.room }()
+	case in.room <- struct{}{}:
+		defer func() { <-in.room }()
 	case <-ctx.Done():
 		return Reply{}, unsent(stopped, ctx.Err())
 	}
-	reply, err := c.breaker.Execute(func() (Reply, error) { return c.exchange(ctx, spec, fields) })
+	reply, err := in.breaker.Execute(func() (Reply, error) { return c.exchange(ctx, spec, fields) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
 		return reply, unsent(refused, errOpen)
 	}

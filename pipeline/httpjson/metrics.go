@@ -25,8 +25,8 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100},
 		}, []string{"upstream", "call"}),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "vayu_upstream_breaker_open", Help: "1 while an upstream is not called because it has failed.",
-		}, []string{"upstream"}),
+			Name: "vayu_upstream_breaker_open", Help: "1 while an upstream is not called because it has failed, for calls and for those that stand aside.",
+		}, []string{"upstream", "lane"}),
 		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_upstream_callbacks_total", Help: "Requests of upstreams to us, by what became of them.",
 		}, []string{"upstream", "outcome"}),

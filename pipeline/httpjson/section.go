@@ -123,7 +123,7 @@ func (s *Section) Section(key string) *Section {
 	if n == nil {
 		return &Section{file: s.file, key: join(s.key, key), line: s.line}
 	}
-	return s.file.section(n, join(s.key, key))
+	return s.file.section(n, join(s.key, key), s.pairs[s.find(key)].line)
 }
 
 // List is the texts of a list, or a single text as a list of one.

@@ -19,6 +19,9 @@ type CallShape struct {
 	Fields []string // that its templates may name
 	Answer AnswerShape
 	List   bool // the answer is a list, and Answer is what each item holds
+	// Aside says that the call is not worth waiting for it: it has a room and a breaker
+	// that the others do not share, so that it neither fills theirs nor closes it to them.
+	Aside bool
 }
 
 // AnswerShape is the fields of an answer, by name.

@@ -37,7 +37,7 @@ type fault struct {
 
 var (
 	errAlias  = errors.New("anchors, aliases and merge keys are not supported")
-	errDollar = errors.New("${ must be followed by the name of a variable and }; write $${ for the text ${")
+	errDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
 	errDeep   = fmt.Errorf("nests deeper than %d levels", maxDepth)
 )
 
@@ -65,7 +65,7 @@ func (f *sheet) parse(text []byte) *Section {
 	if !f.plain(doc.Content[0], maxDepth) {
 		return none
 	}
-	return f.section(doc.Content[0], "")
+	return f.section(doc.Content[0], "", doc.Content[0].Line)
 }
 
 // plain says whether a node can be read without going in circles.
@@ -86,11 +86,11 @@ func (f *sheet) plain(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// section reads a mapping.
-func (f *sheet) section(n *yaml.Node, key string) *Section {
-	s := &Section{file: f, key: key, line: n.Line, given: true}
+// section reads a mapping whose key stands in a line.
+func (f *sheet) section(n *yaml.Node, key string, line int) *Section {
+	s := &Section{file: f, key: key, line: line, given: n.Kind == yaml.MappingNode}
 	f.sections = append(f.sections, s)
-	if n.Kind != yaml.MappingNode {
+	if !s.given {
 		f.fault(n.Line, key, errors.New("must be a mapping"))
 		return s
 	}

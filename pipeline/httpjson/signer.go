@@ -49,12 +49,8 @@ func (s *Section) signer(fields []string) *signer {
 	if s.Choice("algorithm", "sha256", "sha256", "sha512") == "sha512" {
 		g.hash = sha512.New
 	}
-	if g.header != "" {
-		s.checkHeader("header", g.header)
-	}
-	if g.timestampHeader != "" {
-		s.checkHeader("timestamp-header", g.timestampHeader)
-	}
+	s.checkHeader("header", g.header)
+	s.checkHeader("timestamp-header", g.timestampHeader)
 	s.checkValue("prefix", g.prefix)
 	if len(g.secret) > 0 && len(g.secret) < leastSecret {
 		s.Faultf("secret", "must have at least %d bytes", leastSecret)

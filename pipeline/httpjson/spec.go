@@ -1,6 +1,7 @@
 package httpjson
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -28,6 +29,7 @@ type call struct {
 	isForm  bool
 	most    int // bytes of the answer
 	answer  reading
+	aside   bool
 }
 
 // keptHeaders are those that net/http writes, or whose meaning is that of the
@@ -42,12 +44,15 @@ func (s *Section) call(shape CallShape) *call {
 		method:  s.Choice("method", http.MethodPost, methods...),
 		query:   s.named("query", shape.Fields),
 		headers: s.named("headers", shape.Fields),
+		aside:   shape.Aside,
 		isForm:  s.Bool("form", false),
 		most:    s.Whole("max-reply", defaultReply, 1, mostReply),
 	}
 	c.path = s.path(shape.Fields)
 	for _, h := range c.headers {
-		s.checkHeader("headers."+h.name, h.name)
+		if err := headerFault(h.name); err != nil {
+			s.file.fault(h.line, join(s.key, "headers."+h.name), err)
+		}
 	}
 	if n := s.node("body"); n != nil {
 		t := s.file.tree(n, join(s.key, "body"), shape.Fields)
@@ -101,13 +106,24 @@ func (s *Section) path(fields []string) template {
 	return t
 }
 
+// checkHeader checks the name of a header under a key, when there is one.
 func (s *Section) checkHeader(key, name string) {
+	if name == "" {
+		return
+	}
+	if err := headerFault(name); err != nil {
+		s.Faultf(key, "%w", err)
+	}
+}
+
+func headerFault(name string) error {
 	switch {
 	case !isToken(name):
-		s.Faultf(key, "is no name of a header")
+		return errors.New("is no name of a header")
 	case slices.Contains(keptHeaders, http.CanonicalHeaderKey(name)):
-		s.Faultf(key, "is not to be set")
+		return errors.New("is not to be set")
 	}
+	return nil
 }
 
 // isToken says whether a text is a name by RFC 9110, 5.6.2.

@@ -54,8 +54,13 @@ func (f *sheet) template(text string, line int, key string, fields []string) tem
 		}
 		switch {
 		case strings.HasPrefix(text, "$${"):
-			literal("${")
-			text = text[3:]
+			end := strings.IndexByte(text, '}')
+			if end < 0 {
+				f.fault(line, key, errDollar)
+				return t
+			}
+			literal(text[1 : end+1])
+			text = text[end+1:]
 		case strings.HasPrefix(text, "${"):
 			value, length := f.lookup(text, line, key)
 			if length == 0 {

@@ -19,6 +19,8 @@ const (
 	// request has arrived.
 	idleTimeout = 4 * time.Second
 	maxHeader   = 64 << 10
+	// readBuffer bounds what net/http logs of an answer that nobody asked for.
+	readBuffer = 1 << 10
 )
 
 // newTransport is one that follows no redirect, uses no proxy, asks for no
@@ -64,6 +66,7 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 		MaxIdleConnsPerHost:    d.Concurrency,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeader,
+		ReadBufferSize:         readBuffer,
 	}
 }
 

@@ -1,0 +1,107 @@
+package httpjson
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// While an upstream is down nothing is sent to it but one request now and then.
+func TestTheBreakerOpensAndTries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var well atomic.Bool
+		var came atomic.Int32
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				r, err := http.ReadRequest(bufio.NewReader(theirs))
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				came.Add(1)
+				if well.Load() {
+					_, _ = io.WriteString(theirs, "HTTP/1.0 200 OK\r\n\r\n{\"status\":\"done\"}")
+				} else {
+					_, _ = io.WriteString(theirs, "HTTP/1.0 503 X\r\n\r\n")
+				}
+			}()
+			return ours, nil
+		}
+		reg := prometheus.NewRegistry()
+		client := open(t, simple+"breaker: {failures: 3, open: 10s}", "http://127.0.0.1:1", Options{Dial: dial, Metrics: reg})
+		order := func() error {
+			_, err := client.Call(t.Context(), "order", values)
+			return err
+		}
+		for range 3 {
+			if err := order(); err == nil || errors.Is(err, ErrNotSent) || !client.Available() && came.Load() < 3 {
+				t.Fatalf("got %v", err)
+			}
+		}
+		if err := order(); !errors.Is(err, ErrNotSent) || came.Load() != 3 || client.Available() {
+			t.Errorf("open: got %v after %d requests", err, came.Load())
+		}
+		if counted(t, reg, "vayu_upstream_breaker_open", "main", "shop") != 1 || counted(t, reg, "vayu_upstream_calls_total", "order", "breaker_open", "shop") != 1 {
+			t.Error("nobody can see that it is open")
+		}
+		time.Sleep(10*time.Second + time.Millisecond)
+		if err := order(); err == nil || errors.Is(err, ErrNotSent) || came.Load() != 4 || client.Available() {
+			t.Errorf("half open: got %v after %d requests", err, came.Load())
+		}
+		time.Sleep(10*time.Second + time.Millisecond)
+		well.Store(true)
+		if err := order(); err != nil || !client.Available() {
+			t.Errorf("well again: got %v", err)
+		}
+		if counted(t, reg, "vayu_upstream_breaker_open", "main", "shop") != 0 {
+			t.Error("it still looks open")
+		}
+	})
+}
+
+// Lists that cannot be had are no reason to take no orders.
+func TestWhatStandsAsideClosesNothing(t *testing.T) {
+	t.Parallel()
+	url := replying(t, 500, "")
+	client := open(t, simple+"breaker: {failures: 1}", url, Options{})
+	for _, want := range []bool{false, true} {
+		if _, err := client.Call(t.Context(), "list", nil); errors.Is(err, ErrNotSent) != want {
+			t.Errorf("got %v, want it to be refused: %v", err, want)
+		}
+	}
+	if _, err := client.Call(t.Context(), "order", values); errors.Is(err, ErrNotSent) || client.Available() {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A refusal is an answer: a number that is wrong five times is no reason to stop.
+func TestRefusalsDoNotOpenTheBreaker(t *testing.T) {
+	t.Parallel()
+	client := open(t, simple+"breaker: {failures: 1}", replying(t, 400, `{"error":"number"}`), Options{})
+	strange := open(t, simple+"breaker: {failures: 1}", replying(t, 200, `{"status":"strange"}`), Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = client.Call(ctx, "order", values)
+	for range 3 {
+		_, err1 := client.Call(t.Context(), "order", values)
+		_, err2 := strange.Call(t.Context(), "order", values)
+		if errors.Is(err1, ErrNotSent) || errors.Is(err2, ErrNotSent) || err1 == nil || err2 == nil {
+			t.Errorf("got %v, %v", err1, err2)
+		}
+	}
+	if !client.Available() || !strange.Available() {
+		t.Error("the breaker is open")
+	}
+}
