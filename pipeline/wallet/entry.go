@@ -8,15 +8,12 @@ import (
 	"vayu/schema"
 )
 
-// entry is one change of the books: an amount goes from a ledger to another.
+// entry is one change of the books: an amount takes the route of its kind.
 type entry struct {
 	subject, kind string
-	from, to      string
+	operator      string // on whose ledger; empty where none is concerned
 	amount        schema.Paise
 }
-
-// step is an earlier entry of a subject, by the ledger that it gave to.
-type step struct{ kind, ledger string }
 
 const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at) "
 
@@ -34,7 +31,8 @@ const insertNext = postingColumns + `
 // post makes the postings. The primary key refuses a kind that has happened to the
 // subject already.
 func (e entry) post(tx *state.Tx, now time.Time, o schema.Owner) error {
-	_, err := tx.Exec(insertEntry, e.subject, e.kind, e.from, e.to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
+	from, to := route(e.kind, e.operator)
+	_, err := tx.Exec(insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("posting the %s of %s: %w", e.kind, e.subject, err)
 	}
@@ -43,7 +41,7 @@ func (e entry) post(tx *state.Tx, now time.Time, o schema.Owner) error {
 
 // follow changes the balance, unless the statement is empty, and makes the
 // postings, if what must come before is there and what bars it is not.
-func (e entry) follow(tx *state.Tx, now time.Time, o schema.Owner, balance string, before step, bar string) error {
+func (e entry) follow(tx *state.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
 		n, err := tx.Exec(balance, int64(e.amount), o.Account, world)
@@ -51,16 +49,18 @@ func (e entry) follow(tx *state.Tx, now time.Time, o schema.Owner, balance strin
 			return fmt.Errorf("changing the balance for the %s of %s: %w", e.kind, e.subject, err)
 		}
 		if n != 1 {
-			return fmt.Errorf("the %s of %s: %s has not %s %s", e.kind, e.subject, o.Account, e.amount, e.from)
+			return fmt.Errorf("the %s of %s: %s has not %s", e.kind, e.subject, o.Account, e.amount)
 		}
 	}
-	n, err := tx.Exec(insertNext, e.subject, e.kind, e.from, e.to, o.Account, world, int64(e.amount), now.UnixMicro(),
-		before.kind, before.ledger, bar)
+	from, to := route(e.kind, e.operator)
+	_, at := route(before, e.operator) // where the amount has gone
+	n, err := tx.Exec(insertNext, e.subject, e.kind, from, to, o.Account, world, int64(e.amount), now.UnixMicro(),
+		before, at, bar)
 	if err != nil {
 		return fmt.Errorf("posting the %s of %s: %w", e.kind, e.subject, err)
 	}
 	if n != 2 {
-		return fmt.Errorf("the %s of %s: there is no %s of %s before it, or it has ended otherwise", e.kind, e.subject, before.kind, e.amount)
+		return fmt.Errorf("the %s of %s: there is no %s of %s before it, or it has ended otherwise", e.kind, e.subject, before, e.amount)
 	}
 	return nil
 }

@@ -19,6 +19,5 @@ func topup(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount s
 	if err := tx.QueryRow(giveNew, int64(amount), o.Account, o.World.String()).Scan(&after); err != nil {
 		return 0, fmt.Errorf("giving %s what was paid in: %w", o.Account, err)
 	}
-	e := entry{subject: subject, kind: kindTopup, from: cash, to: available, amount: amount}
-	return after, e.post(tx, now, o)
+	return after, entry{subject, kindTopup, "", amount}.post(tx, now, o)
 }

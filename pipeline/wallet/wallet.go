@@ -34,6 +34,26 @@ const (
 	kindSuspend = "suspend"
 )
 
+// route is between which ledgers an entry of a kind moves its amount.
+func route(kind, operator string) (from, to string) {
+	clearing := clearingPrefix + operator
+	switch kind {
+	case kindTopup:
+		return cash, available
+	case kindReserve:
+		return available, held
+	case kindCommit:
+		return held, clearing
+	case kindRelease:
+		return held, available
+	case kindRefund:
+		return clearing, available
+	case kindSuspend:
+		return suspense, clearing
+	}
+	return "", ""
+}
+
 // Balances are changed before postings are made: that locks the wallet on
 // PostgreSQL until the transaction ends, so that entries of an account are made
 // one after the other and each sees those before it.
@@ -60,38 +80,37 @@ func Reserve(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount
 	if n == 0 {
 		return false, nil
 	}
-	return true, entry{subject: subject, kind: kindReserve, from: available, to: held, amount: amount}.post(tx, now, o)
+	return true, entry{subject, kindReserve, "", amount}.post(tx, now, o)
 }
 
 // Commit gives what was reserved for a subject to an operator. It fails, and with
 // it the transaction, unless exactly that is still reserved.
 func Commit(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
-	e := entry{subject: subject, kind: kindCommit, from: held, to: clearingPrefix + operator, amount: amount}
-	return e.follow(tx, now, o, takeHeld, step{kindReserve, held}, kindRelease)
+	e := entry{subject, kindCommit, operator, amount}
+	return e.follow(tx, now, o, takeHeld, kindReserve, kindRelease)
 }
 
 // Release gives what was reserved for a subject back to the account. It fails, and
 // with it the transaction, unless exactly that is still reserved.
 func Release(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
-	e := entry{subject: subject, kind: kindRelease, from: held, to: available, amount: amount}
-	return e.follow(tx, now, o, returnHeld, step{kindReserve, held}, kindCommit)
+	e := entry{subject, kindRelease, "", amount}
+	return e.follow(tx, now, o, returnHeld, kindReserve, kindCommit)
 }
 
 // Refund takes back from an operator what it was given for a subject, and gives it
 // to the account. It fails, and with it the transaction, unless the operator was
 // given exactly that and has not given it back.
 func Refund(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
-	clearing := clearingPrefix + operator
-	e := entry{subject: subject, kind: kindRefund, from: clearing, to: available, amount: amount}
-	return e.follow(tx, now, o, giveAvailable, step{kindCommit, clearing}, "")
+	e := entry{subject, kindRefund, operator, amount}
+	return e.follow(tx, now, o, giveAvailable, kindCommit, "")
 }
 
 // Suspend notes that an operator has taken an amount for a subject that was
 // released: the account is not charged, and the ledger suspense shows who is. It
 // fails, and with it the transaction, unless exactly that was released.
 func Suspend(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
-	e := entry{subject: subject, kind: kindSuspend, from: suspense, to: clearingPrefix + operator, amount: amount}
-	return e.follow(tx, now, o, "", step{kindRelease, available}, "")
+	e := entry{subject, kindSuspend, operator, amount}
+	return e.follow(tx, now, o, "", kindRelease, "")
 }
 
 // Balance is what an account has.

@@ -50,6 +50,7 @@ CREATE TABLE payment (
 	UNIQUE (account_id, mode, ref_id)
 );
 CREATE INDEX payment_account ON payment (account_id, mode, id);
+CREATE INDEX payment_pending ON payment (id) WHERE state = 'pending';
 
 -- Recharges. Written by pipeline/recharge only.
 --

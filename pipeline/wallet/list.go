@@ -1,0 +1,50 @@
+package wallet
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+
+	"vayu/internal/api"
+	"vayu/internal/page"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// A filter that is empty, or a cursor, is no condition.
+const selectPayments = selectPayment + ` WHERE account_id = $1 AND mode = $2 AND ($3 = '' OR id < $3)
+	AND ($4 = '' OR state = $4) AND ($5 = '' OR ref_id = $5) AND created_at >= $6 AND created_at < $7 ORDER BY id DESC LIMIT $8`
+
+// listPayments answers GET /v1/wallet/topups, the newest first.
+func (s *Service) listPayments(c *api.Call) (api.Response, error) {
+	params, err := api.Parameters(c.URL.RawQuery, "status", "ref_id", "from", "to", "limit", "cursor")
+	if err != nil {
+		return api.Response{}, err
+	}
+	var f schema.Faults
+	status, ref := params["status"], params["ref_id"]
+	if status != "" && !slices.Contains(schema.PaymentStates, schema.PaymentState(status)) {
+		f.Add("status", "A payment is pending, success or failed.")
+	}
+	if ref != "" && !schema.IsRef(ref) {
+		f.Add("ref_id", "The ref_id has 1 to 255 printable characters.")
+	}
+	from, to := page.Span(&f, params)
+	list := "payments?" + url.Values{"status": {status}, "ref_id": {ref}, "span": spanName(from, to)}.Encode()
+	limit, after := page.Limit(&f, params), page.After(&f, s.Box, c, list, params)
+	if err := f.Problem(); err != nil {
+		return api.Response{}, err
+	}
+	rows, err := state.All(s.DB.View(c.Context()), scanPayment, selectPayments,
+		c.Account, c.World.String(), after, status, ref, from, to, limit+1)
+	if err != nil {
+		return api.Response{}, err
+	}
+	return page.Reply(rows, limit,
+		func(p *Payment) (schema.Payment, error) { return p.shown(), nil },
+		func(p *Payment) *string { return page.Cursor(s.Box, c, list, p.ID) })
+}
+
+func spanName(from, to int64) []string {
+	return []string{strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)}
+}

@@ -1,0 +1,149 @@
+package wallet
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Payment is a payment as it is in the store.
+type Payment struct {
+	ID          string
+	Owner       schema.Owner
+	RefID       string // the client's; empty for none
+	Method      schema.PaymentMethod
+	Amount      schema.Paise
+	State       schema.PaymentState
+	ErrorCode   schema.Code  // of a failed one
+	Note        string       // of who decided it
+	Balance     schema.Paise // what could be spent once it was decided
+	CreatedAt   time.Time
+	CompletedAt time.Time // zero while pending
+}
+
+const idPrefix = "pay_"
+
+const paymentColumns = "id, account_id, mode, ref_id, method, amount, state, error_code, note, balance, created_at, completed_at"
+
+const selectPayment = "SELECT " + paymentColumns + " FROM payment"
+
+func scanPayment(row state.Scanner) (*Payment, error) {
+	var p Payment
+	var mode string
+	var ref sql.NullString
+	var balance, completed sql.NullInt64
+	var created int64
+	err := row.Scan(&p.ID, &p.Owner.Account, &mode, &ref, &p.Method, &p.Amount, &p.State, &p.ErrorCode, &p.Note, &balance, &created, &completed)
+	if err != nil {
+		return nil, err
+	}
+	p.Owner.World, p.RefID, p.Balance = schema.WorldOf(mode), ref.String, schema.Paise(balance.Int64)
+	p.CreatedAt = time.UnixMicro(created).UTC()
+	if completed.Valid {
+		p.CompletedAt = time.UnixMicro(completed.Int64).UTC()
+	}
+	return &p, nil
+}
+
+// request is a payment that is asked for: its fields are checked.
+type request struct {
+	owner  schema.Owner
+	ref    string // empty for none
+	method schema.PaymentMethod
+	amount schema.Paise
+}
+
+const insertPayment = `INSERT INTO payment (id, account_id, mode, ref_id, method, amount, state, error_code, note, created_at)
+	VALUES ($1, $2, $3, $4, $5, $6, 'pending', '', '', $7) ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
+
+// begin stores a payment that nobody has decided, and returns its id; empty when
+// the reference was used before.
+func begin(tx *state.Tx, now time.Time, r request) (id string, err error) {
+	id = idPrefix + ulid.MustNewDefault(now).String()
+	n, err := tx.Exec(insertPayment, id, r.owner.Account, r.owner.World.String(), sql.NullString{String: r.ref, Valid: r.ref != ""},
+		string(r.method), int64(r.amount), now.UnixMicro())
+	if err != nil {
+		return "", fmt.Errorf("beginning a payment: %w", err)
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return id, nil
+}
+
+// byRef returns the payment that has a reference; the error is sql.ErrNoRows when
+// there is none.
+func byRef(q state.Querier, o schema.Owner, ref string) (*Payment, error) {
+	return scanPayment(q.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", o.Account, o.World.String(), ref))
+}
+
+func errNoPayment() error {
+	return schema.Refuse(schema.NotFound, "id", "There is no such payment.")
+}
+
+// byID returns a payment, whoever's it is; not_found when there is none.
+func byID(q state.Querier, id string) (*Payment, error) {
+	if !schema.IsID(id) {
+		return nil, errNoPayment()
+	}
+	p, err := scanPayment(q.QueryRow(selectPayment+" WHERE id = $1", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errNoPayment()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a payment: %w", err)
+	}
+	return p, nil
+}
+
+// verdict is what has become of a payment, and why.
+type verdict struct {
+	succeeded bool
+	note      string
+}
+
+const (
+	// decideRow says who decides: the one who finds it pending.
+	decideRow = `UPDATE payment SET state = $2, error_code = $3, note = $4, completed_at = $5 WHERE id = $1 AND state = 'pending'
+		RETURNING ` + paymentColumns
+	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"
+)
+
+// decide brings a payment from pending to its end, with what that does to the books
+// and the event of it; nil when it is not pending.
+func (s *Service) decide(tx *state.Tx, now time.Time, id string, v verdict) (*Payment, error) {
+	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
+	if !v.succeeded {
+		to, code, event = schema.PaymentFailed, schema.BankNetworkError, schema.EventPaymentFailed
+	}
+	p, err := scanPayment(tx.QueryRow(decideRow, id, string(to), string(code), v.note, now.UnixMicro()))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("deciding payment %s: %w", id, err)
+	}
+	if v.succeeded {
+		p.Balance, err = topup(tx, now, p.Owner, p.ID, p.Amount)
+	} else {
+		var b Balance
+		b, err = BalanceOf(tx, p.Owner)
+		p.Balance = b.Available
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(keepBalance, p.ID, int64(p.Balance)); err != nil {
+		return nil, fmt.Errorf("keeping the balance after %s: %w", p.ID, err)
+	}
+	if _, err := s.Events.Append(tx, p.Owner.Account, p.Owner.World, event, p.told()); err != nil {
+		return nil, fmt.Errorf("telling of payment %s: %w", p.ID, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,81 @@
+package wallet
+
+import (
+	"net/http"
+	"time"
+
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// failureText is what clients are told of a payment that failed.
+const failureText = "The bank could not carry the payment out. Nothing was paid."
+
+// told is a decided payment as its event tells it.
+func (p *Payment) told() schema.Payment {
+	out := schema.Payment{
+		PaymentID: p.ID, Amount: p.Amount, Currency: schema.Currency, Method: p.Method, Purpose: schema.WalletTopup, Status: p.State,
+	}
+	if p.RefID != "" {
+		out.RefID = &p.RefID
+	}
+	if p.State == schema.PaymentPending {
+		return out
+	}
+	out.Balance, out.CompletedAt = &p.Balance, instant(p.CompletedAt)
+	if p.State == schema.PaymentFailed {
+		out.Error = schema.Refuse(p.ErrorCode, "", failureText)
+	}
+	return out
+}
+
+// shown is a payment as replies show it.
+func (p *Payment) shown() schema.Payment {
+	out := p.told()
+	out.CreatedAt = instant(p.CreatedAt)
+	switch p.State {
+	case schema.PaymentSuccess:
+		out.Message = p.Amount.Rupees() + " is in the wallet."
+	case schema.PaymentFailed:
+		out.Message = failureText
+	case schema.PaymentPending:
+		out.Message = p.Amount.Rupees() + " is on its way; payment.succeeded or payment.failed will tell what has become of it."
+	}
+	return out
+}
+
+// reply is the answer to whoever asked for a payment.
+func (p *Payment) reply(c *api.Call, replayed bool) api.Response {
+	out := p.shown()
+	resp := api.Response{Status: http.StatusOK, Location: topupPath + "/" + p.ID, Replayed: replayed}
+	switch p.State {
+	case schema.PaymentPending:
+		resp.Status = http.StatusAccepted
+	case schema.PaymentFailed:
+		resp.Status = p.ErrorCode.Status()
+		out.Error.RequestID = c.ID
+	case schema.PaymentSuccess:
+	}
+	resp.Value = out
+	return resp
+}
+
+// entry is what the audit log says of what has happened to a payment.
+func (p *Payment) entry() account.Entry {
+	action := "payment." + string(p.State)
+	if p.State == schema.PaymentPending {
+		action = "payment.create"
+	}
+	detail := map[string]any{"amount": p.Amount, "method": p.Method}
+	if p.RefID != "" {
+		detail["ref_id"] = p.RefID
+	}
+	if p.Note != "" {
+		detail["note"] = p.Note
+	}
+	return account.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
+}
+
+// instant is how moments are shown: RFC 3339 in UTC.
+func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }

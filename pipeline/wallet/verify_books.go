@@ -1,0 +1,157 @@
+package wallet
+
+import (
+	"database/sql"
+	"math"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// settledAfter is how much older than the newest posting one is whose neighbours in
+// time are all there: longer than any change takes from the time that it writes to
+// its commit, and than clocks of instances differ.
+const settledAfter = 2 * time.Minute
+
+// books compares a wallet with its postings. An account may have more postings than
+// can be added up in one statement, so those that are settled are added up in parts:
+// they do not change any more. What has come since is read together with the wallet.
+func (v *verifier) books() error {
+	var newest sql.NullInt64
+	err := v.view.QueryRow("SELECT max(at) FROM posting WHERE account_id = $1 AND mode = $2",
+		v.owner.Account, v.owner.World.String()).Scan(&newest)
+	if err != nil {
+		return err
+	}
+	settled := newest.Int64 - settledAfter.Microseconds()
+	sums := map[string]schema.Paise{}
+	if newest.Valid {
+		if err := v.parts(math.MinInt64, settled, func(after, end int64) error { return v.add(sums, after, end) }); err != nil {
+			return err
+		}
+		if err := v.parts(settled, newest.Int64, nil); err != nil {
+			return err
+		}
+	}
+	if err := v.compare(sums, settled); err != nil {
+		return err
+	}
+	for ledger, sum := range sums {
+		v.sums[LedgerSum{World: v.owner.World, Ledger: ledger}] += sum
+	}
+	return nil
+}
+
+// parts cuts the time after an instant, and up to another, so that no more postings
+// than one statement may look at lie in a part, unless they are of the same instant.
+// It checks the entries of each, and has it looked at besides.
+func (v *verifier) parts(after, until int64, also func(after, end int64) error) error {
+	for {
+		var end sql.NullInt64
+		err := v.view.QueryRow(`SELECT max(at) FROM (SELECT at FROM posting
+			WHERE account_id = $1 AND mode = $2 AND at > $3 AND at <= $4 ORDER BY at LIMIT $5) AS part`,
+			v.owner.Account, v.owner.World.String(), after, until, v.rows).Scan(&end)
+		if err != nil || !end.Valid {
+			return err
+		}
+		if err := v.entries(after, end.Int64); err != nil {
+			return err
+		}
+		if also != nil {
+			if err := also(after, end.Int64); err != nil {
+				return err
+			}
+		}
+		after = end.Int64
+	}
+}
+
+// entries checks that the postings of a part are whole entries of something. Both
+// postings of an entry have the same owner and time.
+func (v *verifier) entries(after, end int64) error {
+	err := state.Each(v.view, func(row state.Scanner) error {
+		var subject, kind string
+		var count, sum int64
+		if err := row.Scan(&subject, &kind, &count, &sum); err != nil {
+			return err
+		}
+		v.wrongf(subject, "its %s has %d postings, which add up to %s; want 2, and 0", kind, count, schema.Paise(sum))
+		return nil
+	}, `SELECT subject, kind, count(*), CAST(sum(amount) AS BIGINT) FROM posting
+		WHERE account_id = $1 AND mode = $2 AND at > $3 AND at <= $4
+		GROUP BY subject, kind HAVING count(*) <> 2 OR sum(amount) <> 0 ORDER BY subject, kind`,
+		v.owner.Account, v.owner.World.String(), after, end)
+	if err != nil {
+		return err
+	}
+	return state.Each(v.view, func(row state.Scanner) error {
+		var subject string
+		err := row.Scan(&subject)
+		v.wrongf(subject, "it has postings, and is no recharge or payment of the account")
+		return err
+	}, `SELECT DISTINCT p.subject FROM posting p WHERE p.account_id = $1 AND p.mode = $2 AND p.at > $3 AND p.at <= $4
+		AND NOT EXISTS (SELECT 1 FROM recharge r WHERE r.id = p.subject AND r.account_id = $1 AND r.mode = $2)
+		AND NOT EXISTS (SELECT 1 FROM payment y WHERE y.id = p.subject AND y.account_id = $1 AND y.mode = $2) ORDER BY p.subject`,
+		v.owner.Account, v.owner.World.String(), after, end)
+}
+
+// add adds up the ledgers of a part.
+func (v *verifier) add(sums map[string]schema.Paise, after, end int64) error {
+	return state.Each(v.view, func(row state.Scanner) error {
+		var ledger string
+		var sum schema.Paise
+		var count int64
+		err := row.Scan(&ledger, &sum, &count)
+		sums[ledger] += sum
+		v.report.Postings += count
+		return err
+	}, `SELECT ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
+		WHERE account_id = $1 AND mode = $2 AND at > $3 AND at <= $4 GROUP BY ledger`,
+		v.owner.Account, v.owner.World.String(), after, end)
+}
+
+// selectNow is what an account has at one moment, by each way to know it.
+const selectNow = `
+	SELECT 'posting', ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
+		WHERE account_id = $1 AND mode = $2 AND at > $3 GROUP BY ledger
+	UNION ALL SELECT 'wallet', 'available', available, 1 FROM wallet WHERE account_id = $1 AND mode = $2
+	UNION ALL SELECT 'wallet', 'held', held, 1 FROM wallet WHERE account_id = $1 AND mode = $2
+	UNION ALL SELECT 'pending', 'held', CAST(COALESCE(sum(amount), 0) AS BIGINT), count(*) FROM recharge
+		WHERE account_id = $1 AND mode = $2 AND state = 'pending'`
+
+// compare adds what has come after an instant to the sums, and compares them.
+func (v *verifier) compare(sums map[string]schema.Paise, after int64) error {
+	var pending schema.Paise
+	has := map[string]schema.Paise{}
+	err := state.Each(v.view, func(row state.Scanner) error {
+		var what, ledger string
+		var sum schema.Paise
+		var count int64
+		if err := row.Scan(&what, &ledger, &sum, &count); err != nil {
+			return err
+		}
+		switch what {
+		case "posting":
+			sums[ledger] += sum
+			v.report.Postings += count
+		case "wallet":
+			has[ledger] = sum
+		default:
+			pending = sum
+		}
+		return nil
+	}, selectNow, v.owner.Account, v.owner.World.String(), after)
+	if err != nil {
+		return err
+	}
+	for _, ledger := range []string{available, held} {
+		if has[ledger] != sums[ledger] {
+			v.wrongf("", "the wallet has %s %s, and its postings add up to %s", has[ledger], ledger, sums[ledger])
+		}
+	}
+	if has[held] != pending {
+		v.wrongf("", "the wallet holds %s, and its pending recharges amount to %s", has[held], pending)
+	}
+	return nil
+}

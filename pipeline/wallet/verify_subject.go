@@ -1,0 +1,164 @@
+package wallet
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// subject is a recharge or a payment, with all postings that name it.
+type subject struct {
+	id, state           string
+	amount              schema.Paise
+	operator, reference string // of a recharge
+	alarm               string
+	sent                bool
+	postings            []posting
+}
+
+// posting is one side of an entry.
+type posting struct {
+	kind, ledger string
+	owner        schema.Owner
+	amount       schema.Paise
+}
+
+const (
+	// selectRecharges is a page of recharges with their postings, as of one moment.
+	selectRecharges = `SELECT r.id, r.state, r.amount, r.operator, r.reference, r.alarm, r.sent, p.kind, p.ledger, p.account_id, p.mode, p.amount
+		FROM (SELECT id, state, amount, operator, reference, alarm, sent FROM recharge
+			WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS r
+		LEFT JOIN posting p ON p.subject = r.id ORDER BY r.id`
+	// selectPaid is the same of payments.
+	selectPaid = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
+		FROM (SELECT id, state, amount FROM payment WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS y
+		LEFT JOIN posting p ON p.subject = y.id ORDER BY y.id`
+)
+
+func (v *verifier) recharges() error {
+	n, err := v.subjects(selectRecharges, (*subject).entriesOfRecharge)
+	v.report.Recharges += n
+	return err
+}
+
+func (v *verifier) payments() error {
+	n, err := v.subjects(selectPaid, (*subject).entriesOfPayment)
+	v.report.Payments += n
+	return err
+}
+
+// subjects checks everything of one kind that an owner has, in pages; allowed are
+// the entries that one may have.
+func (v *verifier) subjects(query string, allowed func(*subject) []string) (all int64, err error) {
+	const postingsEach = 4 // most recharges have so many
+	size, after := max(v.rows/postingsEach, 1), ""
+	for {
+		var page []*subject
+		err := state.Each(v.view, func(row state.Scanner) error {
+			s, p, err := scanSubject(row)
+			if err != nil {
+				return err
+			}
+			if len(page) == 0 || page[len(page)-1].id != s.id {
+				page = append(page, s)
+			}
+			if p != nil {
+				last := page[len(page)-1]
+				last.postings = append(last.postings, *p)
+			}
+			return nil
+		}, query, v.owner.Account, v.owner.World.String(), after, size)
+		if err != nil {
+			return all, err
+		}
+		for _, s := range page {
+			v.subject(s, allowed(s))
+			after = s.id
+		}
+		all += int64(len(page))
+		if len(page) < size {
+			return all, nil
+		}
+	}
+}
+
+func scanSubject(row state.Scanner) (*subject, *posting, error) {
+	var s subject
+	var sent int64
+	var kind, ledger, account, mode sql.NullString
+	var amount sql.NullInt64
+	err := row.Scan(&s.id, &s.state, &s.amount, &s.operator, &s.reference, &s.alarm, &sent, &kind, &ledger, &account, &mode, &amount)
+	s.sent = sent != 0
+	if err != nil || !kind.Valid {
+		return &s, nil, err
+	}
+	owner := schema.Owner{Account: account.String, World: schema.WorldOf(mode.String)}
+	return &s, &posting{kind.String, ledger.String, owner, schema.Paise(amount.Int64)}, nil
+}
+
+// kinds is how entries are compared: their kinds by name.
+func kinds(all ...string) string {
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), " ")
+}
+
+// entriesOfPayment are the entries that a payment has in its state.
+func (s *subject) entriesOfPayment() []string {
+	if schema.PaymentState(s.state) == schema.PaymentSuccess {
+		return []string{kindTopup}
+	}
+	return []string{""}
+}
+
+// entriesOfRecharge are the entries that a recharge may have in its state: more than
+// one possibility where it can have failed before anything was reserved, or where
+// the order that was carried out late is not the one that the books know.
+func (s *subject) entriesOfRecharge() []string {
+	released := kinds(kindReserve, kindRelease)
+	switch schema.RechargeState(s.state) {
+	case schema.RechargePending:
+		return []string{kindReserve}
+	case schema.RechargeSuccess:
+		return []string{kinds(kindReserve, kindCommit)}
+	case schema.RechargeRefunded:
+		return []string{kinds(kindReserve, kindCommit, kindRefund)}
+	case schema.RechargeFailed:
+	}
+	suspended := kinds(kindReserve, kindRelease, kindSuspend)
+	switch {
+	case s.alarm == "late_success" && s.reference == s.id:
+		return []string{suspended}
+	case s.alarm == "late_success":
+		return []string{suspended, released}
+	case s.sent:
+		return []string{released}
+	}
+	return []string{released, ""}
+}
+
+// subject checks that something has the entries that it may have, and that each
+// moves its amount from where it must to where it must.
+func (v *verifier) subject(s *subject, allowed []string) {
+	byKind := map[string][]posting{}
+	for _, p := range s.postings {
+		byKind[p.kind] = append(byKind[p.kind], p)
+	}
+	var have []string
+	for kind := range byKind {
+		have = append(have, kind)
+	}
+	if got := kinds(have...); !slices.Contains(allowed, got) {
+		v.wrongf(s.id, "it is %s, of %s, and has the entries [%s]; want [%s]", s.state, s.amount, got, strings.Join(allowed, "] or ["))
+	}
+	for _, kind := range have { // sorted
+		from, to := route(kind, s.operator)
+		want := []posting{{kind, from, v.owner, -s.amount}, {kind, to, v.owner, s.amount}}
+		got := byKind[kind]
+		if len(got) != 2 || !slices.Contains(got, want[0]) || !slices.Contains(got, want[1]) {
+			v.wrongf(s.id, "its %s does not move %s from %s to %s", kind, s.amount, from, to)
+		}
+	}
+}
