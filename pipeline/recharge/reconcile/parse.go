@@ -1,6 +1,3 @@
-// Package reconcile compares what an operator says of a day with what is in the
-// store, and settles what can be settled. It also knows which recharges people must
-// look at whatever a file says.
 package reconcile
 
 import (

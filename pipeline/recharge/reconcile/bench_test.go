@@ -1,0 +1,70 @@
+package reconcile_test
+
+import (
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/recharge/reconcile"
+)
+
+// BenchmarkCompare compares a file of a million lines, of which a hundredth has a
+// recharge, and reports what it needs of the heap at most. Recharges that match and
+// lines that nobody has cost the same question.
+func BenchmarkCompare(b *testing.B) {
+	const total, known = 1_000_000, 10_000
+	s := newStore(b, statetest.SQLite(b))
+	ids := s.add(slices.Repeat([]row{{}}, known)...)
+	var text strings.Builder
+	text.WriteString("client_ref,status,amount,txn_id\n")
+	for i := range total {
+		id := idAt(noon, 1_000_000+i)
+		if i%(total/known) == 0 {
+			id = ids[i*known/total]
+		}
+		text.WriteString(line(id, "SUCCESS") + "\n")
+	}
+	c := agg(s)
+	c.From, c.To = day, day.Add(24*time.Hour)
+	for b.Loop() {
+		runtime.GC()
+		var before, now runtime.MemStats
+		runtime.ReadMemStats(&before)
+		most, n := uint64(0), 0
+		in := strings.NewReader(text.String())
+		sum, err := c.Run(b.Context(), in, func(reconcile.Difference) error {
+			if n++; n%50_000 == 0 {
+				runtime.ReadMemStats(&now)
+				most = max(most, now.HeapAlloc-before.HeapAlloc)
+			}
+			return nil
+		})
+		if err != nil || sum.Lines != total || sum.Matches["success"].Count != known || sum.Left != total-known {
+			b.Fatalf("%v, %+v", err, sum)
+		}
+		b.ReportMetric(float64(most)/(1<<20), "heap-MB")
+	}
+	b.ReportMetric(float64(total)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+// BenchmarkParse reads a file of a million lines.
+func BenchmarkParse(b *testing.B) {
+	const total = 1_000_000
+	text := "client_ref,status,amount,txn_id\n" + strings.Repeat(line("txn_01JD0000000000000000000001", "SUCCESS")+"\n", total)
+	for b.Loop() {
+		n := 0
+		for _, err := range reconcile.Parse(io.Reader(strings.NewReader(text)), reconcile.Layout{}) {
+			if n++; err != nil {
+				b.Fatal(err)
+			}
+		}
+		if n != total {
+			b.Fatalf("%d lines", n)
+		}
+	}
+	b.SetBytes(int64(len(text)))
+}

@@ -1,0 +1,136 @@
+package reconcile_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state"
+	"vayu/pipeline/recharge/reconcile"
+	"vayu/schema"
+)
+
+// day is the beginning of the Indian day that tests are about, and noon is in it.
+var (
+	day  = time.Date(2026, 11, 19, 18, 30, 0, 0, time.UTC)
+	noon = day.Add(12 * time.Hour)
+)
+
+// store has an account, and recharges of it.
+type store struct {
+	testing.TB
+	accounttest.Tenant
+
+	db   *state.DB
+	made int
+}
+
+func newStore(tb testing.TB, db *state.DB) *store {
+	tb.Helper()
+	return &store{TB: tb, Tenant: accounttest.AddTenant(tb, db, "shop"), db: db}
+}
+
+// row is a recharge to be put into a store. What is empty is as usual: of the live
+// world, a success of 199 rupees by the provider agg at noon, known by its id.
+type row struct {
+	mode, state, provider string
+	attempt               string // behind the id, in the reference
+	alarm                 string
+	amount                schema.Paise
+	at, refunded          time.Time
+}
+
+// add puts recharges there and returns their ids.
+func (s *store) add(rows ...row) []string {
+	s.Helper()
+	ids := make([]string, 0, len(rows))
+	for chunk := range slices.Chunk(rows, 1000) {
+		err := s.db.Update(s.Context(), func(tx *state.Tx) error {
+			ids = ids[:len(ids):len(ids)]
+			for _, r := range chunk {
+				s.made++
+				id := idAt(or(r.at, noon), s.made)
+				if err := s.insert(tx, id, r); err != nil {
+					return err
+				}
+				ids = append(ids, id)
+			}
+			return nil
+		})
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	return ids
+}
+
+func (s *store) insert(tx *state.Tx, id string, r row) error {
+	var refunded any
+	if !r.refunded.IsZero() {
+		refunded = r.refunded.UnixMicro()
+	}
+	_, err := tx.Exec(`
+		INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+			sent, tries, token, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, refunded_at)
+		VALUES ($1, $2, $3, $1, $4, 'prepaid', '9876543210', '', 'Airtel', 'Delhi', '', $5, $6, $7, '', 1, 0, '', 0, '', '', $8, '', '', '', 0, $9, $10)`,
+		id, s.ID, or(r.mode, "live"), or(r.state, "success"), int64(or(r.amount, 199_00)), or(r.provider, "agg"), id+r.attempt, r.alarm, or(r.at, noon).UnixMicro(), refunded)
+	return err
+}
+
+// idAt is the nth id of a test, made at a time.
+func idAt(at time.Time, n int) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(at))
+	binary.BigEndian.PutUint64(id[8:], uint64(n))
+	return "txn_" + id.String()
+}
+
+func or[T comparable](value, usual T) T {
+	if value == *new(T) {
+		return usual
+	}
+	return value
+}
+
+// file is an operator's file with some lines, "reference,status,amount,id".
+func file(lines ...string) *strings.Reader {
+	return strings.NewReader("client_ref,status,amount,txn_id\n" + strings.Join(lines, "\n") + "\n")
+}
+
+// line is one that says of a recharge what most say.
+func line(reference, status string) string { return reference + "," + status + ",199.00,op-1" }
+
+// told is a difference in short: its kind, its line, and its recharge.
+func told(d reconcile.Difference) string {
+	text := fmt.Sprintf("%s at %d", d.Kind, d.At)
+	if d.Line != nil {
+		text += fmt.Sprintf(", there %s %s", d.Line.Status, d.Line.Amount)
+	}
+	if d.Ours != nil {
+		text += fmt.Sprintf(", here %s %s", d.Ours.State, d.Ours.Amount)
+	}
+	if d.Settled != nil {
+		text += fmt.Sprintf(", now %s %s%s, done %t", d.Settled.State, d.Settled.Alarm, d.Settled.Refusal, d.Settled.Done)
+	}
+	return strings.TrimSpace(text + " " + d.Text)
+}
+
+// compare runs a comparison and returns what it tells.
+func compare(tb testing.TB, c reconcile.Comparison, in *strings.Reader) ([]string, reconcile.Summary) {
+	tb.Helper()
+	var all []string
+	sum, err := c.Run(tb.Context(), in, func(d reconcile.Difference) error {
+		all = append(all, told(d))
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all, sum
+}

@@ -1,0 +1,71 @@
+package reconcile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/recharge/reconcile"
+)
+
+// plan is how the engine would run a statement.
+func plan(t *testing.T, db *state.DB, query string, args ...any) string {
+	t.Helper()
+	explain, columns := "EXPLAIN QUERY PLAN ", 4
+	if db.Name() == "postgres" {
+		explain, columns = "EXPLAIN ", 1
+	}
+	lines, err := state.All(db.View(t.Context()), func(row state.Scanner) (string, error) {
+		dest := make([]any, columns)
+		for i := range dest {
+			dest[i] = new(string)
+		}
+		err := row.Scan(dest...)
+		return *dest[columns-1].(*string), err
+	}, explain+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL would
+// not rather read it whole. SQLite has no statistics, as in a service: it says which
+// columns it looks for.
+func TestStatementsUseTheirIndices(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		postgres := db.Name() == "postgres"
+		if postgres {
+			s := newStore(t, db)
+			s.add(slices.Repeat([]row{{}, {provider: "other"}}, 10_000)...)
+			s.add(row{state: "pending"}, row{alarm: "late_failure"})
+			if err := db.Update(t.Context(), func(tx *state.Tx) error { _, err := tx.Exec("ANALYZE"); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ids := slices.Repeat([]any{"txn_1"}, 16)
+		for name, c := range map[string]struct {
+			query, sqlite, postgres string
+			args                    []any
+		}{
+			"by reference": {reconcile.ByReference, "recharge_reference (mode=? AND provider=? AND reference=?)", "recharge_reference", append([]any{"live", "agg"}, ids...)},
+			"by id":        {reconcile.ByID, "sqlite_autoindex_recharge_1 (id=?)", "recharge_pkey", ids},
+			"absent":       {reconcile.SelectAbsent, "recharge_reference (mode=? AND provider=? AND reference>? AND reference<?)", "recharge_reference", []any{"live", "agg", "txn_0Y", "txn_0Z", 1, int64(1) << 60, 500}},
+			"providers":    {reconcile.SelectNext, "recharge_reference (mode=? AND provider>?)", "recharge_reference", []any{"live", "agg"}},
+			"pending":      {reconcile.SelectPending, "recharge_pending", "recharge_pending", []any{"", "", "", "txn_1", 1, 500}},
+			"alarms":       {reconcile.SelectAlarms, "recharge_alarm", "recharge_alarm", []any{"", "", 500}},
+		} {
+			want := c.sqlite
+			if postgres {
+				want = c.postgres
+			}
+			got := plan(t, db, c.query, c.args...)
+			if !strings.Contains(got, want) || strings.Contains(got, "Seq Scan") || strings.Contains(got, "TEMP B-TREE") {
+				t.Errorf("%s does not use %s:\n%s", name, want, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"vayu/pipeline/recharge"
+	"vayu/schema"
+)
+
+// Actor is who has settled a recharge, in the audit log.
+const Actor = "reconcile"
+
+// settleMost is how many are settled at once: each is a transaction of its own, and
+// those that wait together share a commit.
+const settleMost = 16
+
+// group judges lines, settles what can be, and tells the differences.
+func (r *run) group(lines []*Line) error {
+	ours, strangers, err := r.find(lines)
+	if err != nil {
+		return err
+	}
+	var all []*Difference
+	for _, l := range lines {
+		d := r.judge(l, ours[l.Reference], strangers[idOf(l.Reference)])
+		if d.Kind == "" {
+			r.sum.Matches[l.Status] = r.sum.Matches[l.Status].with(l, d.Ours)
+			continue
+		}
+		all = append(all, d)
+	}
+	failed := r.settle(all)
+	for _, d := range all {
+		r.sum.Kinds[d.Kind] = r.sum.Kinds[d.Kind].with(d.Line, d.Ours)
+		done := d.Settled != nil && d.Settled.Done
+		if done {
+			r.sum.Done[d.Kind]++
+		}
+		if !done || d.Kind == Suspense {
+			r.sum.Left++
+		}
+		if err := r.tell(*d); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// find looks up what lines are about: by the reference under which the provider
+// knows it, and for the rest by its id.
+func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
+	view := r.DB.View(r.ctx)
+	names := make([]string, len(lines))
+	for i, l := range lines {
+		names[i] = l.Reference
+	}
+	ours, err = find(view, &selectByReference, []any{r.World.String(), r.Provider}, names, func(o *Record) string { return o.Reference })
+	if err != nil {
+		return nil, nil, err
+	}
+	names = names[:0]
+	for _, l := range lines {
+		if ours[l.Reference] == nil {
+			names = append(names, idOf(l.Reference))
+		}
+	}
+	strangers, err = find(view, &selectByID, nil, names, func(o *Record) string { return o.ID })
+	for id, o := range strangers {
+		if o.Owner.World != r.World { // the other world is nobody's business
+			delete(strangers, id)
+		}
+	}
+	return ours, strangers, err
+}
+
+func (r *run) judge(l *Line, ours, stranger *Record) *Difference {
+	d := &Difference{Line: l, At: l.Number, Ours: ours}
+	switch {
+	case r.seen[keyOf(l.Reference)] > 1:
+		d.Kind = Twice
+	case ours != nil:
+		d.Kind = judge(l, ours, r.To)
+	default:
+		d.Kind, d.Ours = judgeStranger(l, stranger), stranger
+	}
+	return d
+}
+
+// settle acts on differences, and returns the first error after which going on has
+// no sense.
+func (r *run) settle(all []*Difference) error {
+	if r.Settler == nil {
+		return nil
+	}
+	var (
+		under sync.WaitGroup
+		mu    sync.Mutex
+		first error
+		room  = make(chan struct{}, settleMost)
+	)
+	for _, d := range all {
+		if !d.Kind.Of().Automatic {
+			continue
+		}
+		room <- struct{}{}
+		under.Go(func() {
+			defer func() { <-room }()
+			err := r.settleOne(d)
+			mu.Lock()
+			defer mu.Unlock()
+			if first == nil {
+				first = err
+			}
+		})
+	}
+	under.Wait()
+	return first
+}
+
+// settleOne acts on one. A refusal is noted in it.
+func (r *run) settleOne(d *Difference) error {
+	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answer(d), Actor)
+	var refused *schema.Problem
+	if errors.As(err, &refused) && refused.Code.Status() < http.StatusInternalServerError {
+		d.Settled = &Settled{State: d.Ours.State, Alarm: d.Ours.Alarm, Refusal: refused.Message}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.Line.Reference, err)
+	}
+	d.Settled = &Settled{State: rec.State, Alarm: rec.Alarm, Done: done(d.Kind, &rec)}
+	return nil
+}
+
+// refundReason is why a recharge was taken back that an operator's file says so of.
+const refundReason = "reversed by the operator"
+
+// answer is what the provider's word in a file would be, had it come by itself.
+func answer(d *Difference) recharge.Answer {
+	a := recharge.Answer{ProviderRef: d.Line.ID}
+	switch d.Kind {
+	case SettleFailed:
+		a.Outcome, a.Code = recharge.Failed, schema.OperatorNetworkError
+	case Refund:
+		a.Outcome, a.Reason = recharge.Reversed, refundReason
+	default:
+		a.Outcome = recharge.Succeeded
+	}
+	return a
+}
+
+// done reports whether a recharge is now as a kind proposes.
+func done(k Kind, r *recharge.Record) bool {
+	switch k {
+	case SettleSuccess:
+		return r.State == schema.RechargeSuccess
+	case SettleFailed:
+		return r.State == schema.RechargeFailed
+	case Refund:
+		return r.State == schema.RechargeRefunded
+	default:
+		return r.Alarm == lateSuccess
+	}
+}
