@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -33,7 +35,9 @@ type shop struct {
 	// before and between are called, when they are there, before a record is begun, and
 	// before it is finished. What they return is Do's.
 	before, between func(ctx context.Context, item batch.Item) error
-	finished        chan batch.Finished
+	// lies says of a record that Do returns nil without having done anything.
+	lies     func(item batch.Item) bool
+	finished chan batch.Finished
 
 	mu    sync.Mutex
 	calls map[string]int // of Do, by batch and index
@@ -70,6 +74,9 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 	s.mu.Lock()
 	s.calls[fmt.Sprint(item.Batch, item.Index)]++
 	s.mu.Unlock()
+	if s.lies != nil && s.lies(item) {
+		return nil
+	}
 	if s.before != nil {
 		if err := s.before(ctx, item); err != nil {
 			return err
@@ -80,7 +87,7 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 	}
 	if err := json.Unmarshal(item.Record, &wanted); err != nil || wanted.Do == "refuse" {
 		return s.end(ctx, func(tx *state.Tx) (*batch.Finished, error) {
-			return batch.Refuse(tx, s.now(), item, schema.Refuse(schema.InvalidAmount, "amount", "This amount is none."))
+			return batch.Refuse(tx, s.now(), item, refusal)
 		})
 	}
 	id := "txn_" + ulid.Make().String()
@@ -169,6 +176,7 @@ type site struct {
 	reg   *prometheus.Registry
 	clock accounttest.Clock
 	log   accounttest.Log
+	bell  bell // rings when something was logged
 	door  accounttest.Door
 	a, b  accounttest.Tenant
 }
@@ -201,19 +209,38 @@ func eachSite(t *testing.T, room int, do func(t *testing.T, s *site)) {
 // newSite is a service that does not run, without accounts.
 func newSite(tb testing.TB, db *state.DB, room int) *site {
 	tb.Helper()
-	s := &site{t: tb, reg: prometheus.NewRegistry()}
+	s := &site{t: tb, reg: prometheus.NewRegistry(), bell: make(bell, 1)}
 	s.shop = newShop(db, s.clock.Now)
 	var err error
 	access := accounttest.Access(tb, db, s.clock.Now)
 	s.Service, err = batch.New(batch.Config{
 		DB: db, Box: accounttest.Box(tb), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
-		Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
+		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&s.log, s.bell), nil)), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s.Hurry()
 	return s
+}
+
+// bell is a log that says that there was something.
+type bell chan struct{}
+
+// Write implements io.Writer.
+func (b bell) Write(p []byte) (int, error) {
+	select {
+	case b <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+// logged waits until a word was logged.
+func (s *site) logged(word string) {
+	for s.log.Count(word) == 0 {
+		<-s.bell
+	}
 }
 
 // open makes its endpoints answer the accounts that there are.
@@ -293,3 +320,5 @@ func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T
 
 // errAway is what Do says when something is away.
 var errAway = errors.New("away")
+
+var refusal = schema.Refuse(schema.InvalidAmount, "amount", "This amount is none.")

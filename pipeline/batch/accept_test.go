@@ -1,0 +1,149 @@
+package batch_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+// stored is how many batches and chunks there are.
+func (s *site) stored() [2]int {
+	s.t.Helper()
+	return [2]int{one[int](s.t, s.DB, "SELECT COUNT(*) FROM batch"), one[int](s.t, s.DB, "SELECT COUNT(*) FROM batch_chunk")}
+}
+
+func TestABodyThatIsWrongAsAWholeIsRefused(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 1, func(t *testing.T, s *site) {
+		for _, c := range []struct {
+			body  string
+			code  schema.Code
+			field string
+		}{
+			{"", schema.InvalidRequest, ""},
+			{"[]", schema.InvalidRequest, ""},
+			{`"recharges"`, schema.InvalidRequest, ""},
+			{"{}", schema.InvalidRequest, "recharges"},
+			{`{"Recharges":[{}]}`, schema.InvalidRequest, "recharges"},
+			{`{"recharges":null}`, schema.InvalidRequest, "recharges"},
+			{`{"recharges":[]}`, schema.InvalidRequest, "recharges"},
+			{`{"recharges":{}}`, schema.InvalidRequest, "recharges"},
+			{`{"recharges":"[{}]"}`, schema.InvalidRequest, "recharges"},
+			{`{"recharges":7}`, schema.InvalidRequest, "recharges"},
+			{`{"recharges":` + records(10_001, "1") + `}`, schema.InvalidRequest, "recharges"},
+			{`{"recharges":[{}],"recharges":[{}]}`, schema.InvalidJSON, "recharges"},
+			{`{"recharges":[{"a":1,"a":2}]}`, schema.InvalidJSON, "recharges.0.a"},
+			{`{"recharges":[{}]`, schema.InvalidJSON, ""},
+			{`{"recharges":[{},]}`, schema.InvalidJSON, ""},
+			{`{"recharges":[{}]} x`, schema.InvalidJSON, ""},
+			{"{\"recharges\":[\"\xff\"]}", schema.InvalidJSON, ""},
+			{`{"recharges":[` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `]}`, schema.InvalidJSON, ""},
+			{`{"recharges":[{}],"ref_id":7}`, schema.InvalidRequest, "ref_id"},
+			{`{"recharges":[{}],"ref_id":""}`, schema.InvalidRequest, "ref_id"},
+			{`{"recharges":[{}],"ref_id":"a\nb"}`, schema.InvalidRequest, "ref_id"},
+			{`{"recharges":[{}],"ref_id":"` + strings.Repeat("a", 256) + `"}`, schema.InvalidRequest, "ref_id"},
+		} {
+			s.door.Ask(s.a.Keys[schema.Live], "POST", path, c.body).WantError(t, fmt.Sprintf("%.60s", c.body), 400, c.code, c.field)
+		}
+		s.door.Ask(s.a.Keys[schema.Live], "POST", path+"?x=1", `{"recharges":[{}]}`).WantError(t, "a parameter", 400, schema.InvalidRequest, "x")
+		large := `{"recharges":["` + strings.Repeat("a", 8<<20) + `"]}`
+		s.door.Ask(s.a.Keys[schema.Live], "POST", path, large).WantError(t, "more than 8 MiB", 413, schema.PayloadTooLarge, "")
+		two := s.door.Ask(s.a.Keys[schema.Live], "POST", path, `{"recharges":[],"ref_id":1}`)
+		if details, _ := two.At("error.details").([]any); len(details) != 2 {
+			t.Errorf("two faults: %s", two.Text)
+		}
+		if diff := cmp.Diff([2]int{}, s.stored()); diff != "" {
+			t.Errorf("something is stored: %s", diff)
+		}
+	})
+}
+
+// A batch is answered with where to ask for it, and waits in chunks.
+func TestABatchIsAccepted(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 1, func(t *testing.T, s *site) {
+		array := "[null , \"foo\",{},\n[1, 2] ,1e400," + records(9995, `{"type":"prepaid"}`)[1:]
+		got := s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, `{"ref_id":null,"other":[1],"recharges":`+array+`}`).Want(t, "a batch", 202)
+		id := got.Said("batch_id")
+		want := map[string]any{"status": "accepted", "batch_id": id, "total": 10_000.0, "status_url": path + "/" + id}
+		if diff := cmp.Diff(want, got.Body); diff != "" || got.Header.Get("Location") != path+"/"+id {
+			t.Errorf("Location %s (-want +got):\n%s", got.Header.Get("Location"), diff)
+		}
+		if diff := cmp.Diff([2]int{1, 100}, s.stored()); diff != "" {
+			t.Error(diff)
+		}
+		if got := one[string](t, s.DB, "SELECT detail FROM audit WHERE action = 'recharge.batch' AND subject = $1 AND mode = 'sandbox'", id); got != `{"total":10000}` {
+			t.Errorf("the audit log says %s", got)
+		}
+		if got := s.figure("vayu_batch_accepted_total", "kind", "recharge"); got != 1 {
+			t.Errorf("%v are counted", got)
+		}
+		large := `{"recharges":["` + strings.Repeat("a", 1<<20) + `","b","` + strings.Repeat("c", 1<<20) + `"]}`
+		s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, large).Want(t, "large records", 202)
+		if diff := cmp.Diff([2]int{2, 103}, s.stored()); diff != "" {
+			t.Errorf("large records: %s", diff)
+		}
+	})
+}
+
+// The same batch sent again is the one that there is.
+func TestABatchSentAgainIsTheSame(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 1, func(t *testing.T, s *site) {
+		live := s.a.Keys[schema.Live]
+		body, other := `{"ref_id":"nov 🎉","recharges":[{},{}]}`, `{"ref_id":"nov 🎉","recharges":[{}]}`
+		first := s.door.Ask(live, "POST", path, body).Want(t, "first", 202)
+		again := s.door.Ask(live, "POST", path, body).Want(t, "again", 202)
+		if diff := cmp.Diff(first.Body, again.Body); diff != "" || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" ||
+			again.Header.Get("Location") != first.Header.Get("Location") {
+			t.Errorf("again: %v %s", again.Header, diff)
+		}
+		s.door.Ask(live, "POST", path, other).WantError(t, "another body", 409, schema.DuplicateRefID, "ref_id")
+		if got := s.ask(path + "/" + first.Said("batch_id")).Said("ref_id"); got != "nov 🎉" {
+			t.Errorf("the ref_id is %q", got)
+		}
+		// References are an owner's own, and batches without one have nothing in common.
+		for _, key := range []string{s.a.Keys[schema.Sandbox], s.b.Keys[schema.Live]} {
+			if got := s.door.Ask(key, "POST", path, other).Want(t, "another owner's", 202); got.Said("batch_id") == first.Said("batch_id") {
+				t.Error("another owner got it")
+			}
+		}
+		if s.post(s.a, "[{}]") == s.post(s.a, "[{}]") {
+			t.Error("two batches without a ref_id are one")
+		}
+		keyed := s.door.Ask(live, "POST", path, `{"recharges":[{}]}`, "Idempotency-Key", "k").Want(t, "a key", 202)
+		same := s.door.Ask(live, "POST", path, `{"recharges":[{}]}`, "Idempotency-Key", "k").Want(t, "the same key", 202)
+		if same.Text != keyed.Text || same.Header.Get("Idempotent-Replayed") != "true" || same.Header.Get("Location") != keyed.Header.Get("Location") {
+			t.Errorf("the same key: %s", same.Text)
+		}
+		s.door.Ask(live, "POST", path, `{"recharges":[{},{}]}`, "Idempotency-Key", "k").WantError(t, "another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
+		if got := one[int](t, s.DB, "SELECT COUNT(*) FROM audit WHERE action = 'recharge.batch'"); got != 6 {
+			t.Errorf("the audit log has %d batches, want 6", got)
+		}
+	})
+}
+
+// Of many at the same moment with one ref_id, one is stored.
+func TestOneOfManyAtOnceIsStored(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 1, func(t *testing.T, s *site) {
+		ids := make(chan string)
+		const many = 20
+		for range many {
+			go func() {
+				ids <- s.door.Ask(s.a.Keys[schema.Live], "POST", path, `{"ref_id":"once","recharges":[1]}`).Said("batch_id")
+			}()
+		}
+		seen := map[string]bool{}
+		for range many {
+			seen[<-ids] = true
+		}
+		if got := s.stored(); len(seen) != 1 || got != [2]int{1, 1} {
+			t.Errorf("stored are %v, and answered %v", got, seen)
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package batch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/api"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// FuzzBody: what is taken of a body is its records, byte for byte, whatever stands
+// between them.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{
+		`{"recharges":[1]}`, ` { "a" : [1,{"recharges":2}] , "recharges" : [ null , "x" ,{}, [ ] ,1e5 ] ,"ref_id":"r"} `, `{"recharges":null,"ref_id":null}`,
+		`{"recharges":"[1]"}`, `{"recharges":[{"a":"]"},"\\\"]"]}`, `{}`, `[`, `{"ref_id":"\u0000"}`, "{\"recharges\":[\"é\",\"\\u00e9\"]}",
+		`{"recharges":` + records(250, `{"a":1}`) + `}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	kind := &batch.Kind{Array: "recharges"}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c := &api.Call{Request: &http.Request{URL: &url.URL{}}, Body: text}
+		ref, chunks, err := kind.Taken(c)
+		if err != nil {
+			if _, ok := err.(*schema.Problem); !ok { //nolint:errorlint // nothing may be around it
+				t.Fatalf("%v is no refusal", err)
+			}
+			return
+		}
+		var got []json.RawMessage
+		for _, chunk := range chunks {
+			for _, value := range chunk {
+				got = append(got, value)
+			}
+		}
+		var names map[string]json.RawMessage
+		var want []json.RawMessage
+		if err := errors.Join(json.Unmarshal(text, &names), json.Unmarshal(names["recharges"], &want)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got) == 0 {
+			t.Fatal(diff)
+		}
+		if _, there := names["ref_id"]; !there && ref != "" {
+			t.Fatalf("the ref_id is %q", ref)
+		}
+	})
+}
+
+// FuzzRef: the ref_id of a record is found where JSON has it, and is one.
+func FuzzRef(f *testing.F) {
+	for _, seed := range []string{`{"ref_id":"a"}`, `{"a":{"ref_id":"b"},"ref_id":"c"}`, `{"ref_id":7}`, `{"ref_id":""}`, `"ref_id"`, `[{"ref_id":"a"}]`, `{"ref_id":"\n"}`, `{"x":`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, record []byte) {
+		got := batch.RefOf(record)
+		if got == "" {
+			return
+		}
+		var names map[string]json.RawMessage
+		if err := json.Unmarshal(record, &names); err != nil {
+			return // what is cut off may have said it before
+		}
+		var want string
+		if err := json.Unmarshal(names["ref_id"], &want); err != nil || want != got || !schema.IsRef(got) {
+			t.Fatalf("got %q of %s", got, record)
+		}
+	})
+}
