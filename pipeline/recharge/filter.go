@@ -25,7 +25,7 @@ type filter struct {
 }
 
 // scanMost bounds how many recharges one request looks at for those that no index
-// finds: some milliseconds, and who asks for rare ones asks again.
+// finds: some milliseconds, and who has hardly any asks again.
 const scanMost = 10_000
 
 // question is a statement on its way to be one, and its values.
@@ -34,64 +34,71 @@ type question struct {
 	args []any
 }
 
+// value adds a value, and returns its place.
+func (q *question) value(v any) string {
+	q.args = append(q.args, v)
+	return "$" + strconv.Itoa(len(q.args))
+}
+
 // and adds a condition that ends with its value.
-func (q *question) and(condition string, value any) {
-	if len(q.args) > 0 {
-		q.text += " AND "
-	}
-	q.args = append(q.args, value)
-	q.text += condition + "$" + strconv.Itoa(len(q.args))
-}
+func (q *question) and(condition string, value any) { q.text += " AND " + condition + q.value(value) }
 
-// indexed adds what an index finds, in the order of ids.
-func (f *filter) indexed(q *question) {
-	q.and("account_id = ", f.owner.Account)
-	q.and("mode = ", f.owner.World.String())
+// indexed adds what an index finds, in the order of ids: those of the owner from one
+// id up to another. They are compared as rows, because with an owner that is equal
+// PostgreSQL may take the order from the primary key, and read what everybody has
+// until a page is full; or read all that one has by another index, and sort it.
+func (f *filter) indexed(q *question, floor string) {
 	if f.ref != "" {
-		q.and("ref_id = ", f.ref)
+		q.text += "account_id = " + q.value(f.owner.Account) + " AND mode = " + q.value(f.owner.World.String()) + " AND ref_id = " + q.value(f.ref)
+		return
 	}
-	f.ids(q)
-	if f.after != "" {
-		q.and("id < ", f.after)
+	from, to := f.ids()
+	bound := func(id string) string {
+		return "(" + q.value(f.owner.Account) + ", " + q.value(f.owner.World.String()) + ", " + q.value(id) + ")"
 	}
-	if f.state == schema.RechargePending {
-		q.text += " AND state = 'pending'" // as it stands in the index of pending ones
+	q.text += "(account_id, mode, id) >= " + bound(max(from, floor)) + " AND (account_id, mode, id) < " + bound(to)
+	if f.state != "" && f.state != schema.RechargeSuccess {
+		q.text += " AND state = '" + string(f.state) + "'" // as it stands in the indices of those
 	}
 }
 
-// unindexed is what has to be read for: pending ones are few, and no index is worth
-// being written for the others twice in the life of each recharge.
+// backwards is the order of that index.
+const backwards = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
+
+// unindexed is what has to be read for. Most are successful: an index of those would
+// be written for nearly every recharge, and find little more than that of all.
 func (f *filter) unindexed() string {
-	if f.state == "" || f.state == schema.RechargePending || f.ref != "" {
+	switch {
+	case f.ref != "" && f.state != "":
+		return " AND state = '" + string(f.state) + "'"
+	case f.state == schema.RechargeSuccess:
+		return " AND state = 'success'"
+	default:
 		return ""
 	}
-	return " AND state = '" + string(f.state) + "'"
 }
 
 // query is the statement for one more than the limit, of those that are not below
 // the id floor.
 func (f *filter) query(floor string) (string, []any) {
 	q := question{text: "SELECT " + columns + " FROM recharge WHERE "}
-	f.indexed(&q)
+	f.indexed(&q, floor)
 	if f.from != math.MinInt64 {
 		q.and("created_at >= ", f.from)
 	}
 	if f.to != math.MaxInt64 {
 		q.and("created_at < ", f.to)
 	}
-	if floor != "" {
-		q.and("id >= ", floor)
-	}
-	q.args = append(q.args, f.limit+1)
-	return q.text + f.unindexed() + " ORDER BY id DESC LIMIT $" + strconv.Itoa(len(q.args)), q.args
+	q.text += f.unindexed()
+	return q.text + backwards + q.value(f.limit+1), q.args
 }
 
 // lowest is the statement for the id of the last that one request looks at.
 func (f *filter) lowest() (string, []any) {
 	q := question{text: "SELECT id FROM recharge WHERE "}
-	f.indexed(&q)
+	f.indexed(&q, "")
 	// As it is, because PostgreSQL takes a value for a tenth of all rows.
-	return q.text + " ORDER BY id DESC LIMIT 1 OFFSET " + strconv.Itoa(scanMost-1), q.args
+	return q.text + backwards + "1 OFFSET " + strconv.Itoa(scanMost-1), q.args
 }
 
 // page is what a filter lets through, and the id after which the next page begins,
@@ -102,7 +109,7 @@ func (f *filter) page(q state.Querier) (all []Record, next string, err error) {
 	switch {
 	case f.batch != "":
 		all, err = f.ofBatch(q)
-	case f.unindexed() != "":
+	case f.ref == "" && f.unindexed() != "":
 		text, args := f.lowest()
 		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, "", err
@@ -189,18 +196,23 @@ func records(q state.Querier, ids []string) (map[string]Record, error) {
 	return found, err
 }
 
-// ids adds a range of time as one of the index: an id holds the millisecond in
-// which its recharge was made.
-func (f *filter) ids(q *question) {
+// ids are the first id and the one after the last of what a filter lets through: an
+// id holds the millisecond in which its recharge was made.
+func (f *filter) ids() (from, to string) {
+	const beyond = "u" // more than idPrefix in every collation
+	from, to = "", beyond
 	if id, ok := firstID(f.from); ok && f.from != math.MinInt64 {
-		q.and("id >= ", id)
+		from = id
 	}
-	if f.to == math.MaxInt64 {
-		return
+	if f.to != math.MaxInt64 {
+		if id, ok := firstID(f.to + time.Millisecond.Microseconds()); ok {
+			to = id
+		}
 	}
-	if id, ok := firstID(f.to + time.Millisecond.Microseconds()); ok {
-		q.and("id < ", id)
+	if f.after != "" {
+		to = min(to, f.after)
 	}
+	return from, to
 }
 
 // firstID is the least id that a recharge of a moment can have, false when ids do

@@ -98,6 +98,8 @@ CREATE INDEX recharge_account ON recharge (account_id, mode, id);
 CREATE INDEX recharge_due ON recharge (mode, provider, due_at) WHERE due_at IS NOT NULL AND batch_id = '';
 CREATE INDEX recharge_due_batch ON recharge (mode, provider, due_at) WHERE due_at IS NOT NULL AND batch_id <> '';
 CREATE INDEX recharge_pending ON recharge (account_id, mode, id) WHERE state = 'pending';
+CREATE INDEX recharge_failed ON recharge (account_id, mode, id) WHERE state = 'failed';
+CREATE INDEX recharge_refunded ON recharge (account_id, mode, id) WHERE state = 'refunded';
 CREATE INDEX recharge_alarm ON recharge (alarm, id) WHERE alarm <> '';
 CREATE INDEX recharge_reference ON recharge (mode, provider, reference);
 

@@ -1,0 +1,309 @@
+package recharge
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/pipeline/recharge/numbering"
+	"vayu/schema"
+)
+
+// bodyWith is a good body with other values for some fields; an empty value leaves
+// the field out.
+func bodyWith(fields ...string) string {
+	values := map[string]string{"mobile": `"9876543210"`, "operator": `"auto"`, "amount": `199`, "type": `"prepaid"`, "ref_id": `"order-1"`}
+	for i := 0; i < len(fields); i += 2 {
+		values[fields[i]] = fields[i+1]
+	}
+	var parts []string
+	for _, name := range []string{"mobile", "subscriber_id", "operator", "amount", "type", "ref_id", "note"} {
+		if v := values[name]; v != "" {
+			parts = append(parts, `"`+name+`":`+v)
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// quoted is a text of so many characters.
+func quoted(n int, text string) string { return `"` + strings.Repeat(text, n) + `"` }
+
+// faultOf is what is said of a body: code, field and message.
+func faultOf(t *testing.T, body string) (code schema.Code, field, message string) {
+	t.Helper()
+	_, err := requestOf([]byte(body))
+	p, ok := errors.AsType[*schema.Problem](err)
+	if !ok {
+		t.Fatalf("%.200s: got %v, want a problem", body, err)
+	}
+	return p.Code, p.Field, p.Message
+}
+
+func TestEveryFaultOfABodyIsNamed(t *testing.T) {
+	t.Parallel()
+	const (
+		missing, text = schema.InvalidRequest, schema.InvalidRequest
+		devanagari    = `"९८७६५४३२१०"`
+	)
+	for _, c := range []struct {
+		field, value string
+		code         schema.Code
+		says         string
+	}{
+		{"mobile", "", missing, "The mobile is missing."},
+		{"mobile", "null", missing, "The mobile is missing."},
+		{"mobile", "9876543210", text, "mobile must be text."},
+		{"mobile", "true", text, "mobile must be text."},
+		{"mobile", `["9876543210"]`, text, "mobile must be text."},
+		{"mobile", `""`, schema.InvalidRequest, "1 to 64 characters"},
+		{"mobile", quoted(65, "9"), schema.InvalidRequest, "1 to 64 characters"},
+		{"mobile", `"98765\u000043210"`, schema.InvalidRequest, "no control characters"},
+		{"mobile", `"9876543210\n"`, schema.InvalidRequest, "no control characters"},
+		{"mobile", `"98765\u009b43210"`, schema.InvalidRequest, "no control characters"},
+		{"subscriber_id", `"1023456789"`, schema.ConflictingParameters, "belongs to the type dth"},
+		{"operator", "", missing, "The operator is missing."},
+		{"operator", "null", missing, "The operator is missing."},
+		{"operator", "1", text, "operator must be text."},
+		{"operator", `{}`, text, "operator must be text."},
+		{"operator", `""`, schema.InvalidRequest, "1 to 64 characters"},
+		{"operator", quoted(65, "a"), schema.InvalidRequest, "1 to 64 characters"},
+		{"operator", quoted(64, "a"), schema.UnknownOperator, "Airtel, Jio, Vi, BSNL, MTNL, and auto."},
+		{"operator", `"Tata Play"`, schema.UnknownOperator, "of the type prepaid"},
+		{"operator", `"एयरटेल"`, schema.UnknownOperator, ""},
+		{"operator", `"Ａｉｒｔｅｌ"`, schema.UnknownOperator, ""},
+		{"operator", `"🚀"`, schema.UnknownOperator, ""},
+		{"operator", `"automatic"`, schema.UnknownOperator, ""},
+		{"amount", "", missing, "The amount is missing."},
+		{"amount", "null", missing, "The amount is missing."},
+		{"amount", `"199"`, text, "amount must be a number."},
+		{"amount", `"१९९"`, text, "amount must be a number."},
+		{"amount", `true`, text, "amount must be a number."},
+		{"amount", `[199]`, text, "amount must be a number."},
+		{"amount", `{"rupees":199}`, text, "amount must be a number."},
+		{"amount", "0", schema.InvalidAmount, "more than 0"},
+		{"amount", "-0", schema.InvalidAmount, "more than 0"},
+		{"amount", "0.00", schema.InvalidAmount, "more than 0"},
+		{"amount", "-1", schema.InvalidAmount, "more than 0"},
+		{"amount", "-199", schema.InvalidAmount, "more than 0"},
+		{"amount", "0.001", schema.InvalidAmount, "two decimals"},
+		{"amount", "199.999", schema.InvalidAmount, "two decimals"},
+		{"amount", "1e-400", schema.InvalidAmount, "two decimals"},
+		{"amount", "1e400", schema.InvalidAmount, "out of range"},
+		{"amount", "-1e400", schema.InvalidAmount, "out of range"},
+		{"amount", "9007199254740993", schema.InvalidAmount, "out of range"},
+		{"amount", "92233720368547758.08", schema.InvalidAmount, "out of range"},
+		{"amount", "1" + strings.Repeat("0", 5000), schema.InvalidAmount, "out of range"},
+		{"amount", "0.01", schema.AmountNotSupported, "between ₹10 and ₹10,000"},
+		{"amount", "9.99", schema.AmountNotSupported, "a recharge lies between ₹10 and ₹10,000"},
+		{"amount", "10000.01", schema.AmountNotSupported, "between ₹10 and ₹10,000"},
+		{"amount", "1e9", schema.AmountNotSupported, "between ₹10 and ₹10,000"},
+		{"type", "", missing, "The type is missing."},
+		{"type", "null", missing, "The type is missing."},
+		{"type", "1", text, "type must be text."},
+		{"type", `""`, schema.InvalidRequest, "1 to 64 characters"},
+		{"type", quoted(65, "p"), schema.InvalidRequest, "1 to 64 characters"},
+		{"type", `"postpaid"`, schema.UnsupportedType, "prepaid and dth"},
+		{"type", `"Prepaid"`, schema.UnsupportedType, "prepaid and dth"},
+		{"type", `"ｐｒｅｐａｉｄ"`, schema.UnsupportedType, "prepaid and dth"},
+		{"ref_id", "", missing, "The ref_id is missing."},
+		{"ref_id", "null", missing, "The ref_id is missing."},
+		{"ref_id", "1017", text, "ref_id must be text."},
+		{"ref_id", `["a"]`, text, "ref_id must be text."},
+		{"ref_id", `""`, schema.InvalidRequest, "1 to 255 characters"},
+		{"ref_id", quoted(256, "r"), schema.InvalidRequest, "1 to 255 characters"},
+		{"ref_id", quoted(256, "र"), schema.InvalidRequest, "1 to 255 characters"},
+		{"ref_id", `"order\n1"`, schema.InvalidRequest, "no control characters"},
+		{"ref_id", `"order\u00001"`, schema.InvalidRequest, "no control characters"},
+		{"ref_id", `"order\u202e1"`, schema.InvalidRequest, "no control characters"},
+	} {
+		code, field, message := faultOf(t, bodyWith(c.field, c.value))
+		if code != c.code || field != c.field || !strings.Contains(message, c.says) {
+			t.Errorf("%s = %.80s: got %s of %q: %s, want %s: %s", c.field, c.value, code, field, message, c.code, c.says)
+		}
+	}
+	// What is no number fails as a recharge; it is no fault of the body.
+	for _, mobile := range []string{devanagari, `"９８７６５４３２１０"`, `"12345"`, `"📱"`, `"  "`, quoted(64, "9"), `"+1 202 555 0100"`, `"‮0123456789"`} {
+		r, err := requestOf([]byte(bodyWith("mobile", mobile)))
+		if err != nil || r.Valid || `"`+r.Number+`"` != mobile {
+			t.Errorf("mobile %s: got %+v, %v", mobile, r, err)
+		}
+	}
+}
+
+func TestABodyThatIsNoObjectIsRefused(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]schema.Code{
+		"null": schema.InvalidRequest, "[]": schema.InvalidRequest, `"x"`: schema.InvalidRequest, "": schema.InvalidRequest, "199": schema.InvalidRequest,
+		"{": schema.InvalidJSON, bodyWith() + "{}": schema.InvalidJSON, strings.Replace(bodyWith(), "{", `{"amount":1,`, 1): schema.InvalidJSON,
+		bodyWith("mobile", "\"\xff\""): schema.InvalidJSON, bodyWith("note", strings.Repeat("[", 40)+strings.Repeat("]", 40)): schema.InvalidJSON,
+		bodyWith("amount", "NaN"): schema.InvalidJSON, bodyWith("amount", "0199"): schema.InvalidJSON, bodyWith("amount", "+199"): schema.InvalidJSON,
+		bodyWith("amount", "१९९"): schema.InvalidJSON,
+	} {
+		if code, _, _ := faultOf(t, body); code != want {
+			t.Errorf("%.80s: got %s, want %s", body, code, want)
+		}
+	}
+}
+
+func TestAllFaultsOfABodyAreNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{}`: "type invalid_request, mobile invalid_request, operator invalid_request, amount invalid_request, ref_id invalid_request",
+		bodyWith("operator", `"nobody"`, "amount", "0", "ref_id", "7"):                      "ref_id invalid_request, operator unknown_operator, amount invalid_amount",
+		bodyWith("type", `"postpaid"`, "operator", `"nobody"`, "amount", "1"):               "", // who is nobody, and what he takes, depends on the type
+		bodyWith("type", `"dth"`, "mobile", "", "operator", "null", "amount", `"1"`):        "subscriber_id invalid_request, operator invalid_request, amount invalid_request",
+		bodyWith("mobile", "1", "subscriber_id", "2", "operator", "3", "type", "4"):         "mobile invalid_request, subscriber_id invalid_request, type invalid_request, operator invalid_request",
+		bodyWith("mobile", `"१"`, "operator", `"Jio"`, "amount", "10001", "ref_id", `"\t"`): "ref_id invalid_request, amount amount_not_supported",
+	} {
+		_, err := requestOf([]byte(body))
+		p, ok := errors.AsType[*schema.Problem](err)
+		if !ok {
+			t.Errorf("%s: got %v", body, err)
+			continue
+		}
+		var got []string
+		for _, d := range p.Details {
+			got = append(got, d.Field+" "+string(d.Code))
+		}
+		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", body, diff)
+		}
+		if len(p.Details) > 0 && (p.Code != p.Details[0].Code || p.Field != p.Details[0].Field) {
+			t.Errorf("%s: the first is %+v", body, p)
+		}
+	}
+}
+
+func TestGoodBodiesAreRead(t *testing.T) {
+	t.Parallel()
+	plain := Request{RefID: "order-1", Type: schema.Prepaid, Number: "9876543210", Valid: true, Amount: 199_00}
+	dth := Request{RefID: "order-1", Type: schema.DTH, Number: "1023456789", Valid: true, Asked: "Tata Play", Amount: 199_00}
+	with := func(r Request, change func(*Request)) Request { change(&r); return r }
+	box := func(fields ...string) string {
+		return bodyWith(append([]string{"type", `"dth"`, "operator", `"tata sky"`, "mobile", ""}, fields...)...)
+	}
+	for body, want := range map[string]Request{
+		bodyWith():                                                       plain,
+		bodyWith("operator", `" AUTO "`):                                 plain,
+		bodyWith("note", `{"unknown":[1]}`):                              plain,
+		bodyWith("subscriber_id", "null"):                                plain,
+		bodyWith("mobile", `"+91 98765-43210"`):                          plain,
+		bodyWith("mobile", `"09876543210"`):                              plain,
+		bodyWith("operator", `"bharti AIRTEL"`):                          with(plain, func(r *Request) { r.Asked = "Airtel" }),
+		bodyWith("operator", `"vodafone"`):                               with(plain, func(r *Request) { r.Asked = "Vi" }),
+		bodyWith("amount", "10"):                                         with(plain, func(r *Request) { r.Amount = 10_00 }),
+		bodyWith("amount", "1e4"):                                        with(plain, func(r *Request) { r.Amount = 10_000_00 }),
+		bodyWith("amount", "199.50"):                                     with(plain, func(r *Request) { r.Amount = 199_50 }),
+		bodyWith("amount", "19.99"):                                      with(plain, func(r *Request) { r.Amount = 19_99 }),
+		bodyWith("amount", "1.9900e2"):                                   plain,
+		bodyWith("ref_id", quoted(255, "र")):                             with(plain, func(r *Request) { r.RefID = strings.Repeat("र", 255) }),
+		bodyWith("ref_id", `"👨‍👩‍👧 order"`):                              with(plain, func(r *Request) { r.RefID = "👨‍👩‍👧 order" }),
+		box("subscriber_id", `"1023456789"`):                             dth,
+		box("mobile", `"1023456789"`):                                    dth,
+		box("mobile", `"10-2345 6789"`, "subscriber_id", `"1023456789"`): dth,
+		box("subscriber_id", `"0023456789"`):                             with(dth, func(r *Request) { r.Number = "0023456789" }),
+		box("subscriber_id", `"abc"`):                                    with(dth, func(r *Request) { r.Number, r.Valid = "abc", false }),
+		box("mobile", `"१२३४५६७८"`):                                      with(dth, func(r *Request) { r.Number, r.Valid = "१२३४५६७८", false }),
+		box("mobile", `"1023456789"`, "operator", `"auto"`):              with(dth, func(r *Request) { r.Asked = "" }),
+	} {
+		got, err := requestOf([]byte(body))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", body, err, diff)
+		}
+	}
+	for what, body := range map[string]string{
+		"two ids":    box("mobile", `"1023456789"`, "subscriber_id", `"1023456780"`),
+		"one is bad": box("mobile", `"1023456789"`, "subscriber_id", `"x"`),
+	} {
+		if code, field, _ := faultOf(t, body); code != schema.ConflictingParameters || field != "subscriber_id" {
+			t.Errorf("%s: got %s of %s", what, code, field)
+		}
+	}
+	if code, field, _ := faultOf(t, box()); code != schema.InvalidRequest || field != "subscriber_id" {
+		t.Errorf("without an id: got %s of %s", code, field)
+	}
+}
+
+func FuzzRequestOf(f *testing.F) {
+	for _, seed := range []string{
+		bodyWith(), bodyWith("amount", "1e400"), bodyWith("mobile", `"९८७६५४३२१०"`), bodyWith("ref_id", quoted(256, "र")), `{}`, `[1]`,
+		bodyWith("type", `"dth"`, "subscriber_id", `"1023456789"`, "operator", `"d2h"`), bodyWith("amount", "9.223372036854775807e18"),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, err := requestOf(body)
+		if err != nil {
+			if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code.Status() != 400 && p.Code.Status() != 422 || p.Message == "" {
+				t.Fatalf("%q: %v", body, err)
+			}
+			return
+		}
+		_, known := numbering.Find(r.Type, r.Asked)
+		switch {
+		case !schema.IsRef(r.RefID), r.Asked != "" && !known, r.Type != schema.Prepaid && r.Type != schema.DTH:
+			t.Fatalf("%q: got %+v", body, r)
+		case r.Amount < leastAmount || r.Amount > mostAmount:
+			t.Fatalf("%q: the amount is %d", body, r.Amount)
+		case r.Number == "" || utf8.RuneCountInString(r.Number) > longestText || strings.ContainsFunc(r.Number, unicode.IsControl):
+			t.Fatalf("%q: the number is %q", body, r.Number)
+		case r.Valid && strings.Trim(r.Number, "0123456789") != "":
+			t.Fatalf("%q: the number %q is taken for one", body, r.Number)
+		}
+	})
+}
+
+func TestAClientSaysHowLongItWaits(t *testing.T) {
+	t.Parallel()
+	const usual = defaultWait
+	for _, c := range []struct {
+		headers []string
+		want    time.Duration
+	}{
+		{nil, usual},
+		{[]string{""}, usual},
+		{[]string{"wait=10"}, 10 * time.Second},
+		{[]string{"wait=0"}, 0},
+		{[]string{"wait=30"}, longestWait},
+		{[]string{"wait=31"}, longestWait},
+		{[]string{"wait=99999999999999999999"}, longestWait},
+		{[]string{"Wait = 5"}, 5 * time.Second},
+		{[]string{`wait="5"`}, 5 * time.Second},
+		{[]string{"respond-async, wait=5"}, 5 * time.Second},
+		{[]string{"respond-async;x=\"a,wait=7\", \twait=5 ;foo=1"}, 5 * time.Second},
+		{[]string{`x="\",wait=7"`, "wait=5"}, 5 * time.Second},
+		{[]string{"wait=5, wait=9"}, 5 * time.Second},
+		{[]string{"wait"}, usual},
+		{[]string{"wait="}, usual},
+		{[]string{`wait="`}, usual},
+		{[]string{`wait="5`}, usual},
+		{[]string{"wait=-1"}, usual},
+		{[]string{"wait=+1"}, usual},
+		{[]string{"wait=1.5"}, usual},
+		{[]string{"wait=1s"}, usual},
+		{[]string{"wait=५"}, usual},
+		{[]string{"waiter=5"}, usual},
+		{[]string{"return=minimal"}, usual},
+		{[]string{";,=,\""}, usual},
+	} {
+		if got := waitOf(c.headers); got != c.want {
+			t.Errorf("Prefer: %q waits %v, want %v", c.headers, got, c.want)
+		}
+	}
+}
+
+func FuzzWaitOf(f *testing.F) {
+	for _, seed := range []string{"wait=10", `a="\",b", wait=3;c`, `"`, `\`, "wait=\"\"", ",,;;=="} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		if got := waitOf([]string{header}); got < 0 || got > longestWait || got%time.Second != 0 && got != defaultWait {
+			t.Errorf("Prefer: %q waits %v", header, got)
+		}
+	})
+}

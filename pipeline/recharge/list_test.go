@@ -1,0 +1,171 @@
+package recharge_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/account/accounttest"
+	"vayu/schema"
+)
+
+// stored writes a recharge into the store as it may be there, and returns its id.
+func (d *desk) stored(n int, o schema.Owner, state schema.RechargeState, at time.Time, batch string) string {
+	d.t.Helper()
+	id := fmt.Sprintf("txn_%s%016d", ulidTime(at), n)
+	var finished, refunded any
+	code := ""
+	if state != schema.RechargePending {
+		finished = at.UnixMicro()
+	}
+	if state == schema.RechargeRefunded {
+		refunded = at.UnixMicro()
+	}
+	if state == schema.RechargeFailed {
+		code = string(schema.OperatorNetworkError)
+	}
+	run(d.t, d.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+			sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, token)
+		VALUES ($1, $2, $3, $4, $5, 'prepaid', '9876543210', '', 'Airtel', '', 'series', 1000, 'courier', $1, '', 1, 0, 0, $6, $6, '', $7, $7, $8, 0, $9, $10, $11, '')`,
+		id, o.Account, o.World.String(), fmt.Sprint("ref ", n), string(state), code, refundOf(state, n), batch, at.UnixMicro(), finished, refunded)
+	return id
+}
+
+func refundOf(state schema.RechargeState, n int) string {
+	if state != schema.RechargeRefunded {
+		return ""
+	}
+	return fmt.Sprintf("rfd_01KAHR3M5Q%016d", n)
+}
+
+// ulidTime is the first ten characters of the ULIDs of a moment.
+func ulidTime(at time.Time) string {
+	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	ms := at.UnixMilli()
+	text := make([]byte, 10)
+	for i := len(text) - 1; i >= 0; i-- {
+		text[i], ms = digits[ms%32], ms/32
+	}
+	return string(text)
+}
+
+// walk goes through all pages of a list.
+func (d *desk) walk(key, path string) (ids []string) {
+	d.t.Helper()
+	between := "?"
+	if strings.Contains(path, "?") {
+		between = "&"
+	}
+	for next := ""; ; {
+		list := read[schema.List[schema.Recharge]](d.t, d.Ask(key, "GET", path+next, ""), 200)
+		for _, r := range list.Data {
+			ids = append(ids, r.TransactionID)
+		}
+		if list.HasMore != (list.NextCursor != nil) {
+			d.t.Errorf("%s: there is more: %v, with the cursor %v", path, list.HasMore, list.NextCursor)
+		}
+		if list.NextCursor == nil {
+			return ids
+		}
+		next = between + "cursor=" + url.QueryEscape(*list.NextCursor)
+	}
+}
+
+func TestRechargesAreListed(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	const batchID, otherBatch = "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X2", "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X3"
+	eachDesk(t, func(t *testing.T, d *desk) {
+		mine, other := d.tenant.In(schema.Sandbox), accounttest.AddTenant(t, d.DB, "other").In(schema.Sandbox)
+		for id, o := range map[string]schema.Owner{batchID: mine, otherBatch: other} {
+			run(t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+				VALUES ($1, $2, 'sandbox', 'recharge', NULL, $3, 'processing', 3, 0, 0, '', '', '', 0)`, id, o.Account, []byte("x"))
+		}
+		var all []string
+		of := map[string][]string{}
+		for i := range 16 {
+			state := schema.RechargeStates[i%4]
+			batch := ""
+			if i%3 == 0 {
+				batch = batchID
+			}
+			id := d.stored(i, mine, state, start.Add(time.Duration(i)*time.Hour), batch)
+			all = append(all, id)
+			of[string(state)] = append(of[string(state)], id)
+			if batch != "" {
+				of["batch"] = append(of["batch"], id)
+				run(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batch, i, id)
+				if state == schema.RechargeFailed {
+					of["batch failed"] = append(of["batch failed"], id)
+				}
+			}
+		}
+		run(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
+		foreign := d.stored(100, other, schema.RechargePending, start, otherBatch)
+		run(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 0, $2, 'begun')", otherBatch, foreign)
+		d.stored(101, d.tenant.In(schema.Live), schema.RechargePending, start, "")
+		for _, list := range of {
+			slices.Reverse(list)
+		}
+		slices.Reverse(all)
+		at := func(hours int) string { return start.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339Nano) }
+		for path, want := range map[string][]string{
+			"":                             all,
+			"?limit=5":                     all,
+			"?limit=16":                    all,
+			"?status=pending&limit=2":      of["pending"],
+			"?status=success&limit=1":      of["success"],
+			"?status=failed":               of["failed"],
+			"?status=refunded":             of["refunded"],
+			"?ref_id=ref+3":                all[12:13],
+			"?ref_id=ref+3&status=pending": nil,
+			"?ref_id=ref+100":              nil,
+			"?ref_id=nobody%27s":           nil,
+			"?ref_id=%00":                  nil,
+			"?ref_id=%FF":                  nil,
+			"?batch_id=" + batchID:         of["batch"],
+			"?limit=2&batch_id=" + batchID: of["batch"],
+			"?limit=1&status=failed&batch_id=" + batchID:                of["batch failed"],
+			"?ref_id=ref+3&batch_id=" + batchID:                         all[12:13],
+			"?ref_id=ref+4&batch_id=" + batchID:                         nil,
+			"?batch_id=" + batchID + "&from=" + at(6) + "&to=" + at(10): {all[6], all[9]},
+			"?batch_id=" + otherBatch:                                   nil,
+			"?batch_id=rbt_%00":                                         nil,
+			"?from=" + at(3) + "&to=" + at(6):                           all[10:13],
+			"?status=pending&from=" + at(4) + "&to=" + at(9):            {all[7], all[11]},
+			"?limit=2&from=" + at(3):                                    all[:13],
+			"?to=" + at(3):                                              all[13:],
+			"?to=2026-11-20":                                            all,
+			"?from=2026-11-21":                                          nil,
+			"?from=1960-01-01&to=9999-12-31":                            all,
+		} {
+			if diff := cmp.Diff(append([]string{}, want...), append([]string{}, d.walk(d.tenant.Keys[schema.Sandbox], "/v1/recharge"+path)...)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", path, diff)
+			}
+		}
+	})
+}
+
+func TestFaultsOfAQuestionForAListAreNamed(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		for i := range 3 {
+			d.stored(i, d.tenant.In(schema.Sandbox), schema.RechargePending, time.Now(), "")
+		}
+		cursor := d.ask("GET", "/v1/recharge?limit=1", "").Want(t, "a page", 200).Said("next_cursor")
+		for query, field := range map[string]string{
+			"status=done": "status", "status=": "status", "state=failed": "state", "limit=0": "limit", "limit=1001": "limit", "from=yesterday": "from",
+			"to=2026-02-30": "to", "from=2026-11-02&to=2026-11-01": "from", "cursor=x": "cursor", "ref_id=a&ref_id=b": "ref_id", "ref_id=": "ref_id",
+			"limit=1&status=failed&cursor=" + cursor: "cursor", // of another list
+		} {
+			d.ask("GET", "/v1/recharge?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
+		}
+		d.live("GET", "/v1/recharge?limit=1&cursor="+cursor, "").WantError(t, "of the other world", 400, schema.InvalidRequest, "cursor")
+		d.ask("GET", "/v1/recharge?limit=1&cursor="+cursor, "").Want(t, "the next page", 200)
+	})
+}
