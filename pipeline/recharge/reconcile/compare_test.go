@@ -216,7 +216,7 @@ func TestWhatIsAutomaticIsSettled(t *testing.T) {
 	wantCalls := []string{
 		"live agg " + ids[0] + " 1  op-1  reconcile",
 		"live agg " + ids[1] + " 2 operator_network_error op-1  reconcile",
-		"live agg " + ids[2] + " 5  op-1 reversed by the operator reconcile",
+		"live agg " + ids[2] + " 5  op-1  reconcile",
 		"live agg " + ids[3] + " 1  op-1  reconcile",
 		"live agg " + ids[6] + " 1  op-1  reconcile",
 		"live agg " + ids[7] + " 1  op-1  reconcile",

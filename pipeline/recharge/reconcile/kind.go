@@ -44,7 +44,7 @@ var Kinds = []About{
 	{SettleFailed, "failed there, pending here", "settle as failed: the amount goes back to the account", true},
 	{Refund, "refunded there, success here", "refund: the amount goes back to the account", true},
 	{Suspense, "success there, failed here", "book to suspense and raise an alarm; then claim it back, or charge the account by agreement", true},
-	{Suspended, "success there, failed here, in suspense", "claim it back, or charge the account by agreement", false},
+	{Suspended, "success there, failed here, known already", "claim it back, or charge the account by agreement", false},
 	{Claim, "failed there, success here", "ask the operator: the account was charged", false},
 	{Absent, "not in the file, success or pending here", "ask the operator", false},
 	{AmountDiffers, "another amount there", "ask the operator which amount was carried out", false},
@@ -68,9 +68,15 @@ func (k Kind) Of() About {
 	return About{Kind: k}
 }
 
-// lateSuccess is the alarm of a failed recharge that an operator says he has carried
-// out: its amount is in suspense.
-const lateSuccess = "late_success"
+// Alarms of recharges whose outcome was contradicted.
+const (
+	// LateSuccess is that the provider has carried out what had failed. When that was
+	// the recharge as it stands, its amount is in suspense.
+	LateSuccess = "late_success"
+	// LateFailure is that the provider has not carried out what was charged, or has
+	// not taken back what was refunded.
+	LateFailure = "late_failure"
+)
 
 // judge says how a line and the recharge that it is about differ, "" when they do
 // not. A refund from until on is not yet known to the file; the zero time is never.
@@ -103,7 +109,7 @@ func judge(l *Line, r *Record, until time.Time) Kind {
 }
 
 func judgeFailed(l *Line, r *Record) Kind {
-	suspended := r.Alarm == lateSuccess
+	suspended := r.Alarm == LateSuccess
 	switch {
 	case l.Status == Success && suspended:
 		return Suspended

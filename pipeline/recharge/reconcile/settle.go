@@ -135,9 +135,6 @@ func (r *run) settleOne(d *Difference) error {
 	return nil
 }
 
-// refundReason is why a recharge was taken back that an operator's file says so of.
-const refundReason = "reversed by the operator"
-
 // answer is what the provider's word in a file would be, had it come by itself.
 func answer(d *Difference) recharge.Answer {
 	a := recharge.Answer{ProviderRef: d.Line.ID}
@@ -145,7 +142,7 @@ func answer(d *Difference) recharge.Answer {
 	case SettleFailed:
 		a.Outcome, a.Code = recharge.Failed, schema.OperatorNetworkError
 	case Refund:
-		a.Outcome, a.Reason = recharge.Reversed, refundReason
+		a.Outcome = recharge.Reversed
 	default:
 		a.Outcome = recharge.Succeeded
 	}
@@ -162,6 +159,6 @@ func done(k Kind, r *recharge.Record) bool {
 	case Refund:
 		return r.State == schema.RechargeRefunded
 	default:
-		return r.Alarm == lateSuccess
+		return r.Alarm == LateSuccess
 	}
 }

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/reconcile"
+	"vayu/schema"
+)
+
+func newReconcile() *cobra.Command {
+	var r reconciliation
+	cmd := &cobra.Command{
+		Use:   "reconcile [FILE.csv --provider NAME]",
+		Short: "List recharges to look at, or compare them with an operator's file",
+		Long: `Without a file: list the recharges that people must look at. These have been pending for
+more than 24 hours, or their provider has contradicted an outcome that was final.
+
+With a provider's daily file (CSV with a header): compare it with the recharges here, line by
+line, and say what to do about each difference. Nothing is changed without --apply, which
+settles what can be settled without asking anybody; repeating it changes nothing more. With
+--date, or --from and --to (Indian dates), recharges of these days that the file lacks are
+told too. The exit status is 1 when something is left to look at. It works beside a running
+service.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return r.list(cmd)
+			}
+			return r.compare(cmd, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.mode, "mode", "", "live, or sandbox (test does too; default: both for the list, live for a file)")
+	f.BoolVar(&r.json, "json", false, "print JSON, an object a line")
+	f.StringVar(&r.provider, "provider", "", "whose file it is: the name of the connection")
+	f.StringVar(&r.date, "date", "", "day that the file is about, YYYY-MM-DD in India")
+	f.StringVar(&r.from, "from", "", "first day that the file is about")
+	f.StringVar(&r.to, "to", "", "last day that the file is about")
+	f.StringToStringVar(&r.columns, "columns", nil, "names of columns that are not found, such as reference=client_ref,amount=value (there are reference, status, amount, id)")
+	f.StringToStringVar(&r.statuses, "statuses", nil, "words of the file that are not known, such as 00=success,17=failed (there are success, failed, pending, refunded)")
+	f.BoolVar(&r.apply, "apply", false, "settle what can be settled without asking anybody")
+	return cmd
+}
+
+// reconciliation is what the flags of `reconcile` say.
+type reconciliation struct {
+	mode, provider, date, from, to string
+	columns, statuses              map[string]string
+	apply, json                    bool
+}
+
+// worlds are those of the flag --mode, all of them without it.
+func (r *reconciliation) worlds() ([]schema.World, error) {
+	switch r.mode {
+	case "":
+		return schema.Worlds[:], nil
+	case "live":
+		return []schema.World{schema.Live}, nil
+	case "sandbox", "test":
+		return []schema.World{schema.Sandbox}, nil
+	}
+	return nil, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", r.mode)
+}
+
+// list prints what people must look at.
+func (r *reconciliation) list(cmd *cobra.Command) error {
+	for _, name := range []string{"provider", "date", "from", "to", "columns", "statuses", "apply"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for a file: vayu reconcile FILE.csv --provider NAME", name)
+		}
+	}
+	worlds, err := r.worlds()
+	if err != nil {
+		return err
+	}
+	return withState(cmd, func(ctx context.Context, st *stateTool) error {
+		names, err := accountNames(st.db.View(ctx))
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		show := newEntries(cmd.OutOrStdout(), names, now, r.json)
+		if err := reconcile.List(ctx, st.db, worlds, now, show.entry); err != nil {
+			return err
+		}
+		return show.end()
+	})
+}
+
+func accountNames(q state.Querier) (map[string]string, error) {
+	all, err := account.ListAccounts(q)
+	names := make(map[string]string, len(all))
+	for _, a := range all {
+		names[a.ID] = a.Name
+	}
+	return names, err
+}
+
+// compare compares a file and prints what differs.
+func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
+	c, err := r.comparison()
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return withState(cmd, func(ctx context.Context, st *stateTool) error {
+		if err := known(st.db.View(ctx), &c); err != nil {
+			return err
+		}
+		names, err := accountNames(st.db.View(ctx))
+		if err != nil {
+			return err
+		}
+		if c.DB = st.db; r.apply {
+			if c.Settler, err = settler(st); err != nil {
+				return err
+			}
+		}
+		show := newDifferences(cmd.OutOrStdout(), names, &c, r.json)
+		sum, err := c.Run(ctx, file, show.difference)
+		if _, ok := errors.AsType[*reconcile.HeaderError](err); ok {
+			return fmt.Errorf("%s: %w; name columns with --columns", path, err)
+		}
+		if err := errors.Join(err, show.end(path, sum, err)); err != nil {
+			return err
+		}
+		if sum.Left > 0 {
+			return errReported
+		}
+		return nil
+	})
+}
+
+// settler is what settles recharges beside a running service, or without one: it
+// asks no provider, and so has no connections.
+func settler(st *stateTool) (reconcile.Settler, error) {
+	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
+	if err != nil {
+		return nil, err
+	}
+	return recharge.New(recharge.Config{DB: st.db, Events: events, Log: st.log})
+}
+
+// comparison is what the flags say about a file.
+func (r *reconciliation) comparison() (reconcile.Comparison, error) {
+	c := reconcile.Comparison{Provider: r.provider, Layout: reconcile.Layout{Columns: r.columns, Statuses: map[string]reconcile.Status{}}}
+	if r.provider == "" {
+		return c, errors.New("--provider: say whose file it is")
+	}
+	worlds, err := r.worlds()
+	if err != nil {
+		return c, err
+	}
+	c.World = worlds[0]
+	for _, what := range slices.Sorted(maps.Keys(r.columns)) {
+		if !slices.Contains(reconcile.ColumnNames, what) {
+			return c, fmt.Errorf("--columns: there is no %q; there are %s", what, strings.Join(reconcile.ColumnNames, ", "))
+		}
+	}
+	for word, meaning := range r.statuses {
+		s := reconcile.Status(meaning)
+		if !slices.Contains(reconcile.Statuses, s) {
+			return c, fmt.Errorf("--statuses: %s=%s: a status is success, failed, pending or refunded", word, meaning)
+		}
+		c.Layout.Statuses[word] = s
+	}
+	c.From, c.To, err = r.span()
+	return c, err
+}
+
+// span is the time that the flags --date, --from and --to mean: nothing without them.
+func (r *reconciliation) span() (from, to time.Time, err error) {
+	if r.date == "" && r.from == "" && r.to == "" {
+		return from, to, nil
+	}
+	if r.date != "" && (r.from != "" || r.to != "") {
+		return from, to, errors.New("say --date, or --from and --to")
+	}
+	if r.date == "" && (r.from == "" || r.to == "") {
+		return from, to, errors.New("say both --from and --to")
+	}
+	first, err := schema.ParseDay(cmp.Or(r.from, r.date))
+	if err != nil {
+		return from, to, fmt.Errorf("%q is no date like 2026-11-20", cmp.Or(r.from, r.date))
+	}
+	last, err := schema.ParseDay(cmp.Or(r.to, r.date))
+	if err != nil {
+		return from, to, fmt.Errorf("%q is no date like 2026-11-20", cmp.Or(r.to, r.date))
+	}
+	if last < first {
+		return from, to, errors.New("--from is after --to")
+	}
+	return first.Start(), last.End(), nil
+}
+
+// known refuses a provider who was never asked for anything: with a name that is
+// mistyped every line of his file would be nobody's.
+func known(q state.Querier, c *reconcile.Comparison) error {
+	names, err := reconcile.Providers(q, c.World)
+	if err != nil || slices.Contains(names, c.Provider) {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no recharge of the %s world was given to a provider yet", c.World)
+	}
+	return fmt.Errorf("--provider: no recharge of the %s world was given to %q; there are %s", c.World, c.Provider, strings.Join(names, ", "))
+}

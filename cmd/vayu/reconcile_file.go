@@ -1,0 +1,260 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"vayu/pipeline/recharge/reconcile"
+	"vayu/schema"
+)
+
+// shownMost is how many differences of one kind a person is shown; --json prints all.
+const shownMost = 1000
+
+// differences prints what a file and the store say.
+type differences struct {
+	out   io.Writer
+	names map[string]string // of accounts, by id
+	of    *reconcile.Comparison
+	json  bool
+	kept  map[reconcile.Kind][]reconcile.Difference // to be printed by kind
+}
+
+func newDifferences(out io.Writer, names map[string]string, of *reconcile.Comparison, asJSON bool) *differences {
+	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
+}
+
+// difference takes one: JSON is printed as it comes.
+func (s *differences) difference(d reconcile.Difference) error {
+	if s.json {
+		return json.NewEncoder(s.out).Encode(s.wire(&d))
+	}
+	if all := s.kept[d.Kind]; len(all) < shownMost {
+		s.kept[d.Kind] = append(all, d)
+	}
+	return nil
+}
+
+// differenceLine is a difference as --json prints it.
+type differenceLine struct {
+	Kind      reconcile.Kind `json:"kind"`
+	What      string         `json:"what"`
+	Action    string         `json:"action"`
+	Automatic bool           `json:"automatic"`
+	Line      int            `json:"line,omitempty"`
+	Error     string         `json:"error,omitempty"` // of a line that cannot be read
+	File      *fileLine      `json:"file,omitempty"`
+	Recharge  *rechargeLine  `json:"recharge,omitempty"` // as it was before
+	Settled   *settledLine   `json:"settled,omitempty"`
+}
+
+type fileLine struct {
+	Reference string           `json:"reference"`
+	ID        string           `json:"id,omitempty"`
+	Status    reconcile.Status `json:"status"`
+	Amount    schema.Paise     `json:"amount"`
+}
+
+type settledLine struct {
+	Status  schema.RechargeState `json:"status"`
+	Alarm   string               `json:"alarm,omitempty"`
+	Done    bool                 `json:"done"`
+	Message string               `json:"message,omitempty"`
+}
+
+func (s *differences) wire(d *reconcile.Difference) differenceLine {
+	about := d.Kind.Of()
+	out := differenceLine{Kind: d.Kind, What: about.What, Action: about.Action, Automatic: about.Automatic, Line: d.At, Error: d.Text}
+	if l := d.Line; l != nil {
+		out.File = &fileLine{l.Reference, l.ID, l.Status, l.Amount}
+	}
+	if d.Ours != nil {
+		ours := lineOf(d.Ours, s.names)
+		out.Recharge = &ours
+	}
+	if w := d.Settled; w != nil {
+		out.Settled = &settledLine{w.State, w.Alarm, w.Done, w.Refusal}
+	}
+	return out
+}
+
+// tallyLine is a tally as --json prints it.
+type tallyLine struct {
+	Count  int          `json:"count"`
+	File   schema.Paise `json:"file_amount"`
+	Ours   schema.Paise `json:"amount"`
+	Done   *int         `json:"done,omitempty"`
+	Action string       `json:"action,omitempty"`
+}
+
+// end prints the outcome, also of a comparison that err has ended.
+func (s *differences) end(path string, sum reconcile.Summary, err error) error {
+	switch {
+	case s.json && err == nil:
+		return s.endJSON(sum)
+	case err == nil:
+		return errors.Join(s.head(path, sum), s.kinds(sum), s.tail(sum))
+	case s.of.Settler != nil && !s.json:
+		_, _ = fmt.Fprintf(s.out, "settled %s before it ended; the same command goes on from there\n", counted(total(sum.Done), "recharge"))
+	}
+	return nil
+}
+
+func (s *differences) endJSON(sum reconcile.Summary) error {
+	matches, kinds := map[reconcile.Status]tallyLine{}, map[reconcile.Kind]tallyLine{}
+	for status, t := range sum.Matches {
+		matches[status] = tallyLine{Count: t.Count, File: t.File, Ours: t.Ours}
+	}
+	for kind, t := range sum.Kinds {
+		done := sum.Done[kind]
+		kinds[kind] = tallyLine{t.Count, t.File, t.Ours, &done, kind.Of().Action}
+	}
+	return json.NewEncoder(s.out).Encode(map[string]any{
+		"kind": "summary", "mode": s.of.World.String(), "provider": s.of.Provider, "lines": sum.Lines, "matches": matches, "differences": kinds,
+		"left": sum.Left, "applied": s.of.Settler != nil, "absent_looked_for": !s.of.From.IsZero(),
+	})
+}
+
+// head prints what matches.
+func (s *differences) head(path string, sum reconcile.Summary) error {
+	_, _ = fmt.Fprintf(s.out, "%s: %s of %s (%s)", path, counted(sum.Lines, "line"), s.of.Provider, s.of.World)
+	if s.of.From.IsZero() {
+		_, _ = fmt.Fprint(s.out, "; without --date nothing is missed\n\n")
+	} else {
+		first, last := s.of.From.In(schema.India).Format("2006-01-02"), s.of.To.Add(-1).In(schema.India).Format("2006-01-02")
+		if last != first {
+			first += " to " + last
+		}
+		_, _ = fmt.Fprintf(s.out, "; compared with the recharges of %s\n\n", first)
+	}
+	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table, "MATCHES\tLINES\tRUPEES\t")
+	var all reconcile.Tally
+	for _, status := range reconcile.Statuses {
+		t := sum.Matches[status]
+		all.Count, all.File = all.Count+t.Count, all.File+t.File
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t\n", status, t.Count, rupees(t.File))
+	}
+	_, _ = fmt.Fprintf(table, "all\t%d\t%s\t\n", all.Count, rupees(all.File))
+	return table.Flush()
+}
+
+// kinds prints the differences, kind by kind.
+func (s *differences) kinds(sum reconcile.Summary) error {
+	for _, about := range reconcile.Kinds {
+		t := sum.Kinds[about.Kind]
+		if t.Count == 0 {
+			continue
+		}
+		_, _ = fmt.Fprintf(s.out, "\n%s: %s", strings.ToUpper(about.What), grouped(t.Count))
+		if sums := sumsOf(t); sums != "" {
+			_, _ = fmt.Fprintf(s.out, " (%s)", sums)
+		}
+		action := about.Action
+		if done := sum.Done[about.Kind]; done > 0 {
+			action = fmt.Sprintf("settled %s", grouped(done))
+			if about.Kind == reconcile.Suspense {
+				action = fmt.Sprintf("booked %s to suspense, with an alarm; claim it back, or charge the account by agreement", grouped(done))
+			}
+		} else if about.Automatic {
+			action = "with --apply: " + action
+		}
+		_, _ = fmt.Fprintf(s.out, "\n-> %s\n", action)
+		if err := s.rows(about.Kind); err != nil {
+			return err
+		}
+		if more := t.Count - len(s.kept[about.Kind]); more > 0 {
+			_, _ = fmt.Fprintf(s.out, "  and %s more; --json prints all\n", grouped(more))
+		}
+	}
+	return nil
+}
+
+func sumsOf(t reconcile.Tally) string {
+	switch {
+	case t.File == t.Ours && t.File > 0:
+		return rupees(t.File) + " rupees"
+	case t.File > 0 && t.Ours > 0:
+		return rupees(t.File) + " rupees there, " + rupees(t.Ours) + " here"
+	case t.File > 0 || t.Ours > 0:
+		return rupees(t.File+t.Ours) + " rupees"
+	}
+	return ""
+}
+
+// rows prints the differences of one kind.
+func (s *differences) rows(kind reconcile.Kind) error {
+	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	if kind != reconcile.Unreadable {
+		_, _ = fmt.Fprintln(table, "  LINE\tREFERENCE\tTHERE\tHERE\tACCOUNT\tNUMBER\tCREATED (IST)\tNOW")
+	}
+	for i := range s.kept[kind] {
+		d := &s.kept[kind][i]
+		if kind == reconcile.Unreadable {
+			_, _ = fmt.Fprintf(table, "  line %d\t%s\n", d.At, d.Text)
+			continue
+		}
+		_, _ = fmt.Fprintf(table, "  %s\n", strings.Join(s.row(d), "\t"))
+	}
+	return table.Flush()
+}
+
+func (s *differences) row(d *reconcile.Difference) []string {
+	at, reference, there, here, name, number, created, now := "-", "", "-", "-", "-", "-", "-", ""
+	if l := d.Line; l != nil {
+		at, reference, there = fmt.Sprint(d.At), l.Reference, string(l.Status)+" "+rupees(l.Amount)
+	}
+	if o := d.Ours; o != nil {
+		here, name, number = string(o.State)+" "+rupees(o.Amount), s.names[o.Owner.Account], o.Number
+		created = o.CreatedAt.In(schema.India).Format("2006-01-02 15:04:05")
+		if reference == "" {
+			reference = o.Reference
+		}
+		if d.Kind == reconcile.OtherProvider {
+			here += " (" + o.Provider + ")"
+		}
+	}
+	if w := d.Settled; w != nil {
+		now = string(w.State)
+		switch {
+		case w.Refusal != "":
+			now = "not settled: " + w.Refusal
+		case !w.Done:
+			now += ", it changed meanwhile"
+		}
+	}
+	return []string{at, reference, there, here, name, number, created, now}
+}
+
+// tail says what was done, and what is left.
+func (s *differences) tail(sum reconcile.Summary) error {
+	automatic, differs := 0, 0
+	for kind, t := range sum.Kinds {
+		differs += t.Count
+		if kind.Of().Automatic {
+			automatic += t.Count
+		}
+	}
+	text := ""
+	switch {
+	case differs == 0:
+		text = "everything matches"
+	case s.of.Settler != nil:
+		text = fmt.Sprintf("settled %s; %s left for people", counted(total(sum.Done), "recharge"), grouped(sum.Left))
+	default:
+		text = fmt.Sprintf("%s; nothing was changed, and --apply acts on %s", counted(differs, "difference"), grouped(automatic))
+	}
+	_, err := fmt.Fprintln(s.out, "\n"+text)
+	return err
+}
+
+func total(of map[reconcile.Kind]int) (n int) {
+	for _, count := range of {
+		n += count
+	}
+	return n
+}

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/wallet"
+	"vayu/schema"
+)
+
+// silent is a provider that takes orders and says nothing of them.
+type silent struct{}
+
+// Submit implements recharge.Operator.
+func (silent) Submit(context.Context, recharge.Order) (recharge.Answer, error) {
+	return recharge.Answer{Outcome: recharge.Pending}, nil
+}
+
+// Enquire implements recharge.Operator.
+func (silent) Enquire(context.Context, recharge.Order) (recharge.Answer, error) {
+	return recharge.Answer{Outcome: recharge.Pending}, nil
+}
+
+// shop is a running service, in small, with an account that has 1,000 rupees and
+// recharges of 100 with a silent provider.
+type shop struct {
+	*testing.T
+	db        *state.DB
+	owner     schema.Owner
+	recharges *recharge.Service
+
+	flags []string // that lead a command to its store
+	files int
+}
+
+// eachShop runs a test on both engines.
+func eachShop(t *testing.T, do func(s *shop)) {
+	t.Helper()
+	for name, config := range map[string]func(*testing.T) state.Config{
+		"sqlite":   func(t *testing.T) state.Config { t.Helper(); return state.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) state.Config { t.Helper(); return state.Config{DSN: statetest.PostgresDSN(t)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := config(t)
+			s := &shop{T: t, db: statetest.Open(t, c), flags: []string{"--data", c.Data}}
+			if c.DSN != "" {
+				s.flags = []string{"--data", t.TempDir(), "--state", string(c.DSN)}
+			}
+			s.open()
+			do(s)
+		})
+	}
+}
+
+func (s *shop) open() {
+	s.Helper()
+	s.owner = accounttest.AddTenant(s, s.db, "shop").In(schema.Live)
+	events, err := outbox.New(outbox.Config{DB: s.db})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.recharges, err = recharge.New(recharge.Config{DB: s.db, Events: events, BatchShare: 1, Connections: []recharge.Connection{
+		{Name: "agg", World: schema.Live, Timeout: time.Minute, Concurrency: 8, Operator: silent{}},
+	}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.recharges.Run(ctx) }()
+	s.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.Error(err)
+		}
+	})
+	books, err := wallet.New(wallet.Config{DB: s.db, Events: events})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, err := books.Credit(s.Context(), s.owner, 1000_00, "utr 1", "test"); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// order makes a recharge of 100 rupees and brings it to a state.
+func (s *shop) order(to schema.RechargeState) string {
+	s.Helper()
+	s.files++
+	rec, _, err := s.recharges.Do(s.Context(), recharge.Request{
+		Owner: s.owner, RefID: fmt.Sprint("order-", s.files), Type: schema.Prepaid, Number: "9876543210", Valid: true, Asked: "Airtel", Amount: 100_00,
+	}, time.Nanosecond)
+	if err != nil {
+		s.Fatal(err)
+	}
+	said := map[schema.RechargeState]recharge.Answer{
+		schema.RechargeSuccess: {Outcome: recharge.Succeeded}, schema.RechargeFailed: {Outcome: recharge.Failed, Code: schema.OperatorNetworkError},
+	}
+	if a, final := said[to]; final {
+		if rec, err = s.recharges.Settle(s.Context(), schema.Live, "agg", rec.Reference, a, "test"); err != nil {
+			s.Fatal(err)
+		}
+	}
+	if rec.State != to {
+		s.Fatalf("the recharge is %s, want %s", rec.State, to)
+	}
+	return rec.ID
+}
+
+// reconcile runs the command. A text with line ends is the file of it.
+func (s *shop) reconcile(args ...string) (string, error) {
+	s.Helper()
+	for i, arg := range args {
+		if strings.Contains(arg, "\n") {
+			s.files++
+			args[i] = filepath.Join(s.TempDir(), "day.csv")
+			if err := os.WriteFile(args[i], []byte(arg), 0o600); err != nil {
+				s.Fatal(err)
+			}
+		}
+	}
+	return command(s.Context(), append(append([]string{"reconcile"}, args...), s.flags...)...)
+}
+
+// wantBooks demands that the books are right, and what the account has.
+func (s *shop) wantBooks(available, held schema.Paise) {
+	s.Helper()
+	got, err := wallet.BalanceOf(s.db.View(s.Context()), s.owner)
+	if want := (wallet.Balance{Available: available, Held: held}); err != nil || got != want {
+		s.Errorf("the account has %+v, %v, want %+v", got, err, want)
+	}
+	if report, err := wallet.Verify(s.Context(), s.db, ""); err != nil || report.Wrong != 0 {
+		s.Errorf("the books are wrong: %v, %+v", err, report.Faults)
+	}
+}
+
+// count is a number that the store says.
+func (s *shop) count(query string, args ...any) (n int) {
+	s.Helper()
+	if err := s.db.View(s.Context()).QueryRow("SELECT count(*) FROM "+query, args...).Scan(&n); err != nil {
+		s.Fatal(err)
+	}
+	return n
+}
+
+// says are the differences of a JSON output in short, and the summary.
+func (s *shop) says(out string) (all []string, summary map[string]any) {
+	s.Helper()
+	for text := range strings.Lines(out) {
+		var d struct {
+			Kind    string
+			Line    int
+			Settled *struct {
+				Status, Alarm string
+				Done          bool
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &d); err != nil {
+			s.Fatalf("%v: %s", err, text)
+		}
+		if d.Kind == "summary" {
+			if err := json.Unmarshal([]byte(text), &summary); err != nil {
+				s.Fatal(err)
+			}
+			continue
+		}
+		one := fmt.Sprintf("%s %d", d.Kind, d.Line)
+		if d.Settled != nil {
+			one += fmt.Sprintf(" %s %s%t", d.Settled.Status, d.Settled.Alarm, d.Settled.Done)
+		}
+		all = append(all, one)
+	}
+	return all, summary
+}
+
+// The file of a day is compared, then applied, then applied again: money moves once,
+// and the books stay right.
+func TestAFileIsReconciled(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(s *shop) {
+		pending, gone, charged, late, same, lost := s.order("pending"), s.order("pending"), s.order("success"), s.order("failed"), s.order("success"), s.order("success")
+		s.wantBooks(500_00, 200_00)
+		file := strings.Join([]string{
+			"Client Ref;Txn Id;Amount;Status", pending + ";A1;100;SUCCESS", gone + ";A2;100.00;FAILED", charged + ";A3;100;REVERSED",
+			late + ";A4;100;S", same + ";A5;100;S", "nobody;A6;50;S", "cut",
+		}, "\r\n")
+		date := time.Now().In(schema.India).Format(time.DateOnly)
+		run := func(more ...string) ([]string, map[string]any) {
+			out, err := s.reconcile(append([]string{file, "--provider", "agg", "--from", date, "--to", date, "--json"}, more...)...)
+			if err == nil || err.Error() != errReported.Error() {
+				s.Fatalf("got %v: %s", err, out)
+			}
+			return s.says(out)
+		}
+		before := s.count("posting")
+		got, sum := run()
+		want := []string{"unreadable 8", "settle_success 2", "settle_failed 3", "refund 4", "suspense 5", "not_ours 7", "absent 0"}
+		if diff := cmp.Diff(want, got); diff != "" || sum["left"] != 7.0 || sum["applied"] != false {
+			s.Errorf("%v, the differences (-want +got):\n%s", sum, diff)
+		}
+		if s.count("posting") != before {
+			s.Error("money moved without --apply")
+		}
+		got, sum = run("--apply")
+		want = []string{
+			"unreadable 8", "settle_success 2 success true", "settle_failed 3 failed true", "refund 4 refunded true", "suspense 5 failed late_successtrue",
+			"not_ours 7", "absent 0",
+		}
+		if diff := cmp.Diff(want, got); diff != "" || sum["left"] != 4.0 {
+			s.Errorf("%v, applied (-want +got):\n%s", sum, diff)
+		}
+		s.wantBooks(700_00, 0)
+		after, audited := s.count("posting"), s.count("audit WHERE actor = 'reconcile'")
+		if audited != 4 {
+			s.Errorf("the audit log has %d rows of it, want 4", audited)
+		}
+		got, sum = run("--apply")
+		if diff := cmp.Diff([]string{"unreadable 8", "suspended 5", "not_ours 7", "absent 0"}, got); diff != "" || sum["left"] != 4.0 {
+			s.Errorf("%v, applied again (-want +got):\n%s", sum, diff)
+		}
+		if s.count("posting") != after || s.count("audit WHERE actor = 'reconcile'") != audited {
+			s.Error("applied again it changed something")
+		}
+		s.wantBooks(700_00, 0)
+		out, err := s.reconcile(fmt.Sprintf("ref,status,amount\n%s,S,100\n%s,ok,100\n", same, lost), "--provider", "agg")
+		if err != nil || !strings.HasSuffix(out, "\neverything matches\n") {
+			s.Errorf("a file that matches gave %v: %s", err, out)
+		}
+	})
+}
+
+// What a person reads says what to do, and what was done.
+func TestWhatIsPrintedSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(s *shop) {
+		pending := s.order("pending")
+		file := "ref,status,amount\n" + pending + ",S,100\nx,S,\"1,234.50\"\n,S,1\n"
+		s.wantPrinted([]string{
+			": 3 lines of agg (live); without --date nothing is missed\n", "\nSUCCESS THERE, PENDING HERE: 1 (100.00 rupees)\n-> with --apply: settle as success: the account is charged\n",
+			"  2     " + pending + "  success 100.00  pending 100.00  shop     9876543210  ", "\nA REFERENCE THAT NOBODY HAS HERE: 1 (1234.50 rupees)\n-> ask the operator whose it is\n",
+			"\n  line 4  it has no reference\n", "\n3 differences; nothing was changed, and --apply acts on 1\n",
+		}, file, "--provider", "agg")
+		s.wantPrinted([]string{"-> settled 1\n", "  success\n", "\nsettled 1 recharge; 2 left for people\n"}, file, "--provider", "agg", "--apply")
+	})
+}
+
+func (s *shop) wantPrinted(want []string, args ...string) {
+	s.Helper()
+	out, err := s.reconcile(args...)
+	if err == nil || err.Error() != errReported.Error() {
+		s.Errorf("got %v", err)
+	}
+	for _, text := range want {
+		if !strings.Contains(out, text) {
+			s.Errorf("%q is not in\n%s", text, out)
+		}
+	}
+}
+
+func TestTheListOfRechargesToLookAt(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(s *shop) {
+		if out, err := s.reconcile(); err != nil || out != "no recharge to look at\n" {
+			s.Errorf("got %v: %s", err, out)
+		}
+		old, late := s.order("pending"), s.order("failed")
+		s.order("pending")
+		if _, err := s.recharges.Settle(s.Context(), schema.Live, "agg", late, recharge.Answer{Outcome: recharge.Succeeded}, "test"); err != nil {
+			s.Fatal(err)
+		}
+		if err := s.db.Update(s.Context(), func(tx *state.Tx) error {
+			const day = 86_400_000_000
+			id := strings.Replace(old, "txn_01", "txn_00", 1) // an id of then
+			_, err := tx.Exec("UPDATE recharge SET id = $2, created_at = created_at - $3 WHERE id = $1", old, id, 2*day)
+			old = id
+			return err
+		}); err != nil {
+			s.Fatal(err)
+		}
+		out, err := s.reconcile()
+		if err != nil || !strings.Contains(out, old+"  shop     live  agg") || !strings.Contains(out, " 100.00  pending  48h  pending for more than a day\n") ||
+			!strings.Contains(out, "the provider said success after it had failed: its amount is in suspense\n\n2 recharges to look at") {
+			s.Errorf("got %v: %s", err, out)
+		}
+		out, err = s.reconcile("--json", "--mode", "live")
+		var one struct {
+			TransactionID string  `json:"transaction_id"`
+			Age           float64 `json:"age_seconds"`
+			Why           string
+		}
+		if err != nil || json.Unmarshal([]byte(strings.Split(out, "\n")[0]), &one) != nil || one.TransactionID != old || one.Age < 172_800 || one.Why != "pending" {
+			s.Errorf("got %v: %s", err, out)
+		}
+		if out, err := s.reconcile("--mode", "test"); err != nil || out != "no recharge to look at\n" {
+			s.Errorf("sandbox: %v: %s", err, out)
+		}
+	})
+}
+
+func TestReconcilingRefusesWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(s *shop) {
+		const file = "ref,status,amount\n"
+		for want, args := range map[string][]string{
+			"no recharge of the live world was given to a provider yet": {file, "--provider", "agg"},
+			"--provider: say whose file it is":                          {file},
+			"--apply is for a file":                                     {"--apply"},
+			"neither live nor sandbox":                                  {file, "--provider", "agg", "--mode", "x"},
+			`"x" is neither live`:                                       {"--mode", "x"},
+			"say both --from and --to":                                  {file, "--provider", "agg", "--from", "2026-01-01"},
+			"say --date, or --from and --to":                            {file, "--provider", "agg", "--from", "2026-01-01", "--date", "2026-01-01"},
+			`"2026-02-30" is no date`:                                   {file, "--provider", "agg", "--date", "2026-02-30"},
+			"--from is after --to":                                      {file, "--provider", "agg", "--from", "2026-01-02", "--to", "2026-01-01"},
+			`--columns: there is no "ref"`:                              {file, "--provider", "agg", "--columns", "ref=a"},
+			"--statuses: 0=fine: a status is":                           {file, "--provider", "agg", "--statuses", "0=fine"},
+			"no such file":                                              {"/none/such.csv", "--provider", "agg"},
+		} {
+			if out, err := s.reconcile(args...); err == nil || !strings.Contains(err.Error(), want) || out != "" {
+				s.Errorf("%v: got %v and %q, want %s", args, err, out, want)
+			}
+		}
+		s.order("pending")
+		if _, err := s.reconcile(file, "--provider", "ag"); err == nil || !strings.Contains(err.Error(), `was given to "ag"; there are agg`) {
+			s.Errorf("got %v", err)
+		}
+		if _, err := s.reconcile("a,b\n", "--provider", "agg"); err == nil || !strings.Contains(err.Error(), "day.csv: no column for reference, status, amount") {
+			s.Errorf("got %v", err)
+		}
+	})
+}
