@@ -59,7 +59,7 @@ func plainly(err error) string {
 
 // flagNames says which flag stands for a field of the API.
 var flagNames = map[string]string{
-	"allow_list": "--allow: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "plan": "--plan: ", "scopes": "--scopes: ",
+	"allow_list": "--allow: ", "amount": "--amount: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "note": "--note: ", "plan": "--plan: ", "scopes": "--scopes: ",
 }
 
 // flagOf is what is said before the message about a field.
@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, when there is one)")
 	bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
-	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newImport(), newBackfill(), newSource(), newListen(), newSQL(), newMigrate(), newBackup(), newRestore(), newReconcile(), newDoctor(), newConfig(), newEngine())
+	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newWallet(), newLedger(), newImport(), newBackfill(), newSource(), newListen(), newSQL(), newMigrate(), newBackup(), newRestore(), newReconcile(), newDoctor(), newConfig(), newEngine())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.HasSubCommands() {

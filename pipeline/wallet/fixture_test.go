@@ -2,10 +2,14 @@ package wallet
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
-	"vayu/internal/account"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -31,12 +35,7 @@ func exec(t testing.TB, db *state.DB, statement string, args ...any) {
 // addAccount makes an account and returns it in the live world.
 func addAccount(t testing.TB, db *state.DB, name string) schema.Owner {
 	t.Helper()
-	var made account.Holder
-	do(t, db, func(tx *state.Tx) (err error) {
-		made, _, err = account.CreateAccount(tx, map[string]int64{"unlimited": 0}, name, "unlimited", noon)
-		return err
-	})
-	return schema.Owner{Account: made.ID, World: schema.Live}
+	return accounttest.AddTenant(t, db, name).In(schema.Live)
 }
 
 // fund gives an owner money by a payment.
@@ -67,4 +66,62 @@ func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *stat
 		}
 		run(t, db, o)
 	})
+}
+
+// site is a service with a router in front, and two tenants.
+type site struct {
+	*Service
+	accounttest.Door
+
+	outbox *outbox.Outbox
+	clock  *accounttest.Clock
+	reg    *prometheus.Registry
+	log    *accounttest.Log
+	one    accounttest.Tenant
+	two    accounttest.Tenant
+}
+
+func newSite(t testing.TB, db *state.DB) *site {
+	t.Helper()
+	s := &site{clock: &accounttest.Clock{}, reg: prometheus.NewRegistry(), log: &accounttest.Log{}}
+	s.clock.Set(noon)
+	s.one, s.two = accounttest.AddTenant(t, db, "one"), accounttest.AddTenant(t, db, "two")
+	access := accounttest.Access(t, db, s.clock.Now)
+	var err error
+	if s.outbox, err = outbox.New(outbox.Config{DB: db, Box: accounttest.Box(t), Now: s.clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	s.Service, err = New(Config{
+		DB: db, Box: accounttest.Box(t), Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Door = accounttest.NewDoor(t, access, slices.Concat(s.Routes(), s.outbox.Routes(), access.Routes()))
+	return s
+}
+
+// eachSite runs a test on both engines.
+func eachSite(t *testing.T, run func(t *testing.T, s *site)) {
+	t.Helper()
+	statetest.Each(t, func(t *testing.T, db *state.DB) { run(t, newSite(t, db)) })
+}
+
+// key is that of the first tenant.
+func (s *site) key(w schema.World) string { return s.one.Keys[w] }
+
+// figure is a counter's value.
+func (s *site) figure(t testing.TB, name string, labels ...string) float64 {
+	t.Helper()
+	return accounttest.Figure(t, s.reg, name, labels...)
+}
+
+// wantWhole demands that the books are right.
+func wantWhole(t testing.TB, db *state.DB) Report {
+	t.Helper()
+	r, err := Verify(t.Context(), db, "")
+	if err != nil || r.Wrong != 0 {
+		t.Errorf("the books: %v, %v", r.Faults, err)
+	}
+	return r
 }

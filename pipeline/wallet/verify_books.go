@@ -76,11 +76,11 @@ func (v *verifier) entries(after, end int64) error {
 		if err := row.Scan(&subject, &kind, &count, &sum); err != nil {
 			return err
 		}
-		v.wrongf(subject, "its %s has %d postings, which add up to %s; want 2, and 0", kind, count, schema.Paise(sum))
+		v.wrongf(subject, "its %s has %d postings, which add up to %s; want 2 of one moment, and 0", kind, count, schema.Paise(sum))
 		return nil
 	}, `SELECT subject, kind, count(*), CAST(sum(amount) AS BIGINT) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 AND at <= $4
-		GROUP BY subject, kind HAVING count(*) <> 2 OR sum(amount) <> 0 ORDER BY subject, kind`,
+		GROUP BY subject, kind HAVING count(*) <> 2 OR sum(amount) <> 0 OR min(at) <> max(at) ORDER BY subject, kind`,
 		v.owner.Account, v.owner.World.String(), after, end)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"database/sql"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,10 +101,7 @@ func scanSubject(row state.Scanner) (*subject, *posting, error) {
 }
 
 // kinds is how entries are compared: their kinds by name.
-func kinds(all ...string) string {
-	slices.Sort(all)
-	return strings.Join(slices.Compact(all), " ")
-}
+func kinds(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
 // entriesOfPayment are the entries that a payment has in its state.
 func (s *subject) entriesOfPayment() []string {
@@ -146,14 +144,11 @@ func (v *verifier) subject(s *subject, allowed []string) {
 	for _, p := range s.postings {
 		byKind[p.kind] = append(byKind[p.kind], p)
 	}
-	var have []string
-	for kind := range byKind {
-		have = append(have, kind)
-	}
+	have := slices.Sorted(maps.Keys(byKind))
 	if got := kinds(have...); !slices.Contains(allowed, got) {
 		v.wrongf(s.id, "it is %s, of %s, and has the entries [%s]; want [%s]", s.state, s.amount, got, strings.Join(allowed, "] or ["))
 	}
-	for _, kind := range have { // sorted
+	for _, kind := range have {
 		from, to := route(kind, s.operator)
 		want := []posting{{kind, from, v.owner, -s.amount}, {kind, to, v.owner, s.amount}}
 		got := byKind[kind]

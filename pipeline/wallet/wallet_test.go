@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,21 +17,25 @@ import (
 
 // act is one operation on the books, by its name.
 func act(tx *state.Tx, o schema.Owner, name, subject string, amount schema.Paise) error {
+	return actAt(tx, noon, o, name, subject, amount)
+}
+
+func actAt(tx *state.Tx, now time.Time, o schema.Owner, name, subject string, amount schema.Paise) error {
 	switch name {
 	case kindReserve:
-		ok, err := Reserve(tx, noon, o, subject, amount)
+		ok, err := Reserve(tx, now, o, subject, amount)
 		if err == nil && !ok {
 			return fmt.Errorf("there is not %s", amount)
 		}
 		return err
 	case kindCommit:
-		return Commit(tx, noon, o, subject, "Airtel", amount)
+		return Commit(tx, now, o, subject, "Airtel", amount)
 	case kindRelease:
-		return Release(tx, noon, o, subject, amount)
+		return Release(tx, now, o, subject, amount)
 	case kindRefund:
-		return Refund(tx, noon, o, subject, "Airtel", amount)
+		return Refund(tx, now, o, subject, "Airtel", amount)
 	default:
-		return Suspend(tx, noon, o, subject, "Airtel", amount)
+		return Suspend(tx, now, o, subject, "Airtel", amount)
 	}
 }
 
@@ -53,7 +58,7 @@ func ledgers(t *testing.T, db *state.DB, o schema.Owner) map[string]int64 {
 
 func TestWhatEachOperationMoves(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	cases := []struct {
 		name  string
 		acts  []string
 		want  Balance
@@ -80,32 +85,32 @@ func TestWhatEachOperationMoves(t *testing.T) {
 			map[string]int64{cash: -1000, available: 1000, held: 0, "clearing:Airtel": 0},
 		},
 		{
-			"taken after all",
+			"suspended",
 			[]string{kindReserve, kindRelease, kindSuspend},
 			Balance{1000, 0},
 			map[string]int64{cash: -1000, available: 1000, held: 0, "clearing:Airtel": 400, suspense: -400},
 		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			eachBook(t, 1000, func(t *testing.T, db *state.DB, o schema.Owner) {
-				for _, name := range c.acts {
-					do(t, db, func(tx *state.Tx) error { return act(tx, o, name, "txn_1", 400) })
-				}
-				wantBalance(t, db, c.name, o, c.want)
-				if diff := cmp.Diff(c.books, ledgers(t, db, o)); diff != "" {
-					t.Error(diff)
-				}
-			})
-		})
 	}
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		for _, c := range cases {
+			o := addAccount(t, db, c.name)
+			fund(t, db, o, "pay_"+o.Account, 1000)
+			for _, name := range c.acts {
+				do(t, db, func(tx *state.Tx) error { return act(tx, o, name, "txn_"+o.Account, 400) })
+			}
+			wantBalance(t, db, c.name, o, c.want)
+			if diff := cmp.Diff(c.books, ledgers(t, db, o)); diff != "" {
+				t.Errorf("%s: %s", c.name, diff)
+			}
+		}
+	})
 }
 
 // What has happened to a subject happens to it once, and only after what must come
 // before: whatever is tried, and with whatever else is set aside.
 func TestWhatCannotHappenToASubject(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	cases := []struct {
 		before []string
 		refuse []string
 	}{
@@ -115,26 +120,25 @@ func TestWhatCannotHappenToASubject(t *testing.T) {
 		{[]string{kindReserve, kindRelease}, []string{kindReserve, kindCommit, kindRelease, kindRefund}},
 		{[]string{kindReserve, kindCommit, kindRefund}, []string{kindReserve, kindCommit, kindRelease, kindRefund, kindSuspend}},
 		{[]string{kindReserve, kindRelease, kindSuspend}, []string{kindReserve, kindCommit, kindRelease, kindRefund, kindSuspend}},
-	} {
-		t.Run(fmt.Sprint(c.before), func(t *testing.T) {
-			t.Parallel()
-			eachBook(t, 10_000, func(t *testing.T, db *state.DB, o schema.Owner) {
-				do(t, db, func(tx *state.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
-				for _, name := range c.before {
-					do(t, db, func(tx *state.Tx) error { return act(tx, o, name, "txn_1", 400) })
-				}
-				was := ledgers(t, db, o)
-				for _, name := range c.refuse {
-					if err := db.Update(t.Context(), func(tx *state.Tx) error { return act(tx, o, name, "txn_1", 400) }); err == nil {
-						t.Errorf("%s after %v was done", name, c.before)
-					}
-				}
-				if diff := cmp.Diff(was, ledgers(t, db, o)); diff != "" {
-					t.Error(diff)
-				}
-			})
-		})
 	}
+	eachBook(t, 10_000, func(t *testing.T, db *state.DB, o schema.Owner) {
+		do(t, db, func(tx *state.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
+		for i, c := range cases {
+			subject := fmt.Sprint("txn_", i)
+			for _, name := range c.before {
+				do(t, db, func(tx *state.Tx) error { return act(tx, o, name, subject, 400) })
+			}
+			was := ledgers(t, db, o)
+			for _, name := range c.refuse {
+				if err := db.Update(t.Context(), func(tx *state.Tx) error { return act(tx, o, name, subject, 400) }); err == nil {
+					t.Errorf("%s after %v was done", name, c.before)
+				}
+			}
+			if diff := cmp.Diff(was, ledgers(t, db, o)); diff != "" {
+				t.Errorf("%v: %s", c.before, diff)
+			}
+		}
+	})
 }
 
 // An operation must say what was said before: the amount, the owner, the operator.

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/pipeline/wallet"
+)
+
+func newLedger() *cobra.Command {
+	cmd := &cobra.Command{Use: "ledger", Short: "Prove the books"}
+	cmd.AddCommand(newLedgerVerify())
+	return cmd
+}
+
+func newLedgerVerify() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that every rupee is where it must be",
+		Long: `Check that every rupee is where it must be, beside a running service or without one: every
+entry adds up to nothing; every wallet is the sum of its postings, and holds what its
+pending recharges amount to; every recharge and payment has the entries of its state, and
+no others. It prints what each ledger adds up to, and every fault with its subject.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				return verifyLedger(ctx, cmd.OutOrStdout(), st.db, name)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "account", "", "name of one account (default: all)")
+	return cmd
+}
+
+// verifyLedger checks the books of the account of a name, or of all.
+func verifyLedger(ctx context.Context, out io.Writer, db *state.DB, name string) error {
+	all, err := account.ListAccounts(db.View(ctx))
+	if err != nil {
+		return err
+	}
+	names, id := map[string]string{}, ""
+	for _, a := range all {
+		names[a.ID] = a.Name
+	}
+	if name != "" {
+		holder, err := account.AccountNamed(db.View(ctx), name)
+		if err != nil {
+			return err
+		}
+		id = holder.ID
+	}
+	r, err := wallet.Verify(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	if err := printLedgers(out, r); err != nil {
+		return err
+	}
+	for _, f := range r.Faults {
+		f.Owner.Account = names[f.Owner.Account]
+		_, _ = fmt.Fprintln(out, "FAIL ", f)
+	}
+	if more := r.Wrong - int64(len(r.Faults)); more > 0 {
+		_, _ = fmt.Fprintln(out, "FAIL ", more, "more")
+	}
+	verdict := "ok   "
+	if r.Wrong > 0 {
+		verdict = "FAIL "
+	}
+	_, _ = fmt.Fprintf(out, "%s %d postings, %d recharges, %d payments: %d faults\n", verdict, r.Postings, r.Recharges, r.Payments, r.Wrong)
+	if r.Wrong > 0 {
+		return errReported
+	}
+	return nil
+}
+
+// printLedgers prints what the ledgers add up to.
+func printLedgers(out io.Writer, r wallet.Report) error {
+	if len(r.Ledgers) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "MODE\tLEDGER\tRUPEES")
+	for _, l := range r.Ledgers {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", l.World, l.Ledger, l.Sum)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"vayu/internal/state"
+)
+
+func TestTheLedgerIsProvedBesideAService(t *testing.T) {
+	t.Parallel()
+	data, db := books(t)
+	said(t, data, "ok    0 postings, 0 recharges, 0 payments: 0 faults", "ledger", "verify")
+	said(t, data, "success", "wallet", "credit", "--amount", "5000", "--note", "UTR1")
+	whole := said(t, data, "ok    2 postings, 0 recharges, 1 payments: 0 faults", "ledger", "verify", "--account", "default")
+	for _, line := range []string{"live  available  5000\n", "live  cash       -5000\n"} {
+		if !strings.Contains(whole, line) {
+			t.Errorf("the ledgers are %s, want %s", whole, line)
+		}
+	}
+	said(t, data, "There is no such account.", "ledger", "verify", "--account", "nobody")
+
+	if err := db.Update(context.Background(), func(tx *state.Tx) error {
+		_, err := tx.Exec("UPDATE wallet SET available = available + 1")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t.Context(), "ledger", "verify", "--data", data)
+	if !errors.Is(err, errReported) {
+		t.Errorf("got the error %v, want one", err)
+	}
+	for _, line := range []string{
+		"FAIL  default live: the wallet has 5000.01 available, and its postings add up to 5000\n",
+		"FAIL  2 postings, 0 recharges, 1 payments: 1 faults\n",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("it says %s, want %s", out, line)
+		}
+	}
+}

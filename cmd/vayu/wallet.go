@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/outbox"
+	"vayu/pipeline/wallet"
+	"vayu/schema"
+)
+
+func newWallet() *cobra.Command {
+	cmd := &cobra.Command{Use: "wallet", Short: "Decide payments into wallets, and show what there is"}
+	cmd.AddCommand(newWalletShow(), newWalletPending(), newWalletSettle(), newWalletCredit())
+	return cmd
+}
+
+// withWallets runs work with the state store and a service that decides payments.
+func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *stateTool, wallets *wallet.Service) error) error {
+	return withState(cmd, func(ctx context.Context, st *stateTool) error {
+		events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
+		if err != nil {
+			return err
+		}
+		wallets, err := wallet.New(wallet.Config{DB: st.db, Events: events, Log: st.log})
+		if err != nil {
+			return err
+		}
+		return work(ctx, st, wallets)
+	})
+}
+
+func newWalletShow() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "show --account NAME",
+		Short: "Show what an account has",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				view := st.db.View(ctx)
+				holder, err := account.AccountNamed(view, name)
+				if err != nil {
+					return err
+				}
+				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				_, _ = fmt.Fprintln(out, "MODE\tAVAILABLE\tHELD")
+				for _, world := range schema.Worlds {
+					b, err := wallet.BalanceOf(view, schema.Owner{Account: holder.ID, World: world})
+					if err != nil {
+						return err
+					}
+					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", world, b.Available.Rupees(), b.Held.Rupees())
+				}
+				return out.Flush()
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "account", defaultAccount, "name of the account")
+	return cmd
+}
+
+// pendingMost is how many payments `wallet pending` prints.
+const pendingMost = 1000
+
+func newWalletPending() *cobra.Command {
+	return &cobra.Command{
+		Use:   "pending",
+		Short: "List the payments that nobody has decided",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				view := st.db.View(ctx)
+				holders, err := account.ListAccounts(view)
+				if err != nil {
+					return err
+				}
+				names := map[string]string{}
+				for _, h := range holders {
+					names[h.ID] = h.Name
+				}
+				all, err := wallet.Pending(view, pendingMost)
+				if err != nil {
+					return err
+				}
+				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tAMOUNT\tMETHOD\tREF\tSINCE")
+				for _, p := range all {
+					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, names[p.Owner.Account], p.Owner.World, p.Amount.Rupees(), p.Method,
+						p.RefID, p.CreatedAt.Format(time.RFC3339))
+				}
+				return out.Flush()
+			})
+		},
+	}
+}
+
+func newWalletSettle() *cobra.Command {
+	var succeeded, failed bool
+	var note string
+	cmd := &cobra.Command{
+		Use:   "settle PAYMENT --succeeded|--failed",
+		Short: "Say what has become of a payment",
+		Long: `Say what has become of a payment that is pending: that its money came, which puts it into
+the wallet, or that it will not. That is final, and told by payment.succeeded or payment.failed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if succeeded == failed {
+				return errors.New("say --succeeded or --failed")
+			}
+			return withWallets(cmd, func(ctx context.Context, _ *stateTool, wallets *wallet.Service) error {
+				p, err := wallets.Settle(ctx, args[0], succeeded, note, commandActor)
+				if err == nil {
+					printPayment(cmd, p)
+				}
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&succeeded, "succeeded", false, "the money came")
+	f.BoolVar(&failed, "failed", false, "the money did not come")
+	f.StringVar(&note, "note", "", "what to remember of it, such as the bank's reference (UTR); one reference brings money once")
+	return cmd
+}
+
+func newWalletCredit() *cobra.Command {
+	var name, amount, note, mode string
+	cmd := &cobra.Command{
+		Use:   "credit --account NAME --amount RUPEES --note UTR",
+		Short: "Put money that has come into a wallet",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			paise, err := wallet.ParseAmount(amount)
+			if err != nil {
+				return err
+			}
+			world, err := worldNamed(mode)
+			if err != nil {
+				return err
+			}
+			return withWallets(cmd, func(ctx context.Context, st *stateTool, wallets *wallet.Service) error {
+				holder, err := account.AccountNamed(st.db.View(ctx), name)
+				if err != nil {
+					return err
+				}
+				p, err := wallets.Credit(ctx, schema.Owner{Account: holder.ID, World: world}, paise, note, commandActor)
+				if err == nil {
+					printPayment(cmd, p)
+				}
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "account", defaultAccount, "name of the account")
+	f.StringVar(&amount, "amount", "", "rupees, such as 5000 or 199.50")
+	f.StringVar(&note, "note", "", "what to remember of it, such as the bank's reference (UTR); one reference brings money once")
+	f.StringVar(&mode, "mode", "live", "world of the wallet: live, or sandbox (test does too)")
+	for _, needed := range []string{"amount", "note"} {
+		_ = cmd.MarkFlagRequired(needed) // the flag is there
+	}
+	return cmd
+}
+
+// worldNamed is the world of a flag --mode.
+func worldNamed(mode string) (schema.World, error) {
+	switch mode {
+	case "live":
+		return schema.Live, nil
+	case "sandbox", "test":
+		return schema.Sandbox, nil
+	}
+	return 0, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", mode)
+}
+
+// printPayment says what has become of a payment.
+func printPayment(cmd *cobra.Command, p *wallet.Payment) {
+	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; available now: %s\n", p.ID, p.Amount.Rupees(), p.State, p.Balance.Rupees())
+}

@@ -1,0 +1,163 @@
+package wallet
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+func TestALivePaymentWaitsUntilSomebodyDecides(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		key, o := s.key(schema.Live), s.one.In(schema.Live)
+		const body = `{"amount":250,"method":"bank_transfer","ref_id":"r"}`
+		r := s.Ask(key, "POST", topups, body).Want(t, "a payment", 202)
+		id := r.Said("payment_id")
+		if r.Said("status") != "pending" || r.Header.Get("Location") != topups+"/"+id {
+			t.Errorf("it is answered with %s", r.Text)
+		}
+		wantBalance(t, s.DB, "before", o, Balance{})
+		waiting, err := Pending(s.DB.View(t.Context()), 10)
+		if err != nil || len(waiting) != 1 || waiting[0].ID != id {
+			t.Errorf("got %v, %v", waiting, err)
+		}
+		s.Ask(key, "POST", topups, `{"amount":99.13}`).Want(t, "no magic here", 202)
+
+		s.clock.Pass(time.Hour)
+		p, err := s.Settle(t.Context(), id, true, "UTR1", "command")
+		if err != nil || p.State != schema.PaymentSuccess || p.Balance != 250_00 || p.Note != "UTR1" {
+			t.Fatalf("got %+v, %v", p, err)
+		}
+		again := s.Ask(key, "POST", topups, body).Want(t, "the same again", 200)
+		if again.Said("completed_at") != "2026-11-20T13:00:00Z" || again.At("balance") != 250.0 || strings.Contains(again.Text, "UTR1") {
+			t.Errorf("the same again: %s", again.Text)
+		}
+		for _, succeeded := range []bool{true, false} {
+			if p, err := s.Settle(t.Context(), id, succeeded, "", "command"); err == nil || !strings.Contains(err.Error(), "is success already, since 2026-11-20T13:00:00Z") {
+				t.Errorf("settled again: %+v, %v", p, err)
+			}
+		}
+		wantBalance(t, s.DB, "afterwards", o, Balance{Available: 250_00})
+		events := s.Ask(key, "GET", "/v1/events", "")
+		if strings.Count(events.Text, `"evt_`) != 1 || !strings.Contains(events.Text, `"payment.succeeded"`) {
+			t.Errorf("the events: %s", events.Text)
+		}
+		audit := s.Ask(key, "GET", "/v1/audit", "")
+		for action, want := range map[string]int{`"payment.create"`: 2, `"payment.success"`: 1, `"actor":"command"`: 1, `"note":"UTR1"`: 1} {
+			if got := strings.Count(audit.Text, action); got != want {
+				t.Errorf("the audit log has %s %d times, want %d: %s", action, got, want, audit.Text)
+			}
+		}
+		for outcome, want := range map[string]float64{"pending": 2, "success": 1} {
+			if got := s.figure(t, "vayu_wallet_payments_total", "world", "live", "outcome", outcome); got != want {
+				t.Errorf("%s was counted %v times, want %v", outcome, got, want)
+			}
+		}
+		wantWhole(t, s.DB)
+	})
+}
+
+func TestAPaymentThatDidNotComeIsFailed(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		key := s.key(schema.Live)
+		id := s.Ask(key, "POST", topups, `{"amount":250,"ref_id":"r"}`).Said("payment_id")
+		if p, err := s.Settle(t.Context(), id, false, "", "command"); err != nil || p.State != schema.PaymentFailed {
+			t.Fatalf("got %+v, %v", p, err)
+		}
+		s.Ask(key, "POST", topups, `{"amount":250,"ref_id":"r"}`).Want(t, "the same again", 502)
+		if events := s.Ask(key, "GET", "/v1/events?type=payment.failed", ""); !strings.Contains(events.Text, id) {
+			t.Errorf("the events: %s", events.Text)
+		}
+		wantBalance(t, s.DB, "afterwards", s.one.In(schema.Live), Balance{})
+		wantWhole(t, s.DB)
+	})
+}
+
+func TestOfManyWhoDecideOneDoes(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		id := s.Ask(s.key(schema.Live), "POST", topups, `{"amount":250}`).Said("payment_id")
+		var together sync.WaitGroup
+		var done atomic.Int64
+		for i := range 10 {
+			together.Go(func() {
+				if _, err := s.Settle(context.Background(), id, i%2 == 0, "", "command"); err == nil {
+					done.Add(1)
+				}
+			})
+		}
+		together.Wait()
+		if done.Load() != 1 {
+			t.Errorf("%d decided", done.Load())
+		}
+		wantWhole(t, s.DB)
+	})
+}
+
+func TestMoneyThatHasComeIsCredited(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		o := s.one.In(schema.Live)
+		p, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command")
+		if err != nil || p.State != schema.PaymentSuccess || p.Method != schema.BankTransfer || p.Balance != 5000_00 {
+			t.Fatalf("got %+v, %v", p, err)
+		}
+		if shown := s.Ask(s.key(schema.Live), "GET", topups+"/"+p.ID, "").Want(t, "it", 200); shown.Said("status") != "success" {
+			t.Errorf("it is shown as %s", shown.Text)
+		}
+		if _, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command"); err == nil || !strings.Contains(err.Error(), `"UTR7" before`) {
+			t.Errorf("the same transfer again: %v", err)
+		}
+		if _, err := s.Credit(t.Context(), s.two.In(schema.Live), 5000_00, "UTR7", "command"); err != nil {
+			t.Errorf("to another account: %v", err)
+		}
+		for what, err := range map[string]error{
+			"too little": second(s.Credit(t.Context(), o, 99, "x", "command")),
+			"too much":   second(s.Credit(t.Context(), o, mostTopup+1, "x", "command")),
+			"a bad note": second(s.Credit(t.Context(), o, 100, "a\nb", "command")),
+			"no payment": second(s.Settle(t.Context(), "pay_none", true, "", "command")),
+		} {
+			if _, refused := errors.AsType[*schema.Problem](err); !refused {
+				t.Errorf("%s: got %v", what, err)
+			}
+		}
+		wantBalance(t, s.DB, "afterwards", o, Balance{Available: 5000_00})
+		wantWhole(t, s.DB)
+	})
+}
+
+func second(_ *Payment, err error) error { return err }
+
+// refusing is an outbox that takes nothing.
+type refusing struct{}
+
+var errFull = errors.New("the outbox is full")
+
+func (refusing) Append(*state.Tx, string, schema.World, schema.EventType, any) (string, error) {
+	return "", errFull
+}
+
+// Without its event nothing has happened.
+func TestAPaymentWithoutItsEventIsNone(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		s.Events = refusing{}
+		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5}`).WantError(t, "a payment", 500, schema.InternalError, "")
+		if _, err := s.Credit(t.Context(), s.one.In(schema.Live), 500, "x", "command"); !errors.Is(err, errFull) {
+			t.Errorf("got %v", err)
+		}
+		if diff := cmp.Diff(Report{}, wantWhole(t, s.DB)); diff != "" {
+			t.Errorf("something is left: %s", diff)
+		}
+	})
+}
