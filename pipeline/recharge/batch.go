@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
 	"vayu/schema"
@@ -24,7 +26,7 @@ func (s *Service) BatchKind() batch.Kind {
 // a batch does not run ahead of operators that answer at once. A recharge that is
 // pending then goes on without it.
 func (s *Service) doItem(ctx context.Context, item batch.Item) error {
-	r, err := requestOf(item.Record)
+	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner
 		r.By = Who{Key: item.Key, Request: item.Request, Client: item.Client}
@@ -39,6 +41,14 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 		_, err := batch.Refuse(tx, s.Now(), item, why)
 		return err
 	})
+}
+
+// recordOf is requestOf for what may be any JSON value.
+func recordOf(record jsontext.Value) (Request, error) {
+	if record.Kind() != jsontext.KindBeginObject {
+		return Request{}, schema.Refuse(schema.InvalidRequest, "", "A record must be a JSON object.")
+	}
+	return requestOf(record)
 }
 
 // show renders recharges as replies about batches show them.

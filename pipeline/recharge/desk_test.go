@@ -13,7 +13,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/account"
 	"vayu/internal/account/accounttest"
+	"vayu/internal/api"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
@@ -31,6 +33,7 @@ type desk struct {
 	t       *testing.T
 	reg     *prometheus.Registry
 	tenant  accounttest.Tenant
+	access  *account.Service
 	courier *courier
 }
 
@@ -54,7 +57,8 @@ func newDesk(t *testing.T, db *state.DB) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Door = accounttest.NewDoor(t, accounttest.Access(t, db, time.Now), d.Routes())
+	d.access = accounttest.Access(t, db, time.Now)
+	d.Door = d.with()
 	for _, w := range schema.Worlds {
 		fund(t, db, d.tenant.In(w))
 	}
@@ -68,6 +72,12 @@ func newDesk(t *testing.T, db *state.DB) *desk {
 		}
 	})
 	return d
+}
+
+// with is a door to more routes.
+func (d *desk) with(more ...api.Route) accounttest.Door {
+	d.t.Helper()
+	return accounttest.NewDoor(d.t, d.access, append(d.Routes(), more...))
 }
 
 // fund gives an account 1,000 rupees.
@@ -100,7 +110,7 @@ func (d *desk) live(method, path, body string, header ...string) accounttest.Rep
 	return d.Ask(d.tenant.Keys[schema.Live], method, path, body, header...)
 }
 
-// order is a body for a mobile number.
+// orderFor is a body for a mobile number.
 func orderFor(mobile, ref string, amount string) string {
 	return fmt.Sprintf(`{"mobile":%q,"operator":"auto","amount":%s,"type":"prepaid","ref_id":%q}`, mobile, amount, ref)
 }

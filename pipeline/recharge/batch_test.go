@@ -1,0 +1,212 @@
+package recharge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+const aBatch = "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X2"
+
+// open stores a batch of so many records whose records are about to be begun.
+func (d *desk) open(w schema.World, total int) {
+	d.t.Helper()
+	run(d.t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+		VALUES ($1, $2, $3, 'recharge', NULL, $4, 'processing', $5, 0, 0, 'key_1', 'req_1', '', 0)`,
+		aBatch, d.tenant.ID, w.String(), []byte("x"), total)
+}
+
+// item is a record of the batch.
+func (d *desk) item(w schema.World, index int, record string) batch.Item {
+	return batch.Item{Batch: aBatch, Index: index, Owner: d.tenant.In(w), Record: []byte(record), Key: "key_1", Request: "req_1"}
+}
+
+// became is what has become of the records so far: the outcome, and the code of what
+// was refused.
+func (d *desk) became() (all map[int]string) {
+	d.t.Helper()
+	all = map[int]string{}
+	err := state.Each(d.DB.View(d.t.Context()), func(row state.Scanner) error {
+		var place int
+		var outcome, subject string
+		var refusal []byte
+		if err := row.Scan(&place, &outcome, &subject, &refusal); err != nil {
+			return err
+		}
+		var why struct{ Error schema.Problem }
+		if refusal != nil {
+			if err := json.Unmarshal(refusal, &why); err != nil {
+				return err
+			}
+			outcome += " " + string(why.Error.Code) + " " + why.Error.Field
+		}
+		if (subject == "") != (refusal != nil) {
+			d.t.Errorf("record %d became %q and %s", place, subject, refusal)
+		}
+		all[place] = outcome
+		return nil
+	}, "SELECT place, outcome, subject, refusal FROM batch_item WHERE batch_id = $1 ORDER BY place", aBatch)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return all
+}
+
+func TestRecordsOfABatchBecomeRecharges(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		good := orderFor("9000000001", "a", "20")
+		single := d.ask("POST", "/v1/recharge", orderFor("9000000001", "taken", "20")).Want(t, "a single one", 200).Said("transaction_id")
+		records := []string{
+			good,
+			strings.Replace(good, "prepaid", "postpaid", 1),
+			`{"ref_id":"b"}`,
+			`17`,
+			good, // the same ref_id again
+			orderFor("9000000001", "taken", "20"),
+			orderFor("9000000004", "c", "20"),
+			orderFor("9000000001", "d", "9999"),
+			strings.Replace(orderFor("9000000001", "e", "20"), "prepaid", "dth", 1),
+		}
+		d.open(schema.Sandbox, len(records))
+		kind := d.BatchKind()
+		for range 2 { // a record that comes again changes nothing
+			for i, record := range records {
+				if err := kind.Do(t.Context(), d.item(schema.Sandbox, i, record)); err != nil {
+					t.Errorf("%s: %v", record, err)
+				}
+			}
+		}
+		want := map[int]string{
+			0: "successful", 1: "failed unsupported_type type", 2: "failed invalid_request type", 3: "failed invalid_request ", 4: "failed duplicate_ref_id ref_id",
+			5: "failed duplicate_ref_id ref_id", 6: "failed", 7: "failed", 8: "failed operator_not_detected operator",
+		}
+		if diff := cmp.Diff(want, d.became()); diff != "" {
+			t.Errorf("the records became (-want +got):\n%s", diff)
+		}
+		list := read[schema.List[schema.Recharge]](t, d.ask("GET", "/v1/recharge?batch_id="+aBatch, ""), 200)
+		var ids []string
+		for _, r := range list.Data {
+			ids = append(ids, r.TransactionID)
+			if r.BatchID != aBatch {
+				t.Errorf("got %+v", r)
+			}
+		}
+		if len(ids) != 3 {
+			t.Fatalf("there are %d recharges of the batch: %+v", len(ids), list.Data)
+		}
+		d.shows(kind, append(ids, single, "txn_none"), list.Data)
+	})
+}
+
+// shows demands that a kind shows recharges as lists do, and nobody else's.
+func (d *desk) shows(kind batch.Kind, ids []string, want []schema.Recharge) {
+	d.t.Helper()
+	all, err := kind.Show(d.DB.View(d.t.Context()), d.tenant.In(schema.Sandbox), ids)
+	if err != nil || len(all) != len(want)+1 { // and the single one
+		d.t.Fatalf("got %d, %v", len(all), err)
+	}
+	for _, r := range want {
+		if diff := cmp.Diff(any(r), all[r.TransactionID]); diff != "" {
+			d.t.Errorf("shown (-want +got):\n%s", diff)
+		}
+	}
+	for what, o := range map[string]schema.Owner{"another account": {Account: "acc_other", World: schema.Sandbox}, "the other world": d.tenant.In(schema.Live)} {
+		if all, err := kind.Show(d.DB.View(d.t.Context()), o, ids); err != nil || len(all) != 0 {
+			d.t.Errorf("%s sees %v, %v", what, all, err)
+		}
+	}
+}
+
+// A record that cannot be begun because something is away comes again.
+func TestARecordWaitsForWhatIsAway(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.open(schema.Live, 1)
+		kind := d.BatchKind()
+		item := d.item(schema.Live, 0, strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1))
+		d.courier.closed.Store(true)
+		err := kind.Do(t.Context(), item)
+		if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code != schema.OperatorUnavailable {
+			t.Errorf("got %v", err)
+		}
+		if got := d.became(); len(got) != 0 {
+			t.Errorf("it became %v", got)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		d.courier.closed.Store(false)
+		if err := kind.Do(gone, item); err == nil {
+			t.Error("it was begun by somebody who had gone")
+		}
+		if err := kind.Do(t.Context(), item); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(map[int]string{0: "begun"}, d.became()); diff != "" { // the courier takes his time
+			t.Error(diff)
+		}
+	})
+}
+
+// All but the bad record go through, worked on by the real thing.
+func TestABatchIsWorkedOn(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		const total = 48
+		records := make([]string, total)
+		for i := range records {
+			records[i] = orderFor("9000000001", fmt.Sprint("b", i), "10")
+		}
+		records[7] = strings.Replace(records[7], "10,", "1,", 1)
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []batch.Kind{d.BatchKind()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		door := d.with(s.Routes()...)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}()
+		key := d.tenant.Keys[schema.Sandbox]
+		id := door.Ask(key, "POST", "/v1/recharge/batch", `{"recharges":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).Said("batch_id")
+		until(t, func() bool { return door.Ask(key, "GET", "/v1/recharge/batch/"+id, "").Said("state") == "completed" })
+		done := door.Ask(key, "GET", "/v1/recharge/batch/"+id, "")
+		if done.At("successful") != float64(total-1) || done.At("failed") != 1.0 {
+			t.Errorf("got %s", done.Text)
+		}
+		door.Ask(key, "GET", "/v1/recharge/batch/"+id+"/results?limit=1000", "").Want(t, "results", 200)
+		if got := d.walk(key, "/v1/recharge?limit=10&batch_id="+id); len(got) != total-1 {
+			t.Errorf("%d are listed", len(got))
+		}
+	})
+}
+
+// until waits until something is true.
+func until(t *testing.T, is func() bool) {
+	t.Helper()
+	limit := time.After(time.Minute)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for !is() {
+		select {
+		case <-look.C:
+		case <-limit:
+			t.Fatal("it has not come true")
+		}
+	}
+}
