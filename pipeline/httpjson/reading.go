@@ -35,7 +35,7 @@ func (s *Section) reading(shape AnswerShape) reading {
 		n, want := answer.node(name), shape[name]
 		f := field{name: name, needed: want.Needed, closed: want.Values != nil}
 		switch {
-		case n == nil && !want.Needed:
+		case n == nil && !want.Needed && !want.Stated:
 			continue // only by-http can say it
 		case n == nil:
 			answer.file.fault(answer.line, join(join(s.key, "answer"), name), fmt.Errorf("is missing: where the answer says it"))

@@ -31,6 +31,8 @@ type AnswerShape map[string]FieldShape
 type FieldShape struct {
 	// Needed says that an answer without it is not understood.
 	Needed bool
+	// Stated says that the description says where it stands, though answers may lack it.
+	Stated bool
 	// Values are what the upstream's words must be mapped to; nil for any text.
 	Values []string
 	// Defaults are those of Values that a word which is not mapped may stand for.

@@ -27,6 +27,11 @@ type sheet struct {
 	env      func(string) (string, bool)
 	faults   []fault
 	sections []*Section
+	read     map[*yaml.Node]*Section
+}
+
+func newSheet(from Source) *sheet {
+	return &sheet{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
 }
 
 type fault struct {
@@ -88,8 +93,13 @@ func (f *sheet) plain(n *yaml.Node, depth int) bool {
 
 // section reads a mapping whose key stands in a line.
 func (f *sheet) section(n *yaml.Node, key string, line int) *Section {
+	// A section that is asked for again is the same, with what is known in it.
+	if s := f.read[n]; s != nil {
+		return s
+	}
 	s := &Section{file: f, key: key, line: line, given: n.Kind == yaml.MappingNode}
 	f.sections = append(f.sections, s)
+	f.read[n] = s
 	if !s.given {
 		f.fault(n.Line, key, errors.New("must be a mapping"))
 		return s

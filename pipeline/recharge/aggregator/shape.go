@@ -1,0 +1,80 @@
+package aggregator
+
+import (
+	"slices"
+
+	"vayu/pipeline/httpjson"
+	"vayu/pipeline/recharge"
+	"vayu/schema"
+)
+
+// The calls of an aggregator.
+const (
+	submit  = "submit"
+	enquire = "enquire"
+	refund  = "refund"
+	detect  = "detect"
+	plans   = "plans"
+)
+
+// outcomes are what a status can be mapped to.
+var outcomes = map[string]recharge.Outcome{
+	"success":        recharge.Succeeded,
+	"failed":         recharge.Failed,
+	"pending":        recharge.Pending,
+	"unknown":        recharge.Unknown,
+	"not_subscriber": recharge.NotSubscriber,
+	"refunded":       recharge.Reversed,
+	"refused":        recharge.Failed, // a refund
+}
+
+// Which statuses can be said where. That it does not know an order is an answer to
+// an enquiry only: elsewhere it would be taken for the leave to send it again.
+var (
+	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
+	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
+	ofRefund  = []string{"refunded", "pending", "refused"}
+	ofNumber  = []string{"found", "unknown"}
+)
+
+// codes are why a recharge can have failed.
+var codes = []string{
+	string(schema.OperatorNetworkError), string(schema.InvalidNumber), string(schema.AmountNotSupported),
+	string(schema.OperatorUnavailable), string(schema.InsufficientBalance),
+}
+
+// orderFields are what the templates of calls about an order can name.
+var orderFields = []string{"reference", "provider_ref", "type", "number", "operator", "circle", "amount", "paise", "created"}
+
+// shape is what a description of an aggregator holds. A word that nobody knows may
+// stand for pending, and for nothing else.
+func shape() httpjson.Shape {
+	status := func(values []string) httpjson.AnswerShape {
+		return httpjson.AnswerShape{
+			"status":    {Needed: true, Values: values, Defaults: []string{"pending"}},
+			"reference": {}, "provider_ref": {},
+		}
+	}
+	order := func(values []string) httpjson.AnswerShape {
+		s := status(values)
+		s["circle"] = httpjson.FieldShape{}
+		s["code"] = httpjson.FieldShape{Values: codes, Defaults: codes}
+		return s
+	}
+	told := order(ofOrder)
+	told["reference"] = httpjson.FieldShape{Needed: true}
+	return httpjson.Shape{
+		Calls: map[string]httpjson.CallShape{
+			submit:  {Needed: true, Fields: orderFields, Answer: order(ofOrder)},
+			enquire: {Needed: true, Fields: orderFields, Answer: order(ofEnquiry)},
+			refund:  {Fields: orderFields, Answer: status(ofRefund)},
+			detect: {Fields: []string{"number"}, Aside: true, Answer: httpjson.AnswerShape{
+				"status": {Values: ofNumber}, "operator": {Stated: true}, "circle": {},
+			}},
+			plans: {Fields: []string{"operator", "circle"}, Aside: true, List: true, Answer: httpjson.AnswerShape{
+				"amount": {Needed: true}, "days": {}, "description": {},
+			}},
+		},
+		Callback: told,
+	}
+}
