@@ -31,8 +31,7 @@ func TestAFileIsAConnection(t *testing.T) {
 	if len(c.Operators) != 10 {
 		t.Errorf("it serves %v", c.Operators)
 	}
-	text := simulator.Describe("https://aggregator.example")
-	text = text[:strings.Index(text, "  refund:")]
+	text, _, _ := strings.Cut(simulator.Describe("https://aggregator.example"), "  refund:")
 	c = open(t, text, nil)
 	if c.Operators != nil || c.Reverser != nil || c.Directory != nil || c.Receiver != nil || c.ResendAfter != 2*time.Minute || c.World != schema.Live {
 		t.Errorf("got %+v", c)

@@ -114,7 +114,8 @@ func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, stat
 		http.Error(w, "internal server error", http.StatusInternalServerError)
 		return
 	case Flood:
-		_, _ = w.Write([]byte(strings.Repeat(" ", megabyte)))
+		_, _ = w.Write([]byte(strings.Repeat(" ", megabyte))) // the same
+		return
 	}
 	reply(w, status, v)
 }

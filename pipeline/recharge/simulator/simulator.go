@@ -132,7 +132,12 @@ type word struct {
 }
 
 func reply(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "internal server error", http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // whoever has hung up needs no answer
+	_, _ = w.Write(text) // whoever has hung up needs no answer
 }

@@ -1,0 +1,185 @@
+package aggregator_test
+
+import (
+	"bufio"
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/aggregator"
+	"vayu/schema"
+)
+
+const page = "../../../docs/operators.md"
+
+// blocks are those of a language in the page.
+func blocks(t *testing.T, language string) (text string, all []string) {
+	t.Helper()
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?\n)```\n").FindAllSubmatch(content, -1) {
+		all = append(all, string(m[1]))
+	}
+	return string(content), all
+}
+
+// What a reader copies must work: the aggregator of the page, with its file.
+func TestThePagesAggregator(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		missing(t, "node", err)
+	}
+	_, js := blocks(t, "js")
+	_, yaml := blocks(t, "yaml")
+	if len(js) != 1 || len(yaml) != 2 {
+		t.Fatalf("the page has %d programs and %d files", len(js), len(yaml))
+	}
+	if lines := strings.Count(js[0], "\n"); lines > 40 {
+		t.Errorf("the aggregator has %d lines", lines)
+	}
+	t.Setenv("ACME_KEY", "a-key-of-acme")
+	url := start(t, node, js[0])
+	c := open(t, strings.Replace(yaml[0], "http://127.0.0.1:9090", url, 1), nil)
+	for number, want := range map[string]recharge.Answer{
+		"9812345678": {Outcome: recharge.Succeeded},
+		"9812345672": {Outcome: recharge.Pending},
+		"9812345674": {Outcome: recharge.Failed, Code: schema.InvalidNumber},
+	} {
+		o := order
+		o.Reference, o.Number = "txn_"+number, number
+		if a, err := c.Operator.Enquire(t.Context(), o); err != nil || a.Outcome != recharge.Unknown {
+			t.Errorf("%s before it was sent: got %v, %v", number, a, err)
+		}
+		for range 2 {
+			if a, err := c.Operator.Submit(t.Context(), o); err != nil || a != want {
+				t.Errorf("%s: got %v, %v, want %v", number, a, err, want)
+			}
+		}
+		if a, err := c.Operator.Enquire(t.Context(), o); err != nil || a != want {
+			t.Errorf("%s afterwards: got %v, %v, want %v", number, a, err, want)
+		}
+	}
+	t.Setenv("ACME_KEY", "another")
+	c = open(t, strings.Replace(yaml[0], "http://127.0.0.1:9090", url, 1), nil)
+	a, err := c.Operator.Submit(t.Context(), order)
+	wantOutcome(t, "with another key", a, err, lost)
+}
+
+// start runs the program of the page, and returns its URL.
+func start(t *testing.T, node, program string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "acme.mjs")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, file)
+	cmd.Env = append(os.Environ(), "PORT=0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	in := bufio.NewReader(out)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		t.Fatalf("it does not start: %v", err)
+	}
+	go func() { _, _ = in.WriteTo(discard{}) }() // so that it is never held up; ends with the program
+	return strings.TrimSpace(line)
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// The file that shows every key must be one that is taken.
+func TestThePagesLongFile(t *testing.T) {
+	t.Setenv("BHARAT_CLIENT", "c")
+	t.Setenv("BHARAT_SECRET", "0123456789")
+	_, yaml := blocks(t, "yaml")
+	file := write(t, yaml[1])
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "bharat-ca.pem"), ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := aggregator.Open(file, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Name != "bharat-pay" || len(c.Operators) != 3 || c.Receiver == nil || c.Reverser == nil || c.Directory == nil {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// Every key, field and status that there is stands on the page. What there is the
+// errors say of a file in which nothing is known.
+func TestThePageIsComplete(t *testing.T) {
+	t.Parallel()
+	text, _ := blocks(t, "yaml")
+	const strange = `
+x: 1
+auth: {x: 1, header: {x: 1}, basic: {x: 1}, hmac: {x: 1, over: "{x}"}}
+breaker: {x: 1}
+calls:
+  x: 1
+  submit: {x: 1, path: "/{x}", by-http: {404: {x: 1}}, answer: {x: 1, status: {x: 1, values: {x: x}}, code: {path: x, values: {x: x}}}}
+  enquire: {answer: {status: {path: x, values: {x: x}}}}
+  refund: {answer: {status: {path: x, values: {x: x}}}}
+  detect: {x: 1, path: "/{x}", answer: {x: 1, status: {path: x, values: {x: x}}}}
+  plans: {x: 1, path: "/{x}", answer: {x: 1}}
+callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
+recharge: {x: 1}
+`
+	err := aggregator.Check(write(t, strange))
+	if err == nil {
+		t.Fatal("it is taken")
+	}
+	words := map[string]bool{}
+	for line := range strings.Lines(err.Error()) {
+		line, _, _ = strings.Cut(line, " (/")
+		if _, known, ok := strings.Cut(line, "known here: "); ok {
+			for word := range strings.SplitSeq(strings.TrimSpace(known), ", ") {
+				words[word] = true
+			}
+		}
+		if _, known, ok := strings.Cut(line, "must be "); ok && !strings.Contains(known, " a ") && !strings.Contains(known, "such as") {
+			for _, word := range regexp.MustCompile(`[a-z_]{4,}`).FindAllString(known, -1) {
+				words[word] = true
+			}
+		}
+	}
+	if len(words) < 60 {
+		t.Fatalf("only %d words are known: %v", len(words), err)
+	}
+	for word := range words {
+		if !strings.Contains(text, "`"+word+"`") && !strings.Contains(text, "`{"+word+"}`") && !strings.Contains(text, "  "+word+": ") {
+			t.Errorf("%q is not on the page", word)
+		}
+	}
+}
+
+// missing skips a test on a machine that lacks something, and fails it in CI.
+func missing(t *testing.T, what string, err error) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s: %v", what, err)
+	}
+	t.Skipf("%s: %v", what, err)
+}

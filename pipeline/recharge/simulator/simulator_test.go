@@ -1,0 +1,161 @@
+package simulator_test
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/aggregator"
+	"vayu/pipeline/recharge/simulator"
+	"vayu/schema"
+)
+
+func connect(t *testing.T, s *simulator.Simulator) recharge.Connection {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "simulator.yaml")
+	if err := os.WriteFile(file, []byte(simulator.Describe(server.URL)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := aggregator.Open(file, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func order(reference string) recharge.Order {
+	return recharge.Order{Reference: reference, Type: schema.Prepaid, Number: "9812345678", Operator: "Airtel", Amount: 100_00}
+}
+
+// However often an order comes it is carried out once, unless the simulator is naive.
+func TestAReferenceIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
+	for naive, want := range map[bool]int{false: 1, true: 3} {
+		s := simulator.New(simulator.Config{Naive: naive})
+		c := connect(t, s)
+		for range 3 {
+			if a, err := c.Operator.Submit(t.Context(), order("a")); err != nil || a.Outcome != recharge.Succeeded {
+				t.Fatalf("got %v, %v", a, err)
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"a": want}, s.Effects()); diff != "" {
+			t.Errorf("effects (-want +got):\n%s", diff)
+		}
+		if got := s.Submits()["a"]; got != 3 {
+			t.Errorf("%d orders are counted, want 3", got)
+		}
+		if got := len(s.Ledger()); got != want {
+			t.Errorf("the ledger has %d entries, want %d", got, want)
+		}
+	}
+}
+
+// Faults by rate must be as frequent as was asked, and the same in every run.
+func TestRatesAreKeptAndRepeat(t *testing.T) {
+	t.Parallel()
+	run := func(seed uint64) map[string]int {
+		s := simulator.New(simulator.Config{Seed: seed, Rates: map[simulator.Fault]float64{simulator.Refuse: 0.3, simulator.LieFailed: 0.2}})
+		c := connect(t, s)
+		for i := range 300 {
+			if _, err := c.Operator.Submit(t.Context(), order("r"+string(rune('a'+i%26))+strings.Repeat("x", i/26))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.Effects()
+	}
+	first := run(7)
+	carried := 0
+	for _, n := range first {
+		carried += n
+	}
+	if carried < 180 || carried > 240 { // 210, and four deviations of eight
+		t.Errorf("%d of 300 were carried out, want about 210", carried)
+	}
+	if !maps.Equal(first, run(7)) {
+		t.Error("another run is another")
+	}
+	if maps.Equal(first, run(8)) {
+		t.Error("another seed is the same")
+	}
+}
+
+// Only who has the key and the secret is served.
+func TestWhoIsServed(t *testing.T) {
+	t.Parallel()
+	s := simulator.New(simulator.Config{})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	resp, err := http.Post(server.URL+"/v1/orders", "application/json", strings.NewReader(`{}`))
+	if err != nil || resp.StatusCode != 401 {
+		t.Errorf("got %v, %v", resp, err)
+	}
+	resp.Body.Close()
+	c := connect(t, simulator.New(simulator.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
+	if a, err := c.Operator.Submit(t.Context(), order("a")); err == nil {
+		t.Errorf("a signature that is an hour old: got %v", a)
+	}
+}
+
+// A callback that is not taken comes again, and one that is told twice comes twice.
+func TestCallbacksComeUntilTheyAreTaken(t *testing.T) {
+	t.Parallel()
+	came := make(chan string, 10)
+	var mu sync.Mutex
+	refused := 0
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		if refused < 2 {
+			refused++
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		came <- string(body)
+	}))
+	t.Cleanup(endpoint.Close)
+	s := simulator.New(simulator.Config{Callback: endpoint.URL})
+	c := connect(t, s)
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	s.Script("9812345678", simulator.Duplicate)
+	if _, err := c.Operator.Submit(t.Context(), order("a")); err != nil {
+		t.Fatal(err)
+	}
+	got := []string{<-came, <-came}
+	stop()
+	all.Wait()
+	if got[0] != got[1] || !strings.Contains(got[0], `"order_ref":"a","status":"SUCCESS"`) {
+		t.Errorf("got %q", got)
+	}
+	if s.Effects()["a"] != 1 {
+		t.Error("it was carried out more than once")
+	}
+}
+
+// What the tests of others rely on: every fault is in the list once.
+func TestEveryFaultIsListed(t *testing.T) {
+	t.Parallel()
+	if got := slices.Compact(slices.Sorted(slices.Values(simulator.Faults))); len(got) != len(simulator.Faults) || len(got) != 12 {
+		t.Errorf("got %v", simulator.Faults)
+	}
+}
