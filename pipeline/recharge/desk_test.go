@@ -189,6 +189,6 @@ func (*courier) Receive(header http.Header, body []byte, _ time.Time) (recharge.
 	if err := json.Unmarshal(body, &said); err != nil {
 		return recharge.Told{}, schema.Refuse(schema.InvalidRequest, "", "This is not understood.")
 	}
-	outcome := map[string]recharge.Outcome{"done": recharge.Succeeded, "failed": recharge.Failed, "back": recharge.Reversed}[strings.ToLower(said.Word)]
+	outcome := map[string]recharge.Outcome{"done": recharge.Succeeded, "failed": recharge.Failed, "back": recharge.Reversed, "gibberish": -1}[strings.ToLower(said.Word)]
 	return recharge.Told{Reference: said.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
 }

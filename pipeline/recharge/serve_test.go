@@ -29,7 +29,7 @@ func TestARechargeIsAnsweredWithItsOutcome(t *testing.T) {
 		if diff := cmp.Diff(want, got, when); diff != "" {
 			t.Errorf("the reply (-want +got):\n%s", diff)
 		}
-		if head := fmt.Sprintf(`{"status":"success","transaction_id":"%s","operator":"Airtel","circle":"Delhi","amount":199.5,"message":"`, got.TransactionID); !strings.HasPrefix(first.Text, head) {
+		if head := `{"status":"success","transaction_id":"` + got.TransactionID + `","operator":"Airtel","circle":"Delhi","amount":199.5,"message":"`; !strings.HasPrefix(first.Text, head) {
 			t.Errorf("the six fields of the specification do not come first: %s", first.Text)
 		}
 		again := d.ask("POST", "/v1/recharge", orderFor("9000000001", "a", "1.995e2"))
@@ -203,6 +203,7 @@ func TestProvidersTellByThemselves(t *testing.T) {
 		d.call("courier", id, "done", "X-Password", "seed").WantError(t, "a lie", 401, schema.SignatureInvalid, "X-Password")
 		d.call("courier", "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "done").WantError(t, "another reference", 404, schema.NotFound, "")
 		d.call("courier", "\x00", "done").WantError(t, "no reference", 404, schema.NotFound, "")
+		d.call("courier", id, "gibberish").WantError(t, "what cannot be acted upon", 500, schema.InternalError, "")
 		d.call("second", id, "done").WantError(t, "of another provider", 404, schema.NotFound, "")
 		if got := d.live("GET", "/v1/recharge/"+id, "").Said("status"); got != "pending" {
 			t.Errorf("it is %s", got)
@@ -217,7 +218,7 @@ func TestProvidersTellByThemselves(t *testing.T) {
 				t.Errorf("after %s it is %s, want %s", step.word, got, step.state)
 			}
 		}
-		for result, want := range map[string]float64{"taken": 6, "refused": 1, "unknown": 2, "failed": 0} {
+		for result, want := range map[string]float64{"taken": 6, "refused": 1, "unknown": 2, "failed": 1} {
 			if got := d.figure("vayu_recharge_callbacks_total", "provider", "courier", "result", result); got != want {
 				t.Errorf("%v callbacks are %s, want %v", got, result, want)
 			}
