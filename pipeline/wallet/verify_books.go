@@ -12,7 +12,7 @@ import (
 // settledAfter is how much older than the newest posting one is whose neighbours in
 // time are all there: longer than any change takes from the time that it writes to
 // its commit, and than clocks of instances differ.
-const settledAfter = 2 * time.Minute
+const settledAfter = time.Minute
 
 // books compares a wallet with its postings. An account may have more postings than
 // can be added up in one statement, so those that are settled are added up in parts:

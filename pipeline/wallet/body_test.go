@@ -1,0 +1,35 @@
+package wallet
+
+import (
+	"errors"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// FuzzRequest: whatever a body is, it is refused with a code of its endpoint, or
+// asks for a payment that there can be.
+func FuzzRequest(f *testing.F) {
+	for _, text := range []string{
+		`{"amount":500,"method":"upi","ref_id":"topup-42"}`, `{"amount":1e400}`, `{"amount":"5"}`, `{"amount":0.001,"ref_id":"a\nb"}`,
+		`{"amount":5,"method":null,"ref_id":null}`, `{"amount":5,"method":"gold"}`, `[]`, ``, `{"amount":-5e-1}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := requestOf(&api.Call{Request: httptest.NewRequest("POST", topupPath, nil), Body: []byte(text)})
+		if err != nil {
+			p, ok := errors.AsType[*schema.Problem](err)
+			if !ok || !slices.Contains([]schema.Code{schema.InvalidJSON, schema.InvalidRequest, schema.InvalidAmount}, p.Code) {
+				t.Fatalf("%q: got %v", text, err)
+			}
+			return
+		}
+		if got.amount < leastTopup || got.amount > mostTopup || !slices.Contains(schema.PaymentMethods, got.method) || got.ref != "" && !schema.IsRef(got.ref) {
+			t.Fatalf("%q was taken as %+v", text, got)
+		}
+	})
+}
