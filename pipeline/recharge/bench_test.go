@@ -1,0 +1,156 @@
+package recharge
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// callers is how many requests are made at once.
+const callers = 64
+
+// prompt is a provider that answers at once.
+type prompt struct{}
+
+func (prompt) Submit(context.Context, Order) (Answer, error) {
+	return Answer{Outcome: Succeeded, ProviderRef: "0123456789"}, nil
+}
+
+func (prompt) Enquire(context.Context, Order) (Answer, error) { return Answer{Outcome: Succeeded}, nil }
+
+// together has work done n times by callers at once, and returns how often a second.
+func together(b *testing.B, n int, work func(caller, i int) error) float64 {
+	b.Helper()
+	var left atomic.Int64
+	left.Store(int64(n))
+	began := time.Now()
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
+				if err := work(caller, int(i)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return float64(n) / time.Since(began).Seconds()
+}
+
+// BenchmarkRecharge is how many recharges a second go from a call of Do to their
+// final state, with postings, events and rows of the audit log, for 64 callers and a
+// provider that answers at once. The floor of the same run is the same rows as two
+// commits each, without anything between.
+func BenchmarkRecharge(b *testing.B) {
+	for _, accounts := range []int{1, 16} {
+		b.Run(fmt.Sprint("accounts=", accounts), func(b *testing.B) {
+			b.Run("sqlite", func(b *testing.B) { benchRecharge(b, statetest.SQLite(b), accounts) })
+			b.Run("postgres", func(b *testing.B) { benchRecharge(b, statetest.Postgres(b), accounts) })
+		})
+	}
+}
+
+func benchRecharge(b *testing.B, db *state.DB, accounts int) {
+	b.Helper()
+	events, err := outbox.New(outbox.Config{DB: db})
+	if err != nil {
+		b.Fatal(err)
+	}
+	owners := make([]schema.Owner, accounts)
+	for i := range owners {
+		owners[i] = accounttest.AddTenant(b, db, fmt.Sprint("shop", i)).In(schema.Live)
+		run(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
+	}
+	s, err := New(Config{DB: db, Events: events, Connections: []Connection{{
+		Name: "prompt", Timeout: 10 * time.Second, Concurrency: callers, Operator: prompt{},
+	}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	floor := together(b, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%accounts], i) })
+	b.ResetTimer()
+	rate := together(b, b.N, func(caller, i int) error {
+		rec, _, err := s.Do(ctx, Request{
+			Owner: owners[caller%accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 199_00,
+			By: Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
+		}, time.Minute)
+		if err == nil && rec.State != schema.RechargeSuccess {
+			err = fmt.Errorf("%s is %s", rec.ID, rec.State)
+		}
+		return err
+	})
+	b.StopTimer()
+	b.ReportMetric(rate, "recharges/s")
+	b.ReportMetric(floor, "floor/s")
+	b.ReportMetric(rate/floor, "x-floor")
+	cancel()
+	if err := <-ended; err != nil {
+		b.Error(err)
+	}
+	var rows, posted int
+	if err := db.View(b.Context()).QueryRow("SELECT (SELECT count(*) FROM recharge WHERE state = 'success' AND ref_id LIKE 'ref-%'), (SELECT count(*) FROM posting WHERE kind = 'commit')").
+		Scan(&rows, &posted); err != nil || rows != b.N || posted != 4*b.N {
+		b.Errorf("%d recharges have %d postings, %v", rows, posted, err)
+	}
+}
+
+// rawRecharge writes the rows that a recharge has, in the two commits in which it
+// has them.
+func rawRecharge(db *state.DB, o schema.Owner, i int) error {
+	id := fmt.Sprintf("txn_raw%023d", i)
+	event := fmt.Sprintf("evt_raw%023d", i)
+	post := func(tx *state.Tx, kind, from, to string) error {
+		_, err := tx.Exec(`INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at)
+			VALUES ($1, $2, $3, $5, 'live', -19900, 1), ($1, $2, $4, $5, 'live', 19900, 1)`, id, kind, from, to, o.Account)
+		return err
+	}
+	audit := func(tx *state.Tx, seq int) error {
+		_, err := tx.Exec(`INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash)
+			VALUES ($1, 'live', $2, 1, 'operator', 'recharge.success', $3, '', '', $4, $5)`,
+			o.Account, 1_000_000_000+2*i+seq, id, `{"amount":199,"operator":"Airtel","provider":"prompt"}`, make([]byte, 32))
+		return err
+	}
+	err := db.Update(context.Background(), func(tx *state.Tx) error {
+		if _, err := tx.Exec(insertRow, id, o.Account, "live", id, "pending", "prepaid", "9810012345", "Airtel", "Airtel", "Delhi", "", 199_00, "prompt", id,
+			1, 1, 1, "01M801MYQER7BBYTP2C4CBF8RH.1", "", "", "", 0, 1, nil); err != nil {
+			return err
+		}
+		if err := post(tx, "reserve", "available", "held"); err != nil {
+			return err
+		}
+		return audit(tx, 0)
+	})
+	if err != nil {
+		return err
+	}
+	envelope := make([]byte, 330)
+	return db.Update(context.Background(), func(tx *state.Tx) error {
+		if _, err := tx.Exec(finishRow, id, id, "success", "0123456789", "Delhi", "", "", nil, 1); err != nil {
+			return err
+		}
+		if err := post(tx, "commit", "held", "clearing:Airtel"); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, 'live', 'recharge.completed', 1, $3)", event, o.Account, envelope); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("INSERT INTO outbox (event_id) VALUES ($1)", event); err != nil {
+			return err
+		}
+		return audit(tx, 1)
+	})
+}

@@ -1,0 +1,265 @@
+package recharge
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vayu/schema"
+)
+
+func TestARechargeIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		q := s.request()
+		rec, replayed, err := s.Do(t.Context(), q, time.Minute)
+		if err != nil || replayed {
+			t.Fatalf("got %v, %v", replayed, err)
+		}
+		want := Record{
+			Owner: s.owner, RefID: "ref-1", State: schema.RechargeSuccess, Type: schema.Prepaid, Number: "9810012345", Asked: "Airtel", Operator: "Airtel", Circle: "Delhi",
+			Amount: 100_00, Provider: "puppet", Reference: rec.ID, ProviderRef: "theirs", Sent: true, SentAt: noon, CreatedAt: noon, FinishedAt: noon,
+		}
+		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID")); diff != "" {
+			t.Errorf("the recharge (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(rec, s.see(rec.ID)); diff != "" {
+			t.Errorf("what is stored (-returned +stored):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"recharge.completed"}, s.events()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"recharge.create key_1", "recharge.success operator"}, s.audited()); diff != "" {
+			t.Error(diff)
+		}
+		s.balance(900_00, 0)
+		again, replayed, err := s.Do(t.Context(), q, time.Minute)
+		if diff := cmp.Diff(rec, again); diff != "" || !replayed || err != nil {
+			t.Errorf("replayed: %v, %v, %s", replayed, err, diff)
+		}
+		if got := s.figure("vayu_recharge_outcomes_total", "world", "live", "provider", "puppet", "outcome", "success"); got != 1 {
+			t.Errorf("%v successes are counted", got)
+		}
+	})
+}
+
+// A ref_id is used for ever: for the same thing it gives the same recharge, whatever
+// has become of it, and for another thing nothing.
+func TestARefIDIsForOneThing(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		for _, state := range schema.RechargeStates {
+			r := s.reach(state)
+			q := s.request()
+			q.RefID = r.RefID
+			if got, replayed, err := s.Do(t.Context(), q, time.Minute); got.ID != r.ID || !replayed || err != nil {
+				t.Errorf("%s: got %+v, %v, %v", state, got, replayed, err)
+			}
+			for name, change := range map[string]func(*Request){
+				"amount": func(q *Request) { q.Amount++ }, "number": func(q *Request) { q.Number = "9810012346" },
+				"operator": func(q *Request) { q.Asked = "" }, "type": func(q *Request) { q.Type = schema.DTH },
+				"batch": func(q *Request) { q.Item = &Place{"rbt_1", 0} },
+			} {
+				other := q
+				change(&other)
+				_, _, err := s.Do(t.Context(), other, time.Minute)
+				if p := refusedAs(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
+					t.Errorf("%s, another %s: %q does not name it", state, name, p.Message)
+				}
+			}
+		}
+	})
+}
+
+func TestTheSameRefIDAtOnceHasOneEffect(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		const callers = 100
+		q := s.request()
+		q.Amount = 1000_00 // all that there is
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		ids, made := map[string]bool{}, 0
+		for range callers {
+			all.Go(func() {
+				rec, replayed, err := s.Do(context.Background(), q, 0)
+				mu.Lock()
+				defer mu.Unlock()
+				ids[rec.ID] = true
+				if !replayed {
+					made++
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		s.attempts.Wait()
+		s.turn(0) // who was first may have found all slots with those who were not
+		if len(ids) != 1 || made != 1 || len(s.puppet.calls()) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
+			t.Errorf("%d recharges, %d made, events %v, audited %v", len(ids), made, s.events(), s.audited())
+		}
+		s.balance(0, 0)
+	})
+}
+
+func TestTwoFitSinglyAndNotTogether(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		var all sync.WaitGroup
+		got := make([]Record, 2)
+		for i := range got {
+			q := s.request()
+			q.Amount = 500_01
+			all.Go(func() {
+				var err error
+				if got[i], _, err = s.Do(context.Background(), q, time.Minute); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		states := map[schema.RechargeState]int{got[0].State: 1}
+		states[got[1].State]++
+		if diff := cmp.Diff(map[schema.RechargeState]int{schema.RechargeSuccess: 1, schema.RechargeFailed: 1}, states); diff != "" {
+			t.Error(diff)
+		}
+		s.balance(499_99, 0)
+	})
+}
+
+// Some refusals are recorded as recharges that have failed, and nobody is asked.
+func TestWhatFailsAtOnceIsRecorded(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		for code, change := range map[schema.Code]func(*Request){
+			schema.InvalidNumber:       func(q *Request) { q.Number, q.Valid, q.Asked = "12", false, "" },
+			schema.InsufficientBalance: func(q *Request) { q.Amount = 1000_01 },
+		} {
+			q := s.request()
+			change(&q)
+			rec, replayed, err := s.Do(t.Context(), q, time.Minute)
+			if err != nil || replayed || rec.State != schema.RechargeFailed || rec.ErrorCode != code || rec.ErrorMessage == "" || rec.Provider != "" || rec.Sent {
+				t.Errorf("%s: got %+v, %v, %v", code, rec, replayed, err)
+			}
+			if diff := cmp.Diff(rec, s.see(rec.ID)); diff != "" {
+				t.Errorf("%s: what is stored (-returned +stored):\n%s", code, diff)
+			}
+			if _, replayed, err := s.Do(t.Context(), q, 0); !replayed || err != nil {
+				t.Errorf("%s again: %v, %v", code, replayed, err)
+			}
+		}
+		if diff := cmp.Diff([]string{"recharge.failed", "recharge.failed"}, s.events()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"recharge.failed key_1", "recharge.failed key_1"}, s.audited()); diff != "" {
+			t.Error(diff)
+		}
+		if got := s.puppet.calls(); len(got) != 0 {
+			t.Errorf("the provider heard %q", got)
+		}
+		s.turn(time.Hour)
+		if got := s.puppet.calls(); len(got) != 0 {
+			t.Errorf("the provider heard %q later", got)
+		}
+		s.balance(1000_00, 0)
+	})
+}
+
+// Others leave nothing behind.
+func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		refuse := func(name string, code schema.Code, field string, change func(*Request)) {
+			t.Helper()
+			q := s.request()
+			change(&q)
+			_, _, err := s.Do(t.Context(), q, time.Minute)
+			if p := refusedAs(t, err, code, field); p.Message == "" {
+				t.Errorf("%s: there is no message", name)
+			}
+		}
+		refuse("nobody's number", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Number = "", "6010000000" })
+		refuse("DTH", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Type, q.Number = "", schema.DTH, "1234567890" })
+		refuse("another world", schema.OperatorUnavailable, "", func(q *Request) { q.Owner.World = schema.Sandbox })
+		s.puppet.set(func() { s.puppet.away = true })
+		refuse("away", schema.OperatorUnavailable, "", func(*Request) {})
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, _, err := s.Do(ended, s.request(), time.Minute); !errors.Is(err, context.Canceled) {
+			t.Errorf("after its client has gone: %v", err)
+		}
+		var rows int
+		if err := s.DB.View(t.Context()).QueryRow("SELECT (SELECT count(*) FROM recharge) + (SELECT count(*) FROM audit WHERE action LIKE 'recharge.%')").Scan(&rows); err != nil || rows != 0 {
+			t.Errorf("%d rows are left, %v", rows, err)
+		}
+		s.balance(1000_00, 0)
+	})
+}
+
+// Of several connections the first is taken that serves the operator and is there.
+func TestTheFirstThatServesIsTaken(t *testing.T) {
+	t.Parallel()
+	closed := false
+	serves := func(name string, operators ...string) Connection {
+		c := (&puppet{}).connection()
+		c.Name, c.Operators, c.Directory = name, operators, nil
+		return c
+	}
+	c := serves("picky", "Jio")
+	c.Available = func() bool { return !closed }
+	s := Service{}
+	for _, each := range []Connection{c, serves("broken", "Vi"), serves("rest", "Jio", "Airtel")} {
+		if each.Name == "broken" {
+			each.Available = func() bool { panic("no") }
+		}
+		l, err := newLine(each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.lines = append(s.lines, l)
+	}
+	for _, want := range []struct {
+		operator, name string
+		closed, ok     bool
+	}{
+		{"Jio", "picky", false, true}, {"Jio", "rest", true, true}, {"Airtel", "rest", false, true}, {"BSNL", "", false, false}, {"Vi", "broken", false, false},
+	} {
+		closed = want.closed
+		l, ok := s.route(schema.Live, want.operator)
+		name := ""
+		if l != nil {
+			name = l.Name
+		}
+		if name != want.name || ok != want.ok {
+			t.Errorf("%s: got %q, %v, want %q, %v", want.operator, name, ok, want.name, want.ok)
+		}
+	}
+}
+
+func TestAServiceIsNotMadeOfTwoOfOneName(t *testing.T) {
+	t.Parallel()
+	good := (&puppet{}).connection()
+	for name, change := range map[string]func(*Connection){
+		"one name": func(*Connection) {}, "no operator": func(c *Connection) { c.Name, c.Operator = "b", nil },
+		"no timeout": func(c *Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *Connection) { c.Name, c.Concurrency = "b", 0 },
+	} {
+		c := good
+		change(&c)
+		if _, err := New(Config{Connections: []Connection{good, c}}); err == nil {
+			t.Errorf("%s: it was made", name)
+		}
+	}
+	c := good
+	c.World = schema.Sandbox
+	if _, err := New(Config{Connections: []Connection{good, c}}); err != nil {
+		t.Errorf("the same name in both worlds: %v", err)
+	}
+}

@@ -1,0 +1,280 @@
+package recharge
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+var by = Who{Key: "key_2", Request: "req_2", Client: "192.0.2.2"}
+
+func TestARefundIsAskedFor(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.reach(schema.RechargeSuccess)
+		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Reversed, Reason: "theirs"}) })
+		got, err := s.Refund(t.Context(), s.owner, r.ID, "a wrong number", by)
+		if err != nil || got.State != schema.RechargeRefunded || got.RefundReason != "a wrong number" || !strings.HasPrefix(got.RefundID, "rfd_") {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+		s.puppet.calls()
+		again, err := s.Refund(t.Context(), s.owner, r.ID, "once more", by)
+		if diff := cmp.Diff(got, again); diff != "" || err != nil || len(s.puppet.calls()) != 0 {
+			t.Errorf("once more: %v, %s", err, diff)
+		}
+		if diff := cmp.Diff([]string{"recharge.create key_1", "recharge.success operator", "recharge.refund key_2", "recharge.refunded operator"}, s.audited()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"recharge.completed", "recharge.refunded"}, s.events()); diff != "" {
+			t.Error(diff)
+		}
+		s.balance(1000_00, 0)
+	})
+}
+
+// A refund without an answer is asked for again, until there is one.
+func TestARefundThatIsWantedIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for name, say := range map[string]func(Order) (Answer, error){
+		"pending": says(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(ErrNotSent), "still carried out": says(Answer{Outcome: Succeeded}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				r := s.reach(schema.RechargeSuccess)
+				s.puppet.set(func() { s.puppet.reverse = say })
+				got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+				if err != nil || got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) != firstPause {
+					t.Fatalf("got %+v, %v, due in %s", got, err, s.dueIn(r.ID))
+				}
+				s.puppet.calls()
+				if again, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || again.RefundID != got.RefundID || len(s.puppet.calls()) != 0 {
+					t.Errorf("again: %+v, %v", again, err)
+				}
+				s.turn(firstPause)
+				s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Reversed}) })
+				s.turn(2 * firstPause)
+				if diff := cmp.Diff([]string{"reverse Airtel", "reverse Airtel"}, s.puppet.calls()); diff != "" {
+					t.Error(diff)
+				}
+				if got := s.see(r.ID); got.State != schema.RechargeRefunded {
+					t.Errorf("it is %s", got.State)
+				}
+				s.balance(1000_00, 0)
+			})
+		})
+	}
+}
+
+func TestARefundThatIsRefusedIsAsIfNobodyHadAsked(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.reach(schema.RechargeSuccess)
+		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Failed}) })
+		for range 2 {
+			_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+			refusedAs(t, err, schema.InvalidRequest, "id")
+			if diff := cmp.Diff(r, s.see(r.ID)); diff != "" {
+				t.Errorf("it has changed: %s", diff)
+			}
+		}
+		s.puppet.set(func() { s.puppet.reverse = fails(errLost) })
+		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil {
+			t.Fatal(err)
+		}
+		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Failed}) })
+		s.turn(firstPause)
+		if diff := cmp.Diff(r, s.see(r.ID), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Tries" }, cmp.Ignore())); diff != "" {
+			t.Errorf("it has changed: %s", diff)
+		}
+		if got := s.audited(); got[len(got)-1] != "recharge.refund_refused operator" {
+			t.Errorf("the audit log ends with %q", got[len(got)-1])
+		}
+		s.balance(900_00, 0)
+	})
+}
+
+func TestNotEverythingCanBeRefunded(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		for state, word := range map[schema.RechargeState]string{schema.RechargePending: "pending", schema.RechargeFailed: "failed"} {
+			_, err := s.Refund(t.Context(), s.owner, s.reach(state).ID, "", by)
+			if p := refusedAs(t, err, schema.InvalidRequest, "id"); !strings.Contains(p.Message, word) {
+				t.Errorf("%s: %q", state, p.Message)
+			}
+		}
+		r := s.reach(schema.RechargeSuccess)
+		_, err := s.Refund(t.Context(), schema.Owner{Account: s.owner.Account, World: schema.Sandbox}, r.ID, "", by)
+		refusedAs(t, err, schema.NotFound, "")
+		_, err = s.Refund(t.Context(), s.owner, "txn_none", "", by)
+		refusedAs(t, err, schema.NotFound, "")
+		s.lines[0].Reverser = nil
+		_, err = s.Refund(t.Context(), s.owner, r.ID, "", by)
+		refusedAs(t, err, schema.Forbidden, "")
+		if diff := cmp.Diff(r, s.see(r.ID)); diff != "" {
+			t.Errorf("it has changed: %s", diff)
+		}
+	})
+}
+
+// Asked for many times at once, it is asked of the provider once, and given once.
+func TestARefundIsAskedForAtOnce(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.reach(schema.RechargeSuccess)
+		s.puppet.calls()
+		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Reversed}) })
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if _, err := s.Refund(context.Background(), s.owner, r.ID, "", by); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		s.attempts.Wait()
+		if diff := cmp.Diff([]string{"reverse Airtel"}, s.puppet.calls()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"recharge.completed", "recharge.refunded"}, s.events()); diff != "" {
+			t.Error(diff)
+		}
+		s.balance(1000_00, 0)
+	})
+}
+
+// A number that belongs to another operator goes on there once, as another order.
+func TestAPortedNumberGoesOnWithItsOperator(t *testing.T) {
+	t.Parallel()
+	for name, second := range map[string]func(p *puppet) []Connection{
+		"of the same provider": func(*puppet) []Connection { return nil },
+		"of another": func(p *puppet) []Connection {
+			c := p.connection()
+			c.Name, c.Operators = "second", []string{"Jio"}
+			return []Connection{c}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			statetest.Each(t, func(t *testing.T, db *state.DB) { portedNumber(t, db, second) })
+		})
+	}
+}
+
+func portedNumber(t *testing.T, db *state.DB, second func(*puppet) []Connection) {
+	t.Helper()
+	other := &puppet{}
+	more := second(other)
+	s := newStage(t, db, more...)
+	provider, looked := "puppet", false
+	if more != nil {
+		provider = "second"
+		s.lines[0].Operators = []string{"Airtel"}
+	}
+	s.puppet.set(func() {
+		s.puppet.detect = func(string) (Subscriber, error) {
+			if !looked {
+				looked = true
+				return Subscriber{}, errLost // then the series says who it was
+			}
+			return Subscriber{"Jio", "Mumbai"}, nil
+		}
+		s.puppet.submit = func(o Order) (Answer, error) {
+			if o.Operator != "Jio" {
+				return Answer{Outcome: NotSubscriber}, nil
+			}
+			return Answer{Outcome: Succeeded}, nil
+		}
+	})
+	q := s.request()
+	q.Asked = ""
+	got, _, err := s.Do(t.Context(), q, time.Minute)
+	s.attempts.Wait()
+	if err != nil || got.State != schema.RechargeSuccess || got.Operator != "Jio" || got.Circle != "Mumbai" || got.Detection != sourceLookup ||
+		got.Provider != provider || got.Reference != got.ID+"-2" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	if got := s.figure("vayu_recharge_redetections_total"); got != 1 {
+		t.Errorf("%v redetections are counted", got)
+	}
+	for _, l := range s.lines {
+		if l.busy != 0 || l.batches != 0 {
+			t.Errorf("%s has %d slots taken", l.Name, l.busy)
+		}
+	}
+	// What is said now of the first order contradicts itself.
+	for range 2 {
+		late, err := s.Settle(t.Context(), schema.Live, "puppet", got.ID, Answer{Outcome: Succeeded}, "test")
+		if err != nil || late.State != schema.RechargeSuccess || late.Alarm != alarmLateSuccess {
+			t.Errorf("got %+v, %v", late, err)
+		}
+	}
+	if _, err := s.Settle(t.Context(), schema.Live, "puppet", got.ID, Answer{Outcome: Failed}, "test"); err != nil {
+		t.Error(err)
+	}
+	s.balance(900_00, 0)
+}
+
+// Nothing goes on a second time, or where the client named the operator, or where
+// nobody knows better.
+func TestANumberOfNobodyElseHasFailed(t *testing.T) {
+	t.Parallel()
+	jio := func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
+	for name, c := range map[string]struct {
+		asked  string
+		detect func(string) (Subscriber, error)
+		heard  []string
+	}{
+		"named":        {"Airtel", jio, []string{"submit Airtel"}},
+		"the same":     {"", jio, []string{"detect", "submit Jio", "detect"}},
+		"nobody knows": {"", nil, []string{"detect", "submit Airtel", "detect"}},
+		"away":         {"", func(string) (Subscriber, error) { return Subscriber{}, errLost }, []string{"detect", "submit Airtel", "detect"}},
+		"broken":       {"", func(string) (Subscriber, error) { panic("no") }, []string{"detect", "submit Airtel", "detect"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				s.puppet.set(func() { s.puppet.detect, s.puppet.submit = c.detect, says(Answer{Outcome: NotSubscriber}) })
+				q := s.request()
+				q.Asked = c.asked
+				if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber {
+					t.Errorf("got %+v", r)
+				}
+				if diff := cmp.Diff(c.heard, s.puppet.calls()); diff != "" {
+					t.Error(diff)
+				}
+				s.balance(1000_00, 0)
+			})
+		})
+	}
+	t.Run("a second time", func(t *testing.T) {
+		t.Parallel()
+		eachStage(t, func(t *testing.T, s *stage) {
+			n := 0
+			s.puppet.set(func() {
+				s.puppet.submit = says(Answer{Outcome: NotSubscriber})
+				s.puppet.detect = func(string) (Subscriber, error) {
+					n++
+					return Subscriber{Operator: [...]string{"Airtel", "Jio", "Vi"}[n-1]}, nil
+				}
+			})
+			q := s.request()
+			q.Asked = ""
+			if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber || r.Operator != "Jio" {
+				t.Errorf("got %+v", r)
+			}
+			if diff := cmp.Diff([]string{"detect", "submit Airtel", "detect", "submit Jio"}, s.puppet.calls()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+}

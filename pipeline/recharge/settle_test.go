@@ -1,0 +1,233 @@
+package recharge
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+// every is every answer, in the order of outcomes.
+var every = [...]Answer{
+	Pending: {Outcome: Pending}, Succeeded: {Outcome: Succeeded}, Failed: {Outcome: Failed, Code: schema.InvalidNumber},
+	NotSubscriber: {Outcome: NotSubscriber}, Unknown: {Outcome: Unknown}, Reversed: {Outcome: Reversed},
+}
+
+// reach brings a new recharge into a state.
+func (s *stage) reach(to schema.RechargeState) Record {
+	s.t.Helper()
+	first := map[schema.RechargeState]Answer{
+		schema.RechargePending: {Outcome: Pending}, schema.RechargeSuccess: {Outcome: Succeeded},
+		schema.RechargeFailed: {Outcome: Failed}, schema.RechargeRefunded: {Outcome: Succeeded},
+	}[to]
+	s.puppet.set(func() { s.puppet.submit = says(first) })
+	r := s.do(s.request())
+	if to == schema.RechargeRefunded {
+		s.told(r, Answer{Outcome: Reversed})
+		r = s.see(r.ID)
+	}
+	if r.State != to {
+		s.t.Fatalf("it is %s, want %s", r.State, to)
+	}
+	return r
+}
+
+// told has the puppet tell something by itself.
+func (s *stage) told(r Record, a Answer) Record {
+	s.t.Helper()
+	got, err := s.Settle(s.t.Context(), schema.Live, "puppet", r.Reference, a, "provider:puppet")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.attempts.Wait()
+	return got
+}
+
+// What every answer means in every state: said by the provider himself, and said
+// again, which changes nothing.
+func TestEveryAnswerInEveryState(t *testing.T) {
+	t.Parallel()
+	const (
+		pending, success, failed, refunded = schema.RechargePending, schema.RechargeSuccess, schema.RechargeFailed, schema.RechargeRefunded
+
+		late, wrong = "late_success", "late_failure"
+	)
+	type becomes struct {
+		State schema.RechargeState
+		Alarm string
+		Event string // that follows
+	}
+	want := map[schema.RechargeState][len(every)]becomes{
+		pending: {
+			Pending: {State: pending}, Succeeded: {State: success, Event: "recharge.completed"}, Failed: {State: failed, Event: "recharge.failed"},
+			NotSubscriber: {State: failed, Event: "recharge.failed"}, Unknown: {State: pending}, Reversed: {State: failed, Event: "recharge.failed"},
+		},
+		success: {
+			Pending: {State: success}, Succeeded: {State: success}, Failed: {State: success, Alarm: wrong}, NotSubscriber: {State: success, Alarm: wrong},
+			Unknown: {State: success}, Reversed: {State: refunded, Event: "recharge.refunded"},
+		},
+		failed: {
+			Pending: {State: failed}, Succeeded: {State: failed, Alarm: late}, Failed: {State: failed}, NotSubscriber: {State: failed},
+			Unknown: {State: failed}, Reversed: {State: failed},
+		},
+		refunded: {
+			Pending: {State: refunded}, Succeeded: {State: refunded, Alarm: wrong}, Failed: {State: refunded}, NotSubscriber: {State: refunded},
+			Unknown: {State: refunded}, Reversed: {State: refunded},
+		},
+	}
+	eachStage(t, func(t *testing.T, s *stage) {
+		alarms := map[string]float64{}
+		for _, from := range schema.RechargeStates {
+			for outcome, a := range every {
+				r := s.reach(from)
+				before := len(s.events())
+				var first Record
+				for time := range 2 {
+					got := s.told(r, a)
+					if now := s.see(r.ID); !cmp.Equal(got, now) {
+						t.Errorf("%s, told %s, is returned as\n%+v and is\n%+v", from, a.Outcome, got, now)
+					}
+					if time == 0 {
+						first = got
+					} else if diff := cmp.Diff(first, got); diff != "" {
+						t.Errorf("%s, told %s once more: %s", from, a.Outcome, diff)
+					}
+				}
+				w := want[from][outcome]
+				if diff := cmp.Diff(w, becomes{first.State, first.Alarm, strings.Join(s.events()[before:], " ")}); diff != "" {
+					t.Errorf("%s, told %s (-want +got):\n%s", from, a.Outcome, diff)
+				}
+				if w.Alarm != "" {
+					alarms[w.Alarm]++
+				}
+				if w.State == pending { // the money of this one is needed for the next
+					s.told(r, Answer{Outcome: Failed})
+				}
+				if w.State == success {
+					s.told(r, Answer{Outcome: Reversed})
+				}
+			}
+		}
+		for _, kind := range []string{late, wrong} {
+			if got := s.figure("vayu_recharge_alarms_total", "kind", kind); got != alarms[kind] {
+				t.Errorf("%v alarms %s are counted, want %v", got, kind, alarms[kind])
+			}
+		}
+		s.balance(1000_00, 0)
+		if got := s.audited(); len(got) == 0 || got[len(got)-1] != "recharge.refunded provider:puppet" && got[len(got)-1] != "recharge.late_failure provider:puppet" {
+			t.Errorf("the audit log ends with %q", got[max(0, len(got)-1)])
+		}
+	})
+}
+
+// What a failed recharge says to the client comes from a table, whatever the
+// provider calls it.
+func TestFailuresHaveTheirOwnTexts(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		for said, want := range map[schema.Code]schema.Code{
+			schema.InvalidNumber: schema.InvalidNumber, schema.InsufficientBalance: schema.InsufficientBalance, schema.AmountNotSupported: schema.AmountNotSupported,
+			schema.OperatorNetworkError: schema.OperatorNetworkError, "": schema.OperatorNetworkError, "unheard_of": schema.OperatorNetworkError,
+		} {
+			s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Failed, Code: said, Reason: "<script>"}) })
+			r := s.do(s.request())
+			if r.State != schema.RechargeFailed || r.ErrorCode != want || !strings.HasSuffix(r.ErrorMessage, "Nothing was charged.") {
+				t.Errorf("%q: got %s, %q, %q", said, r.State, r.ErrorCode, r.ErrorMessage)
+			}
+		}
+		s.balance(1000_00, 0)
+	})
+}
+
+func TestAForeignTextIsKeptInBounds(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() {
+			s.puppet.submit = says(Answer{Outcome: Succeeded, ProviderRef: "a\x00\xff\nb" + strings.Repeat("ह", 100), Circle: "Delhi\x00"})
+		})
+		r := s.do(s.request())
+		if r.State != schema.RechargeSuccess || r.ProviderRef != "ab"+strings.Repeat("ह", 32) || r.Circle != "Delhi" {
+			t.Errorf("got %s, %q in %q", r.State, r.ProviderRef, r.Circle)
+		}
+	})
+}
+
+// A lease that is not the own one is left alone, and an answer that is final counts
+// without one.
+func TestOnlyWhatIsFinalCountsWithoutALease(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.reach(schema.RechargePending)
+		other := lease{token: "of somebody else", until: noon.Add(time.Hour)}
+		w := word{Answer: Answer{Outcome: Pending}, call: enquire, reference: r.Reference, asked: s.Now(), by: actor}
+		out, err := s.settle(t.Context(), &r, &w, other)
+		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != firstPause {
+			t.Errorf("pending: %+v, %v, due in %s", out.Record, err, s.dueIn(r.ID))
+		}
+		w.Outcome, w.asked = Unknown, noon.Add(time.Hour)
+		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.verdict != rest {
+			t.Errorf("unknown: %+v, %v: it would be sent again without a lease", out, err)
+		}
+		w.Outcome = Succeeded
+		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.State != schema.RechargeSuccess {
+			t.Errorf("succeeded: %+v, %v", out.Record, err)
+		}
+		w.Outcome = Failed // as it was seen before
+		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.State != schema.RechargeSuccess || out.Alarm != alarmLateFailure {
+			t.Errorf("failed: %+v, %v", out.Record, err)
+		}
+		s.balance(900_00, 0)
+	})
+}
+
+func TestNobodyHasTheReference(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.reach(schema.RechargePending)
+		for _, c := range []struct {
+			world    schema.World
+			provider string
+			ref      string
+		}{
+			{schema.Live, "puppet", "txn_none"}, {schema.Live, "puppet", ""}, {schema.Live, "puppet", "'; --"}, {schema.Live, "puppet", r.ID + "-2"},
+			{schema.Live, "other", r.ID}, {schema.Sandbox, "puppet", r.ID},
+		} {
+			_, err := s.Settle(t.Context(), c.world, c.provider, c.ref, Answer{Outcome: Succeeded}, "test")
+			refusedAs(t, err, schema.NotFound, "")
+		}
+		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: 17}, "test"); err == nil {
+			t.Error("an outcome that is none was taken")
+		}
+		if got := s.see(r.ID); got.State != schema.RechargePending {
+			t.Errorf("it is %s", got.State)
+		}
+	})
+}
+
+// What failed before anybody was asked raises an alarm, too, when somebody says that
+// he has carried it out. Nothing had been reserved, so nothing is suspended.
+func TestASuccessOfWhatWasNeverSent(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.alien = true // the proof of the books wants something released
+		q := s.request()
+		q.Amount = 1000_01
+		r := s.do(q)
+		if r.State != schema.RechargeFailed || r.ErrorCode != schema.InsufficientBalance || r.Provider != "" {
+			t.Fatalf("got %+v", r)
+		}
+		for range 2 {
+			got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: Succeeded}, "test")
+			if err != nil || got.State != schema.RechargeFailed || got.Alarm != alarmLateSuccess {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		}
+		if got := s.figure("vayu_recharge_alarms_total", "kind", "late_success"); got != 1 {
+			t.Errorf("%v alarms are counted", got)
+		}
+		s.balance(1000_00, 0)
+	})
+}
