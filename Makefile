@@ -52,6 +52,7 @@ readme: build ## run the commands of README.md against a fresh binary
 	.ci/readme README.md
 
 integration: build ## run the tests that need the built binary (build tag integration)
+	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
 	.ci/integration
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each

@@ -18,6 +18,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/eventlog"
 	"vayu/internal/state"
+	"vayu/pipeline/recharge"
 )
 
 // Config is everything that can be set. Package config says how: flags before
@@ -40,6 +41,7 @@ type Config struct {
 	Access   account.Settings  `koanf:"access"`
 	Webhook  dispatch.Settings `koanf:"webhook"`
 	EventLog eventlog.Settings `koanf:"event-log"`
+	Recharge recharge.Settings `koanf:"recharge"`
 	Log      LogConfig         `koanf:"log"`
 	Engine   columnar.Config   `koanf:"engine"`
 	Source   source.Config     `koanf:"source"`
@@ -72,6 +74,7 @@ func defaults() Config {
 		Access:     account.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
 		EventLog:   eventlog.DefaultSettings(),
+		Recharge:   recharge.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},
 		Engine:     columnar.Default(),
 		Source:     source.DefaultConfig(),

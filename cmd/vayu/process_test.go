@@ -27,14 +27,17 @@ import (
 const patience = 90 * time.Second
 
 // binary returns the program as `make build` leaves it.
-func binary(t *testing.T) string {
+func binary(t *testing.T) string { return built(t, "vayu", "make build") }
+
+// built returns a program that make has built.
+func built(t *testing.T, name, by string) string {
 	t.Helper()
-	path, err := filepath.Abs("../../bin/vayu")
+	path, err := filepath.Abs("../../bin/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("run make build first: %v", err)
+		t.Fatalf("run %s first: %v", by, err)
 	}
 	return path
 }
@@ -107,8 +110,20 @@ func serve(t *testing.T, data string, args ...string) *serving {
 // start starts the service and waits until it is healthy.
 func start(t *testing.T, data string, args ...string) *serving {
 	t.Helper()
-	all := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off"}, args...)
-	cmd := exec.Command(binary(t), all...)
+	s, served := begin(t, exec.Command(binary(t)), data, args...)
+	if !served {
+		t.Fatalf("the service ended before it served:\n%s", s.logs)
+	}
+	return s
+}
+
+// begin starts a service with a command that has its program, and its environment
+// if it is another one, and waits until it is healthy; false when it has ended
+// before.
+func begin(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serving, served bool) {
+	t.Helper()
+	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
+	cmd.Args = append(cmd.Args, args...)
 	cmd.Dir = t.TempDir()
 	transcript := &transcript{}
 	cmd.Stdout = transcript
@@ -119,7 +134,7 @@ func start(t *testing.T, data string, args ...string) *serving {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &serving{T: t, cmd: cmd, data: data, done: make(chan struct{}), logs: transcript}
+	s = &serving{T: t, cmd: cmd, data: data, done: make(chan struct{}), logs: transcript}
 	address := make(chan string, 1)
 	go func() {
 		defer close(s.done)
@@ -136,12 +151,13 @@ func start(t *testing.T, data string, args ...string) *serving {
 	t.Cleanup(func() { s.stop(syscall.SIGTERM) }) // in order, so that the engine leaves its directory too
 	select {
 	case s.address = <-address:
+		return s, true
 	case <-s.done:
-		t.Fatalf("the service ended before it served:\n%s", s.logs)
+		return s, false
 	case <-time.After(patience):
 		t.Fatalf("the service does not serve:\n%s", s.logs)
+		return nil, false
 	}
-	return s
 }
 
 // stop sends a signal and waits for the process to end.

@@ -55,7 +55,7 @@ func newServe() *cobra.Command {
 		},
 	}
 	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
-		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight")
+		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators")
 	return cmd
 }
 
@@ -69,6 +69,7 @@ type service struct {
 	access *account.Service
 	first  firstKeys // made by this start, when the store was empty
 	webhooks
+	money
 	db     *columnar.DB
 	query  *query.Service
 	air    *air
@@ -101,6 +102,9 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 		return nil, err
 	}
 	if err := s.newWebhooks(cfg, log, reg); err != nil {
+		return nil, err
+	}
+	if err := s.newMoney(cfg, log, reg); err != nil {
 		return nil, err
 	}
 	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {
@@ -170,7 +174,7 @@ func (s *service) run(ctx context.Context) error {
 	parts := slices.Concat([]run.Part{
 		{Name: "state", Run: s.state.Run, Ready: s.stateReady},
 		{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
-	}, s.webhooks.parts(), []run.Part{
+	}, s.webhooks.parts(), s.money.parts(), []run.Part{
 		{Name: "engine", Run: s.db.Run, Drain: engineDrain},
 		{Name: "api", Run: func(ctx context.Context) error {
 			s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
@@ -244,5 +248,5 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 
 // routes is the table of every endpoint that needs a key.
 func (s *service) routes() []api.Route {
-	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes())
+	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes())
 }

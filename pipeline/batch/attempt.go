@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"time"
+
+	"vayu/internal/crash"
 )
 
 // begin begins records as long as there is room, and returns when to look again.
@@ -33,6 +35,7 @@ func (w *worker) attempt(working context.Context, r record) {
 	item := r.item()
 	w.job(func() func() {
 		err := w.do(working, item)
+		crash.Point(crash.BatchBegun)
 		return func() { w.outcome(working, r.chunk, err) }
 	})
 }
