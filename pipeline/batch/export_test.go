@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"vayu/internal/api"
+	"vayu/internal/state"
 )
 
 // Hurry makes a service's own pauses short, for tests in which they pass.
@@ -50,3 +51,10 @@ func (k *Kind) Taken(c *api.Call) (ref string, chunks [][][]byte, err error) {
 
 // RefOf is the ref_id of a record.
 var RefOf = refOf
+
+// Claim leases chunks of an account for an hour, with room for so many bytes, and
+// returns how many.
+func Claim(tx *state.Tx, now time.Time, account string, most, room int) (n int, whole bool, err error) {
+	all, whole, err := claim(tx, now, []want{{account, most}}, lease{kind: "recharge", token: "token", until: now.Add(time.Hour), room: room})
+	return len(all), whole, err
+}

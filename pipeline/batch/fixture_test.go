@@ -36,7 +36,9 @@ type shop struct {
 	// before it is finished. What they return is Do's.
 	before, between func(ctx context.Context, item batch.Item) error
 	// lies says of a record that Do returns nil without having done anything.
-	lies     func(item batch.Item) bool
+	lies func(item batch.Item) bool
+	// whole says that records are begun and finished in one transaction.
+	whole    bool
 	finished chan batch.Finished
 
 	mu    sync.Mutex
@@ -91,6 +93,14 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 		})
 	}
 	id := "txn_" + ulid.Make().String()
+	if s.whole {
+		return s.end(ctx, func(tx *state.Tx) (*batch.Finished, error) {
+			if ok, err := batch.Begin(tx, item, id); err != nil || !ok {
+				return nil, err
+			}
+			return batch.Finish(tx, s.now(), item.Batch, item.Index, true)
+		})
+	}
 	made := false
 	err := s.db.Update(ctx, func(tx *state.Tx) (err error) {
 		if made, err = batch.Begin(tx, item, id); err != nil || !made {

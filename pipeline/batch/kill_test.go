@@ -153,6 +153,40 @@ func TestALeaseThatRunsOutIsAnothers(t *testing.T) {
 	frozen.begunOnce(id, 150, 0)
 }
 
+// A lease is renewed as long as somebody works under it. Who finds that another has it
+// begins nothing more of it.
+func TestLeasesAreRenewedAndLost(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 1, func(t *testing.T, s *site) {
+		g := newGate(s)
+		s.Lease(30 * time.Millisecond)
+		id := s.post(s.a, records(150, "{}"))
+		s.run()
+		<-g.arrived
+		due := func() int64 {
+			return one[int64](t, s.DB, "SELECT due_at FROM batch_chunk WHERE batch_id = $1 AND first = 0", id)
+		}
+		for before := due(); before == due(); {
+		}
+		if got := s.figure("vayu_batch_waiting_chunks", "kind", "recharge"); got != 2 {
+			t.Errorf("%v chunks wait, want 2", got)
+		}
+		update(t, s.DB, func(tx *state.Tx) error {
+			_, err := tx.Exec("UPDATE batch_chunk SET due_at = $2, token = 'another' WHERE batch_id = $1", id, s.clock.Now().Add(time.Hour).UnixMicro())
+			return err
+		})
+		s.logged("lease had run out")
+		if got := s.figure("vayu_batch_failures_total", "kind", "recharge"); got == 0 {
+			t.Error("it is not counted")
+		}
+		s.post(s.b, "[{}]")
+		g.release("")
+		if item := <-g.arrived; item.Owner.Account != s.b.ID {
+			t.Errorf("record %d of a lost chunk was begun", item.Index)
+		}
+	})
+}
+
 // An instance that stops gives back what it has not begun, at once, and ends what is
 // under way.
 func TestWhatStopsGivesBack(t *testing.T) {

@@ -216,6 +216,8 @@ func (w *worker) lose(ctx context.Context, c *chunk) {
 		return
 	}
 	c.lost = true
+	w.metrics.failures.Inc()
+	w.Log.WarnContext(ctx, "another instance has taken records whose lease had run out", slog.String("batch", c.batch), slog.Int("first", c.first))
 	w.desk.drop(c)
 	w.settle(ctx, c)
 }

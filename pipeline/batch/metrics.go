@@ -31,7 +31,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		accepted: counter("vayu_batch_accepted_total", "Batches that were taken on."),
 		records: counter("vayu_batch_records_total",
 			"Records that were worked on, by outcome: done (begun or refused), passed (that was so already), again (something was away, it comes again).", "outcome"),
-		failures: counter("vayu_batch_failures_total", "Times that the state store failed while batches were worked on."),
+		failures: counter("vayu_batch_failures_total", "Times that the state store failed while batches were worked on, that a lease was lost, or that records were not as they should be."),
 		underWay: gauge("vayu_batch_under_way", "Records that are under way."),
 		waiting:  gauge("vayu_batch_waiting_chunks", "Pieces of batches that are not done yet, those that are worked on included, as of the last half minute."),
 	}

@@ -263,4 +263,3 @@ func TestKindsAreApart(t *testing.T) {
 		}
 	})
 }
-

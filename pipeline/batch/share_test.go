@@ -2,9 +2,11 @@ package batch_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
+	"vayu/internal/state"
 	"vayu/pipeline/batch"
 )
 
@@ -128,6 +130,30 @@ func TestTheOldestComesFirst(t *testing.T) {
 				t.Fatalf("number %d is %d of %s, want %d of %s", i, got.Index, got.Batch, want.Index, want.Batch)
 			}
 			g.release("")
+		}
+	})
+}
+
+// However large records are, few of them are in memory, and always one.
+func TestLargeRecordsAreReadAFewAtATime(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 8, func(t *testing.T, s *site) {
+		large := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("a", 99_998)+`",`, 7), ",")
+		id := s.post(s.a, "["+large+"]") // each is a chunk
+		for i, c := range []struct {
+			room, want int
+			whole      bool
+		}{{250_000, 2, false}, {0, 1, false}, {1_000_000, 3, true}, {1_000_000, 1, true}, {1_000_000, 0, true}} {
+			update(t, s.DB, func(tx *state.Tx) error {
+				n, whole, err := batch.Claim(tx, s.clock.Now(), s.a.ID, 3, c.room)
+				if n != c.want || whole != c.whole {
+					t.Errorf("lease %d is of %d chunks, all: %v, want %d, %v", i, n, whole, c.want, c.whole)
+				}
+				return err
+			})
+		}
+		if got := s.ask(path + "/" + id).Said("state"); got != "processing" {
+			t.Errorf("the batch is %s", got)
 		}
 	})
 }

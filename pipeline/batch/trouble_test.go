@@ -136,8 +136,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// What cannot be given back when the instance stops is waited for no longer than a
-// moment, and what Begin, Refuse and Finish are told twice changes nothing.
+// What Begin, Refuse and Finish are told twice changes nothing.
 func TestTwiceIsOnce(t *testing.T) {
 	t.Parallel()
 	eachSite(t, 1, func(t *testing.T, s *site) {

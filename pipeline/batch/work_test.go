@@ -66,7 +66,7 @@ func TestEveryRecordIsDoneOnce(t *testing.T) {
 			eachSite(t, 32, func(t *testing.T, s *site) {
 				array, want, refused := mixed(n)
 				id := s.post(s.a, array)
-				if got := s.ask(path + "/" + id).Want(t, "before", 200); got.Said("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
+				if got := s.ask(path+"/"+id).Want(t, "before", 200); got.Said("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
 					t.Errorf("before: %s", got.Text)
 				}
 				stop := s.run()
@@ -82,7 +82,7 @@ func TestEveryRecordIsDoneOnce(t *testing.T) {
 						t.Errorf("record %d was done %d times", i, got)
 					}
 				}
-				shown := s.ask(path + "/" + id).Want(t, "after", 200)
+				shown := s.ask(path+"/"+id).Want(t, "after", 200)
 				if shown.Said("state") != "completed" || shown.At("successful") != float64(want.Successful) || shown.At("failed") != float64(want.Failed) ||
 					shown.At("done") != float64(n) || shown.Said("finished_at") == "" {
 					t.Errorf("after: %s", shown.Text)

@@ -1,0 +1,125 @@
+package batch_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// tenThousand is the body of a full batch of recharges.
+func tenThousand() string {
+	var b strings.Builder
+	for i := range schema.BatchMost {
+		fmt.Fprintf(&b, `,{"type":"prepaid","mobile":"90000%05d","operator":"auto","amount":199,"ref_id":"salary-2026-11-%05d"}`, i, i)
+	}
+	return `{"recharges":[` + b.String()[1:] + `]}`
+}
+
+// eachBench runs a benchmark on both engines.
+func eachBench(b *testing.B, room int, do func(b *testing.B, s *site)) {
+	b.Helper()
+	for name, open := range map[string]func(testing.TB) *state.DB{"sqlite": statetest.SQLite, "postgres": statetest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			db := open(b)
+			createThings(b, db)
+			s := newSite(b, db, room)
+			s.a = accounttest.AddTenant(b, db, "a")
+			s.open()
+			do(b, s)
+		})
+	}
+}
+
+// BenchmarkAccept is a batch of 10,000 (1.1 MB) until it is on disk. The contract
+// allows a second; others wait for the same writer meanwhile.
+func BenchmarkAccept(b *testing.B) {
+	eachBench(b, 1, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
+		body := tenThousand()
+		b.SetBytes(int64(len(body)))
+		b.ReportAllocs()
+		for b.Loop() {
+			s.door.Ask(s.a.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
+		}
+	})
+}
+
+// BenchmarkWork is a batch of 10,000 from its first lease to its last record, each in
+// one transaction that begins and finishes it and does nothing else.
+func BenchmarkWork(b *testing.B) {
+	eachBench(b, 256, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
+		s.whole = true
+		body := tenThousand()
+		var took time.Duration
+		for b.Loop() {
+			id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, body).Said("batch_id")
+			began := time.Now()
+			stop := s.run()
+			s.wait(id)
+			took += time.Since(began)
+			stop()
+		}
+		b.ReportMetric(float64(b.N)*schema.BatchMost/took.Seconds(), "records/s")
+	})
+}
+
+// BenchmarkStream is the results of 10,000 records as lines.
+func BenchmarkStream(b *testing.B) {
+	eachBench(b, 256, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
+		id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, tenThousand()).Said("batch_id")
+		stop := s.run()
+		s.wait(id)
+		stop()
+		b.ReportAllocs()
+		for b.Loop() {
+			s.ask(path+"/"+id+"/results", "Accept", "application/x-ndjson").Want(b, "results", 200)
+		}
+		b.ReportMetric(float64(b.N)*schema.BatchMost/b.Elapsed().Seconds(), "records/s")
+	})
+}
+
+// BenchmarkQueued is what 50 batches of 10,000 cost in memory while they wait, and
+// records of 50 accounts are under way.
+func BenchmarkQueued(b *testing.B) {
+	eachBench(b, 256, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
+		body, accounts := tenThousand(), 0
+		for b.Loop() {
+			before := heap()
+			started := make(chan struct{}, 256)
+			s.Graceless()
+			s.before = func(ctx context.Context, _ batch.Item) error {
+				started <- struct{}{}
+				<-ctx.Done()
+				return errAway
+			}
+			for range 50 {
+				accounts++
+				of := accounttest.AddTenant(b, s.DB, fmt.Sprint("tenant", accounts))
+				s.open()
+				s.door.Ask(of.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
+			}
+			stop := s.run()
+			for range 256 {
+				<-started
+			}
+			b.ReportMetric(heap()-before, "MB")
+			stop()
+		}
+	})
+}
+
+// heap is what is in use, in MB.
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapInuse) / 1e6
+}
