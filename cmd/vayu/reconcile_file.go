@@ -154,16 +154,7 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 		if sums := sumsOf(t); sums != "" {
 			_, _ = fmt.Fprintf(s.out, " (%s)", sums)
 		}
-		action := about.Action
-		if done := sum.Done[about.Kind]; done > 0 {
-			action = fmt.Sprintf("settled %s", grouped(done))
-			if about.Kind == reconcile.Suspense {
-				action = fmt.Sprintf("booked %s to suspense, with an alarm; claim it back, or charge the account by agreement", grouped(done))
-			}
-		} else if about.Automatic {
-			action = "with --apply: " + action
-		}
-		_, _ = fmt.Fprintf(s.out, "\n-> %s\n", action)
+		_, _ = fmt.Fprintf(s.out, "\n-> %s\n", s.action(about, sum.Done[about.Kind]))
 		if err := s.rows(about.Kind); err != nil {
 			return err
 		}
@@ -172,6 +163,19 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 		}
 	}
 	return nil
+}
+
+// action says what to do about differences of a kind, of which some are done.
+func (s *differences) action(about reconcile.About, done int) string {
+	switch {
+	case done > 0 && about.Kind == reconcile.Suspense:
+		return "booked " + grouped(done) + " to suspense, with an alarm; claim it back, or charge the account by agreement"
+	case done > 0:
+		return "settled " + grouped(done)
+	case about.Automatic && s.of.Settler == nil:
+		return "with --apply: " + about.Action
+	}
+	return about.Action
 }
 
 func sumsOf(t reconcile.Tally) string {
@@ -225,6 +229,8 @@ func (s *differences) row(d *reconcile.Difference) []string {
 			now = "not settled: " + w.Refusal
 		case !w.Done:
 			now += ", it changed meanwhile"
+		case d.Kind == reconcile.Suspense:
+			now += ", in suspense"
 		}
 	}
 	return []string{at, reference, there, here, name, number, created, now}
@@ -239,7 +245,7 @@ func (s *differences) tail(sum reconcile.Summary) error {
 			automatic += t.Count
 		}
 	}
-	text := ""
+	var text string
 	switch {
 	case differs == 0:
 		text = "everything matches"

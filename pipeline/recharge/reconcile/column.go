@@ -117,17 +117,17 @@ func quoted(names []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%q", short(name, shownName))
+		fmt.Fprintf(&b, "%q", short(name))
 	}
 	return b.String()
 }
 
 // short is the beginning of a text.
-func short(text string, most int) string {
-	if len(text) <= most {
+func short(text string) string {
+	if len(text) <= shownName {
 		return text
 	}
-	return text[:most] + "…"
+	return text[:shownName] + "…"
 }
 
 // status is what a word of the file means.

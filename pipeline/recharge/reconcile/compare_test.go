@@ -99,7 +99,7 @@ func TestStrangersAreNamed(t *testing.T) {
 		))
 		want := []string{
 			// Lines that cannot be read come at once, the others in groups.
-			"unreadable at 8 it has 1 cells, and the header 4",
+			"unreadable at 8 the header has 4 columns, and it has 1",
 			"earlier at 4, there success 199, here success 199",
 			"other_provider at 5, there success 199, here success 199",
 			"not_ours at 6, there success 199",

@@ -51,17 +51,20 @@ func (s *store) add(rows ...row) []string {
 	s.Helper()
 	ids := make([]string, 0, len(rows))
 	for chunk := range slices.Chunk(rows, 1000) {
+		first := len(ids)
+		for _, r := range chunk {
+			s.made++
+			ids = append(ids, idAt(or(r.at, noon), s.made))
+		}
 		err := s.db.Update(s.Context(), func(tx *state.Tx) error {
-			ids = ids[:len(ids):len(ids)]
-			for _, r := range chunk {
-				s.made++
-				id := idAt(or(r.at, noon), s.made)
-				if err := s.insert(tx, id, r); err != nil {
-					return err
+			return insertRows.Each(len(chunk), func(text string, from, to int) error {
+				var args []any
+				for i := from; i < to; i++ {
+					args = append(args, s.values(ids[first+i], chunk[i])...)
 				}
-				ids = append(ids, id)
-			}
-			return nil
+				_, err := tx.Exec(text, args...)
+				return err
+			})
 		})
 		if err != nil {
 			s.Fatal(err)
@@ -70,17 +73,22 @@ func (s *store) add(rows ...row) []string {
 	return ids
 }
 
-func (s *store) insert(tx *state.Tx, id string, r row) error {
+var insertRows = state.Group(0, `
+	INSERT INTO recharge (id, ref_id, account_id, mode, state, amount, provider, reference, alarm, created_at, refunded_at,
+		type, number, asked, operator, circle, detection, provider_ref, sent, tries, token, told_pending, error_code, error_message,
+		refund_id, refund_reason, batch_id, batch_index) VALUES `,
+	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'prepaid', '9876543210', '', 'Airtel', 'Delhi', '', '', 1, 0, '', 0, '', '', '', '', '', 0)", "")
+
+// values are what insertRows takes of a row.
+func (s *store) values(id string, r row) []any {
 	var refunded any
 	if !r.refunded.IsZero() {
 		refunded = r.refunded.UnixMicro()
 	}
-	_, err := tx.Exec(`
-		INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
-			sent, tries, token, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, refunded_at)
-		VALUES ($1, $2, $3, $1, $4, 'prepaid', '9876543210', '', 'Airtel', 'Delhi', '', $5, $6, $7, '', 1, 0, '', 0, '', '', $8, '', '', '', 0, $9, $10)`,
-		id, s.ID, or(r.mode, "live"), or(r.state, "success"), int64(or(r.amount, 199_00)), or(r.provider, "agg"), id+r.attempt, r.alarm, or(r.at, noon).UnixMicro(), refunded)
-	return err
+	return []any{
+		id, id, s.ID, or(r.mode, "live"), or(r.state, "success"), int64(or(r.amount, 199_00)), or(r.provider, "agg"), id + r.attempt, r.alarm,
+		or(r.at, noon).UnixMicro(), refunded,
+	}
 }
 
 // idAt is the nth id of a test, made at a time.

@@ -26,7 +26,7 @@ const (
 
 // statuses are the words for them, in the form that fold gives.
 var statuses = map[string]Status{
-	"s": Success, "success": Success, "successful": Success, "successfull": Success, "succeeded": Success, "succeed": Success,
+	"s": Success, "success": Success, "successful": Success, "succeeded": Success, "succeed": Success,
 	"completed": Success, "complete": Success, "ok": Success,
 
 	"f": Failed, "fail": Failed, "failed": Failed, "failure": Failed, "unsuccessful": Failed, "rejected": Failed, "declined": Failed,

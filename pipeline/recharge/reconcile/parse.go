@@ -54,15 +54,11 @@ func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 				return
 			}
 			line := Line{Number: number}
-			text := ""
 			if err == nil {
-				text = at.read(cells, l, &line)
-			} else {
-				text = err.Error()
+				err = at.read(cells, l, &line)
 			}
-			err = nil
-			if text != "" {
-				line, err = Line{Number: number}, &LineError{number, text}
+			if err != nil {
+				line, err = Line{Number: number}, &LineError{number, err.Error()}
 			}
 			if !yield(line, err) {
 				return
@@ -96,25 +92,25 @@ func header(rows *records, l Layout) (columns, error) {
 // fits reports whether a row with so many cells is as wide as the header.
 func (c columns) fits(cells int) bool { return cells == c.count }
 
-// read fills a line from the cells of its row. It returns what is wrong with it.
-func (c columns) read(cells []string, l Layout, line *Line) string {
+// read fills a line from the cells of its row. The error says what is wrong with it.
+func (c columns) read(cells []string, l Layout, line *Line) error {
 	for len(cells) > c.count && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1] // a separator at the end of each row
 	}
 	if !c.fits(len(cells)) {
-		return fmt.Sprintf("it has %d cells, and the header %d", len(cells), c.count)
+		return fmt.Errorf("the header has %d columns, and it has %d", c.count, len(cells))
 	}
 	line.Reference = name(cells[c.reference])
 	if line.Reference == "" {
-		return "it has no reference"
+		return errors.New("it has no reference")
 	}
 	if !legible(line.Reference) {
-		return fmt.Sprintf("its reference %q can be nobody's", short(line.Reference, shownName))
+		return fmt.Errorf("its reference %q can be nobody's", short(line.Reference))
 	}
 	word := strings.TrimSpace(cells[c.status])
 	var ok bool
 	if line.Status, ok = l.status(word); !ok {
-		return fmt.Sprintf("nothing is known of the status %q", short(word, shownName))
+		return fmt.Errorf("nothing is known of the status %q", short(word))
 	}
 	text := cells[c.amount]
 	amount, err := parseAmount(text)
@@ -127,18 +123,18 @@ func (c columns) read(cells []string, l Layout, line *Line) string {
 			line.ID = ""
 		}
 	}
-	return ""
+	return nil
 }
 
-func amountFault(text string, err error) string {
-	text = short(strings.TrimSpace(text), shownName)
+func amountFault(text string, err error) error {
+	text = short(strings.TrimSpace(text))
 	switch {
 	case errors.Is(err, schema.ErrAmountPrecision):
-		return fmt.Sprintf("its amount %q has more than two decimals", text)
+		return fmt.Errorf("its amount %q has more than two decimals", text)
 	case errors.Is(err, schema.ErrAmountRange):
-		return fmt.Sprintf("its amount %q is out of range", text)
+		return fmt.Errorf("its amount %q is out of range", text)
 	}
-	return fmt.Sprintf("its amount %q is no number of rupees", text)
+	return fmt.Errorf("its amount %q is no number of rupees", text)
 }
 
 // name is a reference or an id as it stands in a cell, without the mark with which

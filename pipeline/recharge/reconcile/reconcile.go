@@ -29,7 +29,7 @@ type Comparison struct {
 	Provider string
 	Layout   Layout
 	// From and To are when the recharges were made that the file must have, To not
-	// among them. When both are zero nothing is missed.
+	// among them. When From is zero nothing is missed.
 	From, To time.Time
 	// Settler carries out what is automatic; nil for nobody.
 	Settler Settler
@@ -142,7 +142,7 @@ func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Diff
 	if err == nil {
 		err = flush()
 	}
-	if err == nil && !(c.From.IsZero() && c.To.IsZero()) {
+	if err == nil && !c.From.IsZero() {
 		err = r.absent()
 	}
 	return r.sum, err

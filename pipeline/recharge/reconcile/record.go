@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 const (
@@ -151,7 +152,7 @@ func (c *records) span(text []byte, fits func(cells int) bool) (cells []string, 
 		if err != nil || more.long {
 			return nil, 1, false
 		}
-		text = append(append(text[:len(text):len(text)], '\n'), more.text...)
+		text = slices.Concat(text, []byte{'\n'}, more.text)
 	}
 }
 

@@ -61,13 +61,13 @@ func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	names = names[:0]
+	var rest []string
 	for _, l := range lines {
 		if ours[l.Reference] == nil {
-			names = append(names, idOf(l.Reference))
+			rest = append(rest, idOf(l.Reference))
 		}
 	}
-	strangers, err = find(view, &selectByID, nil, names, func(o *Record) string { return o.ID })
+	strangers, err = find(view, &selectByID, nil, rest, func(o *Record) string { return o.ID })
 	for id, o := range strangers {
 		if o.Owner.World != r.World { // the other world is nobody's business
 			delete(strangers, id)
