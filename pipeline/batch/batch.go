@@ -102,12 +102,13 @@ func New(c Config) (*Service, error) {
 // Run works on batches until ctx ends. Records that are under way then have some
 // seconds to end by themselves; what was not begun is given back.
 func (s *Service) Run(ctx context.Context) error {
-	if s.DB.Ready(ctx) != nil { // ctx has ended before there was anything to do
-		return nil
-	}
 	var all sync.WaitGroup
 	for _, w := range s.workers {
-		all.Go(func() { w.run(ctx) })
+		all.Go(func() {
+			if s.DB.Ready(ctx) == nil { // else ctx has ended before there was anything to do
+				w.run(ctx)
+			}
+		})
 	}
 	all.Wait()
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -167,6 +168,7 @@ func TestLeasesAreRenewedAndLost(t *testing.T) {
 			return one[int64](t, s.DB, "SELECT due_at FROM batch_chunk WHERE batch_id = $1 AND first = 0", id)
 		}
 		for before := due(); before == due(); {
+			runtime.Gosched()
 		}
 		if got := s.figure("vayu_batch_waiting_chunks", "kind", "recharge"); got != 2 {
 			t.Errorf("%v chunks wait, want 2", got)

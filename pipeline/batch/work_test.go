@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state/statetest"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -95,5 +97,27 @@ func TestEveryRecordIsDoneOnce(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A full batch is accepted and done, each record once.
+func TestTenThousandRecords(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	createThings(t, db)
+	s := newSite(t, db, 256)
+	s.a = accounttest.AddTenant(t, db, "a")
+	s.open()
+	array, want, refused := mixed(schema.BatchMost)
+	id := s.post(s.a, array)
+	stop := s.run()
+	got := s.wait(id)
+	stop()
+	if got.Successful != want.Successful || got.Failed != want.Failed {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	s.begunOnce(id, schema.BatchMost-refused, refused)
+	if lines := s.stream(id); len(lines) != schema.BatchMost {
+		t.Errorf("the results have %d lines", len(lines))
 	}
 }
