@@ -22,6 +22,7 @@ type filter struct {
 	from, to int64                // microseconds; to is not part of it
 	after    string               // the last of the page before
 	limit    int
+	scan     int // how many are looked at for those that no index finds
 }
 
 // scanMost bounds how many recharges one request looks at for those that no index
@@ -98,7 +99,7 @@ func (f *filter) lowest() (string, []any) {
 	q := question{text: "SELECT id FROM recharge WHERE "}
 	f.indexed(&q, "")
 	// As it is, because PostgreSQL takes a value for a tenth of all rows.
-	return q.text + backwards + "1 OFFSET " + strconv.Itoa(scanMost-1), q.args
+	return q.text + backwards + "1 OFFSET " + strconv.Itoa(f.scan-1), q.args
 }
 
 // page is what a filter lets through, and the id after which the next page begins,

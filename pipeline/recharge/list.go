@@ -43,7 +43,7 @@ func (s *Service) list(c *api.Call) (api.Response, error) {
 // its cursors belong.
 func (s *Service) filterOf(c *api.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.Faults
-	f = filter{owner: c.Owner(), state: schema.RechargeState(params["status"]), ref: params["ref_id"], batch: params["batch_id"]}
+	f = filter{owner: c.Owner(), state: schema.RechargeState(params["status"]), ref: params["ref_id"], batch: params["batch_id"], scan: scanMost}
 	if f.state != "" && !slices.Contains(schema.RechargeStates, f.state) {
 		faults.Add("status", "A recharge is pending, success, failed or refunded.")
 	}
