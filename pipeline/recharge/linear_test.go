@@ -1,0 +1,254 @@
+package recharge_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/wallet"
+	"vayu/schema"
+)
+
+// A round is two accounts, in which eight clients use five references of two
+// amounts at once, and look at the balance between. All of them together cost more
+// than there is.
+const (
+	rounds   = 15
+	clients  = 8
+	each     = 12 // operations of a client
+	refs     = 5
+	small    = schema.Paise(100_00)
+	large    = schema.Paise(150_00)
+	balance  = schema.Paise(320_00)
+	readTurn = 6 // one of so many operations looks at the balance
+)
+
+// ask is what a client wants: a recharge, or with ref -1 the balance.
+type ask struct {
+	account, ref int
+	amount       schema.Paise
+}
+
+// got is what it was answered.
+type got struct {
+	kind      string // made, replayed, conflict or read
+	id        string
+	state     schema.RechargeState
+	available schema.Paise
+}
+
+// register is an account as one client after the other would see it: the first use of
+// a reference wins, and money that is not there is not spent.
+type register struct {
+	available schema.Paise
+	used      [refs]use
+}
+
+type use struct {
+	id     string
+	amount schema.Paise
+	poor   bool
+}
+
+// step is what an answer makes of a register; false when it cannot be the answer.
+func step(r register, in ask, out got) (register, bool) {
+	if in.ref < 0 {
+		return r, out.kind == "read" && out.available == r.available
+	}
+	u := &r.used[in.ref]
+	fits := out.state == schema.RechargePending || out.state == schema.RechargeSuccess
+	if u.id != "" {
+		if u.amount != in.amount {
+			return r, out.kind == "conflict"
+		}
+		return r, out.kind == "replayed" && out.id == u.id && (u.poor == (out.state == schema.RechargeFailed)) && (u.poor || fits)
+	}
+	*u = use{id: out.id, amount: in.amount, poor: r.available < in.amount}
+	if u.poor {
+		return r, out.kind == "made" && out.state == schema.RechargeFailed
+	}
+	r.available -= in.amount
+	return r, out.kind == "made" && fits
+}
+
+func registers() porcupine.Model {
+	return porcupine.Model{
+		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+			parts := make([][]porcupine.Operation, 2)
+			for _, op := range history {
+				account := op.Input.(ask).account
+				parts[account] = append(parts[account], op)
+			}
+			return parts
+		},
+		Init: func() any { return register{available: balance} },
+		Step: func(state, in, out any) (bool, any) {
+			next, ok := step(state.(register), in.(ask), out.(got))
+			return ok, next
+		},
+		DescribeOperation: func(in, out any) string { return fmt.Sprintf("%+v -> %+v", in, out) },
+	}
+}
+
+// TestOneReferenceAtOnceIsUsedOnce sends the same references at once from many
+// clients, and finds an order in which one client could have sent all of it.
+func TestOneReferenceAtOnceIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	stores := map[string]func(*testing.T) state.Config{
+		"sqlite":   func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) state.Config { return state.Config{DSN: statetest.PostgresDSN(t), Connections: 8} },
+	}
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := store(t)
+			synctest.Test(t, func(t *testing.T) {
+				db := statetest.Open(t, at)
+				for n := range rounds {
+					newRound(t, db, n).play()
+				}
+			})
+		})
+	}
+}
+
+// round is two accounts and who uses them.
+type round struct {
+	t       *testing.T
+	db      *state.DB
+	n       int
+	house   *house
+	owners  [2]schema.Owner
+	service *recharge.Service
+	clock   atomic.Int64 // only the order counts
+
+	mu      sync.Mutex
+	history []porcupine.Operation
+}
+
+func newRound(t *testing.T, db *state.DB, n int) *round {
+	t.Helper()
+	r := &round{t: t, db: db, n: n, house: newHouse(fmt.Sprintf("house%d", n))}
+	for i := range r.owners {
+		r.owners[i] = accounttest.AddTenant(t, db, fmt.Sprintf("round%d.%d", n, i)).In(schema.Sandbox)
+		payIn(t, db, r.owners[i], balance)
+		for ref := range refs {
+			r.house.expect(r.number(i, ref), &script{Submits: []manner{answers}, Good: true})
+		}
+	}
+	return r
+}
+
+// number is that of a reference of an account.
+func (r *round) number(account, ref int) string {
+	return fmt.Sprintf("9000%03d%d%02d", r.n, account, ref)
+}
+
+func (r *round) play() {
+	var stop func()
+	r.service, stop = runService(r.t, r.db, r.house)
+	defer stop()
+	var all sync.WaitGroup
+	for client := range clients {
+		all.Go(func() { r.use(client) })
+	}
+	all.Wait()
+	time.Sleep(time.Minute) // what is pending ends
+	synctest.Wait()
+	if result := porcupine.CheckOperationsTimeout(registers(), r.history, 0); result != porcupine.Ok {
+		r.t.Fatalf("round %d: no order of these explains the answers (%s):\n%s", r.n, result, r.told())
+	}
+	for i, o := range r.owners {
+		r.wantEnd(i, o)
+	}
+}
+
+// use is what one client does: the same in every run, the order among clients is not.
+func (r *round) use(client int) {
+	dice := rand.New(rand.NewPCG(uint64(r.n), uint64(client)))
+	for range each {
+		in := ask{account: dice.IntN(2), ref: dice.IntN(refs), amount: []schema.Paise{small, small, large}[dice.IntN(3)]}
+		if dice.IntN(readTurn) == 0 {
+			in.ref = -1
+		}
+		wait := time.Duration(dice.IntN(2)) * time.Second
+		op := porcupine.Operation{ClientId: client, Input: in, Call: r.clock.Add(1)}
+		op.Output = r.do(in, wait)
+		op.Return = r.clock.Add(1)
+		r.mu.Lock()
+		r.history = append(r.history, op)
+		r.mu.Unlock()
+	}
+}
+
+// do is one operation.
+func (r *round) do(in ask, wait time.Duration) got {
+	o := r.owners[in.account]
+	if in.ref < 0 {
+		b, err := wallet.BalanceOf(r.db.View(r.t.Context()), o)
+		if err != nil {
+			r.t.Error(err)
+		}
+		return got{kind: "read", available: b.Available}
+	}
+	rec, replayed, err := r.service.Do(r.t.Context(), recharge.Request{
+		Owner: o, RefID: fmt.Sprintf("ref %d", in.ref), Type: schema.Prepaid, Number: r.number(in.account, in.ref), Valid: true,
+		Asked: "Airtel", Amount: in.amount,
+	}, wait)
+	switch {
+	case codeOf(err) == schema.DuplicateRefID:
+		return got{kind: "conflict"}
+	case err != nil:
+		r.t.Errorf("%+v: %v", in, err)
+		return got{}
+	case replayed:
+		return got{kind: "replayed", id: rec.ID, state: rec.State}
+	}
+	return got{kind: "made", id: rec.ID, state: rec.State}
+}
+
+// wantEnd demands that what was charged was done, each once, and nothing else.
+func (r *round) wantEnd(i int, o schema.Owner) {
+	r.t.Helper()
+	spent := schema.Paise(0)
+	for _, op := range r.history {
+		in, out := op.Input.(ask), op.Output.(got)
+		if in.account != i || out.kind != "made" {
+			continue
+		}
+		want := 1
+		if out.state == schema.RechargeFailed {
+			want = 0
+		}
+		if done, _ := r.house.effects(r.number(i, in.ref)); done != want {
+			r.t.Errorf("round %d: the operator did %+v %d times, want %d", r.n, in, done, want)
+		}
+		spent += in.amount * schema.Paise(want)
+	}
+	b, err := wallet.BalanceOf(r.db.View(r.t.Context()), o)
+	if want := (wallet.Balance{Available: balance - spent}); err != nil || b != want {
+		r.t.Errorf("round %d: %+v, %v in the end, want %+v", r.n, b, err, want)
+	}
+	if len(r.house.faults) > 0 {
+		r.t.Errorf("the operator complains: %v", r.house.faults)
+	}
+	wantBooks(r.t, r.db, o)
+}
+
+// told is the history, for people.
+func (r *round) told() (text string) {
+	for _, op := range r.history {
+		text += fmt.Sprintf("%d client %d: %+v -> %+v (%d)\n", op.Call, op.ClientId, op.Input, op.Output, op.Return)
+	}
+	return text
+}

@@ -1,0 +1,245 @@
+package recharge_test
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/recharge"
+	"vayu/schema"
+)
+
+// checks is how many stories are played on each store. More: -rapid.checks=5000, and
+// -rapid.seed=0 for other ones each time.
+const checks, seed = "25", "20261120"
+
+// TestTheModel plays random stories with accounts, recharges and a provider that
+// answers, is silent, late or wrong, and compares everything with a model that has
+// one thread and no store.
+func TestTheModel(t *testing.T) {
+	given := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for name, value := range map[string]string{"rapid.checks": checks, "rapid.seed": seed, "rapid.nofailfile": "true"} {
+		if given[name] {
+			continue
+		}
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stores := map[string]func(*testing.T) state.Config{
+		"sqlite":   func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) state.Config { return state.Config{DSN: statetest.PostgresDSN(t), Connections: 8} },
+	}
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at, n := store(t), 0
+			rapid.Check(t, func(rt *rapid.T) {
+				n++
+				inBubble(t, func(t *testing.T) { play(t, rt, statetest.Open(t, at), fmt.Sprintf("house%d", n)) })
+			})
+		})
+	}
+}
+
+// inBubble runs a story where time passes when nobody is busy. How rapid ends one
+// that has failed is a panic, which goes from the one goroutine to the other.
+func inBubble(t *testing.T, story func(t *testing.T)) {
+	t.Helper()
+	var ended any
+	synctest.Test(t, func(t *testing.T) {
+		defer func() { ended = recover() }()
+		story(t)
+	})
+	if ended != nil {
+		panic(ended)
+	}
+}
+
+// play is one story, in accounts and with a provider of its own.
+func play(t *testing.T, rt *rapid.T, db *state.DB, name string) {
+	t.Helper()
+	m := newModel(t, rt, db, name)
+	defer func() { m.stop() }() // of the newest service
+	rt.Repeat(map[string]func(*rapid.T){
+		"":                        m.compare,
+		"recharge":                m.recharge,
+		"recharge once more":      m.recharge, // it is what happens most
+		"recharge something else": m.recharge,
+		"top up":                  m.topUp,
+		"again":                   m.again,
+		"conflict":                m.conflict,
+		"elsewhere":               m.elsewhere,
+		"invalid number":          m.invalidNumber,
+		"pass":                    m.pass,
+		"tell":                    m.tell,
+		"lie":                     m.lie,
+		"refund":                  m.refund,
+		"restart":                 m.restart,
+	})
+	m.end(rt)
+}
+
+// item is a recharge as the model has it.
+type item struct {
+	request recharge.Request
+	script  *script
+	id      string
+	poor    bool // there was not enough money
+	seen    recharge.Record
+	want    schema.RechargeState // in the end
+	alarm   string
+}
+
+// foresee is what becomes of an item when nobody interferes.
+func (it *item) foresee() schema.RechargeState {
+	if it.poor || !it.request.Valid {
+		return schema.RechargeFailed
+	}
+	s := it.script
+	for _, how := range s.Submits {
+		switch how {
+		case lost, puzzled:
+			continue
+		case unsent:
+			return schema.RechargeFailed
+		default:
+		}
+		break
+	}
+	switch {
+	case s.Ported && it.request.Asked != "" && it.request.Asked != "Jio":
+		return schema.RechargeFailed
+	case s.Submits[len(s.Submits)-1] != answers && s.Submits[len(s.Submits)-1] != slow && s.Looks == never:
+		return schema.RechargePending
+	case !s.Good:
+		return schema.RechargeFailed
+	case s.Taken:
+		return schema.RechargeRefunded
+	}
+	return schema.RechargeSuccess
+}
+
+// drawScript draws what happens to a number: perhaps a submission that does not
+// arrive, and one that does, or cannot.
+func drawScript(rt *rapid.T) *script {
+	s := &script{
+		Good:   rapid.IntRange(0, 3).Draw(rt, "good") > 0,
+		Looks:  rapid.SampledFrom([]int{0, 1, 2, never}).Draw(rt, "looks"),
+		Deaf:   rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(rt, "deaf"),
+		Ported: rapid.IntRange(0, 4).Draw(rt, "ported") == 4,
+		Taken:  rapid.IntRange(0, 5).Draw(rt, "taken") == 5,
+		Grants: rapid.Bool().Draw(rt, "grants"),
+	}
+	s.Grants = s.Grants || s.Taken // who takes back by himself does so when he is asked
+	s.Submits = rapid.SliceOfN(rapid.SampledFrom([]manner{lost, puzzled}), 0, 1).Draw(rt, "submits")
+	if rapid.IntRange(0, 2).Draw(rt, "reached") > 0 {
+		s.Submits = nil // at the first attempt: else most stories would be about lost calls
+	}
+	s.Submits = append(s.Submits, rapid.SampledFrom([]manner{answers, answers, pends, slow, silent, hangs, late, unsent}).Draw(rt, "arrival"))
+	return s
+}
+
+// recharge makes a new recharge.
+func (m *model) recharge(rt *rapid.T) {
+	p := m.purse(rt)
+	it := &item{script: drawScript(rt)}
+	it.request = recharge.Request{
+		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
+		Asked:  rapid.SampledFrom([]string{"", "", "Airtel", "Jio"}).Draw(rt, "asked"),
+		Amount: schema.Paise(rapid.Int64Range(10_00, 400_00).Draw(rt, "amount")),
+	}
+	m.make(rt, p, it)
+}
+
+// invalidNumber makes one that fails before anybody is asked.
+func (m *model) invalidNumber(rt *rapid.T) {
+	p := m.purse(rt)
+	it := &item{script: &script{}, request: recharge.Request{
+		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", Asked: "Airtel", Amount: 10_00,
+	}}
+	m.make(rt, p, it)
+}
+
+// make sends a request that is new, and holds what is answered against what the
+// account can spend.
+func (m *model) make(rt *rapid.T, p *purse, it *item) {
+	it.poor = it.request.Valid && p.available() < it.request.Amount
+	it.want = it.foresee()
+	m.house.expect(it.request.Number, it.script)
+	rec, replayed, err := m.service.Do(m.ctx, it.request, wait(rt))
+	if err != nil || replayed {
+		rt.Fatalf("Do(%+v): %v, replayed %v, want a new recharge", it.request, err, replayed)
+	}
+	it.id, it.seen = rec.ID, rec
+	it.seen.State = schema.RechargePending // whatever follows from there is right
+	p.items = append(p.items, it)
+	switch {
+	case !it.request.Valid:
+		m.wantFailed(rt, &rec, schema.InvalidNumber)
+	case it.poor:
+		m.wantFailed(rt, &rec, schema.InsufficientBalance)
+	}
+}
+
+func (m *model) wantFailed(rt *rapid.T, rec *recharge.Record, code schema.Code) {
+	if rec.State != schema.RechargeFailed || rec.ErrorCode != code {
+		rt.Fatalf("got %s %s, want failed %s", rec.State, rec.ErrorCode, code)
+	}
+}
+
+// wait is how long a client waits.
+func wait(rt *rapid.T) time.Duration {
+	return rapid.SampledFrom([]time.Duration{0, 800 * time.Millisecond, 10 * time.Second}).Draw(rt, "wait")
+}
+
+// again sends a request a second time: it is replayed, and nothing happens.
+func (m *model) again(rt *rapid.T) {
+	it := m.item(rt)
+	rec, replayed, err := m.service.Do(m.ctx, it.request, wait(rt))
+	if err != nil || !replayed || rec.ID != it.id {
+		rt.Fatalf("Do(%+v) once more: %s, replayed %v, %v, want %s replayed", it.request, rec.ID, replayed, err, it.id)
+	}
+}
+
+// conflict sends something else under a reference that is used.
+func (m *model) conflict(rt *rapid.T) {
+	r := m.item(rt).request
+	switch rapid.IntRange(0, 2).Draw(rt, "what") {
+	case 0:
+		r.Amount++
+	case 1:
+		r.Number, r.Valid = m.number(), true
+	default:
+		r.Asked = "BSNL"
+	}
+	rec, _, err := m.service.Do(m.ctx, r, wait(rt))
+	if codeOf(err) != schema.DuplicateRefID {
+		rt.Fatalf("Do(%+v): %+v, %v, want duplicate_ref_id", r, rec, err)
+	}
+}
+
+// elsewhere uses the reference of one account in another, where it is new.
+func (m *model) elsewhere(rt *rapid.T) {
+	from := m.item(rt)
+	for _, p := range m.purses {
+		if p.find(from.request.RefID) != nil {
+			continue
+		}
+		it := &item{script: from.script, request: from.request}
+		it.request.Owner, it.request.Number = p.owner, m.number()
+		if !from.request.Valid {
+			it.request.Number = "12345"
+		}
+		m.make(rt, p, it)
+		return
+	}
+	rt.Skip("both accounts have used it")
+}

@@ -1,0 +1,392 @@
+package recharge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/wallet"
+	"vayu/schema"
+)
+
+// model is what must be true, beside the service of which it must be.
+type model struct {
+	t       *testing.T
+	ctx     context.Context
+	db      *state.DB
+	house   *house
+	purses  []*purse
+	service *recharge.Service
+	stop    func()
+	made    int // names and numbers
+}
+
+// purse is an account as the model has it.
+type purse struct {
+	owner schema.Owner
+	paid  schema.Paise
+	tops  int
+	items []*item
+}
+
+func newModel(t *testing.T, rt *rapid.T, db *state.DB, name string) *model {
+	t.Helper()
+	m := &model{t: t, ctx: t.Context(), db: db, house: newHouse(name)}
+	for i := range 2 {
+		tenant := accounttest.AddTenant(t, db, fmt.Sprintf("%s.%d", name, i))
+		p := &purse{owner: tenant.In(schema.Sandbox)}
+		m.purses = append(m.purses, p)
+		m.pay(rt, p, 500_00)
+	}
+	m.start()
+	return m
+}
+
+// start begins a service on the store.
+func (m *model) start() {
+	m.service, m.stop = runService(m.t, m.db, m.house)
+}
+
+// restart stops the service and begins another on the same store.
+func (m *model) restart(*rapid.T) {
+	m.stop()
+	m.start()
+}
+
+// next is a name that was not used before, the same in both accounts.
+func (m *model) next(of string) string {
+	m.made++
+	return fmt.Sprintf("%s %d", of, m.made)
+}
+
+// number is a mobile number that nobody else has, in a series of Airtel's.
+func (m *model) number() string {
+	m.made++
+	return fmt.Sprintf("9000%06d", m.made)
+}
+
+func (m *model) purse(rt *rapid.T) *purse {
+	return m.purses[rapid.IntRange(0, len(m.purses)-1).Draw(rt, "account")]
+}
+
+// item is one that was made before.
+func (m *model) item(rt *rapid.T) *item {
+	all := m.items()
+	if len(all) == 0 {
+		rt.Skip("there is none yet")
+	}
+	return all[rapid.IntRange(0, len(all)-1).Draw(rt, "recharge")]
+}
+
+func (m *model) items() []*item { return slices.Concat(m.purses[0].items, m.purses[1].items) }
+
+func (p *purse) find(ref string) *item {
+	i := slices.IndexFunc(p.items, func(it *item) bool { return it.request.RefID == ref })
+	if i < 0 {
+		return nil
+	}
+	return p.items[i]
+}
+
+// available and held are what follows from the recharges as they were last seen.
+func (p *purse) available() schema.Paise {
+	left := p.paid
+	for _, it := range p.items {
+		if s := it.seen.State; s == schema.RechargePending || s == schema.RechargeSuccess {
+			left -= it.request.Amount
+		}
+	}
+	return left
+}
+
+func (p *purse) held() (sum schema.Paise) {
+	for _, it := range p.items {
+		if it.seen.State == schema.RechargePending {
+			sum += it.request.Amount
+		}
+	}
+	return sum
+}
+
+// topUp pays money in.
+func (m *model) topUp(rt *rapid.T) {
+	m.pay(rt, m.purse(rt), schema.Paise(rapid.Int64Range(1_00, 600_00).Draw(rt, "payment")))
+}
+
+func (m *model) pay(rt *rapid.T, p *purse, amount schema.Paise) {
+	payIn(rt, m.db, p.owner, amount)
+	p.paid += amount
+	p.tops++
+}
+
+// pass lets time go by.
+func (m *model) pass(rt *rapid.T) {
+	time.Sleep(rapid.SampledFrom([]time.Duration{time.Second, 5 * time.Second, 40 * time.Second, 3 * time.Minute}).Draw(rt, "time"))
+}
+
+// compare holds what the service has against the model, once nothing moves.
+func (m *model) compare(rt *rapid.T) {
+	synctest.Wait()
+	for _, p := range m.purses {
+		for _, it := range p.items {
+			m.look(rt, it)
+		}
+		got, err := wallet.BalanceOf(m.db.View(m.ctx), p.owner)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if want := (wallet.Balance{Available: p.available(), Held: p.held()}); got != want {
+			rt.Fatalf("%s has %+v, want %+v", p.owner.Account, got, want)
+		}
+	}
+	if len(m.house.faults) > 0 {
+		rt.Fatalf("the operator complains: %v", m.house.faults)
+	}
+}
+
+// look demands that a recharge has stayed, or gone where it may.
+func (m *model) look(rt *rapid.T, it *item) {
+	now, err := m.service.Find(m.ctx, it.request.Owner, it.id)
+	if err != nil {
+		rt.Fatalf("finding %s: %v", it.id, err)
+	}
+	was := it.seen.State
+	switch {
+	case now.State == was:
+	case was == schema.RechargePending && now.State == schema.RechargeRefunded: // both steps at once
+	case was == schema.RechargePending && now.State != schema.RechargePending:
+	case was == schema.RechargeSuccess && now.State == schema.RechargeRefunded:
+	default:
+		rt.Fatalf("%s went from %s to %s", it.id, was, now.State)
+	}
+	if now.State != schema.RechargePending && now.State != it.want && (now.State != schema.RechargeSuccess || it.want != schema.RechargeRefunded) {
+		rt.Fatalf("%s (%+v, asked %q) is %s, want %s", it.id, it.script, it.request.Asked, now.State, it.want)
+	}
+	if now.Alarm != it.alarm {
+		rt.Fatalf("%s has the alarm %q, want %q", it.id, now.Alarm, it.alarm)
+	}
+	it.seen = now
+}
+
+// tell has the operator speak by himself, once or twice: he decides what is pending.
+func (m *model) tell(rt *rapid.T) {
+	it := m.item(rt)
+	a, ok := m.house.tell(it.seen.Reference)
+	if !ok {
+		rt.Skip("the operator has nothing to say")
+	}
+	if it.want == schema.RechargePending { // he would never have
+		it.want = schema.RechargeFailed
+		if it.script.Good {
+			it.want = schema.RechargeSuccess
+			if it.script.Taken {
+				it.want = schema.RechargeRefunded
+			}
+		}
+	}
+	for range rapid.IntRange(1, 2).Draw(rt, "times") {
+		m.settle(rt, it, a)
+	}
+}
+
+func (m *model) settle(rt *rapid.T, it *item, a recharge.Answer) {
+	if _, err := m.service.Settle(m.ctx, schema.Sandbox, m.house.name, it.seen.Reference, a, "provider:"+m.house.name); err != nil {
+		rt.Fatalf("settling %s as %+v: %v", it.id, a, err)
+	}
+}
+
+// lie has the operator contradict what is final, twice. It changes nothing but that
+// an alarm is raised.
+func (m *model) lie(rt *rapid.T) {
+	it := m.item(rt)
+	a, alarm := recharge.Answer{Outcome: recharge.Succeeded}, "late_failure"
+	switch it.seen.State {
+	case schema.RechargeSuccess:
+		a = recharge.Answer{Outcome: recharge.Failed, Code: schema.OperatorNetworkError}
+	case schema.RechargeFailed:
+		alarm = "late_success"
+	case schema.RechargeRefunded:
+	default:
+		rt.Skip("it is not final")
+	}
+	if it.seen.Provider == "" {
+		rt.Skip("the operator has never heard of it")
+	}
+	if it.alarm == "" {
+		it.alarm = alarm
+	}
+	m.settle(rt, it, a)
+	m.settle(rt, it, a)
+}
+
+// refund asks for one.
+func (m *model) refund(rt *rapid.T) {
+	it := m.item(rt)
+	was := it.seen
+	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, "not wanted", recharge.Who{Request: "req_1"})
+	var refused *schema.Problem
+	switch {
+	case err != nil && !errors.As(err, &refused):
+		rt.Fatalf("refunding %s: %v", it.id, err)
+	case (was.State != schema.RechargeRefunded && (was.State != schema.RechargeSuccess || !it.script.Grants)) != (err != nil):
+		rt.Fatalf("refunding %s, which is %s: %+v, %v", it.id, was.State, rec, err)
+	case was.State == schema.RechargeSuccess && it.script.Grants:
+		it.want = schema.RechargeRefunded
+	}
+}
+
+// whole is longer than any script takes: at most six looks, which are 5, 10, 20, 40,
+// 80 and 160 seconds apart, and half a minute before something is sent again.
+const whole = 7 * time.Minute
+
+// end lets everything come to its end, and looks at all of it.
+func (m *model) end(rt *rapid.T) {
+	time.Sleep(whole)
+	m.compare(rt)
+	for _, it := range m.items() {
+		if it.seen.State != it.want {
+			rt.Fatalf("%s (%+v, asked %q) is %s in the end, want %s", it.id, it.script, it.request.Asked, it.seen.State, it.want)
+		}
+		m.effect(rt, it)
+	}
+	for _, p := range m.purses {
+		if diff := cmp.Diff(p.events(), told(rt, m.db, p.owner)); diff != "" {
+			rt.Fatalf("events of %s (-want +got):\n%s", p.owner.Account, diff)
+		}
+		wantBooks(rt, m.db, p.owner)
+	}
+}
+
+// effect demands that the subscriber got what was charged, once, and nothing else.
+func (m *model) effect(rt *rapid.T, it *item) {
+	if !it.request.Valid {
+		return
+	}
+	got, reversed := m.house.effects(it.request.Number)
+	want, wantReversed := 0, 0
+	switch it.seen.State {
+	case schema.RechargeSuccess:
+		want = 1
+	case schema.RechargeRefunded:
+		want, wantReversed = 1, 1
+	default:
+	}
+	if got != want || reversed != wantReversed {
+		rt.Fatalf("%s is %s, and the operator did it %d times and took it back %d times", it.id, it.seen.State, got, reversed)
+	}
+}
+
+// events are those that an account is told, each once.
+func (p *purse) events() map[string]int {
+	all := map[string]int{"payment.succeeded": p.tops}
+	for _, it := range p.items {
+		if it.seen.ToldPending {
+			all["recharge.pending "+it.id]++
+		}
+		switch it.seen.State {
+		case schema.RechargeFailed:
+			all["recharge.failed "+it.id]++
+		case schema.RechargeRefunded:
+			all["recharge.refunded "+it.id]++
+			all["recharge.completed "+it.id]++
+		case schema.RechargeSuccess:
+			all["recharge.completed "+it.id]++
+		default:
+		}
+	}
+	return all
+}
+
+// told counts the events of an account by type and recharge.
+func told(tb rapid.TB, db *state.DB, o schema.Owner) map[string]int {
+	all := map[string]int{}
+	err := state.Each(db.View(context.Background()), func(row state.Scanner) error {
+		var kind string
+		var envelope []byte
+		var event struct {
+			Data struct {
+				ID string `json:"transaction_id"`
+			} `json:"data"`
+		}
+		if err := row.Scan(&kind, &envelope); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(envelope, &event); err != nil {
+			return err
+		}
+		if event.Data.ID != "" {
+			kind += " " + event.Data.ID
+		}
+		all[kind]++
+		return nil
+	}, "SELECT type, envelope FROM event WHERE account_id = $1", o.Account)
+	if err != nil {
+		tb.Fatalf("reading events: %v", err)
+	}
+	return all
+}
+
+// payIn gives an account money.
+func payIn(tb rapid.TB, db *state.DB, o schema.Owner, amount schema.Paise) {
+	box, err := outbox.New(outbox.Config{DB: db})
+	if err != nil {
+		tb.Fatalf("an outbox: %v", err)
+	}
+	purse, err := wallet.New(wallet.Config{DB: db, Events: box})
+	if err != nil {
+		tb.Fatalf("a wallet: %v", err)
+	}
+	if _, err := purse.Credit(context.Background(), o, amount, "", "test"); err != nil {
+		tb.Fatalf("paying in %s: %v", amount, err)
+	}
+}
+
+// wantBooks demands that the books of an account prove themselves.
+func wantBooks(tb rapid.TB, db *state.DB, o schema.Owner) {
+	report, err := wallet.Verify(context.Background(), db, o.Account)
+	if err != nil || report.Wrong != 0 {
+		tb.Fatalf("the books of %s: %v, %v", o.Account, report.Faults, err)
+	}
+}
+
+// codeOf is the code of a refusal; empty for none.
+func codeOf(err error) schema.Code {
+	if p, ok := errors.AsType[*schema.Problem](err); ok {
+		return p.Code
+	}
+	return ""
+}
+
+// runService is a service with one provider, which runs until stop is called.
+func runService(t *testing.T, db *state.DB, h *house) (s *recharge.Service, stop func()) {
+	t.Helper()
+	box, err := outbox.New(outbox.Config{DB: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err = recharge.New(recharge.Config{DB: db, Box: accounttest.Box(t), Events: box, Connections: []recharge.Connection{h.connection()}, BatchShare: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	return s, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the service ended with %v", err)
+		}
+	}
+}
