@@ -37,9 +37,8 @@ func TestTheErrorSaysWhetherItWasSent(t *testing.T) {
 		sent    bool
 		outcome string
 	}{
-		"refused":      {url: "http://" + closed.Addr().String(), outcome: "not_connected"},
-		"no such host": {url: "http://nowhere.invalid\ninsecure-http: true", outcome: "not_connected"},
-		"no TLS":       {url: "https", serve: answer("HTTP/1.1 400 Bad Request\r\n\r\n"), outcome: "not_connected"},
+		"refused": {url: "http://" + closed.Addr().String(), outcome: "not_connected"},
+		"no TLS":  {url: "https", serve: answer("HTTP/1.1 400 Bad Request\r\n\r\n"), outcome: "not_connected"},
 		"a silent TLS": {url: "https", serve: func(w *wire, _ int, _ net.Conn, in *bufio.Reader) {
 			_, _ = in.Peek(1)
 			w.expire()
@@ -97,6 +96,20 @@ func TestTheErrorSaysWhetherItWasSent(t *testing.T) {
 				t.Errorf("the log does not say that it was in vain: %q", text)
 			}
 		})
+	}
+}
+
+func TestAHostThatHasNoNameGetsNothing(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	client := open(t, simple, "https://shop.example", Options{Metrics: reg, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.DNSError{Err: "no such host", Name: "shop.example", IsNotFound: true}
+	}})
+	if _, err := client.Call(t.Context(), "order", values); !errors.Is(err, ErrNotSent) || !strings.Contains(err.Error(), "name of the host") {
+		t.Errorf("got %v", err)
+	}
+	if counted(t, reg, "vayu_upstream_calls_total", "order", "not_connected", "shop") != 1 {
+		t.Error("it is not counted")
 	}
 }
 
