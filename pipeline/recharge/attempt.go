@@ -34,6 +34,9 @@ func (s *Service) newLease(l *line) lease {
 	return lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Add(l.Timeout + margin)}
 }
 
+// start has a job carried on by a goroutine, for which Run waits at its end.
+func (s *Service) start(j job) { go s.carry(j) }
+
 // carry makes the call of a job, and those that follow from it at once, and gives
 // its slot back.
 func (s *Service) carry(j job) {

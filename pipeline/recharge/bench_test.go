@@ -15,9 +15,6 @@ import (
 	"vayu/schema"
 )
 
-// callers is how many requests are made at once.
-const callers = 64
-
 // prompt is a provider that answers at once.
 type prompt struct{}
 
@@ -27,8 +24,9 @@ func (prompt) Submit(context.Context, Order) (Answer, error) {
 
 func (prompt) Enquire(context.Context, Order) (Answer, error) { return Answer{Outcome: Succeeded}, nil }
 
-// together has work done n times by callers at once, and returns how often a second.
-func together(b *testing.B, n int, work func(caller, i int) error) float64 {
+// together has work done n times by so many callers at once, and returns how often a
+// second.
+func together(b *testing.B, callers, n int, work func(caller, i int) error) float64 {
 	b.Helper()
 	var left atomic.Int64
 	left.Store(int64(n))
@@ -51,29 +49,36 @@ func together(b *testing.B, n int, work func(caller, i int) error) float64 {
 // BenchmarkRecharge is how many recharges a second go from a call of Do to their
 // final state, with postings, events and rows of the audit log, for 64 callers and a
 // provider that answers at once. The floor of the same run is the same rows as two
-// commits each, without anything between.
+// commits each, without anything between. Records of a batch are 256 at once, for
+// which there are 32 slots: most wait in the store, and are claimed.
 func BenchmarkRecharge(b *testing.B) {
-	for _, accounts := range []int{1, 16} {
-		b.Run(fmt.Sprint("accounts=", accounts), func(b *testing.B) {
-			b.Run("sqlite", func(b *testing.B) { benchRecharge(b, statetest.SQLite(b), accounts) })
-			b.Run("postgres", func(b *testing.B) { benchRecharge(b, statetest.Postgres(b), accounts) })
+	for name, c := range map[string]benchCase{"accounts=1": {1, 64, false}, "accounts=16": {16, 64, false}, "batch": {1, 256, true}} {
+		b.Run(name, func(b *testing.B) {
+			b.Run("sqlite", func(b *testing.B) { benchRecharge(b, statetest.SQLite(b), c) })
+			b.Run("postgres", func(b *testing.B) { benchRecharge(b, statetest.Postgres(b), c) })
 		})
 	}
 }
 
-func benchRecharge(b *testing.B, db *state.DB, accounts int) {
+type benchCase struct {
+	accounts, callers int
+	batch             bool
+}
+
+func benchRecharge(b *testing.B, db *state.DB, c benchCase) {
 	b.Helper()
 	events, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {
 		b.Fatal(err)
 	}
-	owners := make([]schema.Owner, accounts)
+	owners := make([]schema.Owner, c.accounts)
 	for i := range owners {
 		owners[i] = accounttest.AddTenant(b, db, fmt.Sprint("shop", i)).In(schema.Live)
 		run(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
 	}
+	addBatch(b, db, owners[0], b.N)
 	s, err := New(Config{DB: db, Events: events, Connections: []Connection{{
-		Name: "prompt", Timeout: 10 * time.Second, Concurrency: callers, Operator: prompt{},
+		Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64, Operator: prompt{},
 	}}})
 	if err != nil {
 		b.Fatal(err)
@@ -81,13 +86,17 @@ func benchRecharge(b *testing.B, db *state.DB, accounts int) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	floor := together(b, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%accounts], i) })
+	floor := together(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
 	b.ResetTimer()
-	rate := together(b, b.N, func(caller, i int) error {
-		rec, _, err := s.Do(ctx, Request{
-			Owner: owners[caller%accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 199_00,
+	rate := together(b, c.callers, b.N, func(caller, i int) error {
+		q := Request{
+			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 199_00,
 			By: Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
-		}, time.Minute)
+		}
+		if c.batch {
+			q.Item = &Place{"rbt_1", i}
+		}
+		rec, _, err := s.Do(ctx, q, time.Minute)
 		if err == nil && rec.State != schema.RechargeSuccess {
 			err = fmt.Errorf("%s is %s", rec.ID, rec.State)
 		}

@@ -2,6 +2,7 @@ package recharge
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
@@ -47,12 +48,25 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Re
 	return s.watch(ctx, made, w, wait), false, nil
 }
 
+// selectIDByRef is asked for every new recharge, and mostly in vain: reading it costs
+// the engine less than reading a statement with all columns.
+const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
+
 // before is the recharge for which the ref_id of a request was used before.
 func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) {
-	rec, found, err := one(s.DB.View(ctx), selectByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
+	view := s.DB.View(ctx)
+	var id string
+	err := view.QueryRow(selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Record{}, false, nil
+	}
+	if err != nil {
+		return Record{}, false, err
+	}
+	rec, found, err := one(view, selectByID, id)
 	switch {
 	case err != nil || !found:
-		return Record{}, false, err
+		return Record{}, false, errors.Join(err, errGone(found))
 	case r.Item != nil && rec.Batch == *r.Item:
 		return rec, true, nil
 	case r.Item == nil && rec.Type == r.Type && rec.Number == r.Number && rec.Asked == r.Asked && rec.Amount == r.Amount:
@@ -161,7 +175,7 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		s.due(d.line, made.CreatedAt)
 		return made.Record, nil
 	}
-	go s.carry(job{line: d.line, rec: made.Record, call: submit, lease: d.lease})
+	s.start(job{line: d.line, rec: made.Record, call: submit, lease: d.lease})
 	return made.Record, nil
 }
 

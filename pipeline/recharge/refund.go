@@ -42,7 +42,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 		return r, nil
 	}
 	j.rec = r
-	go s.carry(j)
+	s.start(j)
 	select {
 	case out := <-done:
 		if out.verdict == refuse {

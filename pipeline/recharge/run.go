@@ -145,7 +145,7 @@ func (s *Service) send(ctx context.Context, l *line, all []found, slots [2]int, 
 	jobs, err := s.claim(ctx, l, all, s.newLease(l), now)
 	for _, j := range jobs {
 		slots[flag(j.rec.Batch.Batch != "")]--
-		go s.carry(j)
+		s.start(j)
 	}
 	for range slots[0] {
 		s.give(l, false)

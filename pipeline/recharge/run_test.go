@@ -96,9 +96,7 @@ func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {
-		run(t, s.DB, "UPDATE wallet SET available = 0") // each of these has an amount that is not there
-		run(t, s.DB, "UPDATE wallet SET available = 100000")
-		addBatch(t, s, 8)
+		addBatch(t, s.DB, s.owner, 8)
 		held := make(chan struct{})
 		var mu sync.Mutex
 		var sent []string
@@ -161,10 +159,10 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 }
 
 // addBatch stores a batch of so many records.
-func addBatch(t *testing.T, s *stage, total int) {
+func addBatch(t testing.TB, db *state.DB, o schema.Owner, total int) {
 	t.Helper()
-	run(t, s.DB, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
-		VALUES ('rbt_1', $1, 'live', 'recharge', $2, 'processing', $3, 0, 0, '', '', '', 1)`, s.owner.Account, []byte{1}, total)
+	run(t, db, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+		VALUES ('rbt_1', $1, 'live', 'recharge', $2, 'processing', $3, 0, 0, '', '', '', 1)`, o.Account, []byte{1}, total)
 }
 
 // run changes the store.
@@ -179,7 +177,7 @@ func run(t testing.TB, db *state.DB, query string, args ...any) {
 func TestAnItemOfABatchMakesOneRecharge(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {
-		addBatch(t, s, 3)
+		addBatch(t, s.DB, s.owner, 3)
 		q := s.request()
 		q.Item = &Place{"rbt_1", 0}
 		first := s.do(q)

@@ -56,7 +56,6 @@ func flag(is bool) int64 {
 // Questions about one recharge.
 const (
 	selectByID        = "SELECT " + columns + " FROM recharge WHERE id = $1"
-	selectByRef       = "SELECT " + columns + " FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 	selectByReference = "SELECT " + columns + " FROM recharge WHERE mode = $1 AND provider = $2 AND reference = $3"
 )
 

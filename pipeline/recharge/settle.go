@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -292,9 +293,7 @@ func (st *settling) audit(action string, more map[string]any) error {
 	if r.ErrorCode != "" {
 		detail["code"] = r.ErrorCode
 	}
-	for name, value := range more {
-		detail[name] = value
-	}
+	maps.Copy(detail, more)
 	return account.Audit(st.tx, st.now, account.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: st.word.by, Action: action, Subject: r.ID, Detail: detail,
 	})

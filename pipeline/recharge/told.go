@@ -31,7 +31,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 			s.due(to.line, out.due)
 		case to.lease.token == "":
 		case going:
-			go s.carry(job{line: to.line, rec: out.Record, call: submit, lease: to.lease})
+			s.start(job{line: to.line, rec: out.Record, call: submit, lease: to.lease})
 		default:
 			s.give(to.line, r.Batch.Batch != "")
 		}
