@@ -1,9 +1,7 @@
 package subscription
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -19,10 +17,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/account"
+	"vayu/internal/account/accounttest"
 	"vayu/internal/api"
 	"vayu/internal/api/apitest"
-	"vayu/internal/config"
-	"vayu/internal/seal"
+	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -33,57 +31,13 @@ type site struct {
 	*Book
 
 	t     testing.TB
-	clock *watch
-	log   *lines
+	clock *fixturetest.Clock
+	log   *fixturetest.Log
 	reg   *prometheus.Registry
 	who   *account.Service
 	bare  http.Handler
 	api   http.Handler // bare, and every reply compared with the contract
 }
-
-// watch is a time that tests move. Its zero value is the real time.
-type watch struct {
-	mu   sync.Mutex
-	when time.Time
-}
-
-func (c *watch) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.when.IsZero() {
-		return time.Now()
-	}
-	return c.when
-}
-
-func (c *watch) set(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.when = t
-}
-
-// pass moves a time that was set on.
-func (c *watch) pass(d time.Duration) { c.set(c.now().Add(d)) }
-
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func (l *lines) count(word string) int { return strings.Count(l.String(), word) }
 
 var errJudge = errors.New("the judge is asleep")
 
@@ -105,19 +59,19 @@ func judge(text string) (*url.URL, error) {
 // newSite is an instance that does not run.
 func newSite(t testing.TB, db *state.DB) *site {
 	t.Helper()
-	s := &site{t: t, clock: &watch{}, log: &lines{}, reg: prometheus.NewRegistry()}
+	s := &site{t: t, clock: &fixturetest.Clock{}, log: &fixturetest.Log{}, reg: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	s.who, err = account.New(account.Config{
-		DB: db, Box: testBox(t), Log: log, Now: s.clock.now,
+		DB: db, Box: accounttest.Box(t), Log: log, Now: s.clock.Now,
 		Settings: account.Settings{Plans: map[string]int64{"unlimited": 0}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Book, err = New(Config{
-		DB: db, Box: testBox(t), Change: s.who.Change, Check: judge, Test: s.sendTest,
-		Log: log, Metrics: s.reg, Now: s.clock.now,
+		DB: db, Box: accounttest.Box(t), Change: s.who.Change, Check: judge, Test: s.sendTest,
+		Log: log, Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -147,16 +101,6 @@ func (s *site) sendTest(tx *state.Tx, to *Subscription, event schema.EventType) 
 	_, err = tx.Exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, state, attempts, due_at, token, created_at, retried_as)
 		VALUES ($1, $2, $3, $4, $5, '', 'waiting', 0, $6, '', $6, '')`, deliveryID, eventID, to.ID, to.Account, to.World.String(), now.UnixMicro())
 	return eventID, deliveryID, err
-}
-
-// testBox is a box whose key is the same in every test.
-func testBox(t testing.TB) *seal.Box {
-	t.Helper()
-	box, err := seal.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return box
 }
 
 // start runs the book until the function it returns is called, or the test ends.
@@ -208,7 +152,7 @@ func addTenant(t testing.TB, db *state.DB, name string) tenant {
 		}
 		out.id = h.ID
 		for _, w := range schema.Worlds {
-			made, _, err := account.CreateKey(tx, testBox(t), account.KeySpec{Account: h.ID, World: w}, time.Now())
+			made, _, err := account.CreateKey(tx, accounttest.Box(t), account.KeySpec{Account: h.ID, World: w}, time.Now())
 			if err != nil {
 				return err
 			}

@@ -102,14 +102,14 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
 		ctx := context.Background()
-		s.clock.set(begun)
+		s.clock.Set(begun)
 		s.look()
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
-		s.clock.pass(freshest - time.Millisecond)
+		s.clock.Pass(freshest - time.Millisecond)
 		if err := s.Fresh(ctx); err != nil || s.Get(id) != nil {
 			t.Errorf("a young book costs a look at the store: %v", err)
 		}
-		s.clock.pass(time.Millisecond)
+		s.clock.Pass(time.Millisecond)
 		if err := s.Fresh(ctx); err != nil || s.Get(id) == nil {
 			t.Errorf("an old book is not compared: %v", err)
 		}
@@ -120,7 +120,7 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 		if err := s.Fresh(ctx); err != nil {
 			t.Errorf("a young book needs the store: %v", err)
 		}
-		s.clock.pass(time.Second)
+		s.clock.Pass(time.Second)
 		for range 2 { // a failure makes nothing young
 			if err := s.Fresh(ctx); err == nil {
 				t.Error("an old book is good although the store fails")
@@ -129,7 +129,7 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 		if failures, age := s.figure("vayu_webhook_look_failures_total"), s.figure("vayu_webhook_age_seconds"); failures != 2 || age != 1 {
 			t.Errorf("%v failures, %v s old", failures, age)
 		}
-		s.clock.set(begun.Add(-time.Hour))
+		s.clock.Set(begun.Add(-time.Hour))
 		if err := s.Fresh(ctx); err == nil {
 			t.Error("a clock that was set back makes a book young")
 		}
@@ -164,7 +164,7 @@ func TestWaitingForALookEnds(t *testing.T) {
 func TestAWaitingLookIsAnsweredByTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil) // without a store every look would panic
-	s.clock.set(begun.Add(time.Second))
+	s.clock.Set(begun.Add(time.Second))
 	s.looking <- struct{}{}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Book.look(context.Background(), begun) }()
@@ -203,7 +203,7 @@ func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
-		s.await("the first failure", func() bool { return s.log.count("for the first time") == 1 })
+		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
 		exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
 		if err := s.Ready(ctx); err != nil || s.Get(first) == nil {
 			t.Errorf("it is ready, and knows nothing: %v", err)
@@ -217,9 +217,9 @@ func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
 		second := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		s.await("what was made meanwhile", func() bool { return s.Get(second) != nil })
-		s.await("the log", func() bool { return s.log.count("answers again") == 2 })
+		s.await("the log", func() bool { return s.log.Count("answers again") == 2 })
 		cancel()
-		if err := <-ended; err != nil || s.log.count("does not answer") != 2 {
+		if err := <-ended; err != nil || s.log.Count("does not answer") != 2 {
 			t.Errorf("%v: %s", err, s.log)
 		}
 	})
@@ -228,7 +228,7 @@ func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 func TestDeletedOnesAreForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
-		s.clock.set(begun)
+		s.clock.Set(begun)
 		live := a.of(schema.Live)
 		var made []string
 		for range 3 {
@@ -238,7 +238,7 @@ func TestDeletedOnesAreForgotten(t *testing.T) {
 		for _, id := range made[:2] {
 			do(t, s.DB, func(tx *state.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 			s.look()
-			s.clock.pass(goneKept / 2)
+			s.clock.Pass(goneKept / 2)
 		}
 		known := func(b *Book) (out [3]bool) {
 			for i, id := range made {
@@ -250,20 +250,20 @@ func TestDeletedOnesAreForgotten(t *testing.T) {
 		if got := known(s.Book); got != [...]bool{true, true, true} {
 			t.Errorf("known: %v", got)
 		}
-		s.clock.pass(time.Second)
+		s.clock.Pass(time.Second)
 		s.look() // nothing has changed in the store
 		if got := known(s.Book); got != [...]bool{false, true, true} {
 			t.Errorf("known: %v", got)
 		}
 		later := newSite(t, s.DB)
-		later.clock.set(s.clock.now())
+		later.clock.Set(s.clock.Now())
 		later.look()
 		if got := known(later.Book); got != [...]bool{false, true, true} {
 			t.Errorf("known after a restart: %v", got)
 		}
-		s.clock.pass(goneKept + time.Second)
+		s.clock.Pass(goneKept + time.Second)
 		for _, book := range []*site{s, later} {
-			book.clock.set(s.clock.now())
+			book.clock.Set(s.clock.Now())
 			book.look()
 			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.gone) != 0 || book.Snapshot().size != 1 {
 				t.Errorf("known: %v", got)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/oklog/ulid/v2"
 
+	"vayu/internal/account/accounttest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -22,7 +23,7 @@ import (
 // returns their ids.
 func seed(t testing.TB, db *state.DB, n int, of func(i int) schema.Owner, events string) (made []string) {
 	t.Helper()
-	box := testBox(t)
+	box := accounttest.Box(t)
 	do(t, db, func(tx *state.Tx) error {
 		made = nil
 		first := int64(0)
@@ -128,7 +129,7 @@ func TestTwoInstancesDoNotPassTheLimitTogether(t *testing.T) {
 func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
-		s.clock.set(begun)
+		s.clock.Set(begun)
 		live := a.of(schema.Live)
 		var made []string
 		for range 4 {
@@ -141,7 +142,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		}
 		remove(unneeded)
 		remove(needed)
-		s.clock.pass(purgeAfter)
+		s.clock.Pass(purgeAfter)
 		remove(young)
 		s.purgeTold(context.Background())
 		left, err := state.All(s.DB.View(context.Background()), func(row state.Scanner) (id string, err error) {
@@ -158,7 +159,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 			t.Errorf("%v failures: %s", got, s.log)
 		}
 		s.purgeTold(context.Background())
-		if got := s.figure("vayu_webhook_purge_failures_total"); got != 1 || s.log.count("removing deleted") != 1 {
+		if got := s.figure("vayu_webhook_purge_failures_total"); got != 1 || s.log.Count("removing deleted") != 1 {
 			t.Errorf("a store that fails: %v failures: %s", got, s.log)
 		}
 	})

@@ -71,7 +71,7 @@ func TestAfterTheReplyOfARotationNobodySignsWithoutTheNewSecret(t *testing.T) {
 func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
-		s.clock.set(begun)
+		s.clock.Set(begun)
 		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
 		id, key := made.Webhook.ID, a.keys[schema.Live]
 		var next Made
@@ -81,11 +81,11 @@ func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 		})
 		s.look()
 		shown := func() any { return s.ask(key, "GET", "/v1/webhooks/"+id, "").at("previous_secret_until") }
-		s.clock.pass(time.Minute - time.Microsecond)
+		s.clock.Pass(time.Minute - time.Microsecond)
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret, made.Secret}) || shown() != "2026-11-21T06:01:00Z" {
 			t.Errorf("during the grace: %d secrets, until %v", len(got), shown())
 		}
-		s.clock.pass(time.Microsecond)
+		s.clock.Pass(time.Microsecond)
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret}) || shown() != nil {
 			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
 		}
@@ -200,7 +200,7 @@ func TestASecretThatCannotBeOpenedStopsOnlyItsOwnWebhook(t *testing.T) {
 		if got := s.Get(bad).Secrets(s.Now()); got != nil || len(s.told(live, schema.EventQuotaWarning)) != 8 {
 			t.Errorf("%d secrets", len(got)) // its deliveries are stored, and wait
 		}
-		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.count("a secret cannot be opened") != 5 || s.log.count("more secrets") != 1 {
+		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.Count("a secret cannot be opened") != 5 || s.log.Count("more secrets") != 1 {
 			t.Errorf("the metric counts %v: %s", got, s.log)
 		}
 		// A rotation repairs it, though the old secret stays unknown.

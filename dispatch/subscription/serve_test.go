@@ -17,7 +17,7 @@ var begun = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 func TestAWebhookIsMadeShownChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
-		s.clock.set(begun)
+		s.clock.Set(begun)
 		key := a.keys[schema.Live]
 		made := s.ask(key, "POST", "/v1/webhooks", `{"url":"https://shop.example.com/hook?a=b","events":["payment.failed","recharge.completed"],"secret":null}`).want(t, "making", 201)
 		id, secret := made.said("id"), made.said("secret")

@@ -74,7 +74,7 @@ func TestWhoIsRefusedAndHow(t *testing.T) {
 			t.Error(diff)
 		}
 
-		s.clock.set(time.Now().Add(2 * time.Hour))
+		s.clock.Set(time.Now().Add(2 * time.Hour))
 		if got := s.get(expiring.Key, ""); got.code != schema.KeyExpired {
 			t.Errorf("after its expiry, before any look: %s", got.text)
 		}
@@ -120,7 +120,7 @@ func TestAllowListThatCannotBeReadAllowsNobody(t *testing.T) {
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")})
 		exec(t, db, "UPDATE api_key SET allow_list = 'nonsense'")
 		s.look()
-		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.count("cannot be read") != 1 {
+		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("cannot be read") != 1 {
 			t.Errorf("%d %s", got.status, got.text)
 		}
 	})
@@ -130,7 +130,7 @@ func TestLimitsAreToldAlsoWithARefusal(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
-		s.clock.set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		s.clock.Set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live})
 		s.look()
 		reset := strconv.FormatInt(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC).Unix(), 10)

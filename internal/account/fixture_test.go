@@ -1,7 +1,6 @@
 package account
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -21,6 +20,7 @@ import (
 
 	"vayu/internal/api"
 	"vayu/internal/config"
+	"vayu/internal/fixturetest"
 	"vayu/internal/seal"
 	"vayu/internal/state"
 	"vayu/schema"
@@ -31,58 +31,19 @@ type site struct {
 	*Service
 
 	t     testing.TB
-	clock *watch
-	log   *lines
+	clock *fixturetest.Clock
+	log   *fixturetest.Log
 	reg   *prometheus.Registry
 	api   http.Handler
-}
-
-// watch is a time that tests move. Its zero value is the real time.
-type watch struct {
-	mu   sync.Mutex
-	when time.Time
-}
-
-func (c *watch) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.when.IsZero() {
-		return time.Now()
-	}
-	return c.when
-}
-
-func (c *watch) set(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.when = t
-}
-
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(word string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), word)
 }
 
 // newSite is an instance that does not run, without rate limits unless change
 // sets them.
 func newSite(t testing.TB, db *state.DB, change func(*Config)) *site {
 	t.Helper()
-	s := &site{t: t, clock: &watch{}, log: &lines{}, reg: prometheus.NewRegistry()}
+	s := &site{t: t, clock: &fixturetest.Clock{}, log: &fixturetest.Log{}, reg: prometheus.NewRegistry()}
 	c := Config{
-		DB: db, Box: testBox(t), Metrics: s.reg, Now: s.clock.now,
+		DB: db, Box: testBox(t), Metrics: s.reg, Now: s.clock.Now,
 		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
 		Settings: Settings{Plans: map[string]int64{"free": 1000, "five": 5, "hundred": 100, "unlimited": 0}},
 	}

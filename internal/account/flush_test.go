@@ -33,7 +33,7 @@ func TestUsageIsCountedByOperation(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		live := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
 		sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox})
@@ -46,7 +46,7 @@ func TestUsageIsCountedByOperation(t *testing.T) {
 		s.write()
 		s.get(live.Key, "/v1/aqi?fail=not_found")
 		s.get(live.Key, "/v1/keys")
-		s.clock.set(november.Add(time.Minute))
+		s.clock.Set(november.Add(time.Minute))
 		s.get(live.Key, "")
 		s.get("nobody", "")
 		s.write()
@@ -76,7 +76,7 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "free")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		s.look()
@@ -139,7 +139,7 @@ func TestPlansThatChangeAreToldOnce(t *testing.T) {
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		events := withEvents(t, db)
 		s := newSite(t, db, events)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		plan := func(name string) {
@@ -171,7 +171,7 @@ func TestPlansThatChangeAreToldOnce(t *testing.T) {
 		if n := total(); n != 2 {
 			t.Errorf("%d events after all, want 2", n)
 		}
-		s.clock.set(november.Add(time.Minute))
+		s.clock.Set(november.Add(time.Minute))
 		s.get(key, "/v1/aqi?count=5")
 		if n := total(); n != 4 {
 			t.Errorf("%d events after the next month's, want 4", n)

@@ -14,7 +14,7 @@ func TestRowsThatAreGoneKeepNobodyElseFromBeingWritten(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc, gone := addAccount(t, db, "one", "free"), addAccount(t, db, "gone", "free")
 		kept := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		lost := addKey(t, db, KeySpec{Account: acc, World: schema.Live})

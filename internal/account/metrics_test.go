@@ -66,7 +66,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 9 })
 		begun := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-		s.clock.set(begun)
+		s.clock.Set(begun)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
 		away := addKey(t, db, KeySpec{Account: acc, AllowList: []string{"192.0.2.1"}})
@@ -90,7 +90,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		if diff := cmp.Diff(want, s.figures("vayu_access_refusals_total")); diff != "" {
 			t.Error(diff)
 		}
-		s.clock.set(begun.Add(7 * time.Second))
+		s.clock.Set(begun.Add(7 * time.Second))
 		for name, want := range map[string]float64{"vayu_access_keys": 4, "vayu_access_age_seconds": 7, "vayu_usage_unwritten_calls": 14} {
 			if got := s.figure(name); got != want {
 				t.Errorf("%s is %v, want %v", name, got, want)
@@ -101,7 +101,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 			t.Errorf("%v calls are unwritten after writing", got)
 		}
 		for _, k := range []Made{key, away, signed, revoked} {
-			if s.log.count(k.Key) != 0 {
+			if s.log.Count(k.Key) != 0 {
 				t.Error("the log holds a key")
 			}
 		}

@@ -39,7 +39,7 @@ func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox}).Key
@@ -77,7 +77,7 @@ func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 			t.Errorf("the sandbox is counted: %d %v", got.status, got.header)
 		}
 
-		s.clock.set(november.Add(10 * time.Second))
+		s.clock.Set(november.Add(10 * time.Second))
 		if got := s.get(key, ""); got.status != http.StatusOK || got.head("X-Quota-Used") != "1" ||
 			got.head("X-Quota-Reset") != strconv.FormatInt(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), 10) {
 			t.Errorf("after the month's end: %d %v", got.status, got.header)
@@ -95,12 +95,12 @@ func TestCallAcrossMidnightCountsInItsMonth(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		s.look()
 		pass, c := s.admitted(key)
-		s.clock.set(november.Add(time.Minute))
+		s.clock.Set(november.Add(time.Minute))
 		if got := s.get(key, ""); got.head("X-Quota-Used") != "1" {
 			t.Errorf("used %s of December, want 1", got.head("X-Quota-Used"))
 		}
@@ -164,8 +164,8 @@ func TestPlanThatNobodyKnowsIsFree(t *testing.T) {
 		a, b := addAccount(t, db, "a", "gone"), addAccount(t, db, "b", "gone")
 		without := addAccount(t, db, "c", "unlimited")
 		s.look()
-		if s.quotaOf(a).Limit != 1000 || s.quotaOf(b).Limit != 1000 || s.log.count("plan=gone") != 1 {
-			t.Errorf("limits %d and %d, %d warnings", s.quotaOf(a).Limit, s.quotaOf(b).Limit, s.log.count("plan=gone"))
+		if s.quotaOf(a).Limit != 1000 || s.quotaOf(b).Limit != 1000 || s.log.Count("plan=gone") != 1 {
+			t.Errorf("limits %d and %d, %d warnings", s.quotaOf(a).Limit, s.quotaOf(b).Limit, s.log.Count("plan=gone"))
 		}
 		if s.quotaOf(without) != nil || s.quotaOf("acc_nobody") != nil {
 			t.Error("a quota where there is none")

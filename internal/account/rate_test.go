@@ -117,7 +117,7 @@ func TestBucketOutlivesAChangeOfItsKey(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
-		s.clock.set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		s.clock.Set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc})
 		s.look()

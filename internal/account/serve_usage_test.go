@@ -34,7 +34,7 @@ func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc, other := addAccount(t, db, "one", "unlimited"), addAccount(t, db, "other", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		s.look()
@@ -46,9 +46,9 @@ func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
 		s.get(key, "/v1/aqi?count=5")
 		s.get(key, "/v1/aqi?fail=not_found")
 		s.get(key, "/v1/recharge/1")
-		s.clock.set(november.Add(time.Minute))
+		s.clock.Set(november.Add(time.Minute))
 		s.get(key, "")
-		s.clock.set(november)
+		s.clock.Set(november)
 		want := []string{"2026-11-30 GET /v1/any: 1 0 1", "2026-11-30 GET /v1/aqi: 3 1 7", "2026-11-30 GET /v1/recharge/{id}: 1 0 1"}
 		stored := usageLines(t, db)
 		// A store that takes nothing, as a full one, can be read nevertheless.
@@ -70,7 +70,7 @@ func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
 		if diff := cmp.Diff([]string{"2026-11-30 GET /v1/any: 1 0 0"}, s.usageOf(acc, schema.Sandbox)); diff != "" {
 			t.Error(diff)
 		}
-		s.clock.set(november.Add(time.Minute))
+		s.clock.Set(november.Add(time.Minute))
 		if diff := cmp.Diff([]string{"2026-12-01 GET /v1/aqi: 1 0 1"}, s.usageOf(acc, schema.Live)); diff != "" {
 			t.Error(diff)
 		}
@@ -81,7 +81,7 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		s.look()
@@ -111,7 +111,7 @@ func TestAWritingThatHangsKeepsNobodyFromItsUsage(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
-		s.clock.set(november)
+		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		s.look()

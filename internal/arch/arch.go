@@ -47,6 +47,7 @@ var internalMay = map[string][]string{
 	"config":                {},
 	"crash":                 {},
 	"eventlog":              {"config", "outage", "outbox", "pause"},
+	"fixturetest":           {},
 	"hold":                  {},
 	"lead":                  {"outage", "pause", "state"},
 	"outage":                {},

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 123456000, time.UTC)
 func TestAnEventIsItsEnvelopeForEver(t *testing.T) {
 	t.Parallel()
 	eachDesk(t, func(t *testing.T, d *desk) {
-		d.clock.set(noon)
+		d.clock.Set(noon)
 		var id string
 		if err := d.DB.Update(t.Context(), func(tx *state.Tx) (err error) {
 			id, err = d.Append(tx, "acc_a", schema.Sandbox, schema.EventRechargeCompleted, struct {

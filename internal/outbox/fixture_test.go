@@ -1,18 +1,17 @@
 package outbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -22,48 +21,9 @@ import (
 type desk struct {
 	*Outbox
 	t     testing.TB
-	clock clock
-	log   lines
+	clock fixturetest.Clock
+	log   fixturetest.Log
 	reg   *prometheus.Registry
-}
-
-// clock is a time that tests move; its zero value is the real time.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.at.IsZero() {
-		return time.Now()
-	}
-	return c.at
-}
-
-func (c *clock) set(at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = at
-}
-
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(word string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), word)
 }
 
 var accounts = []string{"acc_a", "acc_b", "acc_c", "acc_live", "acc_sandbox"}
@@ -73,7 +33,7 @@ func newDesk(t testing.TB, db *state.DB) *desk {
 	t.Helper()
 	d := &desk{t: t, reg: prometheus.NewRegistry()}
 	var err error
-	if d.Outbox, err = New(Config{DB: db, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Metrics: d.reg, Now: d.clock.now}); err != nil {
+	if d.Outbox, err = New(Config{DB: db, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Metrics: d.reg, Now: d.clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range accounts {

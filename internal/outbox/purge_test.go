@@ -31,10 +31,10 @@ func TestEventsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 			}
 			return ids
 		}
-		d.clock.set(noon)
+		d.clock.Set(noon)
 		old := store(2*purgeGroup + 1)
 		waiting := d.say("acc_a")
-		d.clock.set(noon.Add(time.Millisecond))
+		d.clock.Set(noon.Add(time.Millisecond))
 		young := store(1)[0]
 		d.exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 			VALUES ('wh', 'acc_a', 'live', 'https://example.com', '', 1, '', $1, '', 0, 1)`, []byte("secret"))
@@ -44,7 +44,7 @@ func TestEventsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 			at   time.Time
 			left int
 		}{{noon.Add(keepFor), len(old) + 2}, {noon.Add(keepFor + time.Millisecond), 3}} {
-			d.clock.set(c.at)
+			d.clock.Set(c.at)
 			if err := d.purgeOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -67,11 +67,11 @@ func TestDeletionsGoOnByThemselves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, stopStore := statetest.Start(t, state.Config{Data: dir})
 		d := newDesk(t, db)
-		d.clock.set(noon)
+		d.clock.Set(noon)
 		d.say("acc_a")
 		s := newShelf()
 		d.run(s)
-		d.clock.set(noon.Add(keepFor + time.Hour))
+		d.clock.Set(noon.Add(keepFor + time.Hour))
 		time.Sleep(purgeFirst - time.Second)
 		if d.count("event") != 1 {
 			t.Error("the event is deleted at the start")

@@ -92,8 +92,8 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 				t.Errorf("%s got %d events, in order: %t; want %d", account, len(got), slices.IsSorted(got), want)
 			}
 		}
-		if d.log.count("level=WARN") != 1 || d.log.count("level=INFO") != 1 {
-			t.Errorf("the log: %s", &d.log.text)
+		if d.log.Count("level=WARN") != 1 || d.log.Count("level=INFO") != 1 {
+			t.Errorf("the log: %s", d.log.String())
 		}
 	})
 }
@@ -157,8 +157,8 @@ func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
 	if err := d.look(t.Context()); err == nil {
 		t.Error("a store that is closed counts")
 	}
-	if n := d.log.count("level=WARN"); n != 2 {
-		t.Errorf("%d lines in the log, want one for each step: %s", n, &d.log.text)
+	if n := d.log.Count("level=WARN"); n != 2 {
+		t.Errorf("%d lines in the log, want one for each step: %s", n, d.log.String())
 	}
 }
 
@@ -283,8 +283,8 @@ func TestAPublisherThatIsAwayHoldsUpNothingElse(t *testing.T) {
 		if waiting, oldest := d.Backlog(); waiting != 0 || oldest != 0 {
 			t.Errorf("%d wait, the oldest for %s", waiting, oldest)
 		}
-		if d.log.count("level=WARN") != 1 || d.log.count("answers again") != 1 {
-			t.Errorf("the log: %s", &d.log.text)
+		if d.log.Count("level=WARN") != 1 || d.log.Count("answers again") != 1 {
+			t.Errorf("the log: %s", d.log.String())
 		}
 	})
 }

@@ -112,9 +112,9 @@ func (c *counter) happen(world schema.World, n int, step time.Duration, types ..
 	c.t.Helper()
 	if err := c.DB.Update(c.t.Context(), func(tx *state.Tx) error {
 		ids = nil
-		at := c.clock.now()
+		at := c.clock.Now()
 		for i := range n {
-			c.clock.set(at.Add(time.Duration(i) * step))
+			c.clock.Set(at.Add(time.Duration(i) * step))
 			kind := types[i%len(types)]
 			data := bytes.Replace(schema.EventExample(kind), []byte(`"topup-42"`), []byte(`"<&>\u2028`+strconv.Itoa(i)+`"`), 1)
 			id, err := c.Append(tx, "acc_"+world.String(), world, kind, json.RawMessage(data))
@@ -133,9 +133,9 @@ func (c *counter) happen(world schema.World, n int, step time.Duration, types ..
 func TestEventsAreListedForwards(t *testing.T) {
 	t.Parallel()
 	eachCounter(t, func(t *testing.T, c *counter) {
-		c.clock.set(noon)
+		c.clock.Set(noon)
 		live := c.happen(schema.Live, 25, time.Hour, schema.EventPaymentSucceeded, schema.EventPaymentFailed)
-		c.clock.set(noon)
+		c.clock.Set(noon)
 		sandbox := c.happen(schema.Sandbox, 3, 0, schema.EventQuotaWarning)
 		odd := func(i int) (ids []string) {
 			for ; i < len(live); i += 2 {
@@ -171,7 +171,7 @@ func TestEventsAreListedForwards(t *testing.T) {
 			t.Errorf("the sandbox: %s", cmp.Diff(sandbox, got))
 		}
 		// To the microsecond, within one millisecond.
-		c.clock.set(noon.Add(48 * time.Hour))
+		c.clock.Set(noon.Add(48 * time.Hour))
 		near := c.happen(schema.Live, 3, time.Microsecond, schema.EventPaymentFailed)
 		second := url.QueryEscape(noon.Add(48*time.Hour + time.Microsecond).Format(time.RFC3339Nano))
 		if got, _ := c.list(schema.Live, "from="+second); !cmp.Equal(got, near[1:]) {

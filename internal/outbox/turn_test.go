@@ -44,8 +44,8 @@ func TestATurnIsNoFailure(t *testing.T) {
 		if at := slices.Index(s.ids(""), late); at > 1 {
 			t.Errorf("the event of another account came after %d, want 1 at most", at)
 		}
-		if d.failures("publish") != 0 || d.log.count("level=WARN") != 0 {
-			t.Errorf("turns are counted as failures: %s", &d.log.text)
+		if d.failures("publish") != 0 || d.log.Count("level=WARN") != 0 {
+			t.Errorf("turns are counted as failures: %s", d.log.String())
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/account/accounttest"
+	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/pipeline/batch"
@@ -184,8 +185,8 @@ type site struct {
 
 	t     testing.TB
 	reg   *prometheus.Registry
-	clock accounttest.Clock
-	log   accounttest.Log
+	clock fixturetest.Clock
+	log   fixturetest.Log
 	bell  bell // rings when something was logged
 	door  accounttest.Door
 	a, b  accounttest.Tenant
@@ -309,7 +310,7 @@ func (s *site) wait(id string) batch.Finished {
 // figure reads one of the service's metrics.
 func (s *site) figure(name string, labels ...string) float64 {
 	s.t.Helper()
-	return accounttest.Figure(s.t, s.reg, name, labels...)
+	return fixturetest.Figure(s.t, s.reg, name, labels...)
 }
 
 func update(tb testing.TB, db *state.DB, do func(tx *state.Tx) error) {

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/account"
 	"vayu/internal/account/accounttest"
 	"vayu/internal/api"
+	"vayu/internal/fixturetest"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
@@ -127,7 +128,7 @@ func (d *desk) count() (n int) {
 // figure is a counter of the service's.
 func (d *desk) figure(name string, labels ...string) float64 {
 	d.t.Helper()
-	return accounttest.Figure(d.t, d.reg, name, labels...)
+	return fixturetest.Figure(d.t, d.reg, name, labels...)
 }
 
 // read reads a reply of a status.

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/account/accounttest"
+	"vayu/internal/fixturetest"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
@@ -107,7 +108,7 @@ type stage struct {
 
 	t      testing.TB
 	reg    *prometheus.Registry
-	clock  *accounttest.Clock
+	clock  *fixturetest.Clock
 	puppet *puppet
 	owner  schema.Owner
 	refs   int
@@ -129,7 +130,7 @@ func (p *puppet) connection() Connection {
 
 func newStage(t testing.TB, db *state.DB, more ...Connection) *stage {
 	t.Helper()
-	s := &stage{t: t, clock: &accounttest.Clock{}, puppet: &puppet{}}
+	s := &stage{t: t, clock: &fixturetest.Clock{}, puppet: &puppet{}}
 	s.clock.Set(noon)
 	s.owner = accounttest.AddTenant(t, db, "shop").In(schema.Live)
 	s.open(db, more...)
@@ -247,7 +248,7 @@ func (s *stage) balance(available, held schema.Paise) {
 // figure is a metric.
 func (s *stage) figure(name string, labels ...string) float64 {
 	s.t.Helper()
-	return accounttest.Figure(s.t, s.reg, name, labels...)
+	return fixturetest.Figure(s.t, s.reg, name, labels...)
 }
 
 // dueIn is how long it is until a recharge is looked at; negative for never.

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/account/accounttest"
+	"vayu/internal/fixturetest"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
@@ -74,16 +75,16 @@ type site struct {
 	accounttest.Door
 
 	outbox *outbox.Outbox
-	clock  *accounttest.Clock
+	clock  *fixturetest.Clock
 	reg    *prometheus.Registry
-	log    *accounttest.Log
+	log    *fixturetest.Log
 	one    accounttest.Tenant
 	two    accounttest.Tenant
 }
 
 func newSite(t testing.TB, db *state.DB) *site {
 	t.Helper()
-	s := &site{clock: &accounttest.Clock{}, reg: prometheus.NewRegistry(), log: &accounttest.Log{}}
+	s := &site{clock: &fixturetest.Clock{}, reg: prometheus.NewRegistry(), log: &fixturetest.Log{}}
 	s.clock.Set(noon)
 	s.one, s.two = accounttest.AddTenant(t, db, "one"), accounttest.AddTenant(t, db, "two")
 	access := accounttest.Access(t, db, s.clock.Now)
@@ -113,7 +114,7 @@ func (s *site) key(w schema.World) string { return s.one.Keys[w] }
 // figure is a counter's value.
 func (s *site) figure(t testing.TB, name string, labels ...string) float64 {
 	t.Helper()
-	return accounttest.Figure(t, s.reg, name, labels...)
+	return fixturetest.Figure(t, s.reg, name, labels...)
 }
 
 // wantWhole demands that the books are right.

@@ -1,3 +1,6 @@
+// Package accounttest gives tests of endpoints what stands around them: accounts with
+// keys, a service that admits them, and a door behind which every reply is compared with
+// the contract.
 package accounttest
 
 import (

@@ -1,7 +1,6 @@
-// Package accounttest gives tests of endpoints and stores what stands around them:
-// a clock to move, a log to read, accounts with keys, and a service that admits them,
-// behind a server whose every reply is compared with the contract.
-package accounttest
+// Package fixturetest gives tests of everything a clock to move, a log to read and
+// metrics to look at.
+package fixturetest
 
 import (
 	"sync"

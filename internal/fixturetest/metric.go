@@ -1,4 +1,4 @@
-package accounttest
+package fixturetest
 
 import (
 	"testing"
