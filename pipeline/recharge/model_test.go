@@ -15,9 +15,9 @@ import (
 	"vayu/schema"
 )
 
-// checks is how many stories are played on each store. More: -rapid.checks=5000, and
-// -rapid.seed=0 for other ones each time.
-const checks, seed = "25", "20261120"
+// checks is how many stories are played on each store, of so many steps on average.
+// More: -rapid.checks=5000, and -rapid.seed=0 for other ones each time.
+const checks, steps, seed = "20", "24", "20261120"
 
 // TestTheModel plays random stories with accounts, recharges and a provider that
 // answers, is silent, late or wrong, and compares everything with a model that has
@@ -25,7 +25,7 @@ const checks, seed = "25", "20261120"
 func TestTheModel(t *testing.T) {
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	for name, value := range map[string]string{"rapid.checks": checks, "rapid.seed": seed, "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.checks": checks, "rapid.steps": steps, "rapid.seed": seed, "rapid.nofailfile": "true"} {
 		if given[name] {
 			continue
 		}
