@@ -21,12 +21,12 @@ func crowd(tb testing.TB, db *state.DB, rows, webhooks int) {
 	tb.Helper()
 	addAccount(tb, db, "acc_crowd")
 	addEvent(tb, db, "acc_crowd", schema.Live, "evt_crowd")
-	exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+	statetest.Exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'wh_00000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_crowd', 'live', 'https://receiver.example', '', 1, '', $2, '', 1, 1 FROM n`, webhooks, []byte{1})
 	const step = 50_000
 	for from := 0; from < rows; from += step {
-		exec(tb, db, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
+		statetest.Exec(tb, db, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 			WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $2)
 			SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), 'evt_crowd', 'wh_00000000000000000' || CAST(1000000000 + i % $3 AS TEXT), 'acc_crowd', 'live', CAST(i AS TEXT), $4 + i, '', 1, 'waiting', 1, NULL, '' FROM n`,
 			from, min(from+step, rows), webhooks, start.UnixMicro())
@@ -135,7 +135,7 @@ func BenchmarkListOfARareState(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		db := benchStores[engine](b)
 		crowd(b, db, 1_000_000, 1)
-		exec(b, db, "ANALYZE")
+		statetest.Exec(b, db, "ANALYZE")
 		for name, webhook := range map[string]string{"account": "", "webhook": "wh_000000000000000001000000000"} {
 			b.Run(engine+"/"+name, func(b *testing.B) {
 				for b.Loop() {

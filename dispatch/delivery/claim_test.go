@@ -143,7 +143,7 @@ func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
 		}
 		rows := insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
 		// The second is taken over after its lease, the third is finished.
-		exec(t, db, "UPDATE delivery SET due_at = $1, token = 'theirs' WHERE id = $2", start.Add(time.Hour).UnixMicro(), rows[1].ID)
+		statetest.Exec(t, db, "UPDATE delivery SET due_at = $1, token = 'theirs' WHERE id = $2", start.Add(time.Hour).UnixMicro(), rows[1].ID)
 		if stale := record(t, db, start, outcome(&rows[2], "mine", 204, start)); stale != 0 {
 			t.Error("an outcome in its lease was stale")
 		}

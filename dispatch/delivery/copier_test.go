@@ -96,7 +96,7 @@ func TestAttemptsAreCopiedWithoutTheirText(t *testing.T) {
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
 		rows := leased(t, db, 4)
 		sandbox := insert(t, db, []delivery.Order{{Event: addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox"), Webhook: "wh_sandbox", Lease: true}}, lease("mine", start.Add(time.Hour)), start)
-		exec(t, db, "UPDATE delivery SET attempts = 7, retry_of = 'dlv_before' WHERE id = $1", rows[2].ID)
+		statetest.Exec(t, db, "UPDATE delivery SET attempts = 7, retry_of = 'dlv_before' WHERE id = $1", rows[2].ID)
 		rows[2].Attempts = 7
 		nothing := outcome(&rows[3], "mine", 0, start)
 		nothing.Result.Stage, nothing.Result.Body = "", nil

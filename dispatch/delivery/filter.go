@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"vayu/internal/api"
+	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -133,13 +132,13 @@ func (f *filter) page(q state.Querier, c *api.Call, now time.Time) (all []schema
 // ids adds a range of time as one of the index: an id holds the millisecond in
 // which its delivery was made.
 func (f *filter) ids(q *question) {
-	if id, ok := firstID(f.from); ok && f.from != math.MinInt64 {
+	if id, ok := page.FirstID(idPrefix, f.from); ok && f.from != math.MinInt64 {
 		q.and("d.id >= ", id)
 	}
 	if f.to == math.MaxInt64 {
 		return
 	}
-	if id, ok := firstID(f.to + time.Millisecond.Microseconds()); ok {
+	if id, ok := page.FirstID(idPrefix, f.to+time.Millisecond.Microseconds()); ok {
 		q.and("d.id < ", id)
 	}
 }
@@ -152,16 +151,4 @@ func (f *filter) instants(q *question) {
 	if f.to != math.MaxInt64 {
 		q.and("d.created_at < ", f.to)
 	}
-}
-
-// firstID is the least id that a delivery of a moment can have, false when ids
-// do not reach that far.
-func firstID(micros int64) (string, bool) {
-	ms := micros / 1000
-	if micros < 0 || uint64(ms) > ulid.MaxTime() {
-		return "", false
-	}
-	var id ulid.ULID
-	_ = id.SetTime(uint64(ms)) // it is in its range
-	return idPrefix + id.String(), true
 }

@@ -14,6 +14,7 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -49,8 +50,8 @@ func TestTheStoreDoesWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *state.DB) {
 		for seed := range uint64(4) {
-			exec(t, db, "DELETE FROM attempt")
-			exec(t, db, "DELETE FROM delivery")
+			statetest.Exec(t, db, "DELETE FROM attempt")
+			statetest.Exec(t, db, "DELETE FROM delivery")
 			m := &model{t: t, db: db, rng: rand.New(rand.NewPCG(seed, 1)), now: start, all: map[string]*modelled{}, known: map[string]string{}, event: int(seed+1) * 1000}
 			for step := range 120 {
 				m.turn++

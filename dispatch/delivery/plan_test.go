@@ -9,36 +9,13 @@ import (
 	"vayu/internal/state/statetest"
 )
 
-// plan is how the engine would run a statement.
-func plan(t *testing.T, db *state.DB, query string, args ...any) string {
-	t.Helper()
-	explain, columns := "EXPLAIN QUERY PLAN ", 4
-	if db.Name() == "postgres" {
-		explain, columns = "EXPLAIN ", 1
-	}
-	var lines []string
-	do(t, db, func(tx *state.Tx) error {
-		lines = nil
-		return state.Each(tx, func(row state.Scanner) error {
-			dest := make([]any, columns)
-			for i := range dest {
-				dest[i] = new(string)
-			}
-			err := row.Scan(dest...)
-			lines = append(lines, *dest[columns-1].(*string))
-			return err
-		}, explain+query, args...)
-	})
-	return strings.Join(lines, "\n")
-}
-
 // TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL
 // would not rather read it whole.
 func TestStatementsUseTheirIndices(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		crowd(t, db, 20_000, 100)
-		exec(t, db, "ANALYZE")
+		statetest.Exec(t, db, "ANALYZE")
 		group := func(columns int, values ...any) (args []any) {
 			for range 16 {
 				args = append(args, values[:columns]...)
@@ -56,7 +33,7 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 			"record":  {delivery.RecordOutcomes(), "delivery", group(5, "dlv", "token", "failed", 1, nil)},
 			"release": {delivery.ReleaseRows(), "delivery", append([]any{"token"}, group(2, "dlv", 1)...)},
 		} {
-			got := plan(t, db, c.query, c.args...)
+			got := statetest.Plan(t, db, c.query, c.args...)
 			for line := range strings.Lines(got) {
 				if (strings.Contains(line, "SCAN d") || strings.Contains(line, "Seq Scan on delivery")) && !strings.Contains(line, "USING") {
 					t.Errorf("%s reads the whole table:\n%s", name, got)
@@ -72,7 +49,7 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 // wantPlan demands that a statement uses indices.
 func wantPlan(t *testing.T, db *state.DB, query string, args []any, indices ...string) {
 	t.Helper()
-	got := plan(t, db, query, args...)
+	got := statetest.Plan(t, db, query, args...)
 	for _, index := range indices {
 		if !strings.Contains(got, index+" ") {
 			t.Errorf("the statement does not use %s:\n%s\n%s", index, query, got)

@@ -10,6 +10,7 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/sender"
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -56,7 +57,7 @@ func TestAnAttemptIsStoredWithWhatFollows(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *state.DB) {
 		rows := leased(t, db, 4)
-		exec(t, db, "UPDATE delivery SET attempts = 7 WHERE id = $1", rows[2].ID)
+		statetest.Exec(t, db, "UPDATE delivery SET attempts = 7 WHERE id = $1", rows[2].ID)
 		rows[2].Attempts = 7
 		silent := outcome(&rows[3], "mine", 0, start)
 		silent.Result = sender.Result{SentAt: start, Duration: 5 * time.Second, Stage: schema.StageWait, Error: "no answer within 5 s"}
@@ -165,7 +166,7 @@ func TestWhatIsCancelledIsDeliveredAllTheSame(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *state.DB) {
 		rows := leased(t, db, 1)
-		exec(t, db, "UPDATE webhook SET deleted_at = 1")
+		statetest.Exec(t, db, "UPDATE webhook SET deleted_at = 1")
 		if stale := record(t, db, start, outcome(&rows[0], "mine", 200, start)); stale != 0 {
 			t.Error("an acknowledgement for a deleted subscription did not count")
 		}
@@ -194,7 +195,7 @@ func TestLanesAreThoseWithSomethingWaiting(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		record(t, db, start, outcome(&rows[1], "mine", 200, start), outcome(&rows[2], "mine", 200, start))
-		exec(t, db, "UPDATE delivery SET state = 'cancelled' WHERE webhook_id = 'wh_2'")
+		statetest.Exec(t, db, "UPDATE delivery SET state = 'cancelled' WHERE webhook_id = 'wh_2'")
 		if diff := cmp.Diff(want[:1], lanes()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

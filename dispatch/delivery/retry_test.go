@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -49,13 +50,13 @@ func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
 		s.live("POST", path(s.delivery(schema.Live, webhook).ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
 		other := s.finished(schema.Live, webhook, 500)
 		s.do(schema.Sandbox, "POST", path(other.ID), "").refused(t, "from the sandbox", 404, schema.NotFound, "", "")
-		exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)
+		statetest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)
 		s.live("POST", path(other.ID), "").refused(t, "another account's", 404, schema.NotFound, "", "")
 		s.live("POST", path("dlv_%00"), "").refused(t, "no id", 404, schema.NotFound, "", "")
 		s.live("POST", path(failed.ID), "[]").refused(t, "an array", 400, schema.InvalidRequest, "", "")
 		s.live("POST", path(failed.ID)+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
-		exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.account, other.ID)
-		exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		statetest.Exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.account, other.ID)
+		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		s.live("POST", path(other.ID), "").refused(t, "a deleted webhook", 400, schema.InvalidRequest, "webhook_id", "deleted")
 		if n := one[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
 			t.Errorf("%d rows in the audit log, want 2", n)
@@ -116,7 +117,7 @@ func TestFailedDeliveriesAreRetriedTogether(t *testing.T) {
 			s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+id+`"}`).refused(t, id, 404, schema.NotFound, "webhook_id", "")
 		}
 		s.do(schema.Sandbox, "POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`).refused(t, "from the sandbox", 404, schema.NotFound, "webhook_id", "")
-		exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+other+`"}`).refused(t, "a deleted one", 400, schema.InvalidRequest, "webhook_id", "deleted")
 	})
 }

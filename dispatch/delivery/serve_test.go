@@ -30,7 +30,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 			r := s.delivery(schema.Live, webhook)
 			switch i % 3 {
 			case 0:
-				exec(t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
+				statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
 				r.Attempts = 7
 				record(t, s.DB, s.Now(), outcome(&r, "token", 500, s.Now()))
 				failed = append(failed, r.ID)
@@ -46,7 +46,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 		for _, list := range [][]string{all, failed, ofFirst} {
 			slices.Reverse(list)
 		}
-		exec(t, s.DB, "UPDATE delivery SET retried_as = $1 WHERE id IN ($2, $3)", all[0], failed[2], failed[3])
+		statetest.Exec(t, s.DB, "UPDATE delivery SET retried_as = $1 WHERE id IN ($2, $3)", all[0], failed[2], failed[3])
 		both := slices.DeleteFunc(slices.Clone(failed), func(id string) bool { return !slices.Contains(ofFirst, id) })
 		at := func(hours int) string { return start.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339Nano) }
 		for path, want := range map[string][]string{
@@ -182,17 +182,17 @@ func TestListsUseTheirIndices(t *testing.T) {
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		crowd(t, db, 20_000, 100)
 		// Many accounts and events, so that PostgreSQL sees what its indices are for.
-		exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
+		statetest.Exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
 			SELECT 'evt_' || CAST(i AS TEXT), 'acc_crowd', 'live', 'payment.succeeded', 1, $1 FROM n`, []byte("{}"))
-		exec(t, db, "UPDATE delivery SET event_id = 'evt_' || CAST(due_at % 5000 AS TEXT)")
-		exec(t, db, "UPDATE delivery SET account_id = 'acc_' || CAST(due_at % 7 AS TEXT) WHERE due_at % 100 > 0")
-		exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
-		exec(t, db, "UPDATE delivery SET retried_as = 'dlv' WHERE state = 'failed' AND due_at % 100 > 0")
+		statetest.Exec(t, db, "UPDATE delivery SET event_id = 'evt_' || CAST(due_at % 5000 AS TEXT)")
+		statetest.Exec(t, db, "UPDATE delivery SET account_id = 'acc_' || CAST(due_at % 7 AS TEXT) WHERE due_at % 100 > 0")
+		statetest.Exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
+		statetest.Exec(t, db, "UPDATE delivery SET retried_as = 'dlv' WHERE state = 'failed' AND due_at % 100 > 0")
 		wh := "wh_000000000000000001000000001"
 		for _, analyzed := range []bool{false, true} {
 			if analyzed {
-				exec(t, db, "ANALYZE")
+				statetest.Exec(t, db, "ANALYZE")
 			} else if db.Name() == "postgres" {
 				continue // it has a daemon for that
 			}
@@ -219,7 +219,7 @@ func TestListsUseTheirIndices(t *testing.T) {
 			} {
 				text, lowest, args, lowestArgs := delivery.ListQueries(c.state, c.retried, c.webhook)
 				for text, args := range map[string][]any{text: args, lowest: lowestArgs} {
-					if got := plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") {
+					if got := statetest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") {
 						t.Errorf("%+v (analyzed: %v) does not use %s alone:\n%s\n%s", c, analyzed, c.want, text, got)
 					}
 				}
@@ -235,15 +235,15 @@ func TestARareStateIsLookedForPageByPage(t *testing.T) {
 		webhook := s.webhook(schema.Live, 1)
 		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 		const rows = 2*delivery.ScanMost + 10
-		exec(t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
+		statetest.Exec(t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 			SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', CAST(i AS TEXT), $4, '', $4, 'failed', 1, NULL, 'dlv' FROM n`,
 			rows, webhook, s.account, s.Now().UnixMicro())
 		for i, state := range []string{"cancelled", "waiting", "delivered"} { // the oldest
-			exec(t, s.DB, "UPDATE delivery SET state = $2, retry_of = '', retried_as = '', event_id = $3 WHERE id = $1", rowID(i), state,
+			statetest.Exec(t, s.DB, "UPDATE delivery SET state = $2, retry_of = '', retried_as = '', event_id = $3 WHERE id = $1", rowID(i), state,
 				addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D000"+string('2'+rune(i))).ID)
 		}
-		exec(t, s.DB, "UPDATE delivery SET retried_as = '', retry_of = '' WHERE id = $1", rowID(5))
+		statetest.Exec(t, s.DB, "UPDATE delivery SET retried_as = '', retry_of = '' WHERE id = $1", rowID(5))
 		s.reads("/v1/deliveries?state=failed&retried=false", rowID(5)) // which has an index
 		s.reads("/v1/webhooks/"+webhook+"/deliveries?state=failed&retried=false", rowID(5))
 		for i, state := range []string{"cancelled", "waiting", "delivered"} {

@@ -131,7 +131,7 @@ func (s *site) delivery(world schema.World, webhook string) delivery.Row {
 func (s *site) finished(world schema.World, webhook string, status int) delivery.Row {
 	s.t.Helper()
 	r := s.delivery(world, webhook)
-	exec(s.t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
+	statetest.Exec(s.t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
 	r.Attempts = 7
 	if stale := record(s.t, s.DB, s.Now(), outcome(&r, "token", status, s.Now())); stale != 0 {
 		s.t.Fatal("stale")

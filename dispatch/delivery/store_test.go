@@ -10,6 +10,7 @@ import (
 	"vayu/dispatch/sender"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -24,12 +25,6 @@ func do(tb testing.TB, db *state.DB, change func(tx *state.Tx) error) {
 	}
 }
 
-// exec runs a statement.
-func exec(tb testing.TB, db *state.DB, statement string, args ...any) {
-	tb.Helper()
-	do(tb, db, func(tx *state.Tx) error { _, err := tx.Exec(statement, args...); return err })
-}
-
 // one asks the store for one value.
 func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T) {
 	tb.Helper()
@@ -42,13 +37,13 @@ func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T
 // addAccount makes an account.
 func addAccount(tb testing.TB, db *state.DB, id string) {
 	tb.Helper()
-	exec(tb, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", id)
+	statetest.Exec(tb, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", id)
 }
 
 // addWebhook makes a subscription.
 func addWebhook(tb testing.TB, db *state.DB, account string, world schema.World, id string) {
 	tb.Helper()
-	exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+	statetest.Exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, 'https://receiver.example/' || $1, 'payment.succeeded', 1, '2026-11-01', $4, 'last', 1, 1)`, id, account, world.String(), []byte{1})
 }
 
@@ -59,7 +54,7 @@ func addEvent(tb testing.TB, db *state.DB, account string, world schema.World, i
 		ID: id, Account: account, World: world, Type: schema.EventPaymentSucceeded, CreatedAt: start,
 		Envelope: []byte(`{"id":"` + id + `","type":"payment.succeeded","created":1795240800,"api_version":"2026-11-01","data":{"amount":499.5}}`),
 	}
-	exec(tb, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
+	statetest.Exec(tb, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
 		e.ID, e.Account, world.String(), string(e.Type), start.UnixMicro(), e.Envelope)
 	return e
 }

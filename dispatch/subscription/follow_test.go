@@ -116,7 +116,7 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 		if got := s.figure("vayu_webhook_look_failures_total"); got != 0 {
 			t.Errorf("%v failures", got)
 		}
-		exec(t, s.DB, "ALTER TABLE webhook_revision RENAME TO away")
+		statetest.Exec(t, s.DB, "ALTER TABLE webhook_revision RENAME TO away")
 		if err := s.Fresh(ctx); err != nil {
 			t.Errorf("a young book needs the store: %v", err)
 		}
@@ -183,8 +183,8 @@ func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
 		kept := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		gone := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		s.look()
-		exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
-		exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
+		statetest.Exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
+		statetest.Exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
 		s.look()
 		if s.Get(gone) != nil || !cmp.Equal(s.told(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1 {
 			t.Error("it is still known")
@@ -199,22 +199,22 @@ func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		a := addTenant(t, db, "one")
 		live := a.of(schema.Live)
 		first := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
-		exec(t, db, "ALTER TABLE webhook RENAME TO webhook_away")
+		statetest.Exec(t, db, "ALTER TABLE webhook RENAME TO webhook_away")
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
 		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
-		exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
+		statetest.Exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
 		if err := s.Ready(ctx); err != nil || s.Get(first) == nil {
 			t.Errorf("it is ready, and knows nothing: %v", err)
 		}
-		exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
+		statetest.Exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
 		failed := s.figure("vayu_webhook_look_failures_total")
 		s.await("looks that fail", func() bool { return s.figure("vayu_webhook_look_failures_total") > failed+2 })
 		if len(s.told(live, schema.EventQuotaWarning)) != 1 {
 			t.Error("what was known is forgotten")
 		}
-		exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
+		statetest.Exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
 		second := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		s.await("what was made meanwhile", func() bool { return s.Get(second) != nil })
 		s.await("the log", func() bool { return s.log.Count("answers again") == 2 })

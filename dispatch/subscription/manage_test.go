@@ -154,7 +154,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		if diff := cmp.Diff(want, left); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
-		exec(t, s.DB, "ALTER TABLE delivery RENAME TO away")
+		statetest.Exec(t, s.DB, "ALTER TABLE delivery RENAME TO away")
 		if got := s.figure("vayu_webhook_purge_failures_total"); got != 0 {
 			t.Errorf("%v failures: %s", got, s.log)
 		}
@@ -230,8 +230,8 @@ func BenchmarkChange(b *testing.B) {
 			first := time.Since(began)
 			for b.Loop() {
 				b.StopTimer()
-				exec(b, s.DB, "UPDATE webhook SET active = 1 - active, revision = (SELECT n + 1 FROM webhook_revision) WHERE id = $1", id)
-				exec(b, s.DB, "UPDATE webhook_revision SET n = n + 1")
+				statetest.Exec(b, s.DB, "UPDATE webhook SET active = 1 - active, revision = (SELECT n + 1 FROM webhook_revision) WHERE id = $1", id)
+				statetest.Exec(b, s.DB, "UPDATE webhook_revision SET n = n + 1")
 				b.StartTimer()
 				if err := s.Refresh(context.Background()); err != nil {
 					b.Fatal(err)
@@ -249,7 +249,7 @@ func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	a := addTenant(b, s.DB, "one")
 	mine := func(int) schema.Owner { return a.of(schema.Live) }
 	seed(b, s.DB, 100_000, mine, "quota.warning")
-	exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
+	statetest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")
 	for b.Loop() {
 		do(b, s.DB, func(tx *state.Tx) error { return room(tx, a.of(schema.Live)) })

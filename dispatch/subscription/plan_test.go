@@ -4,32 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
-
-// plan is how the engine would run a statement.
-func plan(t *testing.T, db *state.DB, query string, args ...any) string {
-	t.Helper()
-	explain, columns := "EXPLAIN QUERY PLAN ", 4
-	if db.Name() == "postgres" {
-		explain, columns = "EXPLAIN ", 1
-	}
-	var lines []string
-	do(t, db, func(tx *state.Tx) error {
-		lines = nil
-		return state.Each(tx, func(row state.Scanner) error {
-			into := make([]any, columns)
-			for i := range into {
-				into[i] = new(string)
-			}
-			err := row.Scan(into...)
-			lines = append(lines, *into[columns-1].(*string))
-			return err
-		}, explain+query, args...)
-	})
-	return strings.Join(lines, "\n")
-}
 
 // Deleted subscriptions stay until their deliveries are over, and cost neither a
 // list nor a new one anything: an index without them is read, and nothing else.
@@ -38,12 +15,12 @@ func TestDeletedWebhooksAreNotWalked(t *testing.T) {
 	each(t, func(t *testing.T, s *site, a tenant) {
 		mine := func(int) schema.Owner { return a.of(schema.Live) }
 		seed(t, s.DB, 20_000, mine, "quota.warning")
-		exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
+		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
 		seed(t, s.DB, 100, mine, "quota.warning")
-		exec(t, s.DB, "ANALYZE")
+		statetest.Exec(t, s.DB, "ANALYZE")
 		for what, got := range map[string]string{
-			"counting": plan(t, s.DB, countThere, a.id, "live"),
-			"listing":  plan(t, s.DB, selectList, a.id, "live", "", 100),
+			"counting": statetest.Plan(t, s.DB, countThere, a.id, "live"),
+			"listing":  statetest.Plan(t, s.DB, selectList, a.id, "live", "", 100),
 		} {
 			if !strings.Contains(got, "webhook_account ") || strings.Contains(got, "TEMP B-TREE") {
 				t.Errorf("%s does not use its index:\n%s", what, got)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -190,7 +191,7 @@ func TestASecretThatCannotBeOpenedStopsOnlyItsOwnWebhook(t *testing.T) {
 			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}))
 		}
 		for _, m := range made[1:] {
-			exec(t, s.DB, "UPDATE webhook SET secret = $2 WHERE id = $1", m.Webhook.ID, []byte("no sealed value"))
+			statetest.Exec(t, s.DB, "UPDATE webhook SET secret = $2 WHERE id = $1", m.Webhook.ID, []byte("no sealed value"))
 		}
 		s.look()
 		if got := s.Get(made[0].Webhook.ID).Secrets(s.Now()); !cmp.Equal(got, []string{made[0].Secret}) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -162,7 +163,7 @@ func TestATestEventGoesToOneWebhook(t *testing.T) {
 		if webhook = one[string](t, s.DB, "SELECT webhook_id FROM delivery WHERE id = $1 AND event_id = $2", last.said("delivery_id"), last.said("event_id")); webhook != id || events != 2 {
 			t.Errorf("%d events of the first type, the last went to %s", events, webhook)
 		}
-		exec(t, s.DB, "ALTER TABLE event RENAME TO event_away")
+		statetest.Exec(t, s.DB, "ALTER TABLE event RENAME TO event_away")
 		s.ask(key, "POST", path+"/test", "").wantError(t, "a dispatcher that fails", 500, schema.InternalError, "")
 		if got := len(s.audited(a)); got != 0 { // of the live world
 			t.Errorf("%d rows in the other world", got)

@@ -118,7 +118,7 @@ func TestAllowListThatCannotBeReadAllowsNobody(t *testing.T) {
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")})
-		exec(t, db, "UPDATE api_key SET allow_list = 'nonsense'")
+		statetest.Exec(t, db, "UPDATE api_key SET allow_list = 'nonsense'")
 		s.look()
 		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("cannot be read") != 1 {
 			t.Errorf("%d %s", got.status, got.text)

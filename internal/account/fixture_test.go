@@ -182,12 +182,6 @@ func do(t testing.TB, db *state.DB, change func(tx *state.Tx) error) {
 	}
 }
 
-// exec runs a statement.
-func exec(t testing.TB, db *state.DB, statement string, args ...any) {
-	t.Helper()
-	do(t, db, func(tx *state.Tx) error { _, err := tx.Exec(statement, args...); return err })
-}
-
 // one asks the store for one value.
 func one[T any](t testing.TB, db *state.DB, query string, args ...any) (value T) {
 	t.Helper()

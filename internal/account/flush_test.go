@@ -83,12 +83,12 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 		s.get(key, "")
 		for range 3 {
 			// The last statement of the transaction fails: what went before is undone.
-			exec(t, db, "ALTER TABLE api_key_use RENAME TO away")
+			statetest.Exec(t, db, "ALTER TABLE api_key_use RENAME TO away")
 			if err := s.flush(context.Background()); err == nil {
 				t.Error("writing to no table was no error")
 			}
 			s.get(key, "")
-			exec(t, db, "ALTER TABLE away RENAME TO api_key_use")
+			statetest.Exec(t, db, "ALTER TABLE away RENAME TO api_key_use")
 		}
 		if got := s.figure("vayu_usage_unwritten_calls"); got != 4 {
 			t.Errorf("%v calls are unwritten, want 4", got)

@@ -186,8 +186,8 @@ func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
 		acc := addAccount(t, db, "one", "unlimited")
 		kept, gone := addKey(t, db, KeySpec{Account: acc}), addKey(t, db, KeySpec{Account: acc})
 		s.look()
-		exec(t, db, "DELETE FROM api_key WHERE id = $1", gone.Record.ID)
-		exec(t, db, "UPDATE access_revision SET n = n - 1")
+		statetest.Exec(t, db, "DELETE FROM api_key WHERE id = $1", gone.Record.ID)
+		statetest.Exec(t, db, "UPDATE access_revision SET n = n - 1")
 		s.look()
 		s.wants(kept.Key, "", "")
 		s.wants(gone.Key, "", schema.Unauthorized)
@@ -205,7 +205,7 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		key := addKey(t, db, KeySpec{Account: acc}).Key
 		stop := s.start()
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
-			exec(t, db, "ALTER TABLE "+table+" RENAME TO "+table+"_away")
+			statetest.Exec(t, db, "ALTER TABLE "+table+" RENAME TO "+table+"_away")
 		}
 		s.await("the book's growing old, while it serves what it knows", func() bool {
 			s.wants(key, "", "")
@@ -216,7 +216,7 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 			t.Error("the metrics do not tell that the store is away")
 		}
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
-			exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)
+			statetest.Exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)
 		}
 		s.await("the book's being young again", func() bool { return s.age() < lookEvery })
 		stop()
@@ -235,12 +235,12 @@ func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")}).Key
-		exec(t, db, "ALTER TABLE quota_period RENAME TO away")
+		statetest.Exec(t, db, "ALTER TABLE quota_period RENAME TO away")
 		running, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(running) }()
 		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
-		exec(t, db, "ALTER TABLE away RENAME TO quota_period")
+		statetest.Exec(t, db, "ALTER TABLE away RENAME TO quota_period")
 		if err := s.Ready(running); err != nil {
 			t.Error(err)
 		}
@@ -260,7 +260,7 @@ func TestWrongKeysDoNotWaitForAStoreThatIsAway(t *testing.T) {
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		s := newSite(t, db, nil)
 		s.look()
-		exec(t, db, "ALTER TABLE access_revision RENAME TO away")
+		statetest.Exec(t, db, "ALTER TABLE access_revision RENAME TO away")
 		for range 3 {
 			if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized {
 				t.Error(got.text)

@@ -23,8 +23,8 @@ func TestRowsThatAreGoneKeepNobodyElseFromBeingWritten(t *testing.T) {
 		for _, key := range []string{kept, lost.Key, orphan.Key} {
 			s.get(key, "")
 		}
-		exec(t, db, "DELETE FROM api_key WHERE id IN ($1, $2)", lost.Record.ID, orphan.Record.ID)
-		exec(t, db, "DELETE FROM account WHERE id = $1", gone)
+		statetest.Exec(t, db, "DELETE FROM api_key WHERE id IN ($1, $2)", lost.Record.ID, orphan.Record.ID)
+		statetest.Exec(t, db, "DELETE FROM account WHERE id = $1", gone)
 		s.write()
 		if diff := cmp.Diff([]string{"live 2026-11-30 GET /v1/aqi: 2 0 2"}, usageLines(t, db)); diff != "" {
 			t.Error(diff) // what the lost key did is its account's all the same

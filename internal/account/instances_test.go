@@ -44,7 +44,7 @@ func (told) Append(tx *state.Tx, account string, world schema.World, event schem
 // withEvents makes the table of the events.
 func withEvents(t *testing.T, db *state.DB) func(*Config) {
 	t.Helper()
-	exec(t, db, "CREATE TABLE told (account TEXT, world TEXT, event TEXT, period TEXT, threshold BIGINT, used BIGINT, percent BIGINT, most BIGINT)")
+	statetest.Exec(t, db, "CREATE TABLE told (account TEXT, world TEXT, event TEXT, period TEXT, threshold BIGINT, used BIGINT, percent BIGINT, most BIGINT)")
 	return func(c *Config) { c.Events = told{} }
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -59,7 +60,7 @@ func TestWhoLooksUnderTheLockMakesAnAccountOnce(t *testing.T) {
 func TestTheLockFailsWithItsStore(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, mine, _ *state.DB) {
-		exec(t, mine, "DROP TABLE access_revision")
+		statetest.Exec(t, mine, "DROP TABLE access_revision")
 		if err := mine.Update(context.Background(), Lock); err == nil || errors.Is(err, sql.ErrNoRows) {
 			t.Errorf("got %v", err)
 		}

@@ -128,8 +128,8 @@ func TestBucketOutlivesAChangeOfItsKey(t *testing.T) {
 			_, _, err := SetAllowList(tx, acc, []string{"203.0.113.0/24"})
 			return err
 		})
-		exec(t, db, "UPDATE access_revision SET n = n + 1")
-		exec(t, db, "UPDATE api_key SET name = 'another', revision = (SELECT n FROM access_revision)")
+		statetest.Exec(t, db, "UPDATE access_revision SET n = n + 1")
+		statetest.Exec(t, db, "UPDATE api_key SET name = 'another', revision = (SELECT n FROM access_revision)")
 		s.look()
 		if n, _ := through(t, s, key.Key, "", 3); n != 0 {
 			t.Errorf("%d calls went through after a change of the key", n)

@@ -52,14 +52,14 @@ func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
 		want := []string{"2026-11-30 GET /v1/any: 1 0 1", "2026-11-30 GET /v1/aqi: 3 1 7", "2026-11-30 GET /v1/recharge/{id}: 1 0 1"}
 		stored := usageLines(t, db)
 		// A store that takes nothing, as a full one, can be read nevertheless.
-		exec(t, db, "ALTER TABLE quota_period RENAME TO away")
+		statetest.Exec(t, db, "ALTER TABLE quota_period RENAME TO away")
 		if err := s.flush(context.Background()); err == nil {
 			t.Error("the store takes something")
 		}
 		if diff := cmp.Diff(want, s.usageOf(acc, schema.Live)); diff != "" {
 			t.Error(diff)
 		}
-		exec(t, db, "ALTER TABLE away RENAME TO quota_period")
+		statetest.Exec(t, db, "ALTER TABLE away RENAME TO quota_period")
 		if diff := cmp.Diff(stored, usageLines(t, db)); diff != "" {
 			t.Errorf("the question wrote: %s", diff)
 		}

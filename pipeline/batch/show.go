@@ -50,7 +50,7 @@ func (r row) wire() schema.Batch {
 
 // instant writes a time of the store.
 func instant(micros int64) string {
-	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000Z")
+	return time.UnixMicro(micros).UTC().Format(time.RFC3339)
 }
 
 // find reads a batch of the caller's, by the id in the path.

@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
+	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -202,11 +201,11 @@ func records(q state.Querier, ids []string) (map[string]Record, error) {
 func (f *filter) ids() (from, to string) {
 	const beyond = "u" // more than idPrefix in every collation
 	from, to = "", beyond
-	if id, ok := firstID(f.from); ok && f.from != math.MinInt64 {
+	if id, ok := page.FirstID(idPrefix, f.from); ok && f.from != math.MinInt64 {
 		from = id
 	}
 	if f.to != math.MaxInt64 {
-		if id, ok := firstID(f.to + time.Millisecond.Microseconds()); ok {
+		if id, ok := page.FirstID(idPrefix, f.to+time.Millisecond.Microseconds()); ok {
 			to = id
 		}
 	}
@@ -214,16 +213,4 @@ func (f *filter) ids() (from, to string) {
 		to = min(to, f.after)
 	}
 	return from, to
-}
-
-// firstID is the least id that a recharge of a moment can have, false when ids do
-// not reach that far.
-func firstID(micros int64) (string, bool) {
-	ms := micros / 1000
-	if micros < 0 || uint64(ms) > ulid.MaxTime() {
-		return "", false
-	}
-	var id ulid.ULID
-	_ = id.SetTime(uint64(ms)) // it is in its range
-	return idPrefix + id.String(), true
 }

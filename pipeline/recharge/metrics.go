@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/outage"
+	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -142,7 +143,7 @@ func (s *Service) watchPending(ctx context.Context) {
 // countPending counts what is pending, along its index: an id says when it was made.
 func (s *Service) countPending(ctx context.Context) error {
 	var pending, old [len(schema.Worlds)]int64
-	before, _ := firstID(s.Now().Add(-oldAge).UnixMicro())
+	before, _ := page.FirstID(idPrefix, s.Now().Add(-oldAge).UnixMicro())
 	err := state.Each(s.DB.View(ctx), func(row state.Scanner) error {
 		var mode string
 		var all, aged int64

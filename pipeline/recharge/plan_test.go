@@ -11,47 +11,14 @@ import (
 	"vayu/schema"
 )
 
-// exec changes the store.
-func exec(t *testing.T, db *state.DB, query string, args ...any) {
-	t.Helper()
-	err := db.Update(t.Context(), func(tx *state.Tx) error {
-		_, err := tx.Exec(query, args...)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// plan is how the engine would run a statement.
-func plan(t *testing.T, db *state.DB, query string, args ...any) string {
-	t.Helper()
-	explain, columns := "EXPLAIN QUERY PLAN ", 4
-	if db.Name() == "postgres" {
-		explain, columns = "EXPLAIN ", 1
-	}
-	lines, err := state.All(db.View(t.Context()), func(row state.Scanner) (string, error) {
-		cells := make([]any, columns)
-		for i := range cells {
-			cells[i] = new(string)
-		}
-		err := row.Scan(cells...)
-		return *cells[columns-1].(*string), err
-	}, explain+query, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // crowded stores so many recharges of three accounts in turn; state is an expression
 // of their number i.
 func crowded(t *testing.T, db *state.DB, n int, state string) {
 	t.Helper()
 	for i := range 3 {
-		exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
+		statetest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
 	}
-	exec(t, db, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+	statetest.Exec(t, db, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 			sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, token)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'txn_0000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_' || CAST(i % 3 AS TEXT), 'live', CAST(i AS TEXT),
@@ -71,13 +38,13 @@ func TestListsUseTheirIndices(t *testing.T) {
 			rows = 60_000
 		}
 		crowded(t, db, rows, "CASE WHEN i % 1000 = 1 THEN 'pending' WHEN i % 100 = 0 THEN 'failed' WHEN i % 100 = 1 THEN 'refunded' ELSE 'success' END")
-		exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT 'rbt_' || CAST(batch_index + amount % 7 AS TEXT) || reference, 0, id, 'begun' FROM recharge")
+		statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT 'rbt_' || CAST(batch_index + amount % 7 AS TEXT) || reference, 0, id, 'begun' FROM recharge")
 		for _, analyzed := range []bool{false, true} {
 			if !analyzed && db.Name() == "postgres" {
 				continue
 			}
 			if analyzed {
-				exec(t, db, "ANALYZE")
+				statetest.Exec(t, db, "ANALYZE")
 			}
 			for name, c := range map[string]struct {
 				change func(*filter)
@@ -103,7 +70,7 @@ func TestListsUseTheirIndices(t *testing.T) {
 				text, args := f.query(floor)
 				statements[text] = args
 				for text, args := range statements {
-					got, used := plan(t, db, text, args...), false
+					got, used := statetest.Plan(t, db, text, args...), false
 					for _, index := range c.want {
 						used = used || strings.Contains(got+" ", index)
 					}
@@ -113,11 +80,11 @@ func TestListsUseTheirIndices(t *testing.T) {
 					}
 				}
 			}
-			many := plan(t, db, selectRecords[len(selectRecords)-1], group(16)...)
+			many := statetest.Plan(t, db, selectRecords[len(selectRecords)-1], group(16)...)
 			if strings.Contains(many, "Seq Scan") || strings.Contains(many, "SCAN") {
 				t.Errorf("(analyzed: %v) reading by ids reads the whole table:\n%s", analyzed, many)
 			}
-			subjects := plan(t, db, selectSubjects, "rbt_1", "")
+			subjects := statetest.Plan(t, db, selectSubjects, "rbt_1", "")
 			if strings.Contains(subjects, "Seq Scan") || strings.Contains(subjects, "SCAN") {
 				t.Errorf("(analyzed: %v) a batch's recharges are looked for in all batches:\n%s", analyzed, subjects)
 			}

@@ -379,14 +379,14 @@ func TestClaimsUseTheirIndices(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
 		crowded(t, db, 60_000, "CASE WHEN i % 1000 = 1 THEN 'pending' ELSE 'success' END")
-		exec(t, db, "UPDATE recharge SET due_at = created_at WHERE state = 'pending'")
-		exec(t, db, "UPDATE recharge SET batch_id = 'rbt_1' WHERE state = 'pending' AND created_at > 30000")
-		exec(t, db, "ANALYZE")
+		statetest.Exec(t, db, "UPDATE recharge SET due_at = created_at WHERE state = 'pending'")
+		statetest.Exec(t, db, "UPDATE recharge SET batch_id = 'rbt_1' WHERE state = 'pending' AND created_at > 30000")
+		statetest.Exec(t, db, "ANALYZE")
 		for query, index := range map[string]string{
 			dueSingle: "recharge_due ", dueBatch: "recharge_due_batch ", nextSingle: "recharge_due ", nextBatch: "recharge_due_batch ",
 		} {
 			args := []any{"live", "courier", 50_000, 10}[:strings.Count(query, "$")]
-			if got := plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") {
+			if got := statetest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") {
 				t.Errorf("%s does not use %s:\n%s", query, index, got)
 			}
 		}

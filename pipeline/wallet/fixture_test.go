@@ -27,12 +27,6 @@ func do(t testing.TB, db *state.DB, change func(tx *state.Tx) error) {
 	}
 }
 
-// exec runs a statement.
-func exec(t testing.TB, db *state.DB, statement string, args ...any) {
-	t.Helper()
-	do(t, db, func(tx *state.Tx) error { _, err := tx.Exec(statement, args...); return err })
-}
-
 // addAccount makes an account and returns it in the live world.
 func addAccount(t testing.TB, db *state.DB, name string) schema.Owner {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -189,7 +190,7 @@ func TestTamperingIsFound(t *testing.T) {
 	eachVerified(t, func(t *testing.T, s *site, _ schema.Owner) {
 		restore := keep(t, s.DB)
 		for name, c := range cases {
-			exec(t, s.DB, c.statement)
+			statetest.Exec(t, s.DB, c.statement)
 			for _, rows := range []int{verifyRows, 4} {
 				r, err := verify(s.DB.View(t.Context()), "", rows)
 				if err != nil {
@@ -199,7 +200,7 @@ func TestTamperingIsFound(t *testing.T) {
 			}
 			restore()
 		}
-		exec(t, s.DB, "UPDATE posting SET at = at - 3600000000 WHERE subject = 'txn_late' AND kind = 'suspend' AND ledger = 'suspense'")
+		statetest.Exec(t, s.DB, "UPDATE posting SET at = at - 3600000000 WHERE subject = 'txn_late' AND kind = 'suspend' AND ledger = 'suspense'")
 		for _, rows := range []int{verifyRows, 1} {
 			if r, err := verify(s.DB.View(t.Context()), "", rows); err != nil || r.Wrong == 0 {
 				t.Errorf("a posting at another time: %v, %v", r.Faults, err)
@@ -213,12 +214,12 @@ func keep(t *testing.T, db *state.DB) (restore func()) {
 	t.Helper()
 	tables := []string{"posting", "wallet", "recharge", "payment"}
 	for _, table := range tables {
-		exec(t, db, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table)
+		statetest.Exec(t, db, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table)
 	}
 	return func() {
 		for _, table := range tables {
-			exec(t, db, "DELETE FROM "+table)
-			exec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
+			statetest.Exec(t, db, "DELETE FROM "+table)
+			statetest.Exec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
 		}
 	}
 }

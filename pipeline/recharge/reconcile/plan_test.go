@@ -10,27 +10,6 @@ import (
 	"vayu/pipeline/recharge/reconcile"
 )
 
-// plan is how the engine would run a statement.
-func plan(t *testing.T, db *state.DB, query string, args ...any) string {
-	t.Helper()
-	explain, columns := "EXPLAIN QUERY PLAN ", 4
-	if db.Name() == "postgres" {
-		explain, columns = "EXPLAIN ", 1
-	}
-	lines, err := state.All(db.View(t.Context()), func(row state.Scanner) (string, error) {
-		dest := make([]any, columns)
-		for i := range dest {
-			dest[i] = new(string)
-		}
-		err := row.Scan(dest...)
-		return *dest[columns-1].(*string), err
-	}, explain+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL would
 // not rather read it whole. SQLite has no statistics, as in a service: it says which
 // columns it looks for.
@@ -62,7 +41,7 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 			if postgres {
 				want = c.postgres
 			}
-			got := plan(t, db, c.query, c.args...)
+			got := statetest.Plan(t, db, c.query, c.args...)
 			if !strings.Contains(got, want) || strings.Contains(got, "Seq Scan") || strings.Contains(got, "TEMP B-TREE") {
 				t.Errorf("%s does not use %s:\n%s", name, want, got)
 			}
