@@ -23,10 +23,11 @@ const settleMost = margin - 5*time.Second
 type job struct {
 	*line
 
-	rec   Record
-	call  call
-	lease lease
-	done  chan<- settled // gets what came of it; nil for nobody
+	rec    Record
+	call   call
+	resent bool // the order was sent before under its reference
+	lease  lease
+	done   chan<- settled // gets what came of it; nil for nobody
 }
 
 // newLease is a lease for one call, with a token that no other has.
@@ -75,10 +76,10 @@ func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool)
 	j.rec = out.Record
 	switch {
 	case out.verdict == resend:
-		j.call, j.lease.until = submit, out.due
+		j.call, j.resent, j.lease.until = submit, true, out.due
 		return out, true
 	case out.verdict == redirect && w.onto.lease.token != "":
-		j.line, j.call, j.lease = w.onto.line, submit, w.onto.lease
+		j.line, j.call, j.resent, j.lease = w.onto.line, submit, false, w.onto.lease
 		return out, true
 	case out.verdict == redirect:
 		s.due(w.onto.line, out.due)
@@ -106,7 +107,7 @@ var errOutcome = errors.New("the provider's answer is none that there is")
 
 // ask makes the call of a job.
 func (s *Service) ask(ctx context.Context, j *job) word {
-	w := word{call: j.call, reference: j.rec.Reference, asked: s.Now(), by: actor}
+	w := word{call: j.call, resent: j.resent, reference: j.rec.Reference, asked: s.Now(), by: actor}
 	limit, done := context.WithTimeout(ctx, j.Timeout)
 	defer done()
 	if j.call == submit {

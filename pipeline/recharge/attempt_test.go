@@ -138,6 +138,32 @@ func TestWhatWasNotSentHasFailed(t *testing.T) {
 	})
 }
 
+// What was sent before may still be on its way when sending it again comes to
+// nothing: it has not failed, and is asked about and sent once more.
+func TestWhatCannotBeSentAgainHasNotFailed(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = fails(errLost), says(Answer{Outcome: Unknown}) })
+		r := s.do(s.request())
+		s.puppet.set(func() { s.puppet.submit = fails(fmt.Errorf("dialling: %w", ErrNotSent)) })
+		s.puppet.calls()
+		s.turn(time.Minute)
+		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.puppet.calls()); diff != "" {
+			t.Error(diff)
+		}
+		if got := s.see(r.ID); got.State != schema.RechargePending || s.dueIn(r.ID) != 2*firstPause {
+			t.Errorf("it is %s, due in %s", got.State, s.dueIn(r.ID))
+		}
+		s.balance(900_00, 100_00)
+		s.puppet.set(func() { s.puppet.enquire = nil }) // the first sending has arrived
+		s.turn(time.Minute)
+		if got := s.see(r.ID); got.State != schema.RechargeSuccess {
+			t.Errorf("it is %s", got.State)
+		}
+		s.balance(900_00, 0)
+	})
+}
+
 // Who waits gets the outcome, and what has become of it when there is none in time.
 func TestAWaitEndsWithTheOutcomeOrWithoutIt(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,7 @@ type word struct {
 
 	err       error // of the call: then there is no answer
 	call      call
+	resent    bool      // of submit: the order was sent before under this reference
 	reference string    // of the order that it is about
 	asked     time.Time // when the call began
 	by        string    // who says so, for the audit log
@@ -105,10 +106,11 @@ func decide(r *Record, w *word, resendAfter time.Duration) verdict {
 }
 
 // afterError decides about a call without an answer. Only an order that certainly
-// was not sent has failed.
+// was never sent has failed: when one is sent again, the sending before may still be
+// on its way.
 func afterError(r *Record, w *word) verdict {
 	switch {
-	case r.State == schema.RechargePending && w.call == submit && errors.Is(w.err, ErrNotSent):
+	case r.State == schema.RechargePending && w.call == submit && !w.resent && errors.Is(w.err, ErrNotSent):
 		return fail
 	case r.State == schema.RechargeRefunded:
 		return rest

@@ -104,17 +104,11 @@ func (it *item) foresee() schema.RechargeState {
 		return schema.RechargeFailed
 	}
 	s := it.script
-	for _, how := range s.Submits {
-		switch how {
-		case lost, puzzled:
-			continue
-		case unsent:
-			return schema.RechargeFailed
-		default:
-		}
-		break
-	}
 	switch {
+	case s.Submits[0] == unsent:
+		return schema.RechargeFailed
+	case s.Submits[len(s.Submits)-1] == unsent: // what was sent before may be on its way
+		return schema.RechargePending
 	case s.Ported && it.request.Asked != "" && it.request.Asked != "Jio":
 		return schema.RechargeFailed
 	case s.Submits[len(s.Submits)-1] != answers && s.Submits[len(s.Submits)-1] != slow && s.Looks == never:
