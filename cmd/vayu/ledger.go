@@ -87,9 +87,9 @@ func printLedgers(out io.Writer, r wallet.Report) error {
 		return nil
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "MODE\tLEDGER\tRUPEES")
+	_, _ = fmt.Fprintln(table, "MODE\tLEDGER\tSUM")
 	for _, l := range r.Ledgers {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", l.World, l.Ledger, l.Sum)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", l.World, l.Ledger, l.Sum.Rupees())
 	}
 	return table.Flush()
 }

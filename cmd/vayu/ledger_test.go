@@ -15,7 +15,7 @@ func TestTheLedgerIsProvedBesideAService(t *testing.T) {
 	said(t, data, "ok    0 postings, 0 recharges, 0 payments: 0 faults", "ledger", "verify")
 	said(t, data, "success", "wallet", "credit", "--amount", "5000", "--note", "UTR1")
 	whole := said(t, data, "ok    2 postings, 0 recharges, 1 payments: 0 faults", "ledger", "verify", "--account", "default")
-	for _, line := range []string{"live  available  5000\n", "live  cash       -5000\n"} {
+	for _, line := range []string{"live  available  ₹5,000\n", "live  cash       -₹5,000\n"} {
 		if !strings.Contains(whole, line) {
 			t.Errorf("the ledgers are %s, want %s", whole, line)
 		}
@@ -33,7 +33,7 @@ func TestTheLedgerIsProvedBesideAService(t *testing.T) {
 		t.Errorf("got the error %v, want one", err)
 	}
 	for _, line := range []string{
-		"FAIL  default live: the wallet has 5000.01 available, and its postings add up to 5000\n",
+		"FAIL  default live: the wallet has ₹5,000.01 available, and its postings add up to ₹5,000\n",
 		"FAIL  2 postings, 0 recharges, 1 payments: 1 faults\n",
 	} {
 		if !strings.Contains(out, line) {

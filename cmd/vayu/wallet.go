@@ -105,10 +105,13 @@ func newWalletSettle() *cobra.Command {
 	var succeeded, failed bool
 	var note string
 	cmd := &cobra.Command{
-		Use:   "settle PAYMENT --succeeded|--failed",
+		Use:   "settle PAYMENT --succeeded --note UTR|--failed",
 		Short: "Say what has become of a payment",
 		Long: `Say what has become of a payment that is pending: that its money came, which puts it into
-the wallet, or that it will not. That is final, and told by payment.succeeded or payment.failed.`,
+the wallet, or that it will not. That is final, and told by payment.succeeded or payment.failed.
+
+Money that came needs a --note, such as the bank's reference (UTR): money comes once under one
+note, so that nobody puts it into the wallet again with "vayu wallet credit".`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if succeeded == failed {
@@ -126,7 +129,7 @@ the wallet, or that it will not. That is final, and told by payment.succeeded or
 	f := cmd.Flags()
 	f.BoolVar(&succeeded, "succeeded", false, "the money came")
 	f.BoolVar(&failed, "failed", false, "the money did not come")
-	f.StringVar(&note, "note", "", "what to remember of it, such as the bank's reference (UTR); one reference brings money once")
+	f.StringVar(&note, "note", "", "what to remember of it, such as the bank's reference (UTR); one reference brings money once; needed with --succeeded")
 	return cmd
 }
 

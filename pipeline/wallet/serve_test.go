@@ -198,6 +198,9 @@ func TestWhatCannotBePaidIsSaid(t *testing.T) {
 		for query, field := range map[string]string{"status=paid": "status", "ref_id=a%0Ab": "ref_id", "from=x": "from", "limit=0": "limit", "cursor=x": "cursor"} {
 			s.Ask(key, "GET", topups+"?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
 		}
+		for _, subject := range []string{"", "txn_1", "acc_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9%00", "01KAJ0A6Q3W8Y1B4D7F0H2K5M9"} {
+			s.Ask(key, "GET", "/v1/wallet/entries?subject="+subject, "").WantError(t, subject, 400, schema.InvalidRequest, "subject")
+		}
 		s.Ask(key, "GET", topups+"/%2e", "").WantError(t, "no id", 404, schema.NotFound, "id")
 		s.Ask(key, "GET", topups+"/pay_1", "").WantError(t, "an id of nothing", 404, schema.NotFound, "id")
 		for code, want := range map[schema.Code]float64{schema.InvalidAmount: 8, schema.InvalidJSON: 2} {

@@ -2,6 +2,8 @@ package wallet
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,8 +14,9 @@ import (
 
 // Settle decides a payment that is pending, in one transaction with what that does
 // to the books, its event and its row of the audit log, and returns it as it is
-// then. The note is of who decides, such as a bank's reference; empty for none. By
-// says for the audit log who that is. It fails when there is no such payment, when
+// then. The note is of who decides, such as a bank's reference; only of one that
+// failed it may be empty: the note is what keeps the same money from coming twice.
+// By says for the audit log who that is. It fails when there is no such payment, when
 // it is decided already, or when the note stands at another that went through.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
@@ -56,6 +59,10 @@ func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by s
 	if v.note != "" && !schema.IsRef(v.note) {
 		return nil, schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
 	}
+	if v.note == "" && v.succeeded {
+		return nil, schema.Refuse(schema.InvalidRequest, "note",
+			"Money that came needs the bank's reference (UTR) or the like, by which nobody can put it into the wallet a second time.")
+	}
 	p, err := s.decide(tx, now, id, v)
 	if err != nil {
 		return nil, err
@@ -66,7 +73,7 @@ func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by s
 		}
 		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, instant(p.CompletedAt))
 	}
-	if v.succeeded && v.note != "" {
+	if v.succeeded {
 		if err := unused(tx, p); err != nil {
 			return nil, err
 		}
@@ -80,16 +87,18 @@ func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by s
 // one transfer is one payment. It comes after the wallet has changed, which others
 // of the account then wait for.
 func unused(tx *state.Tx, p *Payment) error {
-	var n int64
-	err := tx.QueryRow("SELECT count(*) FROM payment WHERE account_id = $1 AND mode = $2 AND state = 'success' AND note = $3 AND id <> $4",
-		p.Owner.Account, p.Owner.World.String(), p.Note, p.ID).Scan(&n)
-	if err != nil {
+	before, err := scanPayment(tx.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND state = 'success' AND note = $3 AND id <> $4 LIMIT 1",
+		p.Owner.Account, p.Owner.World.String(), p.Note, p.ID))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
 		return fmt.Errorf("looking for payments with the note of %s: %w", p.ID, err)
 	}
-	if n > 0 {
-		return fmt.Errorf("the account has got money under the note %q before", p.Note)
-	}
-	return nil
+	return schema.Refuse(schema.InvalidRequest, "note", fmt.Sprintf(
+		"The account has got money under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
+			"if it is other money, give the reference of its own transfer.",
+		p.Note, before.ID, before.Amount.Rupees(), instant(before.CompletedAt)))
 }
 
 // Pending returns the payments that nobody has decided, the oldest first, at most

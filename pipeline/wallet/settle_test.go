@@ -42,7 +42,7 @@ func TestALivePaymentWaitsUntilSomebodyDecides(t *testing.T) {
 			t.Errorf("the same again: %s", again.Text)
 		}
 		for _, succeeded := range []bool{true, false} {
-			if p, err := s.Settle(t.Context(), id, succeeded, "", "command"); err == nil || !strings.Contains(err.Error(), "is success already, since 2026-11-20T13:00:00Z") {
+			if p, err := s.Settle(t.Context(), id, succeeded, "UTR2", "command"); err == nil || !strings.Contains(err.Error(), "is success already, since 2026-11-20T13:00:00Z") {
 				t.Errorf("settled again: %+v, %v", p, err)
 			}
 		}
@@ -91,7 +91,7 @@ func TestOfManyWhoDecideOneDoes(t *testing.T) {
 		var done atomic.Int64
 		for i := range 10 {
 			together.Go(func() {
-				if _, err := s.Settle(context.Background(), id, i%2 == 0, "", "command"); err == nil {
+				if _, err := s.Settle(context.Background(), id, i%2 == 0, "UTR1", "command"); err == nil {
 					done.Add(1)
 				}
 			})
@@ -125,7 +125,8 @@ func TestMoneyThatHasComeIsCredited(t *testing.T) {
 			"too little": second(s.Credit(t.Context(), o, 99, "x", "command")),
 			"too much":   second(s.Credit(t.Context(), o, mostTopup+1, "x", "command")),
 			"a bad note": second(s.Credit(t.Context(), o, 100, "a\nb", "command")),
-			"no payment": second(s.Settle(t.Context(), "pay_none", true, "", "command")),
+			"no payment": second(s.Settle(t.Context(), "pay_none", true, "x", "command")),
+			"no note":    second(s.Credit(t.Context(), o, 100, "", "command")),
 		} {
 			if _, refused := errors.AsType[*schema.Problem](err); !refused {
 				t.Errorf("%s: got %v", what, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"regexp"
 	"time"
 
 	"vayu/internal/api"
@@ -23,8 +24,15 @@ type line struct {
 // entry that concerns an account has one posting here: what it changes of available,
 // or of held where it changes nothing of the other. What happened to a subject in
 // one instant comes in the order in which it can have happened, the last first.
-const selectLines = `SELECT subject, kind, ledger, at, amount FROM posting
-	WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at < $4 AND at <= $5
+const selectLines = selectLine + "FROM posting " + whereLines
+
+// selectOf is of one subject, which has few: they are read first, because SQLite
+// would rather go along posting_account, through all that the account has.
+const selectOf = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
+
+const selectLine = "SELECT subject, kind, ledger, at, amount "
+
+const whereLines = `WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at < $4 AND at <= $5
 	AND (ledger = 'available' OR ledger = 'held' AND kind = 'commit')
 	AND (at < $5 OR subject < $6 OR subject = $6 AND kind > $7)
 	ORDER BY at DESC, subject DESC, kind LIMIT $8`
@@ -48,13 +56,13 @@ func scanLine(row state.Scanner) (l line, err error) {
 
 // listEntries answers GET /v1/wallet/entries, the newest first.
 func (s *Service) listEntries(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "from", "to", "limit", "cursor")
+	params, err := api.Parameters(c.URL.RawQuery, "subject", "from", "to", "limit", "cursor")
 	if err != nil {
 		return api.Response{}, err
 	}
 	var f schema.Faults
-	from, to := page.Span(&f, params)
-	list := "entries?" + url.Values{"span": spanName(from, to)}.Encode()
+	subject, from, to := subjectIn(&f, params)
+	list := "entries?" + url.Values{"subject": {subject}, "span": spanName(from, to)}.Encode()
 	limit, last := page.Limit(&f, params), page.After(&f, s.Box, c, list, params)
 	if err := f.Problem(); err != nil {
 		return api.Response{}, err
@@ -65,8 +73,11 @@ func (s *Service) listEntries(c *api.Call) (api.Response, error) {
 			return api.Response{}, fmt.Errorf("reading the cursor %q: %w", last, err)
 		}
 	}
-	rows, err := state.All(s.DB.View(c.Context()), scanLine, selectLines,
-		c.Account, c.World.String(), from, to, after.at, after.subject, after.kind, limit+1)
+	query, args := selectLines, []any{c.Account, c.World.String(), from, to, after.at, after.subject, after.kind, limit + 1}
+	if subject != "" {
+		query, args = selectOf, append(args, subject)
+	}
+	rows, err := state.All(s.DB.View(c.Context()), scanLine, query, args...)
 	if err != nil {
 		return api.Response{}, err
 	}
@@ -75,6 +86,20 @@ func (s *Service) listEntries(c *api.Call) (api.Response, error) {
 		func(l line) *string {
 			return page.Cursor(s.Box, c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
 		})
+}
+
+// subjects are what things can be called to which entries happen.
+var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
+
+// subjectIn reads the parameters subject, "" for all, and from and to as [page.Span]
+// does.
+func subjectIn(f *schema.Faults, params map[string]string) (subject string, from, to int64) {
+	subject, asked := params["subject"]
+	if asked && !subjects.MatchString(subject) {
+		f.Add("subject", "A subject is the id of a recharge or of a payment (txn_… or pay_…).")
+	}
+	from, to = page.Span(f, params)
+	return subject, from, to
 }
 
 func (l line) shown() schema.WalletEntry {

@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/state"
+	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
 
@@ -81,6 +83,76 @@ func TestPagesOfOneInstant(t *testing.T) {
 		for limit := range 5 {
 			if got := pages(t, s, fmt.Sprintf("/v1/wallet/entries?limit=%d", limit+1), "kind"); !cmp.Equal(got, want) {
 				t.Errorf("%d on a page: %v", limit+1, got)
+			}
+		}
+	})
+}
+
+// Of one recharge or payment there is everything that has happened to it, and nothing
+// of anybody else's.
+func TestTheEntriesOfOneSubject(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		key, o := s.key(schema.Sandbox), s.one.In(schema.Sandbox)
+		paid := s.Ask(key, "POST", topups, `{"amount":1000}`).Said("payment_id")
+		var ids []string
+		for range 3 {
+			subject := "txn_" + ulid.MustNewDefault(noon).String()
+			ids = append(ids, subject)
+			for i, name := range []string{kindReserve, kindCommit, kindRefund} {
+				do(t, s.DB, func(tx *state.Tx) error {
+					return actAt(tx, noon.Add(time.Duration(i)*time.Hour), o, name, subject, 100)
+				})
+			}
+		}
+		for query, want := range map[string][]string{
+			ids[1] + "&limit=2":                   {"refund", "commit", "reserve"},
+			ids[1] + "&from=2026-11-20T13:00:00Z": {"refund", "commit"},
+			paid:                                  {"topup"},
+			"txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9":      nil,
+		} {
+			path := "/v1/wallet/entries?subject=" + query
+			if diff := cmp.Diff(want, pages(t, s, path, "kind")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", query, diff)
+			}
+			for _, got := range pages(t, s, path, "subject") {
+				if got != query[:len(got)] {
+					t.Errorf("%s has an entry of %s", query, got)
+				}
+			}
+		}
+		for what, stranger := range map[string]string{"the other world": s.key(schema.Live), "another account": s.two.Keys[schema.Sandbox]} {
+			if other := s.Ask(stranger, "GET", "/v1/wallet/entries?subject="+ids[0], "").Want(t, what, 200); len(other.At("data").([]any)) != 0 {
+				t.Errorf("%s: %s", what, other.Text)
+			}
+		}
+		first := s.Ask(key, "GET", "/v1/wallet/entries?limit=1&subject="+ids[0], "")
+		for _, query := range []string{"", "&subject=" + ids[1]} {
+			s.Ask(key, "GET", "/v1/wallet/entries?cursor="+first.Said("next_cursor")+query, "").
+				WantError(t, "a cursor of another list", 400, schema.InvalidRequest, "cursor")
+		}
+	})
+}
+
+// Nobody reads all that an account has for the entries of one recharge. PostgreSQL
+// has so many rows that it would not rather read them all.
+func TestStatementsUseTheirIndices(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		want := map[string]string{selectLines: "posting_account", selectOf: "sqlite_autoindex_posting_1 (subject=?)"}
+		if s.DB.Name() == "postgres" {
+			want[selectOf] = "posting_pkey"
+			statetest.Exec(t, s.DB, `INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at)
+				SELECT 'txn_' || n, 'reserve', 'available', $1, 'live', 0, n FROM generate_series(1, 20000) n`, s.one.ID)
+			statetest.Exec(t, s.DB, "ANALYZE")
+		}
+		for query, index := range want {
+			args := []any{s.one.ID, "live", 0, 1 << 60, 1 << 60, "txn_1", "reserve", 101}
+			if query == selectOf {
+				args = append(args, "txn_1")
+			}
+			if plan := statetest.Plan(t, s.DB, query, args...); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN posting") {
+				t.Errorf("%s does not use %s:\n%s", query, index, plan)
 			}
 		}
 	})

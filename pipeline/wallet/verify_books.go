@@ -76,7 +76,7 @@ func (v *verifier) entries(after, end int64) error {
 		if err := row.Scan(&subject, &kind, &count, &sum); err != nil {
 			return err
 		}
-		v.wrongf(subject, "its %s has %d postings, which add up to %s; want 2 of one moment, and 0", kind, count, schema.Paise(sum))
+		v.wrongf(subject, "its %s has %d postings, which add up to %s; want 2 of one moment, and ₹0", kind, count, schema.Paise(sum).Rupees())
 		return nil
 	}, `SELECT subject, kind, count(*), CAST(sum(amount) AS BIGINT) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 AND at <= $4
@@ -147,11 +147,11 @@ func (v *verifier) compare(sums map[string]schema.Paise, after int64) error {
 	}
 	for _, ledger := range []string{available, held} {
 		if has[ledger] != sums[ledger] {
-			v.wrongf("", "the wallet has %s %s, and its postings add up to %s", has[ledger], ledger, sums[ledger])
+			v.wrongf("", "the wallet has %s %s, and its postings add up to %s", has[ledger].Rupees(), ledger, sums[ledger].Rupees())
 		}
 	}
 	if has[held] != pending {
-		v.wrongf("", "the wallet holds %s, and its pending recharges amount to %s", has[held], pending)
+		v.wrongf("", "the wallet holds %s, and its pending recharges amount to %s", has[held].Rupees(), pending.Rupees())
 	}
 	return nil
 }

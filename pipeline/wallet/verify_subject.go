@@ -146,14 +146,14 @@ func (v *verifier) subject(s *subject, allowed []string) {
 	}
 	have := slices.Sorted(maps.Keys(byKind))
 	if got := kinds(have...); !slices.Contains(allowed, got) {
-		v.wrongf(s.id, "it is %s, of %s, and has the entries [%s]; want [%s]", s.state, s.amount, got, strings.Join(allowed, "] or ["))
+		v.wrongf(s.id, "it is %s, of %s, and has the entries [%s]; want [%s]", s.state, s.amount.Rupees(), got, strings.Join(allowed, "] or ["))
 	}
 	for _, kind := range have {
 		from, to := route(kind, s.operator)
 		want := []posting{{kind, from, v.owner, -s.amount}, {kind, to, v.owner, s.amount}}
 		got := byKind[kind]
 		if len(got) != 2 || !slices.Contains(got, want[0]) || !slices.Contains(got, want[1]) {
-			v.wrongf(s.id, "its %s does not move %s from %s to %s", kind, s.amount, from, to)
+			v.wrongf(s.id, "its %s does not move %s from %s to %s", kind, s.amount.Rupees(), from, to)
 		}
 	}
 }

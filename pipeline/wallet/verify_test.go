@@ -116,75 +116,75 @@ func TestTamperingIsFound(t *testing.T) {
 	}{
 		"a posting changed": {
 			"UPDATE posting SET amount = amount + 1 WHERE subject = 'txn_success' AND kind = 'commit' AND ledger = 'held'",
-			[]string{"txn_success: its commit has 2 postings, which add up to 0.01", "has 1 held, and its postings add up to 1.01", "txn_success: its commit does not move 1 from held to clearing:Airtel"},
+			[]string{"txn_success: its commit has 2 postings, which add up to ₹0.01", "has ₹1 held, and its postings add up to ₹1.01", "txn_success: its commit does not move ₹1 from held to clearing:Airtel"},
 		},
 		"an old posting changed": {
 			"UPDATE posting SET amount = amount + 1 WHERE kind = 'topup' AND ledger = 'available'",
-			[]string{": its topup has 2 postings", "has 997 available, and its postings add up to 997.01", "its topup does not move 1000 from cash to available"},
+			[]string{": its topup has 2 postings", "has ₹997 available, and its postings add up to ₹997.01", "its topup does not move ₹1,000 from cash to available"},
 		},
 		"both postings of an entry changed": {
 			"UPDATE posting SET amount = amount * 2 WHERE subject = 'txn_failed'",
-			[]string{"txn_failed: its reserve does not move 1", "txn_failed: its release does not move 1"},
+			[]string{"txn_failed: its reserve does not move ₹1", "txn_failed: its release does not move ₹1"},
 		},
 		"a posting deleted": {
 			"DELETE FROM posting WHERE subject = 'txn_pending' AND ledger = 'held'",
-			[]string{"txn_pending: its reserve has 1 postings", "has 1 held, and its postings add up to 0", "txn_pending: its reserve does not move 1"},
+			[]string{"txn_pending: its reserve has 1 postings", "has ₹1 held, and its postings add up to ₹0", "txn_pending: its reserve does not move ₹1"},
 		},
 		"an entry deleted": {
 			"DELETE FROM posting WHERE subject = 'txn_refunded' AND kind = 'refund'",
-			[]string{"has 997 available, and its postings add up to 996", "txn_refunded: it is refunded, of 1, and has the entries [commit reserve]; want [commit refund reserve]"},
+			[]string{"has ₹997 available, and its postings add up to ₹996", "txn_refunded: it is refunded, of ₹1, and has the entries [commit reserve]; want [commit refund reserve]"},
 		},
 		"an entry at another operator": {
 			"UPDATE posting SET ledger = 'clearing:Jio' WHERE subject = 'txn_success' AND ledger = 'clearing:Airtel'",
-			[]string{"txn_success: its commit does not move 1 from held to clearing:Airtel"},
+			[]string{"txn_success: its commit does not move ₹1 from held to clearing:Airtel"},
 		},
 		"an entry of another account": {
 			"UPDATE posting SET account_id = (SELECT max(id) FROM account WHERE name = 'two') WHERE subject = 'txn_late' AND kind = 'suspend'",
-			[]string{"txn_late: its suspend does not move 1", "txn_late: it has postings, and is no recharge or payment of the account"},
+			[]string{"txn_late: its suspend does not move ₹1", "txn_late: it has postings, and is no recharge or payment of the account"},
 		},
 		"a wallet changed": {
 			"UPDATE wallet SET available = available + 1",
-			[]string{"the wallet has 997.01 available, and its postings add up to 997"},
+			[]string{"the wallet has ₹997.01 available, and its postings add up to ₹997"},
 		},
 		"a wallet that holds too much": {
 			"UPDATE wallet SET held = held + 1",
-			[]string{"the wallet has 1.01 held, and its postings add up to 1", "the wallet holds 1.01, and its pending recharges amount to 1"},
+			[]string{"the wallet has ₹1.01 held, and its postings add up to ₹1", "the wallet holds ₹1.01, and its pending recharges amount to ₹1"},
 		},
 		"a wallet deleted": {
 			"DELETE FROM wallet",
-			[]string{"has 0 available", "has 0 held", "the wallet holds 0, and its pending recharges amount to 1"},
+			[]string{"has ₹0 available", "has ₹0 held", "the wallet holds ₹0, and its pending recharges amount to ₹1"},
 		},
 		"a recharge deleted": {
 			"DELETE FROM recharge WHERE id = 'txn_pending'",
-			[]string{"txn_pending: it has postings, and is no recharge or payment of the account", "the wallet holds 1, and its pending recharges amount to 0"},
+			[]string{"txn_pending: it has postings, and is no recharge or payment of the account", "the wallet holds ₹1, and its pending recharges amount to ₹0"},
 		},
 		"a state without its entry": {
 			"UPDATE recharge SET state = 'success' WHERE id = 'txn_pending'",
-			[]string{"holds 1, and its pending recharges amount to 0", "txn_pending: it is success, of 1, and has the entries [reserve]; want [commit reserve]"},
+			[]string{"holds ₹1, and its pending recharges amount to ₹0", "txn_pending: it is success, of ₹1, and has the entries [reserve]; want [commit reserve]"},
 		},
 		"a failure that was charged": {
 			"UPDATE recharge SET state = 'failed' WHERE id = 'txn_success'",
-			[]string{"txn_success: it is failed, of 1, and has the entries [commit reserve]; want [release reserve]"},
+			[]string{"txn_success: it is failed, of ₹1, and has the entries [commit reserve]; want [release reserve]"},
 		},
 		"an alarm without its entry": {
 			"UPDATE recharge SET alarm = 'late_success' WHERE id = 'txn_failed'",
-			[]string{"txn_failed: it is failed, of 1, and has the entries [release reserve]; want [release reserve suspend]"},
+			[]string{"txn_failed: it is failed, of ₹1, and has the entries [release reserve]; want [release reserve suspend]"},
 		},
 		"a sent one without money": {
 			"UPDATE recharge SET sent = 1 WHERE id = 'txn_poor'",
-			[]string{"txn_poor: it is failed, of 1, and has the entries []; want [release reserve]"},
+			[]string{"txn_poor: it is failed, of ₹1, and has the entries []; want [release reserve]"},
 		},
 		"another amount": {
 			"UPDATE recharge SET amount = 101 WHERE id = 'txn_success'",
-			[]string{"txn_success: its commit does not move 1.01", "txn_success: its reserve does not move 1.01"},
+			[]string{"txn_success: its commit does not move ₹1.01", "txn_success: its reserve does not move ₹1.01"},
 		},
 		"a payment that went through without money": {
 			"UPDATE payment SET state = 'success' WHERE ref_id = 'bad'",
-			[]string{"it is success, of 5.13, and has the entries []; want [topup]"},
+			[]string{"it is success, of ₹5.13, and has the entries []; want [topup]"},
 		},
 		"money of a payment that failed": {
 			"UPDATE payment SET state = 'failed' WHERE ref_id = 'good'",
-			[]string{"it is failed, of 1000, and has the entries [topup]; want []"},
+			[]string{"it is failed, of ₹1,000, and has the entries [topup]; want []"},
 		},
 	}
 	eachVerified(t, func(t *testing.T, s *site, _ schema.Owner) {
