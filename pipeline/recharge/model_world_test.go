@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/oklog/ulid/v2"
 	"pgregory.net/rapid"
 
 	"vayu/internal/account/accounttest"
@@ -351,7 +352,7 @@ func payIn(tb rapid.TB, db *state.DB, o schema.Owner, amount schema.Paise) {
 	if err != nil {
 		tb.Fatalf("a wallet: %v", err)
 	}
-	if _, err := purse.Credit(context.Background(), o, amount, "", "test"); err != nil {
+	if _, err := purse.Credit(context.Background(), o, amount, ulid.Make().String(), "test"); err != nil {
 		tb.Fatalf("paying in %s: %v", amount, err)
 	}
 }

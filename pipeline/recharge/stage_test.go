@@ -138,7 +138,7 @@ func newStage(t testing.TB, db *state.DB, more ...Connection) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := books.Credit(t.Context(), s.owner, 1000_00, "", "test"); err != nil {
+	if _, err := books.Credit(t.Context(), s.owner, 1000_00, "UTR1", "test"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.verify)
