@@ -132,7 +132,6 @@ func drawScript(rt *rapid.T) *script {
 		Taken:  rapid.IntRange(0, 5).Draw(rt, "taken") == 5,
 		Grants: rapid.Bool().Draw(rt, "grants"),
 	}
-	s.Grants = s.Grants || s.Taken // who takes back by himself does so when he is asked
 	s.Submits = rapid.SliceOfN(rapid.SampledFrom([]manner{lost, puzzled}), 0, 1).Draw(rt, "submits")
 	if rapid.IntRange(0, 2).Draw(rt, "reached") > 0 {
 		s.Submits = nil // at the first attempt: else most stories would be about lost calls

@@ -102,6 +102,43 @@ func TestARefundThatIsRefusedIsAsIfNobodyHadAsked(t *testing.T) {
 	})
 }
 
+// A provider that wants to be asked again about what is final is, also when he has
+// refused a refund meanwhile.
+func TestARefundThatIsRefusedForgetsNoLook(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() {
+			s.puppet.submit = says(Answer{Outcome: Succeeded, Again: time.Hour})
+			s.puppet.reverse = says(Answer{Outcome: Failed})
+			s.puppet.enquire = says(Answer{Outcome: Succeeded, Again: time.Hour})
+		})
+		r := s.do(s.request())
+		_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+		refusedAs(t, err, schema.InvalidRequest, "id")
+		s.puppet.calls()
+		s.turn(0)
+		if diff := cmp.Diff([]string{"enquire Airtel"}, s.puppet.calls()); diff != "" || s.dueIn(r.ID) != time.Hour {
+			t.Errorf("it is due in %s, and the provider heard %s", s.dueIn(r.ID), diff)
+		}
+		s.puppet.set(func() { s.puppet.enquire = says(Answer{Outcome: Reversed}) })
+		s.turn(time.Hour)
+		if got := s.see(r.ID); got.State != schema.RechargeRefunded {
+			t.Errorf("it is %s", got.State)
+		}
+		s.puppet.set(func() { s.puppet.enquire = says(Answer{Outcome: Succeeded}) })
+		other := s.reach(schema.RechargeSuccess) // nobody wants to be asked about this one
+		_, err = s.Refund(t.Context(), s.owner, other.ID, "not wanted", by)
+		refusedAs(t, err, schema.InvalidRequest, "id")
+		s.turn(0)
+		s.puppet.calls()
+		s.turn(24 * time.Hour)
+		if got := s.puppet.calls(); len(got) != 0 {
+			t.Errorf("afterwards it heard %q", got)
+		}
+		s.balance(900_00, 0)
+	})
+}
+
 func TestNotEverythingCanBeRefunded(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {

@@ -239,14 +239,16 @@ func (st *settling) refund() (bool, error) {
 	return true, st.audit("recharge.refunded", map[string]any{"refund_id": r.RefundID})
 }
 
-// refuse notes that a refund which was asked for is not to be had.
+// refuse notes that a refund which was asked for is not to be had. It is due at once:
+// when to look again may have been forgotten for the sake of the refund.
 func (st *settling) refuse() (bool, error) {
 	r := &st.out.Record
-	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = NULL, token = ''
-		WHERE id = $1 AND state = 'success' AND refund_id = $2`, r.ID, r.RefundID)
+	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0
+		WHERE id = $1 AND state = 'success' AND refund_id = $2`, r.ID, r.RefundID, st.now.UnixMicro())
 	if err != nil || n == 0 {
 		return false, err
 	}
+	st.out.due, r.Tries = st.now, 0
 	err = st.audit("recharge.refund_refused", map[string]any{"refund_id": r.RefundID})
 	r.RefundID, r.RefundReason = "", ""
 	return true, err
