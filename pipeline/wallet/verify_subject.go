@@ -127,6 +127,8 @@ func (s *subject) entriesOfRecharge() []string {
 	}
 	suspended := kinds(kindReserve, kindRelease, kindSuspend)
 	switch {
+	case s.alarm == "late_success" && s.reference == "": // it failed before anything was reserved
+		return []string{""}
 	case s.alarm == "late_success" && s.reference == s.id:
 		return []string{suspended}
 	case s.alarm == "late_success":
