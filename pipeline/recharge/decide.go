@@ -78,9 +78,10 @@ var verdicts = map[schema.RechargeState][Reversed + 1]verdict{
 	schema.RechargeFailed: {
 		Pending: rest, Succeeded: lateSuccess, Failed: rest, NotSubscriber: rest, Unknown: rest, Reversed: rest,
 	},
-	// What is refunded has charged nobody either.
+	// What is refunded has charged nobody either. That it was carried out is true and
+	// may be said late, or again; who has not taken it back shows so in his file.
 	schema.RechargeRefunded: {
-		Pending: rest, Succeeded: lateFailure, Failed: rest, NotSubscriber: rest, Unknown: rest, Reversed: rest,
+		Pending: rest, Succeeded: rest, Failed: rest, NotSubscriber: rest, Unknown: rest, Reversed: rest,
 	},
 }
 

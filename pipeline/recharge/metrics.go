@@ -42,7 +42,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		outcomes: counters("vayu_recharge_outcomes_total", "Recharges that have reached a final state, by who was asked; provider is empty for those that failed before.",
 			"world", "provider", "outcome"),
-		alarms: counters("vayu_recharge_alarms_total", "Providers that have contradicted a final state: late_success or late_failure.", "kind"),
+		alarms: counters("vayu_recharge_alarms_total", "Providers that have contradicted a final state: late_success for one that had failed, late_failure for one that was charged.", "kind"),
 		calls:  counters("vayu_recharge_calls_total", "Calls of providers, by what they were asked and what they said.", "provider", "call", "result"),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vayu_recharge_call_seconds", Help: "What calls of providers took.",
