@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
@@ -22,7 +25,7 @@ type Reply struct {
 	Items []map[string]string
 }
 
-// What an answer can lack. Its own words are in none of these errors.
+// What an answer can lack. Its own words are in neither of these errors.
 var (
 	errNoJSON = errors.New("the answer is no JSON, or holds a name twice")
 	errNoList = errors.New("the answer holds no list where the description says")
@@ -40,7 +43,25 @@ func (e *unmappedError) Error() string {
 	if e.word == "" {
 		return fmt.Sprintf("the answer has no %s where the description says", e.field)
 	}
-	return fmt.Sprintf("the answer has a word as %s that the description does not map", e.field)
+	return fmt.Sprintf("the answer has %s as %s, which the description does not map", shown(e.word), e.field)
+}
+
+// mostWord is how many characters of a word are shown: a status has some twenty.
+const mostWord = 40
+
+// shown is a word of the upstream as whoever mends the description must see it. What
+// cannot be printed, and could move or hide the text around it, is replaced.
+func shown(word string) string {
+	word = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, word)
+	if runes := []rune(word); len(runes) > mostWord {
+		word = string(runes[:mostWord-1]) + "…"
+	}
+	return strconv.Quote(word)
 }
 
 // takes says whether answers with a status are read at all.

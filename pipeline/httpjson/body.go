@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,11 @@ func (f *sheet) tree(n *yaml.Node, key string, fields []string) tree {
 		f.leaf(n, key, fields, &t)
 	}
 	return t
+}
+
+// has says whether a field stands in it.
+func (t *tree) has(field string) bool {
+	return t.leaf.has(field) || slices.ContainsFunc(t.kids, func(kid tree) bool { return kid.has(field) })
 }
 
 // pairs are those of a mapping all of whose keys are known.

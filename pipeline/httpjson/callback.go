@@ -39,14 +39,15 @@ func (s *Section) callback(shape AnswerShape) *callback {
 
 // Receive verifies a request of the upstream to us and reads its body. The error is
 // ErrNoSignature, ErrSignature or ErrStale of one that is not genuine, and another
-// of one that is not understood. It holds no word of the request.
+// of one that is not understood. It holds no word of the request but, of one that is
+// genuine, a word that had to be mapped and is not.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (Reply, error) {
 	reply, err := c.d.receive(header, body, now)
 	outcome := outcomeOf(err)
 	c.metrics.callbacks.WithLabelValues(c.d.Name, string(outcome)).Inc()
 	if err != nil {
 		c.log.Warn("a callback is not believed", "outcome", outcome, "error", err)
-		c.detail(err)
+		c.log.Debug("what an upstream has told", "detail", detailOf(err))
 	}
 	return reply, err
 }

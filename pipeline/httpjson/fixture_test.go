@@ -25,7 +25,7 @@ var shop = Shape{
 			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}, Defaults: []string{"waiting"}},
 			"ref":    {},
 		}},
-		"ask": {Fields: []string{"reference"}, Answer: AnswerShape{
+		"ask": {Fields: []string{"reference", "theirs", "note"}, Names: []string{"reference", "theirs"}, Answer: AnswerShape{
 			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}},
 		}},
 		"list": {List: true, Aside: true, Answer: AnswerShape{"price": {Needed: true}, "text": {}}},

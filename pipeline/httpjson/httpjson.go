@@ -70,9 +70,12 @@ func New(d *Description, o Options) (*Client, error) {
 	return c, nil
 }
 
+// tries is how many calls find out at once whether an upstream is well again.
+const tries = 1
+
 func (c *Client) lane(opened prometheus.Gauge) lane {
 	return lane{room: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
-		Name: c.d.Name, MaxRequests: 1, Timeout: c.d.open,
+		Name: c.d.Name, MaxRequests: tries, Timeout: c.d.open,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.d.failures },
 		IsSuccessful: alive,
 		IsExcluded:   func(err error) bool { return outcomeOf(err) == stopped },
@@ -87,8 +90,19 @@ func (c *Client) lane(opened prometheus.Gauge) lane {
 }
 
 // Available says whether a call would be made now that does not stand aside; false
-// while the breaker is open.
-func (c *Client) Available() bool { return c.main.breaker.State() != gobreaker.StateOpen }
+// while the breaker is open, and while one call is on its way to find out whether it
+// may close.
+func (c *Client) Available() bool {
+	switch c.main.breaker.State() {
+	case gobreaker.StateOpen:
+		return false
+	case gobreaker.StateHalfOpen:
+		n := c.main.breaker.Counts()
+		return n.Requests-n.TotalExclusions < tries
+	default:
+		return true
+	}
+}
 
 // Close closes the idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
@@ -98,7 +112,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // description's Timeout from then on, or until ctx ends.
 //
 // An error is ErrNotSent when nothing has reached the upstream and nothing will;
-// every other leaves that open. None holds a word of the upstream.
+// every other leaves that open. None holds a word of the upstream but one that had to
+// be mapped and is not; clients are not to see it. An error is logged for debugging
+// only: the caller logs it.
 func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
 	begun := time.Now()
 	reply, err := c.call(ctx, name, fields)
@@ -108,19 +124,10 @@ func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (
 	if err == nil {
 		return reply, nil
 	}
-	if outcome != stopped && outcome != refused {
-		c.log.WarnContext(ctx, "an upstream was called in vain", "call", name, "outcome", outcome, "http", reply.HTTP,
-			"error", err, "seconds", time.Since(begun).Seconds())
-	}
-	c.detail(err)
+	// Whoever called knows what for, and says that it was in vain.
+	c.log.DebugContext(ctx, "an upstream was called in vain", "call", name, "outcome", outcome, "http", reply.HTTP,
+		"error", err, "seconds", time.Since(begun).Seconds(), "detail", detailOf(err))
 	return reply, fmt.Errorf("calling %q of %q: %w", name, c.d.Name, err)
-}
-
-// detail shows somebody who connects an upstream what it has said.
-func (c *Client) detail(err error) {
-	if f, ok := errors.AsType[*Error](err); ok && f.detail != "" {
-		c.log.Debug("what an upstream has said", "detail", f.detail)
-	}
 }
 
 func (c *Client) call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
@@ -140,7 +147,7 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 	}
 	reply, err := in.breaker.Execute(func() (Reply, error) { return c.exchange(ctx, spec, fields) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return reply, unsent(refused, errOpen)
+		return reply, &Error{Outcome: refused, err: errOpen}
 	}
 	return reply, err
 }
@@ -179,6 +186,9 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 
 // request makes one.
 func (c *Client) request(ctx context.Context, spec *call, fields map[string]any) (*http.Request, error) {
+	if !spec.isNamed(fields) {
+		return nil, errName
+	}
 	path, err := spec.path.render(fields, segment)
 	if err != nil {
 		return nil, err

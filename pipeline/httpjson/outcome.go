@@ -5,14 +5,20 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
 	"syscall"
 )
 
 // ErrNotSent says that nothing of the request has reached the upstream, and nothing
-// will: no connection came about, or the breaker is open.
+// will: no connection came about, or the request could not be made.
 var ErrNotSent = errors.New("nothing was sent")
+
+// ErrNotAsked says that nothing was tried, because others have failed: the breaker is
+// open, or one call is on its way to find out whether the upstream is well again. It
+// says nothing about this call, which can be made later.
+var ErrNotAsked = errors.New("the upstream was not asked")
 
 // Outcome is what became of a call, for metrics.
 type Outcome string
@@ -40,16 +46,18 @@ type Error struct {
 	detail  string // what the upstream or the network said; for the log's debug level only
 }
 
-// Error says it in our own words.
+// Error says it in our own words, and with the upstream's only where that is one
+// which the description does not map.
 func (e *Error) Error() string { return e.err.Error() }
 
-// Unwrap gives ErrNotSent and errors of contexts to errors.Is.
+// Unwrap gives ErrNotSent, ErrNotAsked and errors of contexts to errors.Is.
 func (e *Error) Unwrap() error { return e.err }
 
 var (
 	errNoCall = errors.New("the description has no such call")
-	errOpen   = errors.New("too many calls have failed one after the other, and it is not time yet to try again")
+	errOpen   = fmt.Errorf("%w: too many calls have failed one after the other, and it is not time yet to try again", ErrNotAsked)
 	errPath   = errors.New("the fields make no path")
+	errName   = errors.New("the fields that say what it is about are empty")
 )
 
 func unsent(o Outcome, err error) error {
@@ -70,6 +78,14 @@ func outcomeOf(err error) Outcome {
 		return e.Outcome
 	}
 	return broken
+}
+
+// detailOf is what somebody who connects an upstream wants to see; empty for nothing.
+func detailOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.detail
+	}
+	return ""
 }
 
 // alive says whether an upstream is well, for the breaker: it answers, whatever it
@@ -147,8 +163,8 @@ func words(err error, sent bool) error {
 // misread is an answer that says nothing to us.
 func misread(err error, status int, body []byte) error {
 	f := &Error{Outcome: badAnswer, HTTP: status, err: err, detail: excerpt(body)}
-	if u, ok := errors.AsType[*unmappedError](err); ok {
-		f.Outcome, f.detail = unmapped, u.field+" is "+strconv.Quote(clip(u.word))
+	if _, ok := errors.AsType[*unmappedError](err); ok {
+		f.Outcome = unmapped
 	}
 	return f
 }

@@ -17,6 +17,9 @@ type Shape struct {
 type CallShape struct {
 	Needed bool     // every description has it
 	Fields []string // that its templates may name
+	// Names are those of Fields of which a request holds at least one that is not empty:
+	// what it is about. Nil when it is about nothing.
+	Names  []string
 	Answer AnswerShape
 	List   bool // the answer is a list, and Answer is what each item holds
 	// Aside says that the call is not worth waiting for it: it has a room and a breaker

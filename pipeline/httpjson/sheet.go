@@ -1,10 +1,8 @@
 package httpjson
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,17 +52,10 @@ func (f *sheet) parse(text []byte) *Section {
 		f.fault(0, "", fmt.Errorf("is longer than %d bytes", maxSheet))
 		return none
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc yaml.Node
-	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		f.fault(0, "", errors.New("is empty"))
-		return none
-	} else if err != nil {
-		f.fault(0, "", err)
-		return none
-	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		f.fault(0, "", errors.New("holds more than one YAML document"))
+	doc, err := document(text)
+	if err != nil {
+		line, reason := syntaxFault(text, err)
+		f.fault(line, "", reason)
 		return none
 	}
 	if !f.plain(doc.Content[0], maxDepth) {

@@ -30,6 +30,7 @@ type call struct {
 	most    int // bytes of the answer
 	answer  reading
 	aside   bool
+	names   []string // fields in it that say what it is about; nil when it is about nothing
 }
 
 // keptHeaders are those that net/http writes, or whose meaning is that of the
@@ -62,6 +63,7 @@ func (s *Section) call(shape CallShape) *call {
 		}
 	}
 	s.checkForm(c)
+	s.checkNames(c, shape.Names)
 	c.answer = s.reading(shape.Answer)
 	c.answer.readStatuses(s, shape.Answer)
 	if shape.List {
@@ -84,6 +86,33 @@ func (s *Section) checkForm(c *call) {
 	case c.isForm && (c.body.kind != yaml.MappingNode || slices.ContainsFunc(c.body.kids, func(t tree) bool { return t.kind != yaml.ScalarNode })):
 		s.Faultf("body", "of a form must be a mapping of single values")
 	}
+}
+
+// checkNames demands that requests say what they are about.
+func (s *Section) checkNames(c *call, names []string) {
+	braced := make([]string, len(names))
+	for i, name := range names {
+		if braced[i] = "{" + name + "}"; c.holds(name) {
+			c.names = append(c.names, name)
+		}
+	}
+	if len(names) > 0 && c.names == nil {
+		s.Faultf("", "holds no %s in path, query, headers or body: nothing else says what it is about", strings.Join(braced, " and no "))
+	}
+}
+
+// holds says whether a field stands in requests.
+func (c *call) holds(field string) bool {
+	in := func(n named) bool { return n.value.has(field) }
+	return c.path.has(field) || slices.ContainsFunc(c.query, in) || slices.ContainsFunc(c.headers, in) || c.body != nil && c.body.has(field)
+}
+
+// isNamed says whether a request with these fields says what it is about.
+func (c *call) isNamed(fields map[string]any) bool {
+	return c.names == nil || slices.ContainsFunc(c.names, func(name string) bool {
+		text, err := textOf(fields[name], "")
+		return err == nil && text != ""
+	})
 }
 
 // path is the template of a call's path, which comes after that of the base URL.

@@ -39,6 +39,8 @@ func (p *provider) ask(ctx context.Context, call string, o recharge.Order) (rech
 	}
 	reply, err := p.client.Call(ctx, call, fields)
 	switch {
+	case errors.Is(err, httpjson.ErrNotAsked):
+		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotAsked, err)
 	case errors.Is(err, httpjson.ErrNotSent):
 		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotSent, err)
 	case err != nil:
@@ -85,8 +87,8 @@ func (p *provider) answer(fields map[string]string) recharge.Answer {
 }
 
 // mostForeign is how long a reference of theirs may be: theirs have some twenty
-// characters.
-const mostForeign = 128
+// characters. The store cuts off what is longer, and half a reference is another.
+const mostForeign = 100
 
 // foreign is what they call an order; nothing when that is no plain reference.
 func foreign(ref string) string {

@@ -43,8 +43,18 @@ var codes = []string{
 	string(schema.OperatorUnavailable), string(schema.InsufficientBalance),
 }
 
+// What says which order a call is about. They carry out each reference at most once,
+// so that no order goes without.
+const (
+	ourName   = "reference"
+	theirName = "provider_ref"
+)
+
 // orderFields are what the templates of calls about an order can name.
-var orderFields = []string{"reference", "provider_ref", "type", "number", "operator", "circle", "amount", "paise", "created"}
+var orderFields = []string{ourName, theirName, "type", "number", "operator", "circle", "amount", "paise", "created"}
+
+// submitFields are those of an order that they have not heard of yet.
+var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirName })
 
 // shape is what a description of an aggregator holds. A word that nobody knows may
 // stand for pending, and for nothing else.
@@ -55,6 +65,7 @@ func shape() httpjson.Shape {
 			"reference": {}, "provider_ref": {},
 		}
 	}
+	eitherName := []string{ourName, theirName}
 	order := func(values []string) httpjson.AnswerShape {
 		s := status(values)
 		s["circle"] = httpjson.FieldShape{}
@@ -65,9 +76,9 @@ func shape() httpjson.Shape {
 	told["reference"] = httpjson.FieldShape{Needed: true}
 	return httpjson.Shape{
 		Calls: map[string]httpjson.CallShape{
-			submit:  {Needed: true, Fields: orderFields, Answer: order(ofOrder)},
-			enquire: {Needed: true, Fields: orderFields, Answer: order(ofEnquiry)},
-			refund:  {Fields: orderFields, Answer: status(ofRefund)},
+			submit:  {Needed: true, Fields: submitFields, Names: []string{ourName}, Answer: order(ofOrder)},
+			enquire: {Needed: true, Fields: orderFields, Names: eitherName, Answer: order(ofEnquiry)},
+			refund:  {Fields: orderFields, Names: eitherName, Answer: status(ofRefund)},
 			detect: {Fields: []string{"number"}, Aside: true, Answer: httpjson.AnswerShape{
 				"status": {Values: ofNumber}, "operator": {Stated: true}, "circle": {},
 			}},
