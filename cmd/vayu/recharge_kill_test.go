@@ -24,32 +24,18 @@ import (
 const rechargeKills = 200
 
 // TestIntegrationMoneyMovesOnceHoweverOftenTheServiceIsKilled, with an operator who
-// drops, delays, doubles and lies, and clients who repeat what was not answered.
+// drops, delays, doubles, lies and is not there, and clients who repeat what was not
+// answered.
 func TestIntegrationMoneyMovesOnceHoweverOftenTheServiceIsKilled(t *testing.T) {
 	t.Parallel()
-	w := newBadWorld(t)
-	clients := w.clients()
-	w.stop(syscall.SIGKILL)
-	reached := map[string]int{}
-	for i := range killsOr(rechargeKills) {
-		point := ""
-		if i%4 != 3 {
-			point = crash.Points[(i/4*3+i%4)%len(crash.Points)]
-		}
-		if w.life(point) {
-			reached[point]++
-		}
-	}
-	for _, point := range crash.Points {
-		if reached[point] == 0 {
-			t.Errorf("the service was never killed at %s", point)
-		}
-	}
-	w.restart()
-	clients.stop()
-	w.settle()
-	w.check(clients)
-	t.Logf("killed at %v", reached)
+	newBadWorld(t, 1).kill(killsOr(rechargeKills), true)
+}
+
+// TestIntegrationMoneyMovesOnceBetweenTwoInstances on one PostgreSQL, of which one is
+// killed while the other goes on.
+func TestIntegrationMoneyMovesOnceBetweenTwoInstances(t *testing.T) {
+	t.Parallel()
+	newBadWorld(t, 2).kill(killsOr(rechargeKills/8), false)
 }
 
 func killsOr(usual int) int {
@@ -59,42 +45,68 @@ func killsOr(usual int) int {
 	return usual
 }
 
-// life starts the service, kills it at a point, or at any moment for an empty one,
-// and reports whether it was killed there.
-func (w *badWorld) life(point string) bool {
+// kill kills instances in turn, under load, and looks at what is left. With every it
+// wants each point to be reached.
+func (w *badWorld) kill(times int, every bool) {
 	w.Helper()
-	if point == "" {
-		w.restart()
-		pause.For(w.Context(), time.Duration(rand.IntN(1500))*time.Millisecond)
-		w.stop(syscall.SIGKILL)
-		return true
+	clients := w.clients()
+	reached := map[string]int{}
+	for i := range times {
+		point := ""
+		if i%4 != 3 {
+			point = crash.Points[(i/4*3+i%4)%len(crash.Points)]
+		}
+		if w.life(i%len(w.instances), point) {
+			reached[point]++
+		}
 	}
-	cmd := exec.Command(built(w.T, "vayu-crash", "make integration"))
-	cmd.Env = append(os.Environ(), "VAYU_TEST_CRASH="+point+":"+strconv.Itoa(1+rand.IntN(3)))
-	w.serving, _ = begin(w.T, cmd, w.data, w.args...)
-	select {
-	case <-w.done: // it has killed itself
-		return true
-	case <-time.After(15 * time.Second): // nothing led there
-		w.stop(syscall.SIGKILL)
-		return false
+	for _, point := range crash.Points {
+		if every && reached[point] == 0 {
+			w.Errorf("the service was never killed at %s", point)
+		}
 	}
+	clients.stop()
+	w.settle()
+	w.reconcile()
+	w.check(clients)
+	w.Logf("killed at %v", reached)
 }
 
-// restart starts the service for good.
-func (w *badWorld) restart() {
+// life ends an instance, starts it again, kills it at a point, or at any moment for an
+// empty one, and starts it for good. It reports whether it was killed there.
+func (w *badWorld) life(i int, point string) bool {
 	w.Helper()
-	w.serving = start(w.T, w.data, w.args...)
+	one := w.instances[i]
+	one.stop(syscall.SIGKILL)
+	there := true
+	if point == "" {
+		one.serving = start(w.T, one.data, one.args...)
+		pause.For(w.Context(), time.Duration(rand.IntN(1500))*time.Millisecond)
+		one.stop(syscall.SIGKILL)
+	} else {
+		cmd := exec.Command(built(w.T, "vayu-crash", "make integration"))
+		cmd.Env = append(os.Environ(), "VAYU_TEST_CRASH="+point+":"+strconv.Itoa(1+rand.IntN(3)))
+		one.serving, _ = begin(w.T, cmd, one.data, one.args...)
+		select {
+		case <-one.done: // it has killed itself
+		case <-time.After(15 * time.Second): // nothing led there
+			there = false
+			one.stop(syscall.SIGKILL)
+		}
+	}
+	if len(w.instances) > 1 || point == "" {
+		one.serving = start(w.T, one.data, one.args...)
+	}
+	return there
 }
 
 // clients ask for recharges, batches and refunds, and ask again for what they got no
 // answer to, as clients should.
 type clients struct {
 	*badWorld
-	address string // one that does not change
-	quit    chan struct{}
-	wait    sync.WaitGroup
-	once    sync.Once
+	quit chan struct{}
+	wait sync.WaitGroup
+	once sync.Once
 
 	mu    sync.Mutex
 	txns  map[string]string // ref_id -> transaction id
@@ -102,7 +114,7 @@ type clients struct {
 }
 
 func (w *badWorld) clients() *clients {
-	c := &clients{badWorld: w, address: w.address, quit: make(chan struct{}), txns: map[string]string{}}
+	c := &clients{badWorld: w, quit: make(chan struct{}), txns: map[string]string{}}
 	for n := range 8 {
 		c.wait.Go(func() { c.recharge(n) })
 	}
@@ -129,8 +141,8 @@ func (c *clients) going(d time.Duration) bool {
 
 // insist repeats a request until there is an answer; false when it is over.
 func (c *clients) insist(method, path, body string) (reply, bool) {
-	at := &serving{T: c.T, address: c.address}
 	for {
+		at := &serving{T: c.T, address: "http://" + c.ports[rand.IntN(len(c.ports))]}
 		r, err := at.try(method, c.key, path, body)
 		if err == nil && r.status != http.StatusServiceUnavailable {
 			return r, true
