@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/fixturetest"
 )
 
 // While an upstream is down nothing is sent to it but one request now and then.
@@ -53,7 +55,7 @@ func TestTheBreakerOpensAndTries(t *testing.T) {
 		if err := order(); !errors.Is(err, ErrNotAsked) || errors.Is(err, ErrNotSent) || came.Load() != 3 || client.Available() {
 			t.Errorf("open: got %v after %d requests", err, came.Load())
 		}
-		if counted(t, reg, "vayu_upstream_breaker_open", "main", "shop") != 1 || counted(t, reg, "vayu_upstream_calls_total", "order", "breaker_open", "shop") != 1 {
+		if fixturetest.Figure(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 1 || fixturetest.Figure(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop") != 1 {
 			t.Error("nobody can see that it is open")
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
@@ -68,7 +70,7 @@ func TestTheBreakerOpensAndTries(t *testing.T) {
 		if err := order(); err != nil || !client.Available() {
 			t.Errorf("well again: got %v", err)
 		}
-		if counted(t, reg, "vayu_upstream_breaker_open", "main", "shop") != 0 {
+		if fixturetest.Figure(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
 			t.Error("it still looks open")
 		}
 	})

@@ -119,7 +119,7 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 		w.err = fmt.Errorf("%w: %d", errOutcome, w.Outcome)
 	}
 	s.metrics.called(j.line, j.call.String(), resultOf(&w), time.Since(began))
-	if w.err != nil {
+	if w.err != nil && !w.notAsked() {
 		s.Log.Warn("a provider gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
 			"transaction", j.rec.ID, "error", w.err)
 	}

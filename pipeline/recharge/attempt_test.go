@@ -2,6 +2,7 @@ package recharge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,53 @@ func TestWhatCannotBeSentAgainHasNotFailed(t *testing.T) {
 		s.turn(time.Minute)
 		if got := s.see(r.ID); got.State != schema.RechargeSuccess {
 			t.Errorf("it is %s", got.State)
+		}
+		s.balance(900_00, 0)
+	})
+}
+
+// What a breaker kept from being sent waits, as what was never sent does: it is told
+// as pending once, sent again and again in vain, and never fails.
+func TestWhatWasNotAskedWaits(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		shut := fails(fmt.Errorf("a breaker: %w", ErrNotAsked))
+		s.puppet.set(func() { s.puppet.submit = shut })
+		r := s.do(s.request())
+		for range 20 { // an enquiry would come in greater and greater intervals
+			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.ToldPending || s.dueIn(r.ID) != awayPause {
+				t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
+			}
+			s.turn(awayPause)
+			r = s.see(r.ID)
+		}
+		if diff := cmp.Diff(slices.Repeat([]string{"submit Airtel"}, 21), s.puppet.calls()); diff != "" {
+			t.Error(diff)
+		}
+		if got := s.figure("vayu_recharge_calls_total", "provider", "puppet", "call", "submit", "result", "not_asked"); got != 21 {
+			t.Errorf("%v calls are counted as not asked", got)
+		}
+		s.balance(900_00, 100_00)
+		// Once it was sent, it stays so, whatever is not asked afterwards.
+		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = fails(errLost), shut })
+		s.turn(awayPause)
+		s.turn(firstPause)
+		if got := s.see(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != awayPause {
+			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
+		}
+		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = shut, says(Answer{Outcome: Unknown}) })
+		s.turn(time.Minute)
+		if got := s.see(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != awayPause {
+			t.Errorf("not sent again: %+v, due in %s", got, s.dueIn(r.ID))
+		}
+		s.puppet.calls()
+		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, nil })
+		s.turn(awayPause)
+		if diff := cmp.Diff([]string{"enquire Airtel"}, s.puppet.calls()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"recharge.pending", "recharge.completed"}, s.events()); diff != "" {
+			t.Error(diff)
 		}
 		s.balance(900_00, 0)
 	})

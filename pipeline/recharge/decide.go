@@ -111,13 +111,16 @@ func decide(r *Record, w *word, resendAfter time.Duration) verdict {
 // on its way.
 func afterError(r *Record, w *word) verdict {
 	switch {
-	case r.State == schema.RechargePending && w.call == submit && !w.resent && errors.Is(w.err, ErrNotSent):
+	case r.State == schema.RechargePending && w.call == submit && !w.resent && errors.Is(w.err, ErrNotSent) && !w.notAsked():
 		return fail
 	case r.State == schema.RechargeRefunded:
 		return rest
 	}
 	return again
 }
+
+// notAsked reports whether a call was put off, and not made.
+func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }
 
 // afterReverse decides about a refund that was asked for.
 func afterReverse(o Outcome) verdict {

@@ -26,7 +26,7 @@ type metrics struct {
 	failures *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
-	claims, records, counts *outage.Outage
+	claims, records, counts, rereads *outage.Outage
 
 	// As of the last count.
 	pending, old [len(schema.Worlds)]atomic.Int64
@@ -58,6 +58,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m.claims = trouble("claim", "what is due waits")
 	m.records = trouble("record", "outcomes are asked for again later")
 	m.counts = trouble("count", "gauges stay as they were")
+	m.rereads = trouble("reread", "who waits for an outcome that another instance is told gets it later")
 	for _, kind := range [...]string{alarmLateSuccess, alarmLateFailure} { // a rate of a series that begins with its first alarm misses it
 		m.alarms.WithLabelValues(kind)
 	}
@@ -98,6 +99,8 @@ func resultOf(w *word) string {
 	switch {
 	case w.err == nil:
 		return w.Outcome.String()
+	case errors.Is(w.err, ErrNotAsked):
+		return "not_asked"
 	case errors.Is(w.err, ErrNotSent):
 		return "not_sent"
 	case errors.Is(w.err, errPanic):

@@ -12,6 +12,9 @@ const postponeRow = `UPDATE recharge SET tries = tries + 1, due_at = $4, token =
 // postpone has a recharge looked at again later, and tells once that it is pending.
 // Who has lost his lease leaves that to whoever has it.
 func (st *settling) postpone() error {
+	if st.word.notAsked() {
+		return st.putBack()
+	}
 	r := &st.out.Record
 	due := nextLook(r, st.word, st.resendAfter(), st.now)
 	st.learn()
@@ -21,10 +24,40 @@ func (st *settling) postpone() error {
 	}
 	r.Tries++
 	st.out.due = due
+	return st.tellOnce()
+}
+
+const (
+	putBackRow = "UPDATE recharge SET due_at = $4, token = '' WHERE id = $1 AND token = $2 AND state = $3"
+	unsendRow  = "UPDATE recharge SET due_at = $4, token = '', sent = 0, sent_at = NULL WHERE id = $1 AND token = $2 AND state = $3"
+)
+
+// putBack has a call made soon that was not made, as if it had never been begun: an
+// order that was not sent before is not sent now either.
+func (st *settling) putBack() error {
+	r, due := &st.out.Record, st.now.Add(awayPause)
+	query, unsent := putBackRow, r.State == schema.RechargePending && st.word.call == submit && !st.word.resent
+	if unsent {
+		query = unsendRow
+	}
+	n, err := st.tx.Exec(query, r.ID, st.lease.token, string(r.State), micros(due))
+	if err != nil || n == 0 {
+		return err
+	}
+	if unsent {
+		r.Sent, r.SentAt = false, time.Time{}
+	}
+	st.out.due = due
+	return st.tellOnce()
+}
+
+// tellOnce tells of what is pending that it is, once.
+func (st *settling) tellOnce() error {
+	r := &st.out.Record
 	if r.State != schema.RechargePending || r.ToldPending {
 		return nil
 	}
-	n, err = st.tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND told_pending = 0", r.ID)
+	n, err := st.tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND told_pending = 0", r.ID)
 	if err != nil || n == 0 {
 		return err
 	}

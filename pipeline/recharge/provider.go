@@ -56,9 +56,13 @@ type Answer struct {
 	Again time.Duration
 }
 
-// ErrNotSent says that the provider certainly has not got the order: no connection
-// came about, or a breaker is open. Every other error of Submit leaves that open.
+// ErrNotSent says that the provider certainly has not got the order, because no
+// connection came about. Every other error of Submit but ErrNotAsked leaves that open.
 var ErrNotSent = errors.New("the provider was not reached")
+
+// ErrNotAsked says that the call was not made because it is not its time, such as
+// when a breaker is open: it says nothing about the order, and is made later.
+var ErrNotAsked = errors.New("the provider was not asked")
 
 // Operator carries out recharges: an operator itself, or an aggregator. Its methods
 // are called by many goroutines at once, with contexts that end after the

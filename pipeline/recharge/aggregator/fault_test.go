@@ -3,6 +3,7 @@ package aggregator_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestEveryFaultOfTheSimulator(t *testing.T) {
 			wantOutcome(t, "the order", a, err, c.submit)
 			a, err = c2.Operator.Enquire(t.Context(), order)
 			wantOutcome(t, "the enquiry", a, err, c.enquiry)
-			now.pass(30 * time.Second)
+			now.Pass(30 * time.Second)
 			a, err = c2.Operator.Enquire(t.Context(), order)
 			wantOutcome(t, "the enquiry later", a, err, c.later)
 			if got := s.Effects()[order.Reference]; got != c.effects {
@@ -150,6 +151,22 @@ func TestWhoIsNotThereHasNotGotIt(t *testing.T) {
 	}
 }
 
+// What the breaker keeps back was not asked: it has not failed, and is asked later.
+func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
+	t.Parallel()
+	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
+	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) || conn.Available() {
+		t.Errorf("the first: got %v", err)
+	}
+	for name, call := range map[string]func(context.Context, recharge.Order) (recharge.Answer, error){
+		"submit": conn.Operator.Submit, "enquire": conn.Operator.Enquire, "refund": conn.Reverser.Reverse,
+	} {
+		if _, err := call(t.Context(), order); !errors.Is(err, recharge.ErrNotAsked) || errors.Is(err, recharge.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, recharge.ErrNotAsked)
+		}
+	}
+}
+
 func TestWhyARechargeHasFailed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]schema.Code{
@@ -179,6 +196,32 @@ func TestWhatComesFromThemIsPlain(t *testing.T) {
 		a, err := answering(t, 200, body).Operator.Submit(t.Context(), order)
 		if err != nil || a.ProviderRef != want[0] || a.Circle != want[1] {
 			t.Errorf("%s: got %q in %q, %v, want %q", body, a.ProviderRef, a.Circle, err, want)
+		}
+	}
+}
+
+// Whoever connects an aggregator reads the log, and must learn there which word his
+// file lacks.
+func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
+	t.Parallel()
+	conn := answering(t, 200, `{"order_ref":"REF","status":"DECLINED"}`, "REF", order.Reference)
+	_, err := conn.Operator.Submit(t.Context(), order)
+	if err == nil || !strings.Contains(err.Error(), `"DECLINED" as status`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A refund by their reference must not be asked for before they have said it: who
+// knows what they would take back.
+func TestAnOrderWithoutTheirReferenceIsNotNamedByIt(t *testing.T) {
+	t.Parallel()
+	const ours, theirs = "path: /v1/orders/{reference}/refund", "path: /v1/refunds\n    body: {txn: \"{provider_ref}\"}"
+	for ref, want := range map[string]error{"": recharge.ErrNotSent, "A-1": nil} {
+		conn := answering(t, 200, `{"status":"REFUNDED"}`, ours, theirs)
+		o := order
+		o.ProviderRef = ref
+		if _, err := conn.Reverser.Reverse(t.Context(), o); !errors.Is(err, want) {
+			t.Errorf("theirs is %q: got %v, want %v", ref, err, want)
 		}
 	}
 }
