@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"vayu/schema"
 )
 
@@ -184,26 +182,5 @@ func reset(conn net.Conn) {
 }
 
 const done = "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n{\"status\":\"done\"}"
-
-// counted is the value of a counter or gauge with these labels.
-func counted(t *testing.T, reg *prometheus.Registry, name string, labels ...string) float64 {
-	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			var has []string
-			for _, l := range m.GetLabel() {
-				has = append(has, l.GetValue())
-			}
-			if f.GetName() == name && strings.Join(has, " ") == strings.Join(labels, " ") {
-				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
-			}
-		}
-	}
-	return 0
-}
 
 var noon = time.Date(2026, 11, 18, 12, 26, 40, 0, time.UTC)

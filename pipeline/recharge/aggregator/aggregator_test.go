@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/fixturetest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/aggregator"
 	"vayu/pipeline/recharge/simulator"
@@ -46,20 +47,8 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 		c := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
 		_, _ = c.Operator.Submit(t.Context(), order)
 	}
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	counted := 0
-	for _, f := range families {
-		if f.GetName() == "vayu_upstream_calls_total" {
-			for _, m := range f.GetMetric() {
-				counted += int(m.GetCounter().GetValue())
-			}
-		}
-	}
-	if counted != 2 {
-		t.Errorf("%d calls are counted, want 2", counted)
+	if counted := fixturetest.Figure(t, reg, "vayu_upstream_calls_total"); counted != 2 {
+		t.Errorf("%v calls are counted, want 2", counted)
 	}
 }
 
@@ -164,7 +153,7 @@ func TestCallbacks(t *testing.T) {
 	if s.Tell(t.Context()); len(came) != 0 {
 		t.Error("it is told before it is true")
 	}
-	now.pass(time.Second)
+	now.Pass(time.Second)
 	s.Tell(t.Context())
 	got := <-came
 	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
@@ -200,9 +189,11 @@ func TestCallbacks(t *testing.T) {
 		var p *schema.Problem
 		if !errors.As(err, &p) || p.Code != c2.code {
 			t.Errorf("%s: got %v, want %s", name, err, c2.code)
+		} else if strings.Contains(p.Message, "DONE") {
+			t.Errorf("%s: whoever asked is told %q", name, p.Message)
 		}
 	}
-	now.pass(6 * time.Minute)
+	now.Pass(6 * time.Minute)
 	var p *schema.Problem
 	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
 		t.Errorf("an old one: got %v", err)

@@ -7,36 +7,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/fixturetest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/aggregator"
 	"vayu/pipeline/recharge/simulator"
 	"vayu/schema"
 )
 
-// clock is one that a test moves.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock { return &clock{now: time.Now()} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+// newClock is one that stands until a test moves it.
+func newClock() *fixturetest.Clock {
+	c := &fixturetest.Clock{}
+	c.Set(time.Now())
+	return c
 }
 
 // serve is a simulator behind HTTP, and the connection that its description makes.
