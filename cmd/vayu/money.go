@@ -52,12 +52,17 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 // files describe.
 func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
 	all := []recharge.Connection{sandbox.Connection(time.Now)}
+	origins := []string{"the operator that the sandbox brings along"} // of each of all
 	for _, file := range c.Recharge.Operators {
 		one, err := aggregator.Open(file, log, reg)
 		if err != nil {
 			return nil, fmt.Errorf("recharge.operators: %w", err)
 		}
-		all = append(all, one)
+		same := func(c recharge.Connection) bool { return c.Name == one.Name && c.World == one.World }
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			return nil, fmt.Errorf("recharge.operators: %s: the name %s is that of %s already", file, one.Name, origins[i])
+		}
+		all, origins = append(all, one), append(origins, file)
 	}
 	return all, nil
 }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vayu/pipeline/recharge/simulator"
+)
+
+// A recharge in the store names who carries it out, so that a name may stand for one
+// only; who has copied a file must learn which two there are.
+func TestTwoOperatorsOfOneNameAreBothNamed(t *testing.T) {
+	t.Parallel()
+	describe := func(file, name, world string) string {
+		text := strings.NewReplacer("name: simulator", "name: "+name, "\nrecharge:\n", "\nrecharge:\n  world: "+world+"\n").
+			Replace(simulator.Describe("http://127.0.0.1:1"))
+		path := filepath.Join(t.TempDir(), file)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	first, second, copied := describe("first.yaml", "acme", "live"), describe("second.yaml", "zenith", "live"), describe("copy.yaml", "acme", "live")
+	for name, c := range map[string]struct {
+		files []string
+		want  []string // nil: they are taken
+	}{
+		"different ones":    {[]string{first, second}, nil},
+		"one of each world": {[]string{first, describe("sandbox.yaml", "acme", "sandbox")}, nil},
+		"copied":            {[]string{first, second, copied}, []string{first, copied, "acme"}},
+		"given twice":       {[]string{second, second}, []string{second, "zenith"}},
+		"the sandbox's own": {[]string{describe("own.yaml", "sandbox", "sandbox")}, []string{"own.yaml", "the sandbox brings along"}},
+	} {
+		cfg := defaults()
+		cfg.Recharge.Operators = c.files
+		_, err := cfg.connections(nil, nil)
+		if (err == nil) != (c.want == nil) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		for _, word := range c.want {
+			if err != nil && !strings.Contains(err.Error(), word) {
+				t.Errorf("%s: got %v, want %q in it", name, err, word)
+			}
+		}
+	}
+}
