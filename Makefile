@@ -20,7 +20,7 @@ NPM   := node_modules/.package-lock.json
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks fuzz clean
+.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks bench-recharges fuzz clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ bench-webhooks: $(NPM) ## measure deliveries: throughput beside a bare client, l
 	$(GO) test -run '^$$' -bench 'BenchmarkWebhooks$$' -benchtime 30000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkWebhookLatency' -benchtime 2000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting' -benchtime 1x -timeout 30m ./dispatch
+
+# PostgreSQL is measured where VAYU_TEST_POSTGRES names it.
+bench-recharges: $(NPM) ## measure recharges to their final state beside the raw rows, latency at 200/s, and batches
+	$(GO) test -run '^$$' -bench 'BenchmarkRecharge$$' -benchtime 10000x -timeout 30m ./pipeline/recharge
+	$(GO) test -run '^$$' -bench 'BenchmarkLatency' -benchtime 3000x -timeout 30m ./pipeline/recharge
+	$(GO) test -run '^$$' -bench . -benchtime 3x -timeout 30m ./pipeline/batch
 
 fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 	@set -e; git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file target; do \

@@ -1,0 +1,120 @@
+package recharge
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/api"
+	"vayu/internal/outbox"
+	"vayu/internal/pause"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// BenchmarkLatency is the time from the moment at which a request is due to its whole
+// reply, for POST /v1/recharge at 200 a second over HTTP, whether or not earlier ones
+// are done: with keys, limits and audit, on SQLite, and a provider that answers at
+// once. GET /v1/operators in the same run, which asks no store, is the floor.
+func BenchmarkLatency(b *testing.B) {
+	const perSecond = 200
+	db := statetest.SQLite(b)
+	events, err := outbox.New(outbox.Config{DB: db})
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := accounttest.AddTenant(b, db, "shop")
+	statetest.Exec(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", a.ID)
+	s, err := New(Config{DB: db, Events: events, Connections: []Connection{{
+		Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64, Operator: prompt{},
+	}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	url := serveBench(b, accounttest.Access(b, db, nil), s.Routes())
+	ask := func(method, path, body string, want int) {
+		req, err := http.NewRequestWithContext(b.Context(), method, url+path, strings.NewReader(body))
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		req.Header.Set("Authorization", "Bearer "+a.Keys[schema.Live])
+		if body != "" {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != want {
+			b.Errorf("%s %s: %d %s, %v", method, path, resp.StatusCode, text, err)
+		}
+	}
+	floor := openLoop(b.N, perSecond, func(int) { ask(http.MethodGet, "/v1/operators", "", http.StatusOK) })
+	b.ResetTimer()
+	took := openLoop(b.N, perSecond, func(i int) {
+		ask(http.MethodPost, "/v1/recharge", fmt.Sprintf(`{"mobile":"98%08d","operator":"Airtel","amount":199,"type":"prepaid","ref_id":"ref-%d"}`, i, i), http.StatusOK)
+	})
+	b.StopTimer()
+	for name, all := range map[string][]time.Duration{"floor-": floor, "": took} {
+		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, name+"p50-ms")
+		b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, name+"p99-ms")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		b.Error(err)
+	}
+}
+
+// serveBench serves routes as the service does.
+func serveBench(b *testing.B, access api.Access, routes []api.Route) (url string) {
+	b.Helper()
+	h, err := api.New(api.Config{Routes: routes, Access: access})
+	if err != nil {
+		b.Fatal(err)
+	}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	listener, err := api.NewListener(socket, nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := api.NewServer(h, nil)
+	go func() { _ = server.Serve(listener) }() // until it is closed
+	b.Cleanup(func() { _ = server.Close() })
+	return "http://" + socket.Addr().String()
+}
+
+// openLoop does something n times at a rate, and returns how long after its time each
+// was done, the shortest first.
+func openLoop(n, perSecond int, do func(i int)) []time.Duration {
+	took := make([]time.Duration, n)
+	var all sync.WaitGroup
+	began := time.Now()
+	for i := range n {
+		due := time.Duration(i) * time.Second / time.Duration(perSecond)
+		pause.For(context.Background(), due-time.Since(began))
+		all.Go(func() {
+			do(i)
+			took[i] = time.Since(began) - due
+		})
+	}
+	all.Wait()
+	slices.Sort(took)
+	return took
+}
