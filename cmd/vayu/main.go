@@ -84,14 +84,15 @@ func newRoot() *cobra.Command {
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
 	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newWallet(), newLedger(), newImport(), newBackfill(), newSource(), newListen(), newSQL(), newMigrate(), newBackup(), newRestore(), newReconcile(), newDoctor(), newConfig(), newEngine())
 	root.InitDefaultCompletionCmd()
+	groups := map[*cobra.Command]bool{} // that only have subcommands
 	for _, cmd := range root.Commands() {
-		if cmd.HasSubCommands() {
+		if groups[cmd] = cmd.HasSubCommands() && !cmd.Runnable(); groups[cmd] {
 			cmd.Args, cmd.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			cmd.DisableFlagsInUseLine = true
 		}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if cmd.HasSubCommands() { // its flags are unknown because it is
+		if groups[cmd] || !cmd.HasParent() { // its flags are unknown because it is
 			err = cmp.Or(unknown(cmd, cmd.Flags().Args()), err)
 		}
 		return err

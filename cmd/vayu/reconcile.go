@@ -27,14 +27,17 @@ func newReconcile() *cobra.Command {
 		Use:   "reconcile [FILE.csv --provider NAME]",
 		Short: "List recharges to look at, or compare them with an operator's file",
 		Long: `Without a file: list the recharges that people must look at. These have been pending for
-more than 24 hours, or their provider has contradicted an outcome that was final.
+more than 24 hours, or their provider has contradicted an outcome that was final: that is an
+alarm, until somebody says what came of it ("vayu reconcile resolve").
 
 With a provider's daily file (CSV with a header): compare it with the recharges here, line by
 line, and say what to do about each difference. Nothing is changed without --apply, which
 settles what can be settled without asking anybody; repeating it changes nothing more. With
 --date, or --from and --to (Indian dates), recharges of these days that the file lacks are
-told too. The exit status is 1 when something is left to look at. It works beside a running
-service.`,
+told too.
+
+Either way the exit status is 1 when something is left to look at, and 0 when nothing is. It
+works beside a running service.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -53,6 +56,7 @@ service.`,
 	f.StringToStringVar(&r.columns, "columns", nil, "names of columns that are not found, such as reference=client_ref,amount=value (there are reference, status, amount, id)")
 	f.StringToStringVar(&r.statuses, "statuses", nil, "words of the file that are not known, such as 00=success,17=failed (there are success, failed, pending, refunded)")
 	f.BoolVar(&r.apply, "apply", false, "settle what can be settled without asking anybody")
+	cmd.AddCommand(newReconcileSettle(), newReconcileResolve())
 	return cmd
 }
 
@@ -97,7 +101,13 @@ func (r *reconciliation) list(cmd *cobra.Command) error {
 		if err := reconcile.List(ctx, st.db, worlds, now, show.entry); err != nil {
 			return err
 		}
-		return show.end()
+		if err := show.end(); err != nil {
+			return err
+		}
+		if show.n > 0 {
+			return errReported
+		}
+		return nil
 	})
 }
 
@@ -137,7 +147,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 		show := newDifferences(cmd.OutOrStdout(), names, &c, r.json)
 		sum, err := c.Run(ctx, file, show.difference)
 		if _, ok := errors.AsType[*reconcile.HeaderError](err); ok {
-			return fmt.Errorf("%s: %w; name columns with --columns", path, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if err := errors.Join(err, show.end(path, sum, err)); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	case err == nil:
 		return errors.Join(s.head(path, sum), s.kinds(sum), s.tail(sum))
 	case s.of.Settler != nil && !s.json:
-		_, _ = fmt.Fprintf(s.out, "settled %s before it ended; the same command goes on from there\n", counted(total(sum.Done), "recharge"))
+		_, _ = fmt.Fprintf(s.out, "%s before it ended; the same command goes on from there\n", acted(sum.Done))
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func (s *differences) endJSON(sum reconcile.Summary) error {
 	}
 	return json.NewEncoder(s.out).Encode(map[string]any{
 		"kind": "summary", "mode": s.of.World.String(), "provider": s.of.Provider, "lines": sum.Lines, "matches": matches, "differences": kinds,
-		"left": sum.Left, "applied": s.of.Settler != nil, "absent_looked_for": !s.of.From.IsZero(),
+		"resolved": tallyLine{Count: sum.Resolved.Count, File: sum.Resolved.File, Ours: sum.Resolved.Ours}, "left": sum.Left, "applied": s.of.Settler != nil, "absent_looked_for": !s.of.From.IsZero(),
 	})
 }
 
@@ -132,14 +133,14 @@ func (s *differences) head(path string, sum reconcile.Summary) error {
 		_, _ = fmt.Fprintf(s.out, "; compared with the recharges of %s\n\n", first)
 	}
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "MATCHES\tLINES\tRUPEES\t")
+	_, _ = fmt.Fprintln(table, "MATCHES\tLINES\tAMOUNT\t")
 	var all reconcile.Tally
 	for _, status := range reconcile.Statuses {
 		t := sum.Matches[status]
 		all.Count, all.File = all.Count+t.Count, all.File+t.File
-		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t\n", status, t.Count, rupees(t.File))
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t\n", status, t.Count, t.File.Rupees())
 	}
-	_, _ = fmt.Fprintf(table, "all\t%d\t%s\t\n", all.Count, rupees(all.File))
+	_, _ = fmt.Fprintf(table, "all\t%d\t%s\t\n", all.Count, all.File.Rupees())
 	return table.Flush()
 }
 
@@ -169,23 +170,40 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 func (s *differences) action(about reconcile.About, done int) string {
 	switch {
 	case done > 0 && about.Kind == reconcile.Suspense:
-		return "booked " + grouped(done) + " to suspense, with an alarm; claim it back, or charge the account by agreement"
+		return fmt.Sprintf(deeds[about.Kind], grouped(done)) + ", with an alarm; claim it back, or charge the account by agreement"
 	case done > 0:
-		return "settled " + grouped(done)
+		return fmt.Sprintf(deeds[about.Kind], grouped(done))
 	case about.Automatic && s.of.Settler == nil:
 		return "with --apply: " + about.Action
 	}
 	return about.Action
 }
 
+// deeds are what is done about differences that are automatic.
+var deeds = map[reconcile.Kind]string{
+	reconcile.SettleSuccess: "settled %s as success", reconcile.SettleFailed: "settled %s as failed", reconcile.Refund: "refunded %s",
+	reconcile.Suspense: "booked %s to suspense",
+}
+
+// acted is what was done, by kind.
+func acted(done map[reconcile.Kind]int) string {
+	var parts []string
+	for _, about := range reconcile.Kinds {
+		if n := done[about.Kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf(deeds[about.Kind], grouped(n)))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "settled nothing")
+}
+
 func sumsOf(t reconcile.Tally) string {
 	switch {
 	case t.File == t.Ours && t.File > 0:
-		return rupees(t.File) + " rupees"
+		return t.File.Rupees()
 	case t.File > 0 && t.Ours > 0:
-		return rupees(t.File) + " rupees there, " + rupees(t.Ours) + " here"
+		return t.File.Rupees() + " there, " + t.Ours.Rupees() + " here"
 	case t.File > 0 || t.Ours > 0:
-		return rupees(t.File+t.Ours) + " rupees"
+		return (t.File + t.Ours).Rupees()
 	}
 	return ""
 }
@@ -210,10 +228,10 @@ func (s *differences) rows(kind reconcile.Kind) error {
 func (s *differences) row(d *reconcile.Difference) []string {
 	at, reference, there, here, name, number, created, now := "-", "", "-", "-", "-", "-", "-", ""
 	if l := d.Line; l != nil {
-		at, reference, there = fmt.Sprint(d.At), l.Reference, string(l.Status)+" "+rupees(l.Amount)
+		at, reference, there = fmt.Sprint(d.At), l.Reference, string(l.Status)+" "+l.Amount.Rupees()
 	}
 	if o := d.Ours; o != nil {
-		here, name, number = string(o.State)+" "+rupees(o.Amount), s.names[o.Owner.Account], o.Number
+		here, name, number = string(o.State)+" "+o.Amount.Rupees(), s.names[o.Owner.Account], o.Number
 		created = o.CreatedAt.In(schema.India).Format("2006-01-02 15:04:05")
 		if reference == "" {
 			reference = o.Reference
@@ -250,17 +268,13 @@ func (s *differences) tail(sum reconcile.Summary) error {
 	case differs == 0:
 		text = "everything matches"
 	case s.of.Settler != nil:
-		text = fmt.Sprintf("settled %s; %s left for people", counted(total(sum.Done), "recharge"), grouped(sum.Left))
+		text = fmt.Sprintf("%s; %s left for people", acted(sum.Done), grouped(sum.Left))
 	default:
 		text = fmt.Sprintf("%s; nothing was changed, and --apply acts on %s", counted(differs, "difference"), grouped(automatic))
 	}
+	if n := sum.Resolved.Count; n > 0 {
+		text += fmt.Sprintf("; not counted: %s whose alarm was resolved", counted(n, "recharge"))
+	}
 	_, err := fmt.Fprintln(s.out, "\n"+text)
 	return err
-}
-
-func total(of map[reconcile.Kind]int) (n int) {
-	for _, count := range of {
-		n += count
-	}
-	return n
 }

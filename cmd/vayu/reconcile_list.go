@@ -73,7 +73,7 @@ func (e *entries) entry(one reconcile.Entry) error {
 		_, _ = fmt.Fprintln(e.table, "ID\tACCOUNT\tMODE\tPROVIDER\tREFERENCE\tNUMBER\tOPERATOR\tAMOUNT\tSTATE\tAGE\tWHY")
 	}
 	_, err := fmt.Fprintf(e.table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, e.names[one.Owner.Account], one.Owner.World,
-		cmp.Or(one.Provider, "-"), cmp.Or(one.Reference, "-"), one.Number, cmp.Or(one.Operator, "-"), rupees(one.Amount), one.State, aged(age), why(&one))
+		cmp.Or(one.Provider, "-"), cmp.Or(one.Reference, "-"), one.Number, cmp.Or(one.Operator, "-"), one.Amount.Rupees(), one.State, aged(age), why(&one))
 	if err == nil && e.n%blockMost == 0 {
 		err = e.table.Flush()
 	}
@@ -96,19 +96,14 @@ func (e *entries) end() error {
 	return err
 }
 
-// why says for people why a recharge is on the list.
+// why says for people why a recharge is on the list: of an alarm only what it means
+// in every state, because the state may have changed since it was raised.
 func why(e *reconcile.Entry) string {
-	switch {
-	case e.Why == string(schema.RechargePending):
-		return "pending for more than a day"
-	case e.Why == reconcile.LateFailure && e.State == schema.RechargeRefunded:
-		return "the provider said success after it was refunded"
-	case e.Why == reconcile.LateFailure:
-		return "the provider said failed after it had succeeded"
-	case e.State == schema.RechargeFailed:
-		return "the provider said success after it had failed: its amount is in suspense"
-	}
-	return "the provider carried out an order that had failed, and another took its place"
+	return map[string]string{
+		string(schema.RechargePending): "pending for more than a day",
+		reconcile.LateSuccess:          "the provider has said success of an order that had failed",
+		reconcile.LateFailure:          "the provider has said failed after success",
+	}[e.Why]
 }
 
 // aged is a duration as people say it: 26h, 3d.
@@ -122,9 +117,6 @@ func aged(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dd", d/day)
 }
-
-// rupees is an amount with both of its decimals, so that columns of them line up.
-func rupees(p schema.Paise) string { return fmt.Sprintf("%d.%02d", p/100, p%100) }
 
 // counted is a number with what is counted: 1 line, 1,234 lines.
 func counted(n int, what string) string {

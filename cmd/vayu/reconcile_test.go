@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -250,11 +251,25 @@ func TestWhatIsPrintedSaysWhatToDo(t *testing.T) {
 		pending := s.order("pending")
 		file := "ref,status,amount\n" + pending + ",S,100\nx,S,\"1,234.50\"\n,S,1\n"
 		s.wantPrinted([]string{
-			": 3 lines of agg (live); without --date nothing is missed\n", "\nSUCCESS THERE, PENDING HERE: 1 (100.00 rupees)\n-> with --apply: settle as success: the account is charged\n",
-			"  2     " + pending + "  success 100.00  pending 100.00  shop     9876543210  ", "\nA REFERENCE THAT NOBODY HAS HERE: 1 (1234.50 rupees)\n-> ask the operator whose it is\n",
+			": 3 lines of agg (live); without --date nothing is missed\n", "\nSUCCESS THERE, PENDING HERE: 1 (₹100)\n-> with --apply: settle as success: the account is charged\n",
+			"  2     " + pending + "  success ₹100  pending ₹100  shop     9876543210  ", "\nA REFERENCE THAT NOBODY HAS HERE: 1 (₹1,234.50)\n-> ask the operator whose it is\n",
 			"\n  line 4  it has no reference\n", "\n3 differences; nothing was changed, and --apply acts on 1\n",
 		}, file, "--provider", "agg")
-		s.wantPrinted([]string{"-> settled 1\n", "  success\n", "\nsettled 1 recharge; 2 left for people\n"}, file, "--provider", "agg", "--apply")
+		s.wantPrinted([]string{"-> settled 1 as success\n", "  success\n", "\nsettled 1 as success; 2 left for people\n"}, file, "--provider", "agg", "--apply")
+	})
+}
+
+// What was done is counted by kind: what was only booked is not settled.
+func TestWhatWasDoneIsCountedByKind(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(s *shop) {
+		file := fmt.Sprintf("ref,status,amount\n%s,S,100\n%s,F,100\n%s,R,100\n%s,S,100\n%s,S,\"₹100,00\"\n",
+			s.order("pending"), s.order("pending"), s.order("success"), s.order("failed"), s.order("success"))
+		s.wantPrinted([]string{
+			"\nsettled 1 as success, settled 1 as failed, refunded 1, booked 1 to suspense; 2 left for people\n",
+			"\nCANNOT BE READ: 1\n-> look at the line, and at what is said of it here\n  line 6  its amount \"₹100,00\" is no number of rupees, such as 1234.50 or 1,234.50\n",
+		}, file, "--provider", "agg", "--apply")
+		s.wantPrinted([]string{"\nsettled nothing; 2 left for people\n"}, file, "--provider", "agg", "--apply")
 	})
 }
 
@@ -291,18 +306,17 @@ func TestTheListOfRechargesToLookAt(t *testing.T) {
 		}); err != nil {
 			s.Fatal(err)
 		}
-		out, err := s.reconcile()
-		if err != nil || !strings.Contains(out, old+"  shop     live  agg") || !strings.Contains(out, " 100.00  pending  48h  pending for more than a day\n") ||
-			!strings.Contains(out, "the provider said success after it had failed: its amount is in suspense\n\n2 recharges to look at") {
-			s.Errorf("got %v: %s", err, out)
-		}
-		out, err = s.reconcile("--json", "--mode", "live")
+		s.wantPrinted([]string{
+			old + "  shop     live  agg", " ₹100    pending  48h  pending for more than a day\n",
+			"the provider has said success of an order that had failed\n\n2 recharges to look at",
+		})
+		out, err := s.reconcile("--json", "--mode", "live")
 		var one struct {
 			TransactionID string  `json:"transaction_id"`
 			Age           float64 `json:"age_seconds"`
 			Why           string
 		}
-		if err != nil || json.Unmarshal([]byte(strings.Split(out, "\n")[0]), &one) != nil || one.TransactionID != old || one.Age < 172_800 || one.Why != "pending" {
+		if !errors.Is(err, errReported) || json.Unmarshal([]byte(strings.Split(out, "\n")[0]), &one) != nil || one.TransactionID != old || one.Age < 172_800 || one.Why != "pending" {
 			s.Errorf("got %v: %s", err, out)
 		}
 		if out, err := s.reconcile("--mode", "test"); err != nil || out != "no recharge to look at\n" {
@@ -337,8 +351,13 @@ func TestReconcilingRefusesWhatCannotBe(t *testing.T) {
 		if _, err := s.reconcile(file, "--provider", "ag"); err == nil || !strings.Contains(err.Error(), `was given to "ag"; there are agg`) {
 			s.Errorf("got %v", err)
 		}
-		if _, err := s.reconcile("a,b\n", "--provider", "agg"); err == nil || !strings.Contains(err.Error(), "day.csv: no column for reference, status, amount") {
-			s.Errorf("got %v", err)
+		for text, want := range map[string]string{
+			"a,b\n": `day.csv: no column for reference, status, amount; the first row says "a", "b"; say which it is with --columns reference=NAME,status=NAME,amount=NAME`,
+			"\n":    "day.csv: the file is empty", ";\n": "day.csv: the first row has no names in it, and must be the header",
+		} {
+			if _, err := s.reconcile(text, "--provider", "agg"); err == nil || !strings.HasSuffix(err.Error(), want) {
+				s.Errorf("%q: got %v, want %s", text, err, want)
+			}
 		}
 	})
 }

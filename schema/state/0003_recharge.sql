@@ -52,7 +52,7 @@ CREATE TABLE payment (
 CREATE INDEX payment_account ON payment (account_id, mode, id);
 CREATE INDEX payment_pending ON payment (id) WHERE state = 'pending';
 
--- Recharges. Written by pipeline/recharge only.
+-- Recharges. Written by pipeline/recharge only, and resolved_at by its reconcile.
 --
 -- due_at is when an instance should look at it next: to send it, to enquire, or to
 -- ask for its refund; NULL when there is nothing left to do. An instance that takes
@@ -84,6 +84,7 @@ CREATE TABLE recharge (
 	error_code    TEXT   NOT NULL,
 	error_message TEXT   NOT NULL,
 	alarm         TEXT   NOT NULL, -- late_success or late_failure: the provider said otherwise afterwards; empty for none
+	resolved_at   BIGINT,          -- when somebody said what came of the alarm
 	refund_id     TEXT   NOT NULL, -- rfd_ + ULID, from when it was asked for; empty for none
 	refund_reason TEXT   NOT NULL,
 	batch_id      TEXT   NOT NULL, -- empty for none
@@ -100,7 +101,7 @@ CREATE INDEX recharge_due_batch ON recharge (mode, provider, due_at) WHERE due_a
 CREATE INDEX recharge_pending ON recharge (account_id, mode, id) WHERE state = 'pending';
 CREATE INDEX recharge_failed ON recharge (account_id, mode, id) WHERE state = 'failed';
 CREATE INDEX recharge_refunded ON recharge (account_id, mode, id) WHERE state = 'refunded';
-CREATE INDEX recharge_alarm ON recharge (alarm, id) WHERE alarm <> '';
+CREATE INDEX recharge_alarm ON recharge (alarm, id) WHERE alarm <> '' AND resolved_at IS NULL;
 CREATE INDEX recharge_reference ON recharge (mode, provider, reference);
 
 -- Batches. Written by pipeline/batch only.

@@ -62,7 +62,11 @@ func (l Layout) find(names []string) (columns, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return columns{}, &HeaderError{fmt.Sprintf("no column for %s; the first row says %s", strings.Join(missing, ", "), quoted(names))}
+		if strings.Join(names, "") == "" {
+			return columns{}, &HeaderError{"the first row has no names in it, and must be the header"}
+		}
+		return columns{}, &HeaderError{fmt.Sprintf("no column for %s; the first row says %s; say which it is with --columns %s=NAME",
+			strings.Join(missing, ", "), quoted(names), strings.Join(missing, "=NAME,"))}
 	}
 	return columns{reference: at[0], status: at[1], amount: at[2], id: at[3], count: len(names)}, nil
 }
@@ -84,10 +88,12 @@ func (l Layout) place(names []string, what string) (int, error) {
 	switch {
 	case len(found) == 1:
 		return found[0], nil
+	case len(found) > 1 && said:
+		return 0, &HeaderError{fmt.Sprintf("%d columns are called %q; rename all but one in the file", len(found), asked)}
 	case len(found) > 1:
-		return 0, &HeaderError{fmt.Sprintf("%s could be column %s; say which one", what, quoted(pick(names, found)))}
+		return 0, &HeaderError{fmt.Sprintf("%s could be column %s; say which one with --columns %s=NAME", what, quoted(pick(names, found)), what)}
 	case said:
-		return 0, &HeaderError{fmt.Sprintf("no column %q for %s; the first row says %s", asked, what, quoted(names))}
+		return 0, &HeaderError{fmt.Sprintf("no column %q for %s, as --columns says; the first row says %s", asked, what, quoted(names))}
 	}
 	return -1, nil
 }

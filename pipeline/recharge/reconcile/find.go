@@ -25,11 +25,13 @@ type Record struct {
 	Alarm      string // late_success, late_failure or ""
 	CreatedAt  time.Time
 	RefundedAt time.Time // zero unless refunded
+	ResolvedAt time.Time // when its alarm was; zero while it is open, and without one
 }
 
 const (
-	columnList = "SELECT id, account_id, mode, state, number, operator, amount, provider, reference, alarm, created_at, refunded_at FROM "
-	columnsOf  = columnList + "recharge "
+	columnNames = "id, account_id, mode, state, number, operator, amount, provider, reference, alarm, created_at, refunded_at, resolved_at"
+	columnList  = "SELECT " + columnNames + " FROM "
+	columnsOf   = columnList + "recharge "
 
 	// selectAbsent goes along the references of a provider; those begin with an id,
 	// and so with the time at which it was made.
@@ -50,12 +52,15 @@ var (
 func scan(row state.Scanner) (r Record, err error) {
 	var mode string
 	var created int64
-	var refunded sql.NullInt64
-	err = row.Scan(&r.ID, &r.Owner.Account, &mode, &r.State, &r.Number, &r.Operator, &r.Amount, &r.Provider, &r.Reference, &r.Alarm, &created, &refunded)
+	var refunded, resolved sql.NullInt64
+	err = row.Scan(&r.ID, &r.Owner.Account, &mode, &r.State, &r.Number, &r.Operator, &r.Amount, &r.Provider, &r.Reference, &r.Alarm, &created, &refunded, &resolved)
 	r.Owner.World = schema.WorldOf(mode)
 	r.CreatedAt = time.UnixMicro(created).UTC()
 	if refunded.Valid {
 		r.RefundedAt = time.UnixMicro(refunded.Int64).UTC()
+	}
+	if resolved.Valid {
+		r.ResolvedAt = time.UnixMicro(resolved.Int64).UTC()
 	}
 	return r, err
 }

@@ -44,6 +44,7 @@ type row struct {
 	alarm                 string
 	amount                schema.Paise
 	at, refunded          time.Time
+	resolved              time.Time
 }
 
 // add puts recharges there and returns their ids.
@@ -74,20 +75,22 @@ func (s *store) add(rows ...row) []string {
 }
 
 var insertRows = state.Group(0, `
-	INSERT INTO recharge (id, ref_id, account_id, mode, state, amount, provider, reference, alarm, created_at, refunded_at,
+	INSERT INTO recharge (id, ref_id, account_id, mode, state, amount, provider, reference, alarm, created_at, refunded_at, resolved_at,
 		type, number, asked, operator, circle, detection, provider_ref, sent, tries, token, told_pending, error_code, error_message,
 		refund_id, refund_reason, batch_id, batch_index) VALUES `,
-	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'prepaid', '9876543210', '', 'Airtel', 'Delhi', '', '', 1, 0, '', 0, '', '', '', '', '', 0)", "")
+	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'prepaid', '9876543210', '', 'Airtel', 'Delhi', '', '', 1, 0, '', 0, '', '', '', '', '', 0)", "")
 
 // values are what insertRows takes of a row.
 func (s *store) values(id string, r row) []any {
-	var refunded any
-	if !r.refunded.IsZero() {
-		refunded = r.refunded.UnixMicro()
+	micros := func(at time.Time) any {
+		if at.IsZero() {
+			return nil
+		}
+		return at.UnixMicro()
 	}
 	return []any{
 		id, id, s.ID, or(r.mode, "live"), or(r.state, "success"), int64(or(r.amount, 199_00)), or(r.provider, "agg"), id + r.attempt, r.alarm,
-		or(r.at, noon).UnixMicro(), refunded,
+		or(r.at, noon).UnixMicro(), micros(r.refunded), micros(r.resolved),
 	}
 }
 

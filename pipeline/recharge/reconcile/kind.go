@@ -44,18 +44,18 @@ var Kinds = []About{
 	{SettleFailed, "failed there, pending here", "settle as failed: the amount goes back to the account", true},
 	{Refund, "refunded there, success here", "refund: the amount goes back to the account", true},
 	{Suspense, "success there, failed here", "book to suspense and raise an alarm; then claim it back, or charge the account by agreement", true},
-	{Suspended, "success there, failed here, known already", "claim it back, or charge the account by agreement", false},
+	{Suspended, "success there, failed here, known already", "claim it back, or charge the account by agreement; then vayu reconcile resolve", false},
 	{Claim, "failed there, success here", "ask the operator: the account was charged", false},
 	{Absent, "not in the file, success or pending here", "ask the operator", false},
 	{AmountDiffers, "another amount there", "ask the operator which amount was carried out", false},
 	{Twice, "more than once in the file", "ask the operator: it may be charged twice", false},
 	{RefundedHere, "success there, refunded here", "look for the reversal in a later file; else claim it", false},
 	{OpenThere, "pending there, final here", "look for it in the next file", false},
-	{SuspenseBack, "not charged there, in suspense here", "the claim is settled: clear the suspense", false},
+	{SuspenseBack, "not charged there, in suspense here", "the claim is settled: vayu reconcile resolve", false},
 	{Earlier, "carried out there under an id that has failed here", "claim it: the recharge went on under another id", false},
 	{OtherProvider, "given to another provider here", "look whether --provider and the file belong together; else ask the operator", false},
 	{NotOurs, "a reference that nobody has here", "ask the operator whose it is", false},
-	{Unreadable, "cannot be read", "look at the line; say --columns or --statuses", false},
+	{Unreadable, "cannot be read", "look at the line, and at what is said of it here", false},
 }
 
 // Of is what people are told of a kind.
@@ -77,6 +77,27 @@ const (
 	// not taken back what was refunded.
 	LateFailure = "late_failure"
 )
+
+// explained reports whether a person has resolved the alarm that a difference of a
+// kind is about. Where a second order has failed too, nothing says of which of both
+// the alarm is: it is told again, because money may have gone twice.
+func (r *Record) explained(k Kind) bool {
+	if r.ResolvedAt.IsZero() {
+		return false
+	}
+	switch k {
+	case Suspended, SuspenseBack:
+		return r.Alarm == LateSuccess && r.Reference == r.ID
+	case Earlier:
+		return r.Alarm == LateSuccess && r.State != schema.RechargeFailed
+	case Claim, Absent:
+		return r.Alarm == LateFailure
+	case RefundedHere:
+		return r.Alarm == LateFailure && !r.RefundedAt.After(r.ResolvedAt)
+	default:
+		return false
+	}
+}
 
 // judge says how a line and the recharge that it is about differ, "" when they do
 // not. A refund from until on is not yet known to the file; the zero time is never.

@@ -29,11 +29,11 @@ const pageMost = 500
 const (
 	selectPending = columnsOf + `WHERE state = 'pending' AND (account_id, mode, id) > ($1, $2, $3)
 		AND id < $4 AND created_at <= $5 ORDER BY account_id, mode, id LIMIT $6`
-	selectAlarms = columnsOf + "WHERE alarm <> '' AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
+	selectAlarms = columnsOf + "WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
 // List tells of every recharge of some worlds that people must look at: those that
-// have been pending for too long, by account, and then those with an alarm. The
+// have been pending for too long, by account, and then those with an open alarm. The
 // error of tell ends it and is returned.
 func List(ctx context.Context, db *state.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r Record, why string) error {

@@ -38,6 +38,7 @@ func TestTheListHasWhatPeopleMustLookAt(t *testing.T) {
 			row{state: "pending", at: old}, row{state: "pending", at: old.Add(-time.Hour), mode: "sandbox"},
 			row{state: "pending", at: old.Add(time.Microsecond)}, row{at: old}, row{state: "failed", at: old},
 			row{state: "failed", alarm: "late_success"}, row{alarm: "late_failure"}, row{state: "failed", alarm: "late_success", mode: "sandbox"},
+			row{alarm: "late_failure", resolved: noon},
 		)
 		live := []string{ids[0] + " live pending", ids[6] + " live late_failure", ids[5] + " live late_success"}
 		if diff := cmp.Diff(live, listed(t, db, noon, schema.Live)); diff != "" {

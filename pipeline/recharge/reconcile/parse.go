@@ -109,8 +109,10 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 	}
 	word := strings.TrimSpace(cells[c.status])
 	var ok bool
-	if line.Status, ok = l.status(word); !ok {
-		return fmt.Errorf("nothing is known of the status %q", short(word))
+	if line.Status, ok = l.status(word); !ok && word == "" {
+		return errors.New("it has no status")
+	} else if !ok {
+		return fmt.Errorf("nothing is known of the status %q; say with --statuses what it means", short(word))
 	}
 	text := cells[c.amount]
 	amount, err := parseAmount(text)
@@ -134,7 +136,10 @@ func amountFault(text string, err error) error {
 	case errors.Is(err, schema.ErrAmountRange):
 		return fmt.Errorf("its amount %q is out of range", text)
 	}
-	return fmt.Errorf("its amount %q is no number of rupees", text)
+	if text == "" {
+		return errors.New("it has no amount")
+	}
+	return fmt.Errorf("its amount %q is no number of rupees, such as 1234.50 or 1,234.50", text)
 }
 
 // name is a reference or an id as it stands in a cell, without the mark with which

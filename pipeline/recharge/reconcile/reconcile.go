@@ -79,7 +79,10 @@ type Summary struct {
 	Lines   int // with something on them, also such as cannot be read
 	Matches map[Status]Tally
 	Kinds   map[Kind]Tally
-	Done    map[Kind]int // settled as proposed
+	// Resolved is what differs and is no difference any more, because a person has
+	// resolved its alarm. It is not told.
+	Resolved Tally
+	Done     map[Kind]int // settled as proposed
 	// Left is how many differences people must look at, or nobody has acted on.
 	Left int
 }
@@ -186,6 +189,10 @@ func (r *run) absent() error {
 		}
 		for i := range page {
 			if r.seen[keyOf(page[i].Reference)] > 0 {
+				continue
+			}
+			if page[i].explained(Absent) {
+				r.sum.Resolved = r.sum.Resolved.with(nil, &page[i])
 				continue
 			}
 			r.sum.Kinds[Absent] = r.sum.Kinds[Absent].with(nil, &page[i])

@@ -30,6 +30,10 @@ func (r *run) group(lines []*Line) error {
 			r.sum.Matches[l.Status] = r.sum.Matches[l.Status].with(l, d.Ours)
 			continue
 		}
+		if d.Ours != nil && d.Ours.explained(d.Kind) {
+			r.sum.Resolved = r.sum.Resolved.with(l, d.Ours)
+			continue
+		}
 		all = append(all, d)
 	}
 	failed := r.settle(all)
@@ -122,7 +126,7 @@ func (r *run) settle(all []*Difference) error {
 
 // settleOne acts on one. A refusal is noted in it.
 func (r *run) settleOne(d *Difference) error {
-	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answer(d), Actor)
+	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answer(d.Kind, d.Line.ID), Actor)
 	var refused *schema.Problem
 	if errors.As(err, &refused) && refused.Code.Status() < http.StatusInternalServerError {
 		d.Settled = &Settled{State: d.Ours.State, Alarm: d.Ours.Alarm, Refusal: refused.Message}
@@ -135,10 +139,11 @@ func (r *run) settleOne(d *Difference) error {
 	return nil
 }
 
-// answer is what the provider's word in a file would be, had it come by itself.
-func answer(d *Difference) recharge.Answer {
-	a := recharge.Answer{ProviderRef: d.Line.ID}
-	switch d.Kind {
+// answer is what the provider's word would be that a kind is of, had it come by
+// itself; id is his own for the transaction, "" when it is not known.
+func answer(k Kind, id string) recharge.Answer {
+	a := recharge.Answer{ProviderRef: id}
+	switch k {
 	case SettleFailed:
 		a.Outcome, a.Code = recharge.Failed, schema.OperatorNetworkError
 	case Refund:

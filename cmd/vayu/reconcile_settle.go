@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/reconcile"
+)
+
+func newReconcileSettle() *cobra.Command {
+	var note string
+	said := map[recharge.Outcome]*bool{recharge.Succeeded: new(bool), recharge.Failed: new(bool), recharge.Reversed: new(bool)}
+	cmd := &cobra.Command{
+		Use:   "settle TXN --succeeded|--failed|--reversed --note TEXT",
+		Short: "Settle a recharge as its operator has said to a person",
+		Long: `Settle a recharge that is pending as its operator has said to a person, by telephone or in a
+letter; or take back one that was charged and that he has reversed. It is the step that a
+callback takes: with its postings, its event for the client and its row of the audit log. That
+is final. The note goes into the audit log too, which the account can read.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var words []recharge.Outcome
+			for outcome, is := range said {
+				if *is {
+					words = append(words, outcome)
+				}
+			}
+			if len(words) != 1 {
+				return errors.New("say --succeeded, --failed or --reversed")
+			}
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				by, err := settler(st)
+				if err != nil {
+					return err
+				}
+				r, err := reconcile.Tell(ctx, st.db, by, time.Now(), words[0], reconcile.Remark{ID: args[0], Note: note, By: commandActor})
+				if err == nil {
+					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s\n", r.ID, r.Amount.Rupees(), r.State)
+				}
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(said[recharge.Succeeded], "succeeded", false, "it was carried out: the account is charged")
+	f.BoolVar(said[recharge.Failed], "failed", false, "it was not carried out: the amount goes back to the account")
+	f.BoolVar(said[recharge.Reversed], "reversed", false, "it was carried out and taken back: the amount goes back to the account")
+	noteFlag(cmd, &note)
+	return cmd
+}
+
+func newReconcileResolve() *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use:   "resolve TXN --note TEXT",
+		Short: "Take a recharge with an alarm off the list, saying what came of it",
+		Long: `Take a recharge whose operator has contradicted himself off the list, saying what came of it.
+No money moves. The note goes into the audit log, which the account can read. A recharge that
+is pending leaves the list when it is settled.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				r, err := reconcile.Resolve(ctx, st.db, time.Now(), reconcile.Remark{ID: args[0], Note: note, By: commandActor})
+				if err == nil {
+					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; %s resolved\n", r.ID, r.Amount.Rupees(), r.State, r.Alarm)
+				}
+				return err
+			})
+		},
+	}
+	noteFlag(cmd, &note)
+	return cmd
+}
+
+// noteFlag is the flag for who said what of a recharge, which is needed.
+func noteFlag(cmd *cobra.Command, note *string) {
+	cmd.Flags().StringVar(note, "note", "", "who said what, and when, for the audit log")
+	_ = cmd.MarkFlagRequired("note") // the flag is there
+}

@@ -1,0 +1,138 @@
+package reconcile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/pipeline/recharge"
+	"vayu/schema"
+)
+
+// Remark is what a person has found out about a recharge.
+type Remark struct {
+	ID   string // of the recharge
+	Note string // who said what; it stands in the audit log
+	By   string // who does it, for the audit log
+}
+
+const (
+	resolveRow = "UPDATE recharge SET resolved_at = $2 WHERE id = $1 AND alarm <> '' AND resolved_at IS NULL RETURNING " + columnNames
+	selectOne  = columnsOf + "WHERE id = $1"
+)
+
+// Resolve takes a recharge with an alarm off the list, with a row of the audit log.
+// It moves no money. It fails when there is no such recharge, or none of its alarms
+// is open. A note that cannot be is a *schema.Problem, as is an id of nothing.
+func Resolve(ctx context.Context, db *state.DB, now time.Time, what Remark) (Record, error) {
+	if err := what.check(); err != nil {
+		return Record{}, err
+	}
+	var r Record
+	err := db.Update(ctx, func(tx *state.Tx) (err error) {
+		r, err = scan(tx.QueryRow(resolveRow, what.ID, now.UnixMicro()))
+		if errors.Is(err, sql.ErrNoRows) {
+			return unresolvable(tx, what.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("resolving %s: %w", what.ID, err)
+		}
+		return what.audit(tx, now, &r, "recharge.resolved", map[string]any{"alarm": r.Alarm})
+	})
+	return r, err
+}
+
+// unresolvable says why nothing could be resolved.
+func unresolvable(q state.Querier, id string) error {
+	r, err := one(q, id)
+	switch {
+	case err != nil:
+		return err
+	case r.Alarm == "":
+		return fmt.Errorf("recharge %s has no alarm; it is %s", id, r.State)
+	}
+	return fmt.Errorf("recharge %s is resolved already, since %s", id, r.ResolvedAt.Format(time.RFC3339))
+}
+
+// Tell settles a recharge by what its operator has said to a person: one that is
+// pending by any word that is final, and a success by [recharge.Reversed]. The note
+// goes into the audit log before: after an interruption the same can be told again.
+// It fails when there is no such recharge, when the word is of no use to it as it
+// stands, and when it has gone another way meanwhile.
+func Tell(ctx context.Context, db *state.DB, by Settler, now time.Time, said recharge.Outcome, what Remark) (recharge.Record, error) {
+	if err := what.check(); err != nil {
+		return recharge.Record{}, err
+	}
+	var r Record
+	err := db.Update(ctx, func(tx *state.Tx) (err error) {
+		if r, err = one(tx, what.ID); err != nil {
+			return err
+		}
+		if err := tellable(&r, said); err != nil {
+			return err
+		}
+		return what.audit(tx, now, &r, "recharge.settle", map[string]any{"said": said.String()})
+	})
+	if err != nil {
+		return recharge.Record{}, err
+	}
+	kind := map[recharge.Outcome]Kind{recharge.Succeeded: SettleSuccess, recharge.Failed: SettleFailed, recharge.Reversed: SettleFailed}[said]
+	if r.State == schema.RechargeSuccess {
+		kind = Refund
+	}
+	out, err := by.Settle(ctx, r.Owner.World, r.Provider, r.Reference, answer(kind, ""), what.By)
+	if err == nil && !done(kind, &out) {
+		err = fmt.Errorf("it is %s: somebody else had news of it meanwhile", out.State)
+	}
+	if err != nil {
+		return recharge.Record{}, fmt.Errorf("settling %s: %w", r.ID, err)
+	}
+	return out, nil
+}
+
+// tellable says why a word is of no use to a recharge; nil when it is.
+func tellable(r *Record, said recharge.Outcome) error {
+	switch {
+	case said != recharge.Succeeded && said != recharge.Failed && said != recharge.Reversed:
+		return fmt.Errorf("%q is no outcome that is final", said)
+	case r.State == schema.RechargePending, r.State == schema.RechargeSuccess && said == recharge.Reversed:
+		return nil
+	case r.State == schema.RechargeSuccess:
+		return fmt.Errorf("recharge %s is success already, and a success can only be reversed", r.ID)
+	}
+	return fmt.Errorf("recharge %s is %s already, and that is final", r.ID, r.State)
+}
+
+// one reads a recharge; not_found when there is none.
+func one(q state.Querier, id string) (Record, error) {
+	missing := schema.Refuse(schema.NotFound, "id", "There is no such recharge.")
+	if !schema.IsID(id) {
+		return Record{}, missing
+	}
+	r, err := scan(q.QueryRow(selectOne, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Record{}, missing
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("reading recharge %s: %w", id, err)
+	}
+	return r, nil
+}
+
+func (w Remark) check() error {
+	if !schema.IsRef(w.Note) {
+		return schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
+	}
+	return nil
+}
+
+func (w Remark) audit(tx *state.Tx, now time.Time, r *Record, action string, detail map[string]any) error {
+	detail["note"] = w.Note
+	return account.Audit(tx, now, account.Entry{
+		Account: r.Owner.Account, World: r.Owner.World, Actor: w.By, Action: action, Subject: r.ID, Detail: detail,
+	})
+}

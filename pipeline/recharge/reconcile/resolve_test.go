@@ -1,0 +1,140 @@
+package reconcile_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/reconcile"
+	"vayu/schema"
+)
+
+// What a person has resolved is not told again, unless it is another thing.
+func TestWhatIsResolvedIsNotLeft(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newStore(t, db)
+		late := row{state: "failed", alarm: "late_success", resolved: noon}
+		wrong := row{alarm: "late_failure", resolved: noon}
+		var lines, want []string
+		resolved := 0
+		for _, c := range []struct {
+			ours      row
+			say, kind string // "" for nothing that is left
+			reference string // behind the id, where it is another than ours
+		}{
+			{ours: late, say: "S"}, {ours: late, say: "F"}, {ours: late, say: "P", kind: "open_there"},
+			{ours: wrong, say: "F"}, {ours: wrong, say: "R", kind: "refund"},
+			{ours: row{alarm: "late_failure", resolved: noon, state: "refunded", refunded: noon}, say: "S"},
+			{ours: row{alarm: "late_failure", resolved: noon, state: "refunded", refunded: noon.Add(1000)}, say: "S", kind: "refunded_here"},
+			{ours: row{alarm: "late_success", resolved: noon, attempt: "-2"}, say: "S", reference: "first"},
+			// The alarm may be of either order.
+			{ours: row{alarm: "late_success", resolved: noon, state: "failed", attempt: "-2"}, say: "S", kind: "suspended"},
+			{ours: row{alarm: "late_success", resolved: noon, state: "failed", attempt: "-2"}, say: "S", reference: "first", kind: "earlier"},
+		} {
+			reference := s.add(c.ours)[0]
+			if c.reference == "" {
+				reference += c.ours.attempt
+			}
+			lines = append(lines, line(reference, c.say))
+			if c.kind == "" {
+				resolved++
+				continue
+			}
+			want = append(want, fmt.Sprintf("%s at %d", c.kind, len(lines)+1))
+		}
+		s.add(row{alarm: "late_failure", resolved: noon, at: noon}) // and not in the file
+		c := agg(s)
+		c.From, c.To = day, day.Add(24*time.Hour)
+		all, sum := compare(t, c, file(lines...))
+		var got []string
+		for _, one := range all {
+			kind, _, _ := strings.Cut(one, ",")
+			got = append(got, kind)
+		}
+		// Those of the two second orders that the file says nothing of.
+		got = slices.DeleteFunc(got, func(kind string) bool { return kind == "absent at 0" })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("differences (-want +got):\n%s", diff)
+		}
+		if sum.Resolved.Count != resolved+1 || sum.Resolved.Ours != schema.Paise(resolved+1)*199_00 {
+			t.Errorf("got %+v, want %d that are resolved", sum.Resolved, resolved+1)
+		}
+	})
+}
+
+// Whatever happens between the word of a person and its place in the store is said,
+// and no word is taken that is of no use.
+func TestWhatIsToldMayBeInVain(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newStore(t, db)
+		ids := s.add(row{state: "pending"}, row{}, row{state: "failed"}, row{state: "refunded", refunded: noon})
+		away := errors.New("the disk is full")
+		settler := &scripted{do: func(string, recharge.Answer) (recharge.Record, error) { return recharge.Record{}, away }}
+		tell := func(id string, said recharge.Outcome) error {
+			_, err := reconcile.Tell(t.Context(), db, settler, noon, said, reconcile.Remark{ID: id, Note: "x", By: "command"})
+			return err
+		}
+		if err := tell(ids[0], recharge.Failed); !errors.Is(err, away) {
+			t.Errorf("a store that fails: %v", err)
+		}
+		settler.do = func(string, recharge.Answer) (recharge.Record, error) {
+			return recharge.Record{State: schema.RechargeSuccess}, nil
+		}
+		if err := tell(ids[0], recharge.Failed); err == nil || !strings.Contains(err.Error(), "it is success: somebody else had news of it meanwhile") {
+			t.Errorf("a callback was faster: %v", err)
+		}
+		for _, c := range []struct {
+			id   string
+			said recharge.Outcome
+			want string
+		}{
+			{ids[0], recharge.Pending, "no outcome that is final"}, {ids[0], recharge.Unknown, "no outcome that is final"},
+			{ids[1], recharge.Succeeded, "can only be reversed"}, {ids[1], recharge.Failed, "can only be reversed"},
+			{ids[2], recharge.Succeeded, "is failed already"}, {ids[3], recharge.Reversed, "is refunded already"},
+		} {
+			if err := tell(c.id, c.said); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s of %s: got %v, want %s", c.said, c.id, err, c.want)
+			}
+		}
+		wantCalls := slices.Repeat([]string{"live agg " + ids[0] + " 2 operator_network_error   command"}, 2)
+		if diff := cmp.Diff(wantCalls, settler.calls); diff != "" {
+			t.Errorf("settled (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Of many who resolve an alarm one does.
+func TestAnAlarmIsResolvedOnce(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		id := newStore(t, db).add(row{alarm: "late_failure"})[0]
+		failed := make(chan error, 8)
+		for range cap(failed) {
+			go func() {
+				_, err := reconcile.Resolve(t.Context(), db, noon, reconcile.Remark{ID: id, Note: "x", By: "command"})
+				failed <- err
+			}()
+		}
+		done := 0
+		for range cap(failed) {
+			if err := <-failed; err == nil {
+				done++
+			} else if !strings.Contains(err.Error(), "is resolved already, since "+noon.Format(time.RFC3339)) {
+				t.Error(err)
+			}
+		}
+		if done != 1 {
+			t.Errorf("%d have resolved it", done)
+		}
+	})
+}
