@@ -102,14 +102,14 @@ func (s *Section) checkNames(c *call, names []string) {
 }
 
 // holds says whether a field stands in requests.
-func (c *call) holds(field string) bool {
+func (s *call) holds(field string) bool {
 	in := func(n named) bool { return n.value.has(field) }
-	return c.path.has(field) || slices.ContainsFunc(c.query, in) || slices.ContainsFunc(c.headers, in) || c.body != nil && c.body.has(field)
+	return s.path.has(field) || slices.ContainsFunc(s.query, in) || slices.ContainsFunc(s.headers, in) || s.body != nil && s.body.has(field)
 }
 
 // isNamed says whether a request with these fields says what it is about.
-func (c *call) isNamed(fields map[string]any) bool {
-	return c.names == nil || slices.ContainsFunc(c.names, func(name string) bool {
+func (s *call) isNamed(fields map[string]any) bool {
+	return s.names == nil || slices.ContainsFunc(s.names, func(name string) bool {
 		text, err := textOf(fields[name], "")
 		return err == nil && text != ""
 	})
