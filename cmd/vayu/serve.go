@@ -147,6 +147,7 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 		return err
 	}
 	s.server = api.NewServer(handler, s.log)
+	s.server.RegisterOnShutdown(s.money.recharges.EndWaits)
 	if !s.TLS.Enabled() {
 		return nil
 	}

@@ -17,35 +17,46 @@ import (
 
 // Do makes a recharge of a request and waits for its outcome, for so long: what it
 // returns may be pending. Then recharge.pending is told; with no wait at all that is
-// left to the call, which tells it when it ends without an outcome. Do waits no
-// longer when the next look at the recharge is later than that.
+// left to the call, which tells it when it ends without an outcome. Unless the request
+// is patient, Do waits no longer when the next look at the recharge is later than that.
 //
-// Replayed says that the ref_id was used before for the same thing; for another
-// thing the error is duplicate_ref_id. Other refusals after which nothing is recorded
-// are *schema.Problem too. A request that is an item of a batch is refused as
-// duplicate_ref_id in both cases, unless the item itself has made it.
+// Replayed says that the ref_id was used before for the same thing, and then only a
+// patient request waits; for another thing the error is duplicate_ref_id. Other
+// refusals after which nothing is recorded are *schema.Problem too. A request that is
+// an item of a batch is refused as duplicate_ref_id in both cases, unless the item
+// itself has made it.
 func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
 	if rec, found, err := s.before(ctx, &r); found || err != nil {
-		return rec, found, err
+		return s.replay(ctx, rec, wait, r.Patient), found, err
 	}
-	d, err := s.draft(ctx, &r)
-	if err != nil {
-		return Record{}, false, err
-	}
-	w := s.await(d.ID, wait)
-	defer s.forget(d.ID)
-	made, err := s.create(ctx, &r, d)
+	made, err := s.make(ctx, &r, wait)
 	if errors.Is(err, errTaken) { // somebody else was faster with the ref_id, or it was begun before
 		rec, found, err := s.before(ctx, &r)
 		if err == nil && !found {
 			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
 		}
-		return rec, found, err
+		return s.replay(ctx, rec, wait, r.Patient), found, err
 	}
+	return made, false, err
+}
+
+// make makes a recharge of a request whose ref_id is new, and waits for its outcome.
+func (s *Service) make(ctx context.Context, r *Request, wait time.Duration) (Record, error) {
+	d, err := s.draft(ctx, r)
+	if err != nil {
+		return Record{}, err
+	}
+	w := s.await(d.ID)
+	defer s.forget(d.ID, w)
+	made, err := s.create(ctx, r, d)
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
-		return made, false, err
+		return made, err
 	}
-	return s.watch(ctx, made, w, wait), false, nil
+	made = s.watch(ctx, made, w, wait, r.Patient)
+	if made.State == schema.RechargePending && !made.ToldPending {
+		made = s.tellPending(ctx, made)
+	}
+	return made, nil
 }
 
 // selectIDByRef is asked for every new recharge, and mostly in vain: reading it costs

@@ -6,6 +6,7 @@
 package recharge
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -53,9 +54,12 @@ type Service struct {
 	leases  atomic.Uint64
 
 	mu       sync.Mutex
-	waiting  map[string]*waiter // by id of the recharge
-	stopped  bool               // no call begins any more
-	attempts sync.WaitGroup     // slots that are taken
+	waiting  map[string][]*waiter // by id of the recharge
+	stopped  bool                 // no call begins any more
+	attempts sync.WaitGroup       // slots that are taken
+
+	waitsEnd context.Context // ends when nobody may wait any more
+	endWaits context.CancelFunc
 }
 
 // New returns a service in which nothing moves until Run. It fails when a metric is
@@ -68,7 +72,8 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, token: ulid.Make().String(), waiting: map[string]*waiter{}}
+	s := &Service{Config: c, token: ulid.Make().String(), waiting: map[string][]*waiter{}}
+	s.waitsEnd, s.endWaits = context.WithCancel(context.Background())
 	for i := range c.Connections {
 		l, err := newLine(c.Connections[i])
 		if err != nil {
@@ -98,6 +103,9 @@ type Request struct {
 	Asked  string // canonical name of the operator; empty for auto
 	Amount schema.Paise
 	By     Who
+	// Patient is that whoever asks waits as long as he says, also when the operator is
+	// not asked again before that: he may speak by himself.
+	Patient bool
 	// Item is what it is of a batch; nil for none.
 	Item *Place
 }

@@ -49,8 +49,10 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 			return Record{}, schema.Refuse(schema.InvalidRequest, "id", "The operator refuses to take this recharge back.")
 		}
 		return out.Record, nil
-	case <-ctx.Done():
-		return r, nil // it goes on without whoever has asked
+	case <-ctx.Done(): // it goes on without whoever has asked
+		return r, nil
+	case <-s.waitsEnd.Done():
+		return r, nil
 	}
 }
 

@@ -38,7 +38,9 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	r.Owner, r.By = c.Owner(), whoOf(c)
-	rec, replayed, err := s.Do(c.Context(), r, waitOf(c.Header["Prefer"]))
+	wait, wanted := waitOf(c.Header["Prefer"])
+	r.Patient = wanted
+	rec, replayed, err := s.Do(c.Context(), r, wait)
 	if err != nil {
 		return api.Response{}, err
 	}

@@ -111,6 +111,31 @@ func TestAPendingRechargeIsAccepted(t *testing.T) {
 	})
 }
 
+// Who wants to wait gets what a callback tells meanwhile, also when he asks again.
+func TestWhoPrefersToWaitDoes(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		body := strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1)
+		replies := make(chan accounttest.Reply)
+		ask := func() { replies <- d.live("POST", "/v1/recharge", body, "Prefer", "wait=30") }
+		go ask()
+		var id string
+		until(t, func() bool {
+			for _, r := range read[schema.List[schema.Recharge]](t, d.live("GET", "/v1/recharge", ""), 200).Data {
+				id = r.TransactionID
+			}
+			return id != ""
+		})
+		go ask()
+		d.call("courier", id, "done").Want(t, "the courier", 200)
+		for range 2 {
+			if got := (<-replies).Want(t, "a reply", 200); got.Said("transaction_id") != id || got.Said("status") != "success" {
+				t.Errorf("got %s", got.Text)
+			}
+		}
+	})
+}
+
 // What is refused for its form, or asks for what there is not, leaves nothing.
 func TestARefusedRechargeLeavesNothing(t *testing.T) {
 	t.Parallel()

@@ -16,8 +16,9 @@ const (
 
 // waitOf is how long the client wants to wait: the preference wait of its Prefer
 // header (RFC 7240, 4.3). What is not understood there is passed over, as section 2
-// asks for, and of several the first counts.
-func waitOf(headers []string) time.Duration {
+// asks for, and of several the first counts. Wanted is false when it wants nothing,
+// and the wait is the usual one.
+func waitOf(headers []string) (wait time.Duration, wanted bool) {
 	for _, header := range headers {
 		for preference := range preferences(header) {
 			preference, _, _ = strings.Cut(preference, ";") // its parameters mean nothing here
@@ -28,7 +29,7 @@ func waitOf(headers []string) time.Duration {
 			return seconds(strings.Trim(value, blanks))
 		}
 	}
-	return defaultWait
+	return defaultWait, false
 }
 
 // blanks are the optional white space of HTTP (RFC 9110, 5.6.3).
@@ -56,19 +57,19 @@ func preferences(header string) func(yield func(string) bool) {
 }
 
 // seconds reads a number of seconds, in quotes or without (RFC 7240, 2: both are
-// the same); the usual wait when it is none.
-func seconds(text string) time.Duration {
+// the same); the usual wait, and false, when it is none.
+func seconds(text string) (time.Duration, bool) {
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		if text, ok = strings.CutSuffix(quoted, `"`); !ok {
-			return defaultWait
+			return defaultWait, false
 		}
 	}
 	if text == "" || strings.Trim(text, "0123456789") != "" {
-		return defaultWait
+		return defaultWait, false
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil { // it has only digits: it is too large
-		return longestWait
+		return longestWait, true
 	}
-	return min(time.Duration(n)*time.Second, longestWait)
+	return min(time.Duration(n)*time.Second, longestWait), true
 }

@@ -2,79 +2,123 @@ package recharge
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"vayu/internal/state"
 	"vayu/schema"
 )
 
-// waiter is who waits for the outcome of a recharge in this process.
+// waiter is who waits for the outcome of a recharge in this process. Several may wait
+// for one.
 type waiter struct {
 	said chan settled // holds the newest
 }
 
-// await begins to wait for a recharge that is about to be stored; nil when there is
-// nothing to wait for.
-func (s *Service) await(id string, wait time.Duration) *waiter {
-	if wait <= 0 {
-		return nil
-	}
+// await begins to wait for a recharge.
+func (s *Service) await(id string) *waiter {
 	w := &waiter{make(chan settled, 1)}
 	s.mu.Lock()
-	s.waiting[id] = w
+	s.waiting[id] = append(s.waiting[id], w)
 	s.mu.Unlock()
 	return w
 }
 
 // forget ends a wait.
-func (s *Service) forget(id string) {
+func (s *Service) forget(id string, w *waiter) {
 	s.mu.Lock()
-	delete(s.waiting, id)
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	left := slices.DeleteFunc(s.waiting[id], func(other *waiter) bool { return other == w })
+	if len(left) == 0 {
+		delete(s.waiting, id)
+		return
+	}
+	s.waiting[id] = left
 }
 
-// tell has whoever waits look at what a recharge has become.
+// EndWaits has whoever waits for an outcome go without it, now and from here on: a
+// server that stops has no time for clients who would wait for half a minute. It may
+// be called more than once.
+func (s *Service) EndWaits() { s.endWaits() }
+
+// tell has everybody who waits look at what a recharge has become.
 func (s *Service) tell(out *settled) {
 	if out.verdict == rest {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.waiting[out.ID]
-	if w == nil {
-		return
+	for _, w := range s.waiting[out.ID] {
+		select {
+		case <-w.said: // there is something newer
+		default:
+		}
+		w.said <- *out
 	}
-	select {
-	case <-w.said: // there is something newer
-	default:
-	}
-	w.said <- *out
 }
 
-// watch waits for the outcome of a recharge, and tells that it is pending when that
-// does not come in time.
-func (s *Service) watch(ctx context.Context, r Record, w *waiter, wait time.Duration) Record {
+// rereadEvery is how often a patient wait looks at the row: another instance may have
+// been told the outcome.
+const rereadEvery = time.Second
+
+// watch waits for the outcome of a recharge that is pending, and returns how it stands
+// when there is one, or the wait is over. A patient wait lasts as long as it says; any
+// other ends when nobody looks at the recharge before its end.
+func (s *Service) watch(ctx context.Context, r Record, w *waiter, wait time.Duration, patient bool) Record {
 	began := time.Now()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	for {
+	var reread <-chan time.Time
+	if patient {
+		ticker := time.NewTicker(rereadEvery)
+		defer ticker.Stop()
+		reread = ticker.C
+	}
+	for r.State == schema.RechargePending {
 		select {
 		case out := <-w.said:
 			r = out.Record
-			if r.State != schema.RechargePending {
+			if !patient && out.verdict == again && out.due.Sub(s.Now()) > wait-time.Since(began) {
 				return r
 			}
-			if out.verdict != again || out.due.Sub(s.Now()) <= wait-time.Since(began) {
-				continue // somebody looks at it before that
-			}
-			if r.ToldPending {
-				return r
-			}
+		case <-reread:
+			r = s.reread(ctx, r)
 		case <-timer.C:
+			return r
 		case <-ctx.Done():
+			return r
+		case <-s.waitsEnd.Done():
+			return r
 		}
-		return s.tellPending(ctx, r)
 	}
+	return r
+}
+
+// reread is how a recharge stands that was pending: most are, and then only its state
+// is read.
+func (s *Service) reread(ctx context.Context, r Record) Record {
+	view := s.DB.View(ctx)
+	var now schema.RechargeState
+	err := view.QueryRow("SELECT state FROM recharge WHERE id = $1", r.ID).Scan(&now)
+	if err == nil && now != schema.RechargePending {
+		var found Record
+		if found, _, err = one(view, selectByID, r.ID); err == nil {
+			r = found
+		}
+	}
+	s.metrics.rereads.Tell(ctx, err)
+	return r
+}
+
+// replay waits for the outcome of a recharge that was made before, when whoever asks
+// for it again wants to wait. It leaves the recharge as it is.
+func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, patient bool) Record {
+	if r.State != schema.RechargePending || !patient || wait <= 0 {
+		return r
+	}
+	w := s.await(r.ID)
+	defer s.forget(r.ID, w)
+	return s.watch(ctx, s.reread(ctx, r), w, wait, true) // it may have ended before anybody waited
 }
 
 // tellPending tells once that a recharge is pending, unless it is not any more, and
