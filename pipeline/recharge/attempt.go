@@ -23,11 +23,14 @@ const settleMost = margin - 5*time.Second
 type job struct {
 	*line
 
-	rec    Record
-	call   call
-	resent bool // the order was sent before under its reference
-	lease  lease
-	done   chan<- settled // gets what came of it; nil for nobody
+	rec  Record
+	call call
+
+	resent  bool // of submit and reverse: it may have been said before under the reference
+	refused bool // of enquire: a refund was refused just now
+
+	lease lease
+	done  chan<- settled // gets what came of it; nil for nobody
 }
 
 // newLease is a lease for one call, with a token that no other has.
@@ -55,7 +58,7 @@ func (s *Service) carry(j job) {
 // advance makes one call and records what came of it. It is true when the job goes
 // on with another.
 func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool) {
-	if j.call == submit && !s.Now().Before(j.lease.until.Add(-j.Timeout)) {
+	if j.call != enquire && !s.Now().Before(j.lease.until.Add(-j.Timeout)) {
 		// The call could end after the lease: whoever has the next one asks first.
 		s.metrics.overdue.Inc()
 		return settled{Record: j.rec}, false
@@ -77,6 +80,12 @@ func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool)
 	switch {
 	case out.verdict == resend:
 		j.call, j.resent, j.lease.until = submit, true, out.due
+		return out, true
+	case out.verdict == doubt:
+		j.call, j.refused, j.lease.until = enquire, true, out.due
+		return out, true
+	case out.verdict == retell:
+		j.call, j.resent, j.lease.until = reverse, true, out.due
 		return out, true
 	case out.verdict == redirect && w.onto.lease.token != "":
 		j.line, j.call, j.resent, j.lease = w.onto.line, submit, false, w.onto.lease
@@ -107,7 +116,7 @@ var errOutcome = errors.New("the provider's answer is none that there is")
 
 // ask makes the call of a job.
 func (s *Service) ask(ctx context.Context, j *job) word {
-	w := word{call: j.call, resent: j.resent, reference: j.rec.Reference, asked: s.Now(), by: actor}
+	w := word{call: j.call, resent: j.resent, refused: j.refused, reference: j.rec.Reference, asked: s.Now(), by: actor}
 	limit, done := context.WithTimeout(ctx, j.Timeout)
 	defer done()
 	if j.call == submit {
@@ -163,14 +172,12 @@ func orderOf(r *Record) Order {
 }
 
 // nextCall is what a recharge that is due needs. First says that it was not sent
-// before the lease under which it is now.
+// before the lease under which it is now. Of everything else it is asked how it
+// stands: an order may have arrived whose answer has not, and so may a wish to have it
+// taken back.
 func nextCall(r *Record, first bool) call {
-	switch {
-	case r.State == schema.RechargePending && first:
+	if r.State == schema.RechargePending && first {
 		return submit
-	case r.State == schema.RechargeSuccess && r.RefundID != "":
-		return reverse
-	default:
-		return enquire
 	}
+	return enquire
 }

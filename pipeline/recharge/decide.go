@@ -34,7 +34,8 @@ type word struct {
 
 	err       error // of the call: then there is no answer
 	call      call
-	resent    bool      // of submit: the order was sent before under this reference
+	resent    bool      // of submit and reverse: it may have been said before under this reference
+	refused   bool      // of enquire: it follows a refund that was refused, which may be one that was granted before
 	reference string    // of the order that it is about
 	asked     time.Time // when the call began
 	by        string    // who says so, for the audit log
@@ -61,6 +62,8 @@ const (
 	resend                     // pending: sent again under the same reference
 	refund                     // success -> refunded
 	refuse                     // success: the refund that was asked for is not to be had
+	doubt                      // success: the refund is refused, and it is asked whether it was granted before
+	retell                     // success: the refund is asked for once more
 	lateSuccess                // alarm: it has failed, and was carried out
 	lateFailure                // alarm: it was charged, and not carried out
 )
@@ -92,7 +95,9 @@ func decide(r *Record, w *word, resendAfter time.Duration) verdict {
 	case w.err != nil:
 		return afterError(r, w)
 	case w.call == reverse && r.State == schema.RechargeSuccess:
-		return afterReverse(w.Outcome)
+		return afterReverse(w)
+	case w.call == enquire && r.State == schema.RechargeSuccess && r.RefundID != "":
+		return afterDoubt(w)
 	}
 	v := verdicts[r.State][w.Outcome]
 	switch {
@@ -122,15 +127,33 @@ func afterError(r *Record, w *word) verdict {
 // notAsked reports whether a call was put off, and not made.
 func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }
 
-// afterReverse decides about a refund that was asked for.
-func afterReverse(o Outcome) verdict {
-	switch o {
-	case Reversed:
+// afterReverse decides about a refund that was asked for. Who refuses one may have
+// granted it before, by an answer that was lost.
+func afterReverse(w *word) verdict {
+	switch {
+	case w.Outcome == Reversed:
 		return refund
-	case Failed, NotSubscriber:
+	case w.Outcome != Failed && w.Outcome != NotSubscriber:
+		return again
+	case w.resent:
+		return doubt
+	default:
+		return refuse
+	}
+}
+
+// afterDoubt decides about a refund that is wanted, once it was asked whether the
+// recharge stands: only of one that does a refusal is believed, or a refund asked for.
+func afterDoubt(w *word) verdict {
+	switch {
+	case w.Outcome == Pending || w.Outcome == Unknown:
+		return again
+	case w.Outcome != Succeeded:
+		return verdicts[schema.RechargeSuccess][w.Outcome]
+	case w.refused:
 		return refuse
 	default:
-		return again
+		return retell
 	}
 }
 

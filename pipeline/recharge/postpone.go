@@ -82,6 +82,24 @@ func (st *settling) renew() error {
 	return err
 }
 
+// extend begins a lease anew, for another call about a refund that is wanted. Who has
+// lost his does not.
+func (st *settling) extend() error {
+	r, next := &st.out.Record, st.out.verdict
+	st.out.verdict = rest
+	l := st.lineOf(r.Owner.World, r.Provider)
+	if l == nil {
+		return nil
+	}
+	until := st.now.Add(l.Timeout + margin)
+	n, err := st.tx.Exec("UPDATE recharge SET due_at = $4 WHERE id = $1 AND token = $2 AND state = 'success' AND refund_id = $3",
+		r.ID, st.lease.token, r.RefundID, until.UnixMicro())
+	if err == nil && n == 1 {
+		st.out.due, st.out.verdict = until, next
+	}
+	return err
+}
+
 const redirectRow = `UPDATE recharge SET operator = $3, circle = $4, detection = 'lookup', provider = $5, reference = $6, provider_ref = '',
 		sent = $7, sent_at = $8, due_at = $9, token = $10, tries = 0
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
@@ -108,8 +126,12 @@ func (st *settling) redirect() (bool, error) {
 }
 
 // leave gives a lease up. A provider that wants to be asked again is, also when the
-// lease was over because it has spoken by itself meanwhile.
+// lease was over because it has spoken by itself meanwhile. A refund that is wanted
+// stays so.
 func (st *settling) leave() error {
+	if r := &st.out.Record; st.lease.token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
+		return st.postpone()
+	}
 	token, due := st.lease.token, st.word.after(st.now)
 	if token == "" {
 		if due.IsZero() {

@@ -2,6 +2,7 @@ package recharge
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +41,8 @@ func TestARefundIsAskedFor(t *testing.T) {
 	})
 }
 
-// A refund without an answer is asked for again, until there is one.
+// A refund without an answer is asked for again, until there is one: each time after
+// it was asked whether the recharge stands.
 func TestARefundThatIsWantedIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(Order) (Answer, error){
@@ -62,7 +64,7 @@ func TestARefundThatIsWantedIsAskedForAgain(t *testing.T) {
 				s.turn(firstPause)
 				s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Reversed}) })
 				s.turn(2 * firstPause)
-				if diff := cmp.Diff([]string{"reverse Airtel", "reverse Airtel"}, s.puppet.calls()); diff != "" {
+				if diff := cmp.Diff([]string{"enquire Airtel", "reverse Airtel", "enquire Airtel", "reverse Airtel"}, s.puppet.calls()); diff != "" {
 					t.Error(diff)
 				}
 				if got := s.see(r.ID); got.State != schema.RechargeRefunded {
@@ -99,6 +101,79 @@ func TestARefundThatIsRefusedIsAsIfNobodyHadAsked(t *testing.T) {
 			t.Errorf("the audit log ends with %q", got[len(got)-1])
 		}
 		s.balance(900_00, 0)
+	})
+}
+
+// A refund whose answer was lost may have been granted: that the provider refuses to
+// do it again is no word on that.
+func TestARefundWhoseAnswerWasLostIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stands []Answer // what it says of the recharge, one enquiry after the other
+		want   schema.RechargeState
+		heard  []string
+	}{
+		"granted":               {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
+		"granted at last":       {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
+		"refused":               {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
+		"nobody knows":          {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"not known afterwards":  {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
+		"said to be failed":     {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"it does not look well": {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				r := s.reach(schema.RechargeSuccess)
+				s.puppet.set(func() { s.puppet.reverse = fails(errLost) })
+				if got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || got.RefundID == "" {
+					t.Fatalf("got %+v, %v", got, err)
+				}
+				said := c.stands
+				s.puppet.set(func() {
+					s.puppet.reverse = says(Answer{Outcome: Failed}) // there is nothing left to take back
+					s.puppet.enquire = func(Order) (Answer, error) {
+						a := said[0]
+						said = said[1:]
+						return a, nil
+					}
+				})
+				s.puppet.calls()
+				for len(said) > 0 {
+					if got := s.see(r.ID); got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) <= 0 {
+						t.Fatalf("it is %s with the refund %q, due in %s", got.State, got.RefundID, s.dueIn(r.ID))
+					}
+					s.turn(longestPause)
+				}
+				if got := s.see(r.ID); got.State != c.want || (got.RefundID == "") != (c.want == schema.RechargeSuccess) {
+					t.Errorf("it is %s with the refund %q", got.State, got.RefundID)
+				}
+				if diff := cmp.Diff(strings.Join(c.heard, " Airtel ")+" Airtel", strings.Join(s.puppet.calls(), " ")); diff != "" {
+					t.Error(diff)
+				}
+				s.puppet.set(func() { s.puppet.enquire = nil })
+				s.turn(0) // when it is refused, it is asked whether there is something to look for
+			})
+		})
+	}
+}
+
+// That a refund is refused counts for whoever has the lease: somebody else may have
+// been granted it since.
+func TestARefusalWithoutALeaseIsNone(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.reach(schema.RechargeSuccess)
+		s.puppet.set(func() { s.puppet.reverse = fails(errLost) })
+		r, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := word{Answer: Answer{Outcome: Failed}, call: reverse, reference: r.Reference, asked: s.Now(), by: actor}
+		out, err := s.settle(t.Context(), &r, &w, lease{token: "of somebody else", until: noon.Add(time.Hour)})
+		if got := s.see(r.ID); err != nil || out.verdict != rest || got.RefundID != r.RefundID || s.dueIn(r.ID) != firstPause {
+			t.Errorf("got %+v, %v; it is %+v, due in %s", out, err, got, s.dueIn(r.ID))
+		}
 	})
 }
 
@@ -179,8 +254,10 @@ func TestARefundIsAskedForAtOnce(t *testing.T) {
 		}
 		all.Wait()
 		s.attempts.Wait()
+		s.puppet.set(func() { s.puppet.enquire = nil })
 		s.turn(0) // who was first may have found all slots with those who were not
-		if diff := cmp.Diff([]string{"reverse Airtel"}, s.puppet.calls()); diff != "" {
+		heard := slices.DeleteFunc(s.puppet.calls(), func(call string) bool { return call == "enquire Airtel" })
+		if diff := cmp.Diff([]string{"reverse Airtel"}, heard); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff([]string{"recharge.completed", "recharge.refunded"}, s.events()); diff != "" {

@@ -126,6 +126,8 @@ func (st *settling) do() (bool, error) {
 		return true, st.postpone()
 	case resend:
 		return true, st.renew()
+	case doubt, retell:
+		return true, st.extend()
 	case redirect:
 		return st.redirect()
 	case refund:
@@ -139,15 +141,24 @@ func (st *settling) do() (bool, error) {
 	}
 }
 
-const finishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9
+// A provider's word is true whoever hears it. That an order was not sent is true only
+// while nobody else can have sent it since.
+const (
+	finishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
+	finishOwnRow = finishRow + " AND token = $10"
+)
 
 // finish brings a recharge from pending to success or failed.
 func (st *settling) finish(to schema.RechargeState, code schema.Code, text string) (bool, error) {
 	r, due := &st.out.Record, st.word.after(st.now)
 	was := *r
 	st.learn()
-	n, err := st.tx.Exec(finishRow, r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, micros(due), st.now.UnixMicro())
+	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, micros(due), st.now.UnixMicro()}
+	if st.word.err != nil {
+		query, args = finishOwnRow, append(args, st.lease.token)
+	}
+	n, err := st.tx.Exec(query, args...)
 	if err != nil || n == 0 {
 		*r = was
 		return false, err
@@ -240,11 +251,12 @@ func (st *settling) refund() (bool, error) {
 }
 
 // refuse notes that a refund which was asked for is not to be had. It is due at once:
-// when to look again may have been forgotten for the sake of the refund.
+// when to look again may have been forgotten for the sake of the refund. Who has lost
+// his lease does not: whoever has it may have been granted the refund.
 func (st *settling) refuse() (bool, error) {
 	r := &st.out.Record
 	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0
-		WHERE id = $1 AND state = 'success' AND refund_id = $2`, r.ID, r.RefundID, st.now.UnixMicro())
+		WHERE id = $1 AND state = 'success' AND refund_id = $2 AND token = $4`, r.ID, r.RefundID, st.now.UnixMicro(), st.lease.token)
 	if err != nil || n == 0 {
 		return false, err
 	}

@@ -183,6 +183,38 @@ func TestOnlyWhatIsFinalCountsWithoutALease(t *testing.T) {
 	})
 }
 
+// That an order was not sent is true for whoever has the lease: when it is over,
+// somebody else may have sent the order.
+func TestWhatWasNotSentFailsWithItsLeaseOnly(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		called, goOn := make(chan struct{}), make(chan struct{})
+		s.puppet.set(func() {
+			s.puppet.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, ErrNotSent }
+			s.puppet.enquire = says(Answer{Outcome: Unknown})
+		})
+		made, _, err := s.Do(t.Context(), s.request(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-called
+		frozen := s.Service
+		s.open(s.DB)
+		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+		s.puppet.calls()
+		s.turn(2 * time.Minute)
+		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.puppet.calls()); diff != "" {
+			t.Error(diff)
+		}
+		close(goOn)
+		frozen.attempts.Wait()
+		if got := s.see(made.ID); got.State != schema.RechargePending {
+			t.Errorf("it is %s while the operator has it", got.State)
+		}
+		s.balance(900_00, 100_00)
+	})
+}
+
 func TestNobodyHasTheReference(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {
