@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -34,13 +35,30 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
 	why, refused := errors.AsType[*schema.Problem](err)
-	if !refused || why.Code.Status() == http.StatusServiceUnavailable { // what is away will be back, and the record comes again
+	if !refused {
 		return err
+	}
+	if why != errUnserved && why.Code.Status() == http.StatusServiceUnavailable { // what is away will be back, and the record comes again
+		old, failed := s.waitedLong(ctx, item.Batch)
+		if !old {
+			return errors.Join(err, failed)
+		}
 	}
 	return s.DB.Update(ctx, func(tx *state.Tx) error {
 		_, err := batch.Refuse(tx, s.Now(), item, why)
 		return err
 	})
+}
+
+// awayMost is how long the records of a batch come again whose operator is away: who
+// wants a recharge today does not want it next week.
+const awayMost = 24 * time.Hour
+
+// waitedLong reports whether a batch was made longer ago than that.
+func (s *Service) waitedLong(ctx context.Context, id string) (bool, error) {
+	var made int64
+	err := s.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
+	return err == nil && s.Now().Sub(time.UnixMicro(made)) > awayMost, err
 }
 
 // recordOf is requestOf for what may be any JSON value.

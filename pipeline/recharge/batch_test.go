@@ -133,6 +133,7 @@ func TestARecordWaitsForWhatIsAway(t *testing.T) {
 	t.Parallel()
 	eachDesk(t, func(t *testing.T, d *desk) {
 		d.open(schema.Live, 1)
+		run(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().UnixMicro())
 		kind := d.BatchKind()
 		item := d.item(schema.Live, 0, strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1))
 		d.courier.closed.Store(true)
@@ -157,6 +158,47 @@ func TestARecordWaitsForWhatIsAway(t *testing.T) {
 		}
 	})
 }
+
+// A record for an operator whom nobody serves, or who has been away for a day, is
+// refused: its batch ends.
+func TestARecordDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.open(schema.Live, 3)
+		made := func(ago time.Duration) {
+			run(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().Add(-ago).UnixMicro())
+		}
+		kind := d.BatchKind()
+		record := func(i int, operator string) batch.Item {
+			return d.item(schema.Live, i, strings.Replace(orderFor("9876543210", fmt.Sprint("r", i), "20"), "auto", operator, 1))
+		}
+		made(0)
+		if err := kind.Do(t.Context(), record(0, "BSNL")); err != nil {
+			t.Error(err)
+		}
+		d.courier.closed.Store(true)
+		made(awayMost - time.Minute)
+		if err := kind.Do(t.Context(), record(1, "Airtel")); err == nil {
+			t.Error("what is away for less than a day is not waited for")
+		}
+		made(awayMost + time.Minute)
+		if err := kind.Do(t.Context(), record(2, "Airtel")); err != nil {
+			t.Error(err)
+		}
+		want := map[int]string{0: "failed operator_unavailable operator", 2: "failed operator_unavailable "}
+		if diff := cmp.Diff(want, d.became()); diff != "" {
+			t.Errorf("the records became (-want +got):\n%s", diff)
+		}
+		reply := d.live("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "single", "20"), "auto", "BSNL", 1))
+		reply.WantError(t, "nobody serves it", 503, schema.OperatorUnavailable, "operator")
+		if reply.At("error.retryable") == true {
+			t.Errorf("got %s", reply.Text)
+		}
+	})
+}
+
+// awayMost is how long what is away is waited for.
+const awayMost = 24 * time.Hour
 
 // All but the bad record go through, worked on by the real thing.
 func TestABatchIsWorkedOn(t *testing.T) {

@@ -115,7 +115,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	now := whole(s.Now()) // after a lookup that may have taken seconds
 	d.ID, d.CreatedAt = newID(now), now
 	if d.line == nil {
-		d.failed(schema.InvalidNumber)
+		d.failed(schema.InvalidNumber, notNumbers[d.Type]+" "+nothingCharged)
 		return d, nil
 	}
 	d.Provider, d.Reference = d.line.Name, d.ID
@@ -133,7 +133,7 @@ func (s *Service) place(ctx context.Context, d *draft) error {
 			_, d.Circle, _ = numbering.Series(d.Number)
 		}
 	case d.Type != schema.Prepaid:
-		return errNotDetected
+		return errAuto
 	default:
 		sub, source, ok := s.detect(ctx, d.Owner.World, d.Number)
 		if !ok {
@@ -142,7 +142,10 @@ func (s *Service) place(ctx context.Context, d *draft) error {
 		d.Operator, d.Circle, d.Detection = sub.Operator, sub.Circle, source
 	}
 	l, available := s.route(d.Owner.World, d.Operator)
-	if !available {
+	switch {
+	case l == nil:
+		return errUnserved
+	case !available:
 		return errUnavailable
 	}
 	d.line = l
@@ -151,12 +154,16 @@ func (s *Service) place(ctx context.Context, d *draft) error {
 
 var (
 	errNotDetected = schema.Refuse(schema.OperatorNotDetected, "operator", "The operator of this number could not be found out. Please name it.")
+	// errUnserved is final until somebody connects a provider that serves the operator.
+	errUnserved = &schema.Problem{
+		Code: schema.OperatorUnavailable, Field: "operator", Message: "Recharges of this operator are not taken here. Nothing was recorded.",
+	}
 	errUnavailable = schema.Refuse(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
 )
 
 // failed makes a recharge one that has failed before anybody was asked.
-func (d *draft) failed(code schema.Code) {
-	d.State, d.ErrorCode, d.ErrorMessage, d.FinishedAt = schema.RechargeFailed, code, failureText(code), d.CreatedAt
+func (d *draft) failed(code schema.Code, text string) {
+	d.State, d.ErrorCode, d.ErrorMessage, d.FinishedAt = schema.RechargeFailed, code, text, d.CreatedAt
 	d.Provider, d.Reference, d.Sent, d.SentAt = "", "", false, time.Time{}
 }
 
@@ -214,7 +221,7 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 			return err
 		}
 		if !enough {
-			d.failed(schema.InsufficientBalance)
+			d.failed(schema.InsufficientBalance, failureText(schema.InsufficientBalance))
 		}
 	}
 	due := time.Time{}

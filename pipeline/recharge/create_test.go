@@ -188,7 +188,7 @@ func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
 		}
 		refuse("nobody's number", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Number = "", "6010000000" })
 		refuse("DTH", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Type, q.Number = "", schema.DTH, "1234567890" })
-		refuse("another world", schema.OperatorUnavailable, "", func(q *Request) { q.Owner.World = schema.Sandbox })
+		refuse("another world", schema.OperatorUnavailable, "operator", func(q *Request) { q.Owner.World = schema.Sandbox })
 		s.puppet.set(func() { s.puppet.away = true })
 		refuse("away", schema.OperatorUnavailable, "", func(*Request) {})
 		ended, end := context.WithCancel(t.Context())
