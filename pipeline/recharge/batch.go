@@ -38,7 +38,8 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	if !refused {
 		return err
 	}
-	if why != errUnserved && why.Code.Status() == http.StatusServiceUnavailable { // what is away will be back, and the record comes again
+	// What is away will be back, and the record comes again; whom nobody serves will not.
+	if why.Field != fieldOperator && why.Code.Status() == http.StatusServiceUnavailable {
 		old, failed := s.waitedLong(ctx, item.Batch)
 		if !old {
 			return errors.Join(err, failed)

@@ -201,7 +201,10 @@ func unknownOperator(t schema.RechargeType) string {
 			names = append(names, o.Name)
 		}
 	}
-	return fmt.Sprintf("There is no such operator of the type %s; there are %s, and auto.", t, strings.Join(names, ", "))
+	if t == schema.Prepaid {
+		names = append(names, "and "+auto)
+	}
+	return fmt.Sprintf("There is no such operator of the type %s; there are %s.", t, strings.Join(names, ", "))
 }
 
 // amount reads how much it is, to the paisa, from the digits as they came.

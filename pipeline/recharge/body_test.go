@@ -126,6 +126,10 @@ func TestEveryFaultOfABodyIsNamed(t *testing.T) {
 			t.Errorf("%s = %.80s: got %s of %q: %s, want %s: %s", c.field, c.value, code, field, message, c.code, c.says)
 		}
 	}
+	dth := bodyWith("type", `"dth"`, "subscriber_id", `"1023456789"`, "mobile", "", "operator", `"nobody"`)
+	if code, _, message := faultOf(t, dth); code != schema.UnknownOperator || strings.Contains(message, auto) || !strings.Contains(message, "Tata Play") {
+		t.Errorf("%s: got %s: %s", dth, code, message)
+	}
 	// What is no number fails as a recharge; it is no fault of the body.
 	for _, mobile := range []string{devanagari, `"９８７６５４３２１０"`, `"12345"`, `"📱"`, `"  "`, quoted(64, "9"), `"+1 202 555 0100"`, "\"\u202e0123456789\""} {
 		r, err := requestOf([]byte(bodyWith("mobile", mobile)))

@@ -144,7 +144,7 @@ func (s *Service) place(ctx context.Context, d *draft) error {
 	l, available := s.route(d.Owner.World, d.Operator)
 	switch {
 	case l == nil:
-		return errUnserved
+		return unserved(d.Operator)
 	case !available:
 		return errUnavailable
 	}
@@ -152,12 +152,20 @@ func (s *Service) place(ctx context.Context, d *draft) error {
 	return nil
 }
 
-var (
-	errNotDetected = schema.Refuse(schema.OperatorNotDetected, "operator", "The operator of this number could not be found out. Please name it.")
-	// errUnserved is final until somebody connects a provider that serves the operator.
-	errUnserved = &schema.Problem{
-		Code: schema.OperatorUnavailable, Field: "operator", Message: "Recharges of this operator are not taken here. Nothing was recorded.",
+// fieldOperator is the field of refusals that another operator would not have met.
+const fieldOperator = "operator"
+
+// unserved is the refusal of an operator whom no connection serves. It is final until
+// somebody connects a provider that does.
+func unserved(operator string) *schema.Problem {
+	return &schema.Problem{
+		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "Nobody carries out recharges of " + operator + " here. Nothing was recorded.",
 	}
+}
+
+var (
+	errNotDetected = schema.Refuse(schema.OperatorNotDetected, fieldOperator, "The operator of this number could not be found out. Please name it.")
+	errAuto        = schema.Refuse(schema.OperatorNotDetected, fieldOperator, "auto is for prepaid numbers: name the operator.")
 	errUnavailable = schema.Refuse(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
 )
 

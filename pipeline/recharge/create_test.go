@@ -177,20 +177,20 @@ func TestWhatFailsAtOnceIsRecorded(t *testing.T) {
 func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {
-		refuse := func(name string, code schema.Code, field string, change func(*Request)) {
+		refuse := func(says string, code schema.Code, field string, change func(*Request)) {
 			t.Helper()
 			q := s.request()
 			change(&q)
 			_, _, err := s.Do(t.Context(), q, time.Minute)
-			if p := refusedAs(t, err, code, field); p.Message == "" {
-				t.Errorf("%s: there is no message", name)
+			if p := refusedAs(t, err, code, field); !strings.Contains(p.Message, says) {
+				t.Errorf("%q does not say %q", p.Message, says)
 			}
 		}
-		refuse("nobody's number", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Number = "", "6010000000" })
-		refuse("DTH", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Type, q.Number = "", schema.DTH, "1234567890" })
-		refuse("another world", schema.OperatorUnavailable, "operator", func(q *Request) { q.Owner.World = schema.Sandbox })
+		refuse("could not be found out", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Number = "", "6010000000" })
+		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Type, q.Number = "", schema.DTH, "1234567890" })
+		refuse("Nobody carries out recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *Request) { q.Owner.World = schema.Sandbox })
 		s.puppet.set(func() { s.puppet.away = true })
-		refuse("away", schema.OperatorUnavailable, "", func(*Request) {})
+		refuse("at the moment", schema.OperatorUnavailable, "", func(*Request) {})
 		ended, end := context.WithCancel(t.Context())
 		end()
 		if _, _, err := s.Do(ended, s.request(), time.Minute); !errors.Is(err, context.Canceled) {

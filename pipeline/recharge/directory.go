@@ -50,7 +50,7 @@ func (s *Service) detectOperator(c *api.Call) (api.Response, error) {
 	}
 	mobile, ok := numbering.Mobile(text)
 	if !ok {
-		return api.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.")
+		return api.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", notNumbers[schema.Prepaid])
 	}
 	who, source, ok := s.detect(c.Context(), c.World, mobile)
 	if !ok {

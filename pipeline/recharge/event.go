@@ -22,12 +22,38 @@ func newRefundID(now time.Time) string { return refundPrefix + ulid.MustNewDefau
 // failureTexts are what clients are told of failures. What a provider writes never
 // reaches them.
 var failureTexts = map[schema.Code]string{
-	schema.InvalidNumber:        "The operator has no subscriber of this number. Nothing was charged.",
-	schema.InsufficientBalance:  "The balance does not cover the amount. Nothing was charged.",
-	schema.OperatorNetworkError: "The operator could not be reached. Nothing was charged.",
-	schema.OperatorUnavailable:  "The operator does not take recharges at the moment. Nothing was charged.",
-	schema.AmountNotSupported:   "The operator does not take this amount. Nothing was charged.",
-	schema.InvalidAmount:        "The operator does not take this amount. Nothing was charged.",
+	schema.InvalidNumber:        "The operator has no subscriber of this number. " + nothingCharged,
+	schema.InsufficientBalance:  "The balance does not cover the amount. " + nothingCharged,
+	schema.OperatorNetworkError: "The operator's network did not carry the recharge out. " + nothingCharged,
+	schema.OperatorUnavailable:  "The operator does not take recharges at the moment. " + nothingCharged,
+	schema.AmountNotSupported:   "The operator does not take this amount. " + nothingCharged,
+	schema.InvalidAmount:        "The operator does not take this amount. " + nothingCharged,
+}
+
+// nothingCharged ends what is said of every failure.
+const nothingCharged = "Nothing was charged."
+
+// notNumbers say what a number has to be, of one that cannot be anybody's.
+var notNumbers = map[schema.RechargeType]string{
+	schema.Prepaid: "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.",
+	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",
+}
+
+// numberField is the field that has the number of a type.
+func numberField(t schema.RechargeType) string {
+	if t == schema.DTH {
+		return "subscriber_id"
+	}
+	return "mobile"
+}
+
+// failure is why a recharge has failed, as clients are told.
+func failure(r *Record) *schema.Problem {
+	field := ""
+	if r.ErrorCode == schema.InvalidNumber {
+		field = numberField(r.Type)
+	}
+	return schema.Refuse(r.ErrorCode, field, r.ErrorMessage)
 }
 
 // reversedText is the reason of a refund for which the provider gave none.
@@ -69,7 +95,7 @@ func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 		return schema.EventRechargeCompleted, e
 	case schema.RechargeFailed:
 		charged := false
-		e.Charged, e.Error, e.FailedAt = &charged, schema.Refuse(r.ErrorCode, "", r.ErrorMessage), instant(r.FinishedAt)
+		e.Charged, e.Error, e.FailedAt = &charged, failure(r), instant(r.FinishedAt)
 		return schema.EventRechargeFailed, e
 	case schema.RechargeRefunded:
 		e.RefundID, e.Reason, e.RefundedAt = r.RefundID, r.RefundReason, instant(r.RefundedAt)

@@ -64,11 +64,11 @@ func TestAFailedRechargeHasTheStatusOfItsError(t *testing.T) {
 			status         int
 			code           schema.Code
 			operator       string
-			retryable      bool
+			field, says    string
 		}{
-			{"9000000001", "1000.01", 402, schema.InsufficientBalance, "Airtel", false},
-			{"९८७६५४३२१०", "20", 422, schema.InvalidNumber, "auto", false},
-			{"9000000004", "20", 422, schema.InvalidNumber, "Airtel", false},
+			{"9000000001", "1000.01", 402, schema.InsufficientBalance, "Airtel", "", "The balance does not cover"},
+			{"९८७६५४३२१०", "20", 422, schema.InvalidNumber, "auto", "mobile", "ten digits, of which the first is 6 to 9."},
+			{"9000000004", "20", 422, schema.InvalidNumber, "Airtel", "mobile", "has no subscriber"},
 		} {
 			body := orderFor(c.mobile, fmt.Sprint("ref ", i), c.amount)
 			reply := d.ask("POST", "/v1/recharge", body, "X-Request-Id", "first")
@@ -76,8 +76,8 @@ func TestAFailedRechargeHasTheStatusOfItsError(t *testing.T) {
 			if got.Status != schema.RechargeFailed || got.Operator != c.operator || got.Mobile != c.mobile || got.FailedAt == "" {
 				t.Errorf("%s: got %s", body, reply.Text)
 			}
-			want := &schema.Problem{Code: c.code, Message: got.Message, RequestID: "first", Retryable: c.retryable}
-			if diff := cmp.Diff(want, got.Error); diff != "" || !strings.Contains(got.Message, "Nothing was charged.") {
+			want := &schema.Problem{Code: c.code, Field: c.field, Message: got.Message, RequestID: "first"}
+			if diff := cmp.Diff(want, got.Error); diff != "" || !strings.Contains(got.Message, c.says) || !strings.HasSuffix(got.Message, " Nothing was charged.") {
 				t.Errorf("%s: %s (-want +got):\n%s", body, got.Message, diff)
 			}
 			replay := d.ask("POST", "/v1/recharge", body, "X-Request-Id", "second")

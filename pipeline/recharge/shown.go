@@ -18,7 +18,7 @@ func shown(r *Record) schema.Recharge {
 	}
 	switch r.State {
 	case schema.RechargeFailed:
-		out.Error = schema.Refuse(r.ErrorCode, "", r.ErrorMessage)
+		out.Error = failure(r)
 		out.FailedAt = instant(r.FinishedAt)
 	case schema.RechargeRefunded:
 		out.RefundedAt = instant(r.RefundedAt)
