@@ -63,6 +63,7 @@ type RechargeEvent struct {
 	Type          RechargeType  `json:"type"`
 	Status        RechargeState `json:"status"`
 	RefID         string        `json:"ref_id"`
+	BatchID       string        `json:"batch_id,omitempty"`     // of one that came in a batch
 	CreatedAt     string        `json:"created_at,omitempty"`   // pending
 	CompletedAt   string        `json:"completed_at,omitempty"` // completed
 	Charged       *bool         `json:"charged,omitempty"`      // failed: false

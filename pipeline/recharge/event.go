@@ -47,13 +47,14 @@ func numberField(t schema.RechargeType) string {
 	return "mobile"
 }
 
-// failure is why a recharge has failed, as clients are told.
+// failure is why a recharge has failed, as clients are told. It is never one that goes
+// away by itself: the same request gets the same recharge, because its ref_id is used.
 func failure(r *Record) *schema.Problem {
-	field := ""
+	p := &schema.Problem{Code: r.ErrorCode, Message: r.ErrorMessage}
 	if r.ErrorCode == schema.InvalidNumber {
-		field = numberField(r.Type)
+		p.Field = numberField(r.Type)
 	}
-	return schema.Refuse(r.ErrorCode, field, r.ErrorMessage)
+	return p
 }
 
 // reversedText is the reason of a refund for which the provider gave none.
@@ -88,6 +89,7 @@ func (s *Service) append(tx *state.Tx, r *Record) error {
 func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	e := &schema.RechargeEvent{
 		TransactionID: r.ID, Mobile: r.Number, Operator: carrier(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,
+		BatchID: r.Batch.Batch,
 	}
 	switch r.State {
 	case schema.RechargeSuccess:

@@ -42,6 +42,45 @@ func TestWhatIsNoNumberIsExplained(t *testing.T) {
 	})
 }
 
+// The ref_id of a recharge that has failed is used, so that the same request cannot
+// succeed, whatever the operator may do next time.
+func TestWhatHasFailedIsNotRetryable(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		for _, code := range []schema.Code{schema.OperatorNetworkError, schema.OperatorUnavailable} {
+			s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Failed, Code: code}) })
+			r := s.do(s.request())
+			if p, told := shown(&r).Error, s.newest().Error; p.Code != code || p.Retryable || told.Code != code || told.Retryable {
+				t.Errorf("it is shown as %+v, and told as %+v", p, told)
+			}
+		}
+	})
+}
+
+// Whoever follows a batch by its events sees which are about it.
+func TestEventsNameTheirBatch(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+		addBatch(t, s.DB, s.owner, 2)
+		for i, steps := range [][]Answer{{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}}, {{Outcome: Failed}}} {
+			q := s.request()
+			q.Item = &Place{"rbt_1", i}
+			r := s.do(q)
+			for _, step := range steps {
+				s.told(r, step)
+				if got := s.newest(); got.BatchID != "rbt_1" || got.TransactionID != r.ID {
+					t.Errorf("after %s it is told %+v", step.Outcome, got)
+				}
+			}
+		}
+		s.do(s.request())
+		if got := s.newest(); got.BatchID != "" {
+			t.Errorf("what came alone is told with the batch %q", got.BatchID)
+		}
+	})
+}
+
 // newest is the data of the newest event.
 func (s *stage) newest() schema.RechargeEvent {
 	s.t.Helper()
