@@ -32,12 +32,6 @@ const (
 	twice = time.Second
 )
 
-// Reasons of a refund.
-const (
-	reasonOperator = "reversed by the operator"
-	reasonAsked    = "reversed on request"
-)
-
 // magic is what the magic mobile numbers begin with; one digit from 1 to 9 follows.
 const magic = "900000000"
 
@@ -104,7 +98,7 @@ func (f fate) answer(asked occasion, age time.Duration, theirs bool) recharge.An
 		return failed(schema.InsufficientBalance)
 	case isReversed:
 		if asked == later && left <= 0 {
-			return recharge.Answer{Outcome: recharge.Reversed, Reason: reasonOperator}
+			return recharge.Answer{Outcome: recharge.Reversed}
 		}
 		return recharge.Answer{Outcome: recharge.Succeeded, Again: max(left, time.Millisecond)}
 	case staysPending:

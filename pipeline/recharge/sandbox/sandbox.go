@@ -63,7 +63,7 @@ func (p provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answe
 func (p provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	a, err := p.answer(ctx, o, later)
 	if err == nil && a.Outcome == recharge.Succeeded {
-		a.Outcome, a.Reason, a.Again = recharge.Reversed, reasonAsked, 0
+		a.Outcome, a.Again = recharge.Reversed, 0
 	}
 	return a, err
 }
