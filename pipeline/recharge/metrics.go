@@ -11,6 +11,7 @@ import (
 
 	"vayu/internal/outage"
 	"vayu/internal/page"
+	"vayu/internal/pause"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -137,7 +138,7 @@ const oldAge = 24 * time.Hour
 func (s *Service) watchPending(ctx context.Context) {
 	for {
 		s.metrics.counts.Tell(ctx, s.countPending(ctx))
-		if !sleep(ctx, countEvery) {
+		if !pause.For(ctx, countEvery) {
 			return
 		}
 	}

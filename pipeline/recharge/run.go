@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"vayu/internal/pause"
 )
 
 const (
@@ -27,10 +29,11 @@ func (s *Service) Run(ctx context.Context) error {
 	for {
 		err := s.freeLeases(ctx)
 		s.metrics.claims.Tell(ctx, err)
-		if err == nil || !sleep(ctx, awayPause) {
+		if err == nil || !pause.For(ctx, awayPause) {
 			break
 		}
 	}
+	s.metrics.counts.Tell(ctx, s.warnOfStranded(ctx))
 	var loops sync.WaitGroup
 	for _, l := range s.lines {
 		loops.Go(func() { s.serve(ctx, l) })
@@ -42,18 +45,6 @@ func (s *Service) Run(ctx context.Context) error {
 	s.mu.Unlock()
 	s.attempts.Wait() // each ends by its time-out
 	return nil
-}
-
-// sleep waits; false when ctx ends before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // serve is the loop of a connection.

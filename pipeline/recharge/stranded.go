@@ -1,0 +1,29 @@
+package recharge
+
+import (
+	"context"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// selectPending counts what is pending by who was asked for it, along the index of what
+// is: that is little.
+const selectPending = "SELECT mode, provider, count(*) FROM recharge WHERE state = 'pending' GROUP BY mode, provider ORDER BY mode, provider"
+
+// warnOfStranded says of which providers there are pending recharges that nobody asks
+// about, because the configuration does not know them any more.
+func (s *Service) warnOfStranded(ctx context.Context) error {
+	return state.Each(s.DB.View(ctx), func(row state.Scanner) error {
+		var mode, provider string
+		var n int64
+		if err := row.Scan(&mode, &provider, &n); err != nil {
+			return err
+		}
+		if s.lineOf(schema.WorldOf(mode), provider) == nil {
+			s.Log.WarnContext(ctx, "recharges are pending with a provider that is not configured; they stay so until it is again",
+				"provider", provider, "world", mode, "pending", n)
+		}
+		return nil
+	}, selectPending)
+}
