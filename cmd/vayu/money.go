@@ -58,7 +58,7 @@ func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]rech
 		if err != nil {
 			return nil, fmt.Errorf("recharge.operators: %w", err)
 		}
-		same := func(c recharge.Connection) bool { return c.Name == one.Name && c.World == one.World }
+		same := func(c recharge.Connection) bool { return c.Name == one.Name } // a callback names no world
 		if i := slices.IndexFunc(all, same); i >= 0 {
 			return nil, fmt.Errorf("recharge.operators: %s: the name %s is that of %s already", file, one.Name, origins[i])
 		}

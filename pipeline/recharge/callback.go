@@ -67,8 +67,8 @@ func (s *Service) callback(c *api.Call) (api.Response, error) {
 
 // receiver is the connection of a name that takes callbacks; nil when there is none.
 func (s *Service) receiver(name string) *line {
-	for _, w := range schema.Worlds { // live comes first
-		if l := s.lineOf(w, name); l != nil && l.Receiver != nil {
+	for _, l := range s.lines {
+		if l.Name == name && l.Receiver != nil {
 			return l
 		}
 	}

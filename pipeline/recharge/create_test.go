@@ -248,18 +248,15 @@ func TestAServiceIsNotMadeOfTwoOfOneName(t *testing.T) {
 	t.Parallel()
 	good := (&puppet{}).connection()
 	for name, change := range map[string]func(*Connection){
-		"one name": func(*Connection) {}, "no operator": func(c *Connection) { c.Name, c.Operator = "b", nil },
-		"no timeout": func(c *Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *Connection) { c.Name, c.Concurrency = "b", 0 },
+		"one name":                func(*Connection) {},
+		"one name in both worlds": func(c *Connection) { c.World = schema.Sandbox },
+		"no operator":             func(c *Connection) { c.Name, c.Operator = "b", nil },
+		"no timeout":              func(c *Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *Connection) { c.Name, c.Concurrency = "b", 0 },
 	} {
 		c := good
 		change(&c)
 		if _, err := New(Config{Connections: []Connection{good, c}}); err == nil {
 			t.Errorf("%s: it was made", name)
 		}
-	}
-	c := good
-	c.World = schema.Sandbox
-	if _, err := New(Config{Connections: []Connection{good, c}}); err != nil {
-		t.Errorf("the same name in both worlds: %v", err)
 	}
 }

@@ -124,9 +124,9 @@ func (s *Service) count(out *settled, w *word) {
 	case refuse:
 		s.Log.Warn("a provider refuses a refund", "transaction", r.ID, "provider", r.Provider)
 	case lateSuccess, lateFailure:
-		s.metrics.alarms.WithLabelValues(r.Alarm).Inc()
+		s.metrics.alarms.WithLabelValues(alarmOf(out.verdict)).Inc()
 		s.Log.Error("a provider contradicts a final state; it is left as it is, and needs somebody to look into it",
-			"alarm", r.Alarm, "transaction", r.ID, "state", string(r.State), "said", w.Outcome.String(), "provider", r.Provider, "reference", w.reference, "by", w.by)
+			"alarm", alarmOf(out.verdict), "transaction", r.ID, "state", string(r.State), "said", w.Outcome.String(), "provider", r.Provider, "reference", w.reference, "by", w.by)
 	}
 }
 

@@ -100,7 +100,7 @@ func (st *settling) extend() error {
 	return err
 }
 
-const redirectRow = `UPDATE recharge SET operator = $3, circle = $4, detection = 'lookup', provider = $5, reference = $6, provider_ref = '',
+const redirectRow = `UPDATE recharge SET first_provider = provider, operator = $3, circle = $4, detection = 'lookup', provider = $5, reference = $6, provider_ref = '',
 		sent = $7, sent_at = $8, due_at = $9, token = $10, tries = 0
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,7 +64,7 @@ type Service struct {
 }
 
 // New returns a service in which nothing moves until Run. It fails when a metric is
-// registered already, two connections of a world have one name, or one has no
+// registered already, two connections have one name, or one has no
 // operator, no timeout or no room for a call.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
@@ -79,7 +80,8 @@ func New(c Config) (*Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.lineOf(l.World, l.Name) != nil {
+		// Also in two worlds: a callback names no world.
+		if slices.ContainsFunc(s.lines, func(other *line) bool { return other.Name == l.Name }) {
 			return nil, fmt.Errorf("connecting %s: two connections have that name", l.Name)
 		}
 		s.lines = append(s.lines, l)

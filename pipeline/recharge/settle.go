@@ -266,37 +266,6 @@ func (st *settling) refuse() (bool, error) {
 	return true, err
 }
 
-// alarm notes once that a provider contradicts what is final. It changes no state.
-func (st *settling) alarm() (bool, error) {
-	r, kind := &st.out.Record, alarmLateFailure
-	if st.out.verdict == lateSuccess {
-		kind = alarmLateSuccess
-	}
-	n, err := st.tx.Exec("UPDATE recharge SET alarm = $2 WHERE id = $1 AND alarm = '' AND state = $3", r.ID, kind, string(r.State))
-	if err != nil || n == 0 {
-		return false, err
-	}
-	r.Alarm = kind
-	// Nothing was released when it failed before anything was reserved, and nothing
-	// is known of the operator when another order has taken the place of the one that
-	// was carried out.
-	if kind == alarmLateSuccess && r.State == schema.RechargeFailed && r.Reference == st.word.reference {
-		if err := wallet.Suspend(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
-			return false, err
-		}
-	}
-	if err := st.leave(); err != nil {
-		return false, err
-	}
-	return true, st.audit("recharge."+kind, map[string]any{"said": st.word.Outcome.String()})
-}
-
-// Values of the column alarm.
-const (
-	alarmLateSuccess = "late_success"
-	alarmLateFailure = "late_failure"
-)
-
 // audit appends what the provider's word has done to the log of the account.
 func (st *settling) audit(action string, more map[string]any) error {
 	r := &st.out.Record

@@ -44,6 +44,10 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	return out.Record, err
 }
 
+// selectReplaced asks for a recharge by the reference of an order that went to a
+// provider before another took its place, or that nobody was ever given.
+const selectReplaced = "SELECT " + columns + " FROM recharge WHERE id = $1 AND mode = $2 AND reference <> id AND (first_provider = $3 OR reference = '')"
+
 // byReference finds the recharge that a provider calls by a reference: also one that
 // goes on under another since, or was never sent.
 func (s *Service) byReference(ctx context.Context, world schema.World, provider, reference string) (Record, error) {
@@ -55,12 +59,9 @@ func (s *Service) byReference(ctx context.Context, world schema.World, provider,
 	if err != nil || found {
 		return r, err
 	}
-	r, found, err = one(view, selectByID, reference)
-	switch {
-	case err != nil:
-		return Record{}, err
-	case !found || r.Owner.World != world || r.Reference == reference:
-		return Record{}, errNoRecharge
+	r, found, err = one(view, selectReplaced, reference, world.String(), provider)
+	if err == nil && !found {
+		err = errNoRecharge
 	}
-	return r, nil
+	return r, err
 }

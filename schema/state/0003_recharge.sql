@@ -74,6 +74,7 @@ CREATE TABLE recharge (
 	amount        BIGINT NOT NULL,
 	provider      TEXT   NOT NULL, -- who was asked; empty for nobody
 	reference     TEXT   NOT NULL, -- under which the provider knows it
+	first_provider TEXT,          -- who was asked under the id, before it went on under another reference; NULL when it did not
 	provider_ref  TEXT   NOT NULL, -- the provider's own
 	sent          BIGINT NOT NULL, -- 0 or 1
 	sent_at       BIGINT,          -- the last time
@@ -84,6 +85,7 @@ CREATE TABLE recharge (
 	error_code    TEXT   NOT NULL,
 	error_message TEXT   NOT NULL,
 	alarm         TEXT   NOT NULL, -- late_success or late_failure: the provider said otherwise afterwards; empty for none
+	stray_at      BIGINT,          -- when he said that he has carried out an order which is not the one of reference; NULL for never
 	resolved_at   BIGINT,          -- when somebody said what came of the alarm
 	refund_id     TEXT   NOT NULL, -- rfd_ + ULID, from when it was asked for; empty for none
 	refund_reason TEXT   NOT NULL,

@@ -1,0 +1,159 @@
+package recharge
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// redirected makes a recharge that has gone on with another operator, and is what the
+// second order was answered.
+func (s *stage) redirected(second Answer) Record {
+	s.t.Helper()
+	looked := false
+	s.puppet.set(func() {
+		s.puppet.detect = func(string) (Subscriber, error) {
+			operator := "Airtel"
+			if looked {
+				operator = "Jio"
+			}
+			looked = true
+			return Subscriber{Operator: operator}, nil
+		}
+		s.puppet.submit = func(o Order) (Answer, error) {
+			if o.Operator == "Airtel" {
+				return Answer{Outcome: NotSubscriber}, nil
+			}
+			return second, nil
+		}
+	})
+	q := s.request()
+	q.Asked = ""
+	r := s.do(q)
+	if r.Reference != r.ID+secondOrder {
+		s.t.Fatalf("it has not gone on elsewhere: %+v", r)
+	}
+	return r
+}
+
+// suspended is how many entries of suspense there are.
+func (s *stage) suspended() (n int) {
+	s.t.Helper()
+	if err := s.DB.View(s.t.Context()).QueryRow("SELECT count(DISTINCT subject) FROM posting WHERE kind = 'suspend'").Scan(&n); err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// An alarm is raised once, whatever was raised before, and hides none that follows.
+func TestNoAlarmHidesAnother(t *testing.T) {
+	t.Parallel()
+	const first, second = false, true // the order that a word is about
+	type word struct {
+		second bool
+		Outcome
+	}
+	type left struct {
+		Alarm            string
+		Success, Failure float64 // raised
+		Suspended        int
+		Audited          []string
+	}
+	late, wrong := "recharge.late_success provider:puppet", "recharge.late_failure provider:puppet"
+	for name, c := range map[string]struct {
+		state Outcome // of the second order
+		said  []word
+		want  left
+	}{
+		"of the order that was replaced": {Failed, []word{{first, Succeeded}}, left{"late_success", 1, 0, 0, []string{late}}},
+		"of both":                        {Failed, []word{{first, Succeeded}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"of both, the other way round":   {Failed, []word{{second, Succeeded}, {first, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"a failure after it":             {Succeeded, []word{{first, Succeeded}, {second, Failed}}, left{"late_failure", 1, 1, 0, []string{late, wrong}}},
+		"a failure before it":            {Succeeded, []word{{second, Failed}, {first, Succeeded}}, left{"late_failure", 1, 1, 0, []string{wrong, late}}},
+		"while it is pending":            {Pending, []word{{first, Succeeded}, {second, Failed}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"not of a failure":               {Failed, []word{{first, Failed}, {second, Failed}}, left{Audited: nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				r := s.redirected(Answer{Outcome: c.state})
+				say := func(w word) Record {
+					t.Helper()
+					about := r
+					if !w.second {
+						about.Reference = r.ID
+					}
+					return s.told(about, Answer{Outcome: w.Outcome})
+				}
+				for _, w := range c.said {
+					run(t, s.DB, "UPDATE recharge SET resolved_at = 1") // somebody has looked into what was raised before
+					before := s.figure("vayu_recharge_alarms_total")
+					said := say(w)
+					if diff := cmp.Diff(s.see(r.ID), said); diff != "" {
+						t.Errorf("after %v it is (-stored +returned):\n%s", w, diff)
+					}
+					var open int
+					if err := s.DB.View(t.Context()).QueryRow("SELECT count(*) FROM recharge WHERE resolved_at IS NULL").Scan(&open); err != nil {
+						t.Fatal(err)
+					}
+					if raised := s.figure("vayu_recharge_alarms_total") > before; raised != (open == 1) {
+						t.Errorf("after %v an alarm is raised: %v; somebody sees it: %v", w, raised, open == 1)
+					}
+				}
+				for range 2 { // everything is said again
+					for _, w := range c.said {
+						say(w)
+					}
+				}
+				got := left{
+					s.see(r.ID).Alarm, s.figure("vayu_recharge_alarms_total", "kind", "late_success"), s.figure("vayu_recharge_alarms_total", "kind", "late_failure"),
+					s.suspended(), slices.DeleteFunc(s.audited(), func(row string) bool { return !strings.Contains(row, ".late_") }),
+				}
+				if diff := cmp.Diff(c.want, got, cmp.Transformer("all", func(all []string) string { return strings.Join(all, ", ") })); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// The order that was replaced is known to the provider that was given it, and to no
+// other.
+func TestAReplacedOrderIsItsProvidersAlone(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.redirected(Answer{Outcome: Succeeded})
+		_, err := s.Settle(t.Context(), schema.Live, "other", r.ID, Answer{Outcome: Succeeded}, "test")
+		refusedAs(t, err, schema.NotFound, "")
+		if got := s.see(r.ID); got.Alarm != "" {
+			t.Errorf("it has the alarm %q", got.Alarm)
+		}
+		if got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: Succeeded}, "test"); err != nil || got.Alarm != alarmLateSuccess {
+			t.Errorf("of its own: %q, %v", got.Alarm, err)
+		}
+	})
+	t.Run("of another", func(t *testing.T) {
+		t.Parallel()
+		db := statetest.SQLite(t)
+		other := &puppet{}
+		c := other.connection()
+		c.Name, c.Operators = "second", []string{"Jio"}
+		s := newStage(t, db, c)
+		s.lines[0].Operators = []string{"Airtel"}
+		r := s.redirected(Answer{})
+		if r.Provider != "second" || r.State != schema.RechargeSuccess {
+			t.Fatalf("got %+v", r)
+		}
+		for provider, want := range map[string]string{"second": "", "puppet": alarmLateSuccess} {
+			_, err := s.Settle(t.Context(), schema.Live, provider, r.ID, Answer{Outcome: Succeeded}, "test")
+			if (err == nil) != (want != "") {
+				t.Errorf("%s: %v", provider, err)
+			}
+		}
+	})
+}
