@@ -22,7 +22,7 @@ const (
 // A claim leases what is still due: somebody else may have been faster. What was
 // not sent before is sent under this lease, and noted as sent before it can be.
 var (
-	leaseFirst = state.Group(3, "UPDATE recharge SET due_at = $1, token = $2, sent = 1, sent_at = $3 WHERE sent = 0 AND due_at <= $3 AND id IN (",
+	leaseFirst = state.Group(4, "UPDATE recharge SET due_at = $1, token = $2, sent = 1, sent_at = $4 WHERE sent = 0 AND due_at <= $3 AND id IN (",
 		"?", ") RETURNING "+columns)
 	leaseAgain = state.Group(3, "UPDATE recharge SET due_at = $1, token = $2 WHERE sent = 1 AND due_at <= $3 AND id IN (",
 		"?", ") RETURNING "+columns)
@@ -61,7 +61,11 @@ func (s *Service) claim(ctx context.Context, l *line, all []found, own lease, no
 		for _, f := range all {
 			for sent, statement := range [...]*state.Grouped{&leaseFirst, &leaseAgain} {
 				err := statement.Each(len(f.ids[sent]), func(text string, from, to int) error {
-					args := append([]any{own.until.UnixMicro(), own.token, now.UnixMicro()}, f.ids[sent][from:to]...)
+					args := []any{own.until.UnixMicro(), own.token, now.UnixMicro()}
+					if sent == 0 {
+						args = append(args, own.latest(l).UnixMicro())
+					}
+					args = append(args, f.ids[sent][from:to]...)
 					return state.Each(tx, func(row state.Scanner) error {
 						r, err := scanRecord(row)
 						jobs = append(jobs, job{line: l, rec: r, call: nextCall(&r, sent == 0), lease: own})
@@ -102,7 +106,8 @@ func (s *Service) nextDue(ctx context.Context, l *line, now time.Time) (next tim
 }
 
 // freeLeases makes due at once what a process has leased that is not there any more:
-// a store in a directory belongs to one process.
+// a store in a directory belongs to one process. What that was sending it sends no
+// more.
 func (s *Service) freeLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
 		return nil // others may be at work; leases end by themselves
@@ -111,7 +116,7 @@ func (s *Service) freeLeases(ctx context.Context) error {
 	return s.DB.Update(ctx, func(tx *state.Tx) error {
 		for _, l := range s.lines {
 			for _, kind := range [...]string{"= ''", "<> ''"} {
-				if _, err := tx.Exec("UPDATE recharge SET due_at = $3, token = '' WHERE mode = $1 AND provider = $2 AND due_at > $3 AND batch_id "+kind+
+				if _, err := tx.Exec("UPDATE recharge SET due_at = $3, token = '', sent_at = CASE WHEN sent_at > $3 THEN $3 ELSE sent_at END WHERE mode = $1 AND provider = $2 AND due_at > $3 AND batch_id "+kind+
 					" AND token <> '' AND substr(token, 1, $4) <> $5", l.World.String(), l.Name, now, len(s.token), s.token); err != nil {
 					return err
 				}

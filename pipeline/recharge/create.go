@@ -120,7 +120,8 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	}
 	d.Provider, d.Reference = d.line.Name, d.ID
 	if s.take(d.line, r.Item != nil) {
-		d.lease, d.Sent, d.SentAt = s.newLease(d.line), true, now
+		d.lease, d.Sent = s.newLease(d.line), true
+		d.SentAt = d.lease.latest(d.line)
 	}
 	return d, nil
 }

@@ -6,7 +6,7 @@ import (
 	"vayu/schema"
 )
 
-const postponeRow = `UPDATE recharge SET tries = tries + 1, due_at = $4, token = '', provider_ref = $5
+const postponeRow = `UPDATE recharge SET tries = tries + 1, due_at = $4, token = '', provider_ref = $5, sent_at = COALESCE($6, sent_at)
 	WHERE id = $1 AND token = $2 AND state = $3`
 
 // postpone has a recharge looked at again later, and tells once that it is pending.
@@ -18,36 +18,34 @@ func (st *settling) postpone() error {
 	r := &st.out.Record
 	due := nextLook(r, st.word, st.resendAfter(), st.now)
 	st.learn()
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.token, string(r.State), micros(due), r.ProviderRef)
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.token, string(r.State), micros(due), r.ProviderRef, micros(st.began()))
 	if err != nil || n == 0 {
 		return err
 	}
 	r.Tries++
+	st.timed()
 	st.out.due = due
 	return st.tellOnce()
 }
 
-const (
-	putBackRow = "UPDATE recharge SET due_at = $4, token = '' WHERE id = $1 AND token = $2 AND state = $3"
-	unsendRow  = "UPDATE recharge SET due_at = $4, token = '', sent = 0, sent_at = NULL WHERE id = $1 AND token = $2 AND state = $3"
-)
+const putBackRow = "UPDATE recharge SET due_at = $4, token = '', sent = $5, sent_at = $6 WHERE id = $1 AND token = $2 AND state = $3"
 
 // putBack has a call made soon that was not made, as if it had never been begun: an
 // order that was not sent before is not sent now either.
 func (st *settling) putBack() error {
 	r, due := &st.out.Record, st.now.Add(awayPause)
-	query, unsent := putBackRow, r.State == schema.RechargePending && st.word.call == submit && !st.word.resent
-	if unsent {
-		query = unsendRow
+	sent, at := r.Sent, r.SentAt
+	switch submitted := r.State == schema.RechargePending && st.word.call == submit; {
+	case submitted && st.word.resent:
+		at = st.began()
+	case submitted:
+		sent, at = false, time.Time{}
 	}
-	n, err := st.tx.Exec(query, r.ID, st.lease.token, string(r.State), micros(due))
+	n, err := st.tx.Exec(putBackRow, r.ID, st.lease.token, string(r.State), micros(due), flag(sent), micros(at))
 	if err != nil || n == 0 {
 		return err
 	}
-	if unsent {
-		r.Sent, r.SentAt = false, time.Time{}
-	}
-	st.out.due = due
+	r.Sent, r.SentAt, st.out.due = sent, at, due
 	return st.tellOnce()
 }
 
@@ -74,10 +72,11 @@ func (st *settling) renew() error {
 		return nil
 	}
 	until := st.now.Add(l.Timeout + margin)
+	sentAt := lease{until: until}.latest(l)
 	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
-		r.ID, st.lease.token, st.now.UnixMicro(), until.UnixMicro())
+		r.ID, st.lease.token, sentAt.UnixMicro(), until.UnixMicro())
 	if err == nil && n == 1 {
-		r.SentAt, st.out.due, st.out.verdict = whole(st.now), until, resend
+		r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
 	}
 	return err
 }
@@ -110,7 +109,7 @@ func (st *settling) redirect() (bool, error) {
 	r, onto := &st.out.Record, st.word.onto
 	was, due, sentAt := *r, st.now, time.Time{}
 	if onto.lease.token != "" {
-		due, sentAt = onto.lease.until, whole(st.now)
+		due, sentAt = onto.lease.until, onto.lease.latest(onto.line)
 	}
 	r.Operator, r.Circle, r.Detection = onto.subscriber.Operator, onto.subscriber.Circle, sourceLookup
 	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+secondOrder, ""

@@ -135,7 +135,7 @@ type Record struct {
 	Reference    string
 	ProviderRef  string
 	Sent         bool
-	SentAt       time.Time // zero for never
+	SentAt       time.Time // when it was sent the last time or, until that call has ended, can be at the latest; zero for never
 	Tries        int
 	ToldPending  bool
 	ErrorCode    schema.Code

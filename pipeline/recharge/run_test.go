@@ -70,6 +70,38 @@ func TestAfterAKillItIsAskedBeforeItIsSent(t *testing.T) {
 	})
 }
 
+// Nobody knows when the call of somebody who is gone has begun: an order may be on
+// its way from the latest moment in which it can have.
+func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		dead := make(chan struct{})
+		s.puppet.set(func() { s.puppet.submit = func(Order) (Answer, error) { <-dead; return Answer{}, errLost } })
+		gone := s.Service
+		if _, _, err := s.Do(t.Context(), s.request(), 0); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
+		s.open(s.DB)
+		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
+		for _, c := range []struct {
+			after time.Duration // the one before
+			want  []string
+		}{
+			{time.Minute, []string{"enquire Airtel"}}, // so long after it was claimed it may be sent again at the earliest
+			{margin - 2*time.Second, []string{"enquire Airtel"}},
+			{2 * time.Second, []string{"enquire Airtel", "submit Airtel"}},
+		} {
+			s.turn(c.after)
+			if diff := cmp.Diff(c.want, s.puppet.calls()); diff != "" {
+				t.Errorf("at %s: %s", s.clock.Now().Sub(noon), diff)
+			}
+		}
+		close(dead)
+		gone.attempts.Wait()
+	})
+}
+
 // A lease of this process stands.
 func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 	t.Parallel()

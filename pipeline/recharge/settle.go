@@ -25,6 +25,9 @@ type lease struct {
 	until time.Time
 }
 
+// latest is when a call of a line can begin under a lease at the latest.
+func (l lease) latest(of *line) time.Time { return whole(l.until.Add(-of.Timeout)) }
+
 // settled is what a word has made of a recharge.
 type settled struct {
 	Record
@@ -144,9 +147,10 @@ func (st *settling) do() (bool, error) {
 // A provider's word is true whoever hears it. That an order was not sent is true only
 // while nobody else can have sent it since.
 const (
-	finishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9
+	finishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
+		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
-	finishOwnRow = finishRow + " AND token = $10"
+	finishOwnRow = finishRow + " AND token = $11"
 )
 
 // finish brings a recharge from pending to success or failed.
@@ -154,7 +158,8 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 	r, due := &st.out.Record, st.word.after(st.now)
 	was := *r
 	st.learn()
-	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, micros(due), st.now.UnixMicro()}
+	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, micros(due), st.now.UnixMicro(),
+		micros(st.began())}
 	if st.word.err != nil {
 		query, args = finishOwnRow, append(args, st.lease.token)
 	}
@@ -164,6 +169,7 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 		return false, err
 	}
 	st.out.due = due
+	st.timed()
 	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, whole(st.now)
 	if to == schema.RechargeSuccess {
 		err = wallet.Commit(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount)
@@ -189,6 +195,22 @@ func finishItem(tx *state.Tx, now time.Time, r *Record) error {
 	}
 	_, err := batch.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
 	return err
+}
+
+// began is when the order was sent by the call that has ended; zero when the call was
+// another. Until it has ended, it is taken for sent when it could be at the latest.
+func (st *settling) began() time.Time {
+	if st.word.call != submit {
+		return time.Time{}
+	}
+	return whole(st.word.asked)
+}
+
+// timed takes what was stored of that.
+func (st *settling) timed() {
+	if at := st.began(); !at.IsZero() {
+		st.out.SentAt = at
+	}
 }
 
 // learn takes what the provider says beside the outcome.

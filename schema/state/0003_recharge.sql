@@ -77,7 +77,7 @@ CREATE TABLE recharge (
 	first_provider TEXT,          -- who was asked under the id, before it went on under another reference; NULL when it did not
 	provider_ref  TEXT   NOT NULL, -- the provider's own
 	sent          BIGINT NOT NULL, -- 0 or 1
-	sent_at       BIGINT,          -- the last time
+	sent_at       BIGINT,          -- the last time; until the call has ended, when it can begin at the latest
 	tries         BIGINT NOT NULL, -- looks without a final answer
 	due_at        BIGINT,
 	token         TEXT   NOT NULL, -- of the lease; empty for none
