@@ -58,7 +58,8 @@ func (x *exchange) number(name string, v int64) {
 var classNames = [LimitClasses]string{Calls: "default", Money: "money"}
 
 // retryIn is how long in seconds a refused call should wait, when whoever
-// refused it did not say: until the month ends, or a bucket gives the next call.
+// refused it did not say: until the month ends, a bucket gives the next call, or what
+// is away may be back; 0 when asking again does not help.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:
@@ -67,7 +68,7 @@ func retryIn(p *schema.Problem, l *Limits) int {
 		return max(1, int(l.Quota.Reset-time.Now().Unix()))
 	case p.Code.Status() == http.StatusTooManyRequests:
 		return 1
-	case p.Code.Status() == http.StatusServiceUnavailable:
+	case p.Code.Status() == http.StatusServiceUnavailable && p.Retryable:
 		return retryAfter
 	default:
 		return 0
