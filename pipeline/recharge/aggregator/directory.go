@@ -21,15 +21,14 @@ type directory struct {
 
 // What an answer about a number or a plan can lack.
 var (
-	errUndetected = errors.New("it cannot be asked about numbers")
-	errNoPlans    = errors.New("it cannot be asked about plans")
-	errWhose      = errors.New("the answer names an operator that the file does not map")
+	errNoPlans = errors.New("it cannot be asked about plans")
+	errWhose   = errors.New("the answer names an operator that the file does not map")
 )
 
 // Detect implements recharge.Directory.
 func (d directory) Detect(ctx context.Context, number string) (recharge.Subscriber, error) {
 	if !d.numbers {
-		return recharge.Subscriber{}, errUndetected
+		return recharge.Subscriber{}, recharge.ErrNoDetection
 	}
 	reply, err := d.client.Call(ctx, detect, map[string]any{"number": number})
 	if err != nil {
