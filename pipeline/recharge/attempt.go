@@ -65,7 +65,7 @@ func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool)
 	}
 	w := s.ask(ctx, j)
 	if w.err == nil && w.Outcome == NotSubscriber && j.rec.redetects() {
-		w.onto = s.redetect(ctx, &j.rec, j.line)
+		w.onto, w.err = s.redetect(ctx, &j.rec, j.line)
 	}
 	limit, done := context.WithTimeout(ctx, settleMost)
 	out, err := s.settle(limit, &j.rec, &w, j.lease)

@@ -212,6 +212,24 @@ func TestWhatWasNotAskedWaits(t *testing.T) {
 	})
 }
 
+// The time that a wait has left and the time of the next look are of one clock.
+func TestAWaitEndsBeforeTheNextLook(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() {
+			s.puppet.submit = func(Order) (Answer, error) {
+				s.clock.Pass(time.Hour - firstPause + time.Second)
+				return Answer{Outcome: Pending}, nil
+			}
+		})
+		got, _, err := s.Do(t.Context(), s.request(), time.Hour)
+		if err != nil || got.State != schema.RechargePending || !got.ToldPending {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		s.attempts.Wait()
+	})
+}
+
 // Who waits gets the outcome, and what has become of it when there is none in time.
 func TestAWaitEndsWithTheOutcomeOrWithoutIt(t *testing.T) {
 	t.Parallel()

@@ -37,10 +37,12 @@ type found struct {
 // size is how many there are.
 func (f *found) size() int { return len(f.ids[0]) + len(f.ids[1]) }
 
-// find looks for so many recharges that are due.
+// find looks for so many recharges that are due; for none it says whether there are
+// some.
 func (s *Service) find(ctx context.Context, l *line, query string, now time.Time, most int) (f found, err error) {
-	if most == 0 {
-		return found{most: true}, nil
+	if most <= 0 {
+		f, err = s.find(ctx, l, query, now, 1)
+		return found{most: f.most}, err
 	}
 	err = state.Each(s.DB.View(ctx), func(row state.Scanner) error {
 		var id string

@@ -118,7 +118,7 @@ func afterError(r *Record, w *word) verdict {
 	switch {
 	case r.State == schema.RechargePending && w.call == submit && !w.resent && errors.Is(w.err, ErrNotSent) && !w.notAsked():
 		return fail
-	case r.State == schema.RechargeRefunded:
+	case r.State == schema.RechargeRefunded, w.call == told: // it is looked at when it is due
 		return rest
 	}
 	return again

@@ -24,7 +24,7 @@ const detectMost = 2 * time.Second
 // numbers, and then from whom its series was given to first. Source says which; it
 // is not ok when neither knows.
 func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub Subscriber, source string, ok bool) {
-	if sub, ok = s.lookup(ctx, world, number); ok {
+	if sub, err := s.lookup(ctx, world, number); err == nil && sub.Operator != "" {
 		return sub, sourceLookup, true
 	}
 	if operator, circle, ok := numbering.Series(number); ok {
@@ -33,20 +33,31 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 	return Subscriber{}, "", false
 }
 
+// errUnclear says that nobody knows whose a number is, and one could not be asked.
+var errUnclear = errors.New("whose the number is could not be looked up")
+
 // lookup asks the providers of a world whose a number is, one after the other until
-// one knows.
-func (s *Service) lookup(ctx context.Context, world schema.World, number string) (Subscriber, bool) {
+// one knows. Without an error a zero Subscriber is that none does.
+func (s *Service) lookup(ctx context.Context, world schema.World, number string) (Subscriber, error) {
 	limit, done := context.WithTimeout(ctx, detectMost)
 	defer done()
+	var unclear error
 	for _, l := range s.lines {
-		if l.World != world || l.Directory == nil || !l.available() {
+		if l.World != world || l.Directory == nil {
+			continue
+		}
+		if !l.available() {
+			unclear = errUnclear
 			continue
 		}
 		began := time.Now()
 		sub, err := guardedDetect(limit, l.Directory, number)
 		result := "known"
 		switch {
+		case errors.Is(err, ErrNoDetection):
+			continue
 		case err != nil:
+			unclear = errUnclear
 			result = resultOf(&word{err: err})
 			s.Log.WarnContext(ctx, "a number could not be looked up", "provider", l.Name, "world", world.String(), "error", err)
 		case sub.Operator == "":
@@ -54,13 +65,13 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 		}
 		s.metrics.called(l, "detect", result, time.Since(began))
 		if result == "known" {
-			return sub, true
+			return sub, nil
 		}
 		if limit.Err() != nil {
-			break
+			return Subscriber{}, errUnclear
 		}
 	}
-	return Subscriber{}, false
+	return Subscriber{}, unclear
 }
 
 // errPanic is what a call that panicked ended with.
@@ -79,19 +90,20 @@ func guardedDetect(ctx context.Context, d Directory, number string) (sub Subscri
 
 // redetect looks once for the operator that a number belongs to, when the one that
 // was detected says that it is not his. It takes a slot there, which is given back
-// unless the recharge is redirected; nil when there is no other operator.
-func (s *Service) redetect(ctx context.Context, r *Record, own *line) *onto {
-	sub, ok := s.lookup(ctx, r.Owner.World, r.Number)
-	if !ok || sub.Operator == r.Operator {
-		return nil
+// unless the recharge is redirected; nil when there is no other operator, and an error
+// when that could not be found out.
+func (s *Service) redetect(ctx context.Context, r *Record, own *line) (*onto, error) {
+	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
+	if err != nil || sub.Operator == "" || sub.Operator == r.Operator {
+		return nil, err
 	}
 	l, available := s.route(r.Owner.World, sub.Operator)
 	if l == nil {
-		return nil
+		return nil, nil
 	}
 	to := &onto{line: l, subscriber: sub}
 	if available && (l == own || s.take(l, r.Batch.Batch != "")) {
 		to.lease = s.newLease(l)
 	}
-	return to
+	return to, nil
 }

@@ -130,10 +130,10 @@ func (s *Service) give(l *line, batch bool) {
 	if batch {
 		l.batches--
 	}
-	hungry := l.hungry
+	starved := l.hungry[0] || l.hungry[1] && l.batches < l.batchMost // there is room now
 	s.mu.Unlock()
 	s.attempts.Done()
-	if hungry[0] || hungry[1] {
+	if starved {
 		l.nudge()
 	}
 }

@@ -86,9 +86,14 @@ type Subscriber struct {
 	Circle   string // canonical name; empty when it is not known
 }
 
+// ErrNoDetection says that a directory cannot be asked whose a number is.
+var ErrNoDetection = errors.New("it cannot be asked about numbers")
+
 // Directory knows whose numbers are, ported ones included, and what plans there are.
 type Directory interface {
-	// Detect returns a zero Subscriber for a number that nobody has.
+	// Detect returns a zero Subscriber for a number that nobody has. ErrNoDetection is
+	// that it is not for such questions; every other error leaves whose the number is
+	// open.
 	Detect(ctx context.Context, number string) (Subscriber, error)
 	// Plans returns what an operator offers in a circle, or everywhere when circle is empty.
 	Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error)

@@ -2,6 +2,7 @@ package recharge
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -339,6 +340,55 @@ func portedNumber(t *testing.T, db *state.DB, second func(*puppet) []Connection)
 	s.balance(900_00, 0)
 }
 
+// When it cannot be looked up whose a number is, it is not said to be nobody's: it is
+// looked up again, at the next look or when the provider tells of it once more.
+func TestANumberThatCannotBeLookedUpWaits(t *testing.T) {
+	t.Parallel()
+	for name, detect := range map[string]func(string) (Subscriber, error){
+		"error":    func(string) (Subscriber, error) { return Subscriber{}, errLost },
+		"not sent": func(string) (Subscriber, error) { return Subscriber{}, ErrNotSent },
+		"panic":    func(string) (Subscriber, error) { panic("no") },
+		"away":     nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				alien := Answer{Outcome: NotSubscriber}
+				s.puppet.set(func() {
+					s.puppet.detect, s.puppet.enquire = detect, says(alien)
+					s.puppet.submit = func(Order) (Answer, error) {
+						s.puppet.set(func() { s.puppet.away = detect == nil })
+						return alien, nil
+					}
+				})
+				q := s.request()
+				q.Asked = ""
+				r := s.do(q) // the series knows whose it was
+				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != firstPause {
+					t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
+				}
+				if got := s.told(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != firstPause {
+					t.Errorf("told by himself: %+v, due in %s", got, s.dueIn(r.ID))
+				}
+				s.puppet.calls()
+				s.puppet.set(func() {
+					s.puppet.away = false
+					s.puppet.detect = func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
+					s.puppet.submit = nil
+				})
+				s.turn(firstPause)
+				if diff := cmp.Diff([]string{"enquire Airtel", "detect", "submit Jio"}, s.puppet.calls()); diff != "" {
+					t.Error(diff)
+				}
+				if got := s.see(r.ID); got.State != schema.RechargeSuccess || got.Operator != "Jio" {
+					t.Errorf("got %+v", got)
+				}
+				s.balance(900_00, 0)
+			})
+		})
+	}
+}
+
 // Nothing goes on a second time, or where the client named the operator, or where
 // nobody knows better.
 func TestANumberOfNobodyElseHasFailed(t *testing.T) {
@@ -352,8 +402,7 @@ func TestANumberOfNobodyElseHasFailed(t *testing.T) {
 		"named":        {"Airtel", jio, []string{"submit Airtel"}},
 		"the same":     {"", jio, []string{"detect", "submit Jio", "detect"}},
 		"nobody knows": {"", nil, []string{"detect", "submit Airtel", "detect"}},
-		"away":         {"", func(string) (Subscriber, error) { return Subscriber{}, errLost }, []string{"detect", "submit Airtel", "detect"}},
-		"broken":       {"", func(string) (Subscriber, error) { panic("no") }, []string{"detect", "submit Airtel", "detect"}},
+		"not for that": {"", func(string) (Subscriber, error) { return Subscriber{}, fmt.Errorf("plans only: %w", ErrNoDetection) }, []string{"detect", "submit Airtel", "detect"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

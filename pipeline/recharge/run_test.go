@@ -190,6 +190,54 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 	})
 }
 
+// That there is no room for more is no reason to look for more: only what is due is.
+func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		addBatch(t, s.DB, s.owner, 3)
+		held := make(chan struct{})
+		s.puppet.set(func() {
+			s.puppet.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
+		})
+		l := s.lines[0]
+		record := func(i int) {
+			q := s.request()
+			q.Item, q.Amount = &Place{"rbt_1", i}, 10_00
+			if _, _, err := s.Do(t.Context(), q, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		look := func(what string, want [2]bool) {
+			t.Helper()
+			s.look(t.Context(), l)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if l.hungry != want {
+				t.Errorf("%s: hungry is %v, want %v", what, l.hungry, want)
+			}
+		}
+		record(0)
+		record(1)
+		look("batches have their slots, and nothing is due", [2]bool{})
+		for s.take(l, false) { // nobody calls: nothing ends
+		}
+		look("all slots are taken, and nothing is due", [2]bool{})
+		record(2)
+		look("a record is due", [2]bool{false, true})
+		<-l.wake // of the record that is due
+		s.give(l, false)
+		select {
+		case <-l.wake:
+			t.Error("a slot that no record may have wakes the loop for one")
+		default:
+		}
+		s.give(l, false)
+		close(held)
+		s.attempts.Wait()
+		s.turn(0)
+	})
+}
+
 // addBatch stores a batch of so many records.
 func addBatch(t testing.TB, db *state.DB, o schema.Owner, total int) {
 	t.Helper()
@@ -413,13 +461,24 @@ func TestClaimsUseTheirIndices(t *testing.T) {
 		crowded(t, db, 60_000, "CASE WHEN i % 1000 = 1 THEN 'pending' ELSE 'success' END")
 		statetest.Exec(t, db, "UPDATE recharge SET due_at = created_at WHERE state = 'pending'")
 		statetest.Exec(t, db, "UPDATE recharge SET batch_id = 'rbt_1' WHERE state = 'pending' AND created_at > 30000")
-		statetest.Exec(t, db, "ANALYZE")
-		for query, index := range map[string]string{
-			selectPending: "recharge_pending", dueSingle: "recharge_due ", dueBatch: "recharge_due_batch ", nextSingle: "recharge_due ", nextBatch: "recharge_due_batch ",
-		} {
-			args := []any{"live", "courier", 50_000, 10}[:strings.Count(query, "$")]
-			if got := statetest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") && query != selectPending {
-				t.Errorf("%s does not use %s:\n%s", query, index, got)
+		for _, analyzed := range []bool{false, true} {
+			switch {
+			case analyzed:
+				statetest.Exec(t, db, "ANALYZE")
+			case db.Name() == "postgres": // it has statistics within a minute
+				continue
+			}
+			for query, index := range map[string]string{
+				dueSingle: "recharge_due ", dueBatch: "recharge_due_batch ", nextSingle: "recharge_due ", nextBatch: "recharge_due_batch ",
+				selectPending: "recharge_pending", tallyPending: "recharge_pending",
+			} {
+				args := []any{"live", "courier", 50_000, 10}[:strings.Count(query, "$")]
+				if query == tallyPending {
+					args = []any{crowdID(30_000)}
+				}
+				if got := statetest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") && query != selectPending {
+					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, query, index, got)
+				}
 			}
 		}
 	})

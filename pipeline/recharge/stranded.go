@@ -8,8 +8,9 @@ import (
 )
 
 // selectPending counts what is pending by who was asked for it, along the index of what
-// is: that is little.
-const selectPending = "SELECT mode, provider, count(*) FROM recharge WHERE state = 'pending' GROUP BY mode, provider ORDER BY mode, provider"
+// is: that is little. Groups of the columns themselves SQLite would make along an index
+// that has them in order, and read the whole table.
+const selectPending = "SELECT mode || '', provider || '', count(*) FROM recharge WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 
 // warnOfStranded says of which providers there are pending recharges that nobody asks
 // about, because the configuration does not know them any more.

@@ -22,7 +22,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	}
 	w := word{Answer: a, call: told, reference: reference, asked: s.Now(), by: by}
 	if a.Outcome == NotSubscriber && r.redetects() && r.Reference == reference {
-		w.onto = s.redetect(ctx, &r, nil)
+		w.onto, w.err = s.redetect(ctx, &r, nil)
 	}
 	out, err := s.settle(ctx, &r, &w, lease{})
 	if to := w.onto; to != nil {

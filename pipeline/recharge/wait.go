@@ -65,7 +65,7 @@ const rereadEvery = time.Second
 // when there is one, or the wait is over. A patient wait lasts as long as it says; any
 // other ends when nobody looks at the recharge before its end.
 func (s *Service) watch(ctx context.Context, r Record, w *waiter, wait time.Duration, patient bool) Record {
-	began := time.Now()
+	end := s.Now().Add(wait)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	var reread <-chan time.Time
@@ -78,7 +78,7 @@ func (s *Service) watch(ctx context.Context, r Record, w *waiter, wait time.Dura
 		select {
 		case out := <-w.said:
 			r = out.Record
-			if !patient && out.verdict == again && out.due.Sub(s.Now()) > wait-time.Since(began) {
+			if !patient && out.verdict == again && out.due.After(end) {
 				return r
 			}
 		case <-reread:
