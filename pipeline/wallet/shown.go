@@ -26,6 +26,7 @@ func (p *Payment) told() schema.Payment {
 	out.Balance, out.CompletedAt = &p.Balance, instant(p.CompletedAt)
 	if p.State == schema.PaymentFailed {
 		out.Error = schema.Refuse(p.ErrorCode, "", failureText)
+		out.Error.Retryable = false // the same payment has been decided
 	}
 	return out
 }
