@@ -23,12 +23,13 @@ func TestTwoOperatorsOfOneNameAreBothNamed(t *testing.T) {
 		return path
 	}
 	first, second, copied := describe("first.yaml", "acme", "live"), describe("second.yaml", "zenith", "live"), describe("copy.yaml", "acme", "live")
+	other := describe("sandbox.yaml", "acme", "sandbox")
 	for name, c := range map[string]struct {
 		files []string
 		want  []string // nil: they are taken
 	}{
 		"different ones":    {[]string{first, second}, nil},
-		"one of each world": {[]string{first, describe("sandbox.yaml", "acme", "sandbox")}, nil},
+		"one of each world": {[]string{first, other}, []string{first, other, "acme"}}, // a callback names no world
 		"copied":            {[]string{first, second, copied}, []string{first, copied, "acme"}},
 		"given twice":       {[]string{second, second}, []string{second, "zenith"}},
 		"the sandbox's own": {[]string{describe("own.yaml", "sandbox", "sandbox")}, []string{"own.yaml", "the sandbox brings along"}},
