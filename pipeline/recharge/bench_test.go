@@ -148,7 +148,7 @@ func rawRecharge(db *state.DB, o schema.Owner, i int) error {
 	}
 	envelope := make([]byte, 330)
 	return db.Update(context.Background(), func(tx *state.Tx) error {
-		if _, err := tx.Exec(finishRow, id, id, "success", "0123456789", "Delhi", "", "", nil, 1); err != nil {
+		if _, err := tx.Exec(finishRow, id, id, "success", "0123456789", "Delhi", "", "", nil, 1, nil); err != nil {
 			return err
 		}
 		if err := post(tx, "commit", "held", "clearing:Airtel"); err != nil {
