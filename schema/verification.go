@@ -1,0 +1,94 @@
+package schema
+
+// VerificationMethod is how an account is verified (CONTRACT 5).
+type VerificationMethod string
+
+// The methods.
+const (
+	VerifyPennyDrop VerificationMethod = "penny_drop" // a deposit of a rupee, to which the bank answers with the name
+	VerifyUPI       VerificationMethod = "upi"        // a question about an address; no money moves
+)
+
+// VerificationState is where a verification stands. It goes from pending to success or
+// failed.
+type VerificationState string
+
+// The states.
+const (
+	VerificationPending VerificationState = "pending"
+	VerificationSuccess VerificationState = "success" // the account exists, whatever else is true of it
+	VerificationFailed  VerificationState = "failed"  // it does not exist, or nobody could say
+)
+
+// VerificationStates is every state.
+var VerificationStates = []VerificationState{VerificationPending, VerificationSuccess, VerificationFailed}
+
+// AccountStatus is how a bank account stands (spec 2.4).
+type AccountStatus string
+
+// The statuses.
+const (
+	AccountActive  AccountStatus = "active"
+	AccountDormant AccountStatus = "dormant"
+	AccountFrozen  AccountStatus = "frozen"
+	AccountClosed  AccountStatus = "closed"
+)
+
+// AccountStatuses is every status.
+var AccountStatuses = []AccountStatus{AccountActive, AccountDormant, AccountFrozen, AccountClosed}
+
+// NameMatch says how alike the expected name and the registered one are (spec 2.4).
+type NameMatch string
+
+// The matches.
+const (
+	NameExact   NameMatch = "exact"   // the same words
+	NamePartial NameMatch = "partial" // alike enough for the tolerance
+	NameNone    NameMatch = "none"    // not alike enough, or no name was expected
+)
+
+// Verification is a verification as replies show it (spec 2.4, and what CONTRACT 5
+// adds). Times are RFC 3339 in UTC.
+type Verification struct {
+	Status   VerificationState `json:"status"`
+	Verified bool              `json:"verified"`
+
+	*Beneficiary // of success
+
+	VerificationID string             `json:"verification_id"`
+	Method         VerificationMethod `json:"method"`
+	AccountNumber  string             `json:"account_number,omitempty"` // masked to the last four
+	IFSC           string             `json:"ifsc,omitempty"`
+	VPA            string             `json:"vpa,omitempty"` // masked
+	UTR            string             `json:"utr,omitempty"` // of a deposit, when the bank has said it
+	Cached         bool               `json:"cached,omitempty"`
+	Error          *Problem           `json:"error,omitempty"` // of a failed one
+	Message        string             `json:"message,omitempty"`
+	RefID          string             `json:"ref_id,omitempty"`
+	BatchID        string             `json:"batch_id,omitempty"`
+	CreatedAt      string             `json:"created_at,omitempty"`
+	VerifiedAt     string             `json:"verified_at,omitempty"` // of success
+	FailedAt       string             `json:"failed_at,omitempty"`
+}
+
+// Beneficiary is what a bank says of an account that exists, and how it compares.
+type Beneficiary struct {
+	NameMatch         NameMatch     `json:"name_match"`
+	BeneficiaryName   string        `json:"beneficiary_name"`
+	Bank              string        `json:"bank"`
+	Branch            string        `json:"branch"` // empty when nobody knows
+	AccountStatus     AccountStatus `json:"account_status"`
+	NameMatchScore    int           `json:"name_match_score"` // 0 to 100
+	Suspicious        bool          `json:"suspicious"`
+	SuspiciousReasons []string      `json:"suspicious_reasons"`
+}
+
+// BulkCompleted is the data of verification.bulk.completed (spec 6.2).
+type BulkCompleted struct {
+	BatchID    string `json:"batch_id"`
+	Total      int    `json:"total"`
+	Successful int    `json:"successful"`
+	Failed     int    `json:"failed"`
+	ResultsURL string `json:"results_url"`
+	ExpiresAt  string `json:"expires_at"`
+}
