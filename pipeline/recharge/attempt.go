@@ -5,19 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"vayu/internal/crash"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
-
-// margin is how much longer a lease is than a call may take: for recording what
-// came of it, and for clocks that differ.
-const margin = 30 * time.Second
-
-// settleMost bounds the recording of an outcome: it is over before the lease is.
-const settleMost = margin - 5*time.Second
 
 // job is a recharge whose next call is to be made. It has a slot of the line.
 type job struct {
@@ -29,13 +22,8 @@ type job struct {
 	resent  bool // of submit and reverse: it may have been said before under the reference
 	refused bool // of enquire: a refund was refused just now
 
-	lease lease
+	lease upstream.Lease
 	done  chan<- settled // gets what came of it; nil for nobody
-}
-
-// newLease is a lease for one call, with a token that no other has.
-func (s *Service) newLease(l *line) lease {
-	return lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Add(l.Timeout + margin)}
 }
 
 // start has a job carried on by a goroutine, for which Run waits at its end.
@@ -49,7 +37,7 @@ func (s *Service) carry(j job) {
 	for going := true; going; {
 		out, going = s.advance(ctx, &j)
 	}
-	s.give(j.line, j.rec.Batch.Batch != "")
+	j.Give(j.rec.Batch.Batch != "")
 	if j.done != nil {
 		j.done <- out
 	}
@@ -58,7 +46,7 @@ func (s *Service) carry(j job) {
 // advance makes one call and records what came of it. It is true when the job goes
 // on with another.
 func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool) {
-	if j.call != enquire && !s.Now().Before(j.lease.until.Add(-j.Timeout)) {
+	if j.call != enquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could end after the lease: whoever has the next one asks first.
 		s.metrics.overdue.Inc()
 		return settled{Record: j.rec}, false
@@ -67,7 +55,7 @@ func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool)
 	if w.err == nil && w.Outcome == NotSubscriber && j.rec.redetects() {
 		w.onto, w.err = s.redetect(ctx, &j.rec, j.line)
 	}
-	limit, done := context.WithTimeout(ctx, settleMost)
+	limit, done := context.WithTimeout(ctx, upstream.Recording)
 	out, err := s.settle(limit, &j.rec, &w, j.lease)
 	done()
 	s.metrics.records.Tell(ctx, err)
@@ -79,21 +67,21 @@ func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool)
 	j.rec = out.Record
 	switch {
 	case out.verdict == resend:
-		j.call, j.resent, j.lease.until = submit, true, out.due
+		j.call, j.resent, j.lease.Until = submit, true, out.due
 		return out, true
 	case out.verdict == doubt:
-		j.call, j.refused, j.lease.until = enquire, true, out.due
+		j.call, j.refused, j.lease.Until = enquire, true, out.due
 		return out, true
 	case out.verdict == retell:
-		j.call, j.resent, j.lease.until = reverse, true, out.due
+		j.call, j.resent, j.lease.Until = reverse, true, out.due
 		return out, true
-	case out.verdict == redirect && w.onto.lease.token != "":
+	case out.verdict == redirect && w.onto.lease.Token != "":
 		j.line, j.call, j.resent, j.lease = w.onto.line, submit, false, w.onto.lease
 		return out, true
 	case out.verdict == redirect:
-		s.due(w.onto.line, out.due)
+		w.onto.Due(out.due)
 	case !out.due.IsZero():
-		s.due(j.line, out.due)
+		j.Due(out.due)
 	}
 	return out, false
 }
@@ -101,14 +89,14 @@ func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool)
 // release gives back the slot that is not needed of the two that a redirection may
 // have: the old one when the job goes on with the new one.
 func (s *Service) release(j *job, w *word, redirected bool) {
-	if w.onto == nil || w.onto.lease.token == "" || w.onto.line == j.line {
+	if w.onto == nil || w.onto.lease.Token == "" || w.onto.line == j.line {
 		return
 	}
 	unneeded := w.onto.line
 	if redirected {
 		unneeded = j.line
 	}
-	s.give(unneeded, j.rec.Batch.Batch != "")
+	unneeded.Give(j.rec.Batch.Batch != "")
 }
 
 // errOutcome is for an answer that is none of those that there are.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -174,10 +175,10 @@ func TestWhatWasNotAskedWaits(t *testing.T) {
 		s.puppet.set(func() { s.puppet.submit = shut })
 		r := s.do(s.request())
 		for range 20 { // an enquiry would come in greater and greater intervals
-			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.ToldPending || s.dueIn(r.ID) != awayPause {
+			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.ToldPending || s.dueIn(r.ID) != upstream.AwayPause {
 				t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
 			}
-			s.turn(awayPause)
+			s.turn(upstream.AwayPause)
 			r = s.see(r.ID)
 		}
 		if diff := cmp.Diff(slices.Repeat([]string{"submit Airtel"}, 21), s.puppet.calls()); diff != "" {
@@ -189,19 +190,19 @@ func TestWhatWasNotAskedWaits(t *testing.T) {
 		s.balance(900_00, 100_00)
 		// Once it was sent, it stays so, whatever is not asked afterwards.
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = fails(errLost), shut })
-		s.turn(awayPause)
+		s.turn(upstream.AwayPause)
 		s.turn(firstPause)
-		if got := s.see(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != awayPause {
+		if got := s.see(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
 			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = shut, says(Answer{Outcome: Unknown}) })
 		s.turn(time.Minute)
-		if got := s.see(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != awayPause {
+		if got := s.see(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
 			t.Errorf("not sent again: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.puppet.calls()
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, nil })
-		s.turn(awayPause)
+		s.turn(upstream.AwayPause)
 		if diff := cmp.Diff([]string{"enquire Airtel"}, s.puppet.calls()); diff != "" {
 			t.Error(diff)
 		}
@@ -226,7 +227,7 @@ func TestAWaitEndsBeforeTheNextLook(t *testing.T) {
 		if err != nil || got.State != schema.RechargePending || !got.ToldPending {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		s.attempts.Wait()
+		s.calls.Wait()
 	})
 }
 
@@ -262,7 +263,7 @@ func TestAWaitEndsWithTheOutcomeOrWithoutIt(t *testing.T) {
 			t.Errorf("an answer too late: %+v, %v", got.Record, got.err)
 		}
 		answer <- Answer{Outcome: Succeeded}
-		s.attempts.Wait()
+		s.calls.Wait()
 		if late := s.see(got.ID); late.State != schema.RechargeSuccess {
 			t.Errorf("after the late answer it is %s", late.State)
 		}
@@ -275,7 +276,7 @@ func TestAWaitEndsWithTheOutcomeOrWithoutIt(t *testing.T) {
 		answer <- Answer{Outcome: Pending, Again: time.Second}
 		asked = nil
 		s.puppet.set(func() { s.puppet.enquire = nil })
-		s.attempts.Wait()
+		s.calls.Wait()
 		s.turn(time.Second)
 		if got := <-in; got.State != schema.RechargeSuccess || got.err != nil {
 			t.Errorf("the enquiry's answer: %+v, %v", got.Record, got.err)
@@ -284,8 +285,8 @@ func TestAWaitEndsWithTheOutcomeOrWithoutIt(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(s.events(), " ")); diff != "" {
 			t.Error(diff)
 		}
-		if len(s.waiting) != 0 {
-			t.Errorf("%d wait for ever", len(s.waiting))
+		if n := len(s.waits.Counts()); n != 0 {
+			t.Errorf("%d wait for ever", n)
 		}
 	})
 }
@@ -305,7 +306,7 @@ func TestACallbackIsFasterThanTheAnswer(t *testing.T) {
 		if err != nil || rec.State != schema.RechargeSuccess || rec.ProviderRef != "told" {
 			t.Errorf("got %+v, %v", rec, err)
 		}
-		s.attempts.Wait()
+		s.calls.Wait()
 		if got := s.dueIn(rec.ID); got != time.Second {
 			t.Errorf("it is due in %s, and the provider wants to be asked again in a second", got)
 		}

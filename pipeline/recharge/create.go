@@ -11,6 +11,7 @@ import (
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/upstream"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -46,8 +47,8 @@ func (s *Service) make(ctx context.Context, r *Request, wait time.Duration) (Rec
 	if err != nil {
 		return Record{}, err
 	}
-	w := s.await(d.ID)
-	defer s.forget(d.ID, w)
+	w := s.waits.Await(d.ID)
+	defer s.waits.Forget(d.ID, w)
 	made, err := s.create(ctx, r, d)
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
 		return made, err
@@ -94,8 +95,8 @@ func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) 
 type draft struct {
 	Record
 
-	line  *line // by which it goes; nil when it has failed already
-	lease lease // of the slot that it has; none when it has to wait
+	line  *line          // by which it goes; nil when it has failed already
+	lease upstream.Lease // of the slot that it has; none when it has to wait
 }
 
 // draft finds out what becomes of a request, and takes a slot for it when there is
@@ -119,9 +120,9 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		return d, nil
 	}
 	d.Provider, d.Reference = d.line.Name, d.ID
-	if s.take(d.line, r.Item != nil) {
-		d.lease, d.Sent = s.newLease(d.line), true
-		d.SentAt = d.lease.latest(d.line)
+	if d.line.Take(r.Item != nil) {
+		d.lease, d.Sent = s.calls.Lease(d.line.Line), true
+		d.SentAt = d.line.Latest(d.lease)
 	}
 	return d, nil
 }
@@ -187,8 +188,8 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		return s.insert(tx, r, &made)
 	})
 	pending := err == nil && made.State == schema.RechargePending
-	if d.lease.token != "" && !pending {
-		s.give(d.line, r.Item != nil)
+	if d.lease.Token != "" && !pending {
+		d.line.Give(r.Item != nil)
 	}
 	switch {
 	case err != nil:
@@ -198,8 +199,8 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		return made.Record, nil
 	}
 	crash.Point(crash.RechargeCreated)
-	if d.lease.token == "" {
-		s.due(d.line, made.CreatedAt)
+	if d.lease.Token == "" {
+		d.line.Due(made.CreatedAt)
 		return made.Record, nil
 	}
 	s.start(job{line: d.line, rec: made.Record, call: submit, lease: d.lease})
@@ -236,14 +237,14 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 	due := time.Time{}
 	switch {
 	case d.State != schema.RechargePending:
-		d.lease = lease{}
-	case d.lease.token != "":
-		due = d.lease.until
+		d.lease = upstream.Lease{}
+	case d.lease.Token != "":
+		due = d.lease.Until
 	default:
 		due = now
 	}
 	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.Asked, d.Operator,
-		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, flag(d.Sent), micros(d.SentAt), micros(due), d.lease.token,
+		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, flag(d.Sent), micros(d.SentAt), micros(due), d.lease.Token,
 		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), micros(d.FinishedAt))
 	if err != nil {
 		return err

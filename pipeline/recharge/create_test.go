@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -101,7 +102,7 @@ func TestTheSameRefIDAtOnceHasOneEffect(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.attempts.Wait()
+		s.calls.Wait()
 		s.turn(0) // who was first may have found all slots with those who were not
 		if len(ids) != 1 || made != 1 || len(s.puppet.calls()) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
 			t.Errorf("%d recharges, %d made, events %v, audited %v", len(ids), made, s.events(), s.audited())
@@ -215,16 +216,14 @@ func TestTheFirstThatServesIsTaken(t *testing.T) {
 	}
 	c := serves("picky", "Jio")
 	c.Available = func() bool { return !closed }
-	s := Service{}
+	s := Service{calls: upstream.New(upstream.Config[Record]{Table: table})}
 	for _, each := range []Connection{c, serves("broken", "Vi"), serves("rest", "Jio", "Airtel")} {
 		if each.Name == "broken" {
 			each.Available = func() bool { panic("no") }
 		}
-		l, err := newLine(each)
-		if err != nil {
+		if err := s.connect(each); err != nil {
 			t.Fatal(err)
 		}
-		s.lines = append(s.lines, l)
 	}
 	for _, want := range []struct {
 		operator, name string

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -47,7 +48,7 @@ type onto struct {
 	*line
 
 	subscriber Subscriber
-	lease      lease // of a slot there; none: it waits in the store
+	lease      upstream.Lease // of a slot there; none: it waits in the store
 }
 
 // verdict is what a word makes of a recharge.

@@ -46,7 +46,7 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 		if l.World != world || l.Directory == nil {
 			continue
 		}
-		if !l.available() {
+		if !l.Worth() {
 			unclear = errUnclear
 			continue
 		}
@@ -102,8 +102,8 @@ func (s *Service) redetect(ctx context.Context, r *Record, own *line) (*onto, er
 		return nil, nil
 	}
 	to := &onto{line: l, subscriber: sub}
-	if available && (l == own || s.take(l, r.Batch.Batch != "")) {
-		to.lease = s.newLease(l)
+	if available && (l == own || l.Take(r.Batch.Batch != "")) {
+		to.lease = s.calls.Lease(l.Line)
 	}
 	return to, nil
 }

@@ -3,6 +3,7 @@ package recharge
 import (
 	"time"
 
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -18,7 +19,7 @@ func (st *settling) postpone() error {
 	r := &st.out.Record
 	due := nextLook(r, st.word, st.resendAfter(), st.now)
 	st.learn()
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.token, string(r.State), micros(due), r.ProviderRef, micros(st.began()))
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, string(r.State), micros(due), r.ProviderRef, micros(st.began()))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -33,7 +34,7 @@ const putBackRow = "UPDATE recharge SET due_at = $4, token = '', sent = $5, sent
 // putBack has a call made soon that was not made, as if it had never been begun: an
 // order that was not sent before is not sent now either.
 func (st *settling) putBack() error {
-	r, due := &st.out.Record, st.now.Add(awayPause)
+	r, due := &st.out.Record, st.now.Add(upstream.AwayPause)
 	sent, at := r.Sent, r.SentAt
 	switch submitted := r.State == schema.RechargePending && st.word.call == submit; {
 	case submitted && st.word.resent:
@@ -41,7 +42,7 @@ func (st *settling) putBack() error {
 	case submitted:
 		sent, at = false, time.Time{}
 	}
-	n, err := st.tx.Exec(putBackRow, r.ID, st.lease.token, string(r.State), micros(due), flag(sent), micros(at))
+	n, err := st.tx.Exec(putBackRow, r.ID, st.lease.Token, string(r.State), micros(due), flag(sent), micros(at))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -71,10 +72,10 @@ func (st *settling) renew() error {
 	if l == nil {
 		return nil
 	}
-	until := st.now.Add(l.Timeout + margin)
-	sentAt := lease{until: until}.latest(l)
+	until := st.now.Add(l.Timeout + upstream.Margin)
+	sentAt := whole(l.Latest(upstream.Lease{Until: until}))
 	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
-		r.ID, st.lease.token, sentAt.UnixMicro(), until.UnixMicro())
+		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
 	if err == nil && n == 1 {
 		r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
 	}
@@ -90,9 +91,9 @@ func (st *settling) extend() error {
 	if l == nil {
 		return nil
 	}
-	until := st.now.Add(l.Timeout + margin)
+	until := st.now.Add(l.Timeout + upstream.Margin)
 	n, err := st.tx.Exec("UPDATE recharge SET due_at = $4 WHERE id = $1 AND token = $2 AND state = 'success' AND refund_id = $3",
-		r.ID, st.lease.token, r.RefundID, until.UnixMicro())
+		r.ID, st.lease.Token, r.RefundID, until.UnixMicro())
 	if err == nil && n == 1 {
 		st.out.due, st.out.verdict = until, next
 	}
@@ -108,14 +109,14 @@ const redirectRow = `UPDATE recharge SET first_provider = provider, operator = $
 func (st *settling) redirect() (bool, error) {
 	r, onto := &st.out.Record, st.word.onto
 	was, due, sentAt := *r, st.now, time.Time{}
-	if onto.lease.token != "" {
-		due, sentAt = onto.lease.until, onto.lease.latest(onto.line)
+	if onto.lease.Token != "" {
+		due, sentAt = onto.lease.Until, onto.Latest(onto.lease)
 	}
 	r.Operator, r.Circle, r.Detection = onto.subscriber.Operator, onto.subscriber.Circle, sourceLookup
 	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+secondOrder, ""
 	r.Sent, r.SentAt, r.Tries = !sentAt.IsZero(), sentAt, 0
 	n, err := st.tx.Exec(redirectRow, r.ID, was.Reference, r.Operator, r.Circle, r.Provider, r.Reference,
-		flag(r.Sent), micros(sentAt), micros(due), onto.lease.token)
+		flag(r.Sent), micros(sentAt), micros(due), onto.lease.Token)
 	if err != nil || n == 0 {
 		*r = was
 		return false, err
@@ -128,10 +129,10 @@ func (st *settling) redirect() (bool, error) {
 // lease was over because it has spoken by itself meanwhile. A refund that is wanted
 // stays so.
 func (st *settling) leave() error {
-	if r := &st.out.Record; st.lease.token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
+	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()
 	}
-	token, due := st.lease.token, st.word.after(st.now)
+	token, due := st.lease.Token, st.word.after(st.now)
 	if token == "" {
 		if due.IsZero() {
 			return nil

@@ -6,19 +6,16 @@
 package recharge
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/crash"
 	"vayu/internal/seal"
 	"vayu/internal/state"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -51,16 +48,8 @@ type Service struct {
 	metrics *metrics
 	front   *frontMetrics
 	lines   []*line
-	token   string // what the tokens of this instance's leases begin with
-	leases  atomic.Uint64
-
-	mu       sync.Mutex
-	waiting  map[string][]*waiter // by id of the recharge
-	stopped  bool                 // no call begins any more
-	attempts sync.WaitGroup       // slots that are taken
-
-	waitsEnd context.Context // ends when nobody may wait any more
-	endWaits context.CancelFunc
+	calls   *upstream.Lines[Record]
+	waits   *upstream.Waiters[settled] // by id of the recharge
 }
 
 // New returns a service in which nothing moves until Run. It fails when a metric is
@@ -73,26 +62,26 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, token: ulid.Make().String(), waiting: map[string][]*waiter{}}
-	s.waitsEnd, s.endWaits = context.WithCancel(context.Background())
-	for i := range c.Connections {
-		l, err := newLine(c.Connections[i])
-		if err != nil {
-			return nil, err
-		}
-		// Also in two worlds: a callback names no world.
-		if slices.ContainsFunc(s.lines, func(other *line) bool { return other.Name == l.Name }) {
-			return nil, fmt.Errorf("connecting %s: two connections have that name", l.Name)
-		}
-		s.lines = append(s.lines, l)
-	}
+	s := &Service{Config: c, waits: upstream.NewWaiters[settled]()}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
+	s.calls = upstream.New(upstream.Config[Record]{
+		DB: c.DB, Table: table, Claims: s.metrics.claims,
+		Claimed: func() { crash.Point(crash.RechargeClaimed) }, Log: c.Log, Now: c.Now,
+	})
+	for i := range c.Connections {
+		if err := s.connect(c.Connections[i]); err != nil {
+			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)
+		}
+	}
 	s.front, err = newFrontMetrics(c.Metrics)
 	return s, err
 }
+
+// table is where recharges wait for their turn.
+var table = upstream.Table[Record]{Name: "recharge", Columns: columns, Scan: scanRecord}
 
 // Request is one recharge as it is asked for: its fields are checked, and no store or
 // provider was asked yet.

@@ -7,6 +7,7 @@ import (
 	"vayu/internal/account"
 	"vayu/internal/crash"
 	"vayu/internal/state"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -25,20 +26,20 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 	}
 	done := make(chan settled, 1)
 	j := job{line: l, call: reverse, done: done}
-	slot := s.take(l, r.Batch.Batch != "")
+	slot := l.Take(r.Batch.Batch != "")
 	if slot {
-		j.lease = s.newLease(l)
+		j.lease = s.calls.Lease(l.Line)
 	}
 	r, wanted, err := s.want(ctx, &r, reason, j.lease, by)
 	if err != nil || !wanted {
 		if slot {
-			s.give(l, r.Batch.Batch != "")
+			l.Give(r.Batch.Batch != "")
 		}
 		return r, err
 	}
 	crash.Point(crash.RefundWanted)
 	if !slot {
-		s.due(l, s.Now())
+		l.Due(s.Now())
 		return r, nil
 	}
 	j.rec = r
@@ -51,7 +52,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 		return out.Record, nil
 	case <-ctx.Done(): // it goes on without whoever has asked
 		return r, nil
-	case <-s.waitsEnd.Done():
+	case <-s.waits.Ended():
 		return r, nil
 	}
 }
@@ -74,15 +75,15 @@ const wantRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at 
 
 // want notes that a refund is wanted; false when it was before, or when the recharge
 // is refunded by now.
-func (s *Service) want(ctx context.Context, seen *Record, reason string, own lease, by Who) (r Record, wanted bool, err error) {
+func (s *Service) want(ctx context.Context, seen *Record, reason string, own upstream.Lease, by Who) (r Record, wanted bool, err error) {
 	now := s.Now()
 	due, refund := now, newRefundID(now)
-	if own.token != "" {
-		due = own.until
+	if own.Token != "" {
+		due = own.Until
 	}
 	r = *seen
 	err = s.DB.Update(ctx, func(tx *state.Tx) (err error) {
-		found, ok, err := one(tx, wantRow, seen.ID, refund, reason, due.UnixMicro(), own.token)
+		found, ok, err := one(tx, wantRow, seen.ID, refund, reason, due.UnixMicro(), own.Token)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -171,7 +172,7 @@ func TestARefusalWithoutALeaseIsNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := word{Answer: Answer{Outcome: Failed}, call: reverse, reference: r.Reference, asked: s.Now(), by: actor}
-		out, err := s.settle(t.Context(), &r, &w, lease{token: "of somebody else", until: noon.Add(time.Hour)})
+		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of somebody else", Until: noon.Add(time.Hour)})
 		if got := s.see(r.ID); err != nil || out.verdict != rest || got.RefundID != r.RefundID || s.dueIn(r.ID) != firstPause {
 			t.Errorf("got %+v, %v; it is %+v, due in %s", out, err, got, s.dueIn(r.ID))
 		}
@@ -254,7 +255,7 @@ func TestARefundIsAskedForAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.attempts.Wait()
+		s.calls.Wait()
 		s.puppet.set(func() { s.puppet.enquire = nil })
 		s.turn(0) // who was first may have found all slots with those who were not
 		heard := slices.DeleteFunc(s.puppet.calls(), func(call string) bool { return call == "enquire Airtel" })
@@ -314,7 +315,7 @@ func portedNumber(t *testing.T, db *state.DB, second func(*puppet) []Connection)
 	q := s.request()
 	q.Asked = ""
 	got, _, err := s.Do(t.Context(), q, time.Minute)
-	s.attempts.Wait()
+	s.calls.Wait()
 	if err != nil || got.State != schema.RechargeSuccess || got.Operator != "Jio" || got.Circle != "Mumbai" || got.Detection != sourceLookup ||
 		got.Provider != provider || got.Reference != got.ID+"-2" {
 		t.Fatalf("got %+v, %v", got, err)
@@ -323,8 +324,8 @@ func portedNumber(t *testing.T, db *state.DB, second func(*puppet) []Connection)
 		t.Errorf("%v redetections are counted", got)
 	}
 	for _, l := range s.lines {
-		if l.busy != 0 || l.batches != 0 {
-			t.Errorf("%s has %d slots taken", l.Name, l.busy)
+		if got := l.Slots(); got.Busy != 0 || got.Batches != 0 {
+			t.Errorf("%s has slots taken: %+v", l.Name, got)
 		}
 	}
 	// What is said now of the first order contradicts itself.

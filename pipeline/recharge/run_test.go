@@ -13,6 +13,7 @@ import (
 
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -41,7 +42,7 @@ func TestAfterAKillItIsAskedBeforeItIsSent(t *testing.T) {
 		waitFor(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
 		s.open(s.DB)
-		if err := s.freeLeases(t.Context()); err != nil {
+		if err := s.calls.FreeLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.turn(0)
@@ -64,7 +65,7 @@ func TestAfterAKillItIsAskedBeforeItIsSent(t *testing.T) {
 			t.Errorf("it is %s", got.State)
 		}
 		close(dead) // the other was not dead after all
-		killed.attempts.Wait()
+		killed.calls.Wait()
 		s.balance(900_00, 0)
 	})
 }
@@ -88,7 +89,7 @@ func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
 			want  []string
 		}{
 			{time.Minute, []string{"enquire Airtel"}}, // so long after it was claimed it may be sent again at the earliest
-			{margin - 2*time.Second, []string{"enquire Airtel"}},
+			{upstream.Margin - 2*time.Second, []string{"enquire Airtel"}},
 			{2 * time.Second, []string{"enquire Airtel", "submit Airtel"}},
 		} {
 			s.turn(c.after)
@@ -97,7 +98,7 @@ func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
 			}
 		}
 		close(dead)
-		gone.attempts.Wait()
+		gone.calls.Wait()
 	})
 }
 
@@ -113,14 +114,14 @@ func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.freeLeases(t.Context()); err != nil {
+	if err := s.calls.FreeLeases(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.dueIn(made.ID); got != 40*time.Second {
 		t.Errorf("it is due in %s", got)
 	}
 	close(held)
-	s.attempts.Wait()
+	s.calls.Wait()
 }
 
 // What is asked for when all slots are taken waits in the store, and costs no
@@ -166,19 +167,19 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
-		s.look(t.Context(), s.lines[0])
+		s.calls.Look(t.Context(), s.lines[0].Line)
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait after a look without a free slot", got)
 		}
 		close(held)
-		s.attempts.Wait()
+		s.calls.Wait()
 		s.turn(time.Second)
 		s.turn(0)
 		if got := waiting(); got != 0 {
 			t.Errorf("%d wait in the end", got)
 		}
-		if got := s.lines[0]; got.busy != 0 || got.batches != 0 || got.hungry != [2]bool{} {
-			t.Errorf("slots: %d and %d are taken, hungry %v", got.busy, got.batches, got.hungry)
+		if got := s.lines[0].Slots(); got != (upstream.Slots{}) {
+			t.Errorf("slots: %+v", got)
 		}
 		if diff := cmp.Diff(strings.Repeat("recharge.completed ", 8), strings.Join(s.events(), " ")+" "); diff != "" {
 			t.Error(diff)
@@ -187,54 +188,6 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 		if err := s.DB.View(t.Context()).QueryRow("SELECT count(*) || ' ' || max(outcome) FROM batch_item").Scan(&done); err != nil || done != "4 successful" {
 			t.Errorf("of the batch %s, %v", done, err)
 		}
-	})
-}
-
-// That there is no room for more is no reason to look for more: only what is due is.
-func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
-	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		addBatch(t, s.DB, s.owner, 3)
-		held := make(chan struct{})
-		s.puppet.set(func() {
-			s.puppet.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
-		})
-		l := s.lines[0]
-		record := func(i int) {
-			q := s.request()
-			q.Item, q.Amount = &Place{"rbt_1", i}, 10_00
-			if _, _, err := s.Do(t.Context(), q, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		look := func(what string, want [2]bool) {
-			t.Helper()
-			s.look(t.Context(), l)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if l.hungry != want {
-				t.Errorf("%s: hungry is %v, want %v", what, l.hungry, want)
-			}
-		}
-		record(0)
-		record(1)
-		look("batches have their slots, and nothing is due", [2]bool{})
-		for s.take(l, false) { // nobody calls: nothing ends
-		}
-		look("all slots are taken, and nothing is due", [2]bool{})
-		record(2)
-		look("a record is due", [2]bool{false, true})
-		<-l.wake // of the record that is due
-		s.give(l, false)
-		select {
-		case <-l.wake:
-			t.Error("a slot that no record may have wakes the loop for one")
-		default:
-		}
-		s.give(l, false)
-		close(held)
-		s.attempts.Wait()
-		s.turn(0)
 	})
 }
 
@@ -293,7 +246,7 @@ func TestAProviderThatIsAwayIsNotAsked(t *testing.T) {
 		s.puppet.set(func() { s.puppet.away = true })
 		s.puppet.calls()
 		s.clock.Pass(time.Hour)
-		if pause := s.look(t.Context(), s.lines[0]); pause != awayPause || len(s.puppet.calls()) != 0 {
+		if pause := s.calls.Look(t.Context(), s.lines[0].Line); pause != upstream.AwayPause || len(s.puppet.calls()) != 0 {
 			t.Errorf("it is looked at again in %s, and heard %q", pause, s.puppet.calls())
 		}
 		s.puppet.set(func() { s.puppet.away = false })
@@ -310,10 +263,10 @@ func TestALeaseThatIsNearlyOverSendsNothing(t *testing.T) {
 	eachStage(t, func(t *testing.T, s *stage) {
 		r := s.reach(schema.RechargePending)
 		s.puppet.calls()
-		if !s.take(s.lines[0], false) {
+		if !s.lines[0].Take(false) {
 			t.Fatal("there is no slot")
 		}
-		s.carry(job{line: s.lines[0], rec: r, call: submit, lease: lease{"t", s.clock.Now().Add(10 * time.Second)}})
+		s.carry(job{line: s.lines[0], rec: r, call: submit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		if got := s.puppet.calls(); len(got) != 0 || s.figure("vayu_recharge_overdue_total") != 1 {
 			t.Errorf("it heard %q, and %v are counted", got, s.figure("vayu_recharge_overdue_total"))
 		}
@@ -338,7 +291,7 @@ func TestTwoInstancesClaimEachOnce(t *testing.T) {
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.look(t.Context(), each.lines[0]); each.attempts.Wait() })
+			both.Go(func() { each.calls.Look(t.Context(), each.lines[0].Line); each.calls.Wait() })
 		}
 		both.Wait()
 	}
@@ -380,13 +333,9 @@ func TestItRuns(t *testing.T) {
 		}
 	}
 	waitFor(t, "all are told as pending", told(n, "recharge.pending"))
-	waitFor(t, "no call is under way", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.lines[0].busy == 0
-	})
-	if stacks := goroutines(); strings.Count(stacks, "(*Service).carry") > 0 || len(s.waiting) > 0 {
-		t.Errorf("%d goroutines carry what is pending, and %d wait", strings.Count(stacks, "(*Service).carry"), len(s.waiting))
+	waitFor(t, "no call is under way", func() bool { return s.lines[0].Slots().Busy == 0 })
+	if stacks := goroutines(); strings.Count(stacks, "(*Service).carry") > 0 || len(s.waits.Counts()) > 0 {
+		t.Errorf("%d goroutines carry what is pending, and %d wait", strings.Count(stacks, "(*Service).carry"), len(s.waits.Counts()))
 	}
 	s.clock.Pass(25 * time.Hour)
 	if err := s.countPending(t.Context()); err != nil {
@@ -395,7 +344,7 @@ func TestItRuns(t *testing.T) {
 	if all, old := s.figure("vayu_recharge_pending", "world", "live"), s.figure("vayu_recharge_pending_old", "world", "live"); all != n || old != n {
 		t.Errorf("%v are counted as pending, %v as old", all, old)
 	}
-	s.lines[0].nudge()
+	s.lines[0].Nudge()
 	waitFor(t, "all are completed", told(n, "recharge.completed"))
 	held, asked := make(chan struct{}), make(chan struct{})
 	s.puppet.set(func() {
@@ -407,7 +356,7 @@ func TestItRuns(t *testing.T) {
 	}
 	<-asked
 	cancel()
-	waitFor(t, "it has stopped", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.stopped })
+	waitFor(t, "it has stopped", s.calls.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil || after.State != schema.RechargePending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -468,8 +417,9 @@ func TestClaimsUseTheirIndices(t *testing.T) {
 			case db.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
+			single, batch := table.Queries()
 			for query, index := range map[string]string{
-				dueSingle: "recharge_due ", dueBatch: "recharge_due_batch ", nextSingle: "recharge_due ", nextBatch: "recharge_due_batch ",
+				single[0]: "recharge_due ", batch[0]: "recharge_due_batch ", single[1]: "recharge_due ", batch[1]: "recharge_due_batch ",
 				selectPending: "recharge_pending", tallyPending: "recharge_pending",
 			} {
 				args := []any{"live", "courier", 50_000, 10}[:strings.Count(query, "$")]

@@ -14,19 +14,10 @@ import (
 	"vayu/internal/crash"
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/upstream"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
-
-// lease is the right to look at a recharge until a time: the token stands in its
-// row. The zero lease is none.
-type lease struct {
-	token string
-	until time.Time
-}
-
-// latest is when a call of a line can begin under a lease at the latest.
-func (l lease) latest(of *line) time.Time { return whole(l.until.Add(-of.Timeout)) }
 
 // settled is what a word has made of a recharge.
 type settled struct {
@@ -45,14 +36,14 @@ type settling struct {
 	tx    *state.Tx
 	now   time.Time
 	word  *word
-	lease lease
+	lease upstream.Lease
 	out   settled
 }
 
 // settle does what a word calls for, in one transaction, to a recharge as it was
 // last seen. Whether it still stands so decides each change by compare-and-set; when
 // it does not, the row is locked and the word decided upon again.
-func (s *Service) settle(ctx context.Context, r *Record, w *word, own lease) (settled, error) {
+func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.Lease) (settled, error) {
 	st := settling{Service: s, word: w, lease: own}
 	err := s.DB.Update(ctx, func(tx *state.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), settled{Record: *r}
@@ -161,7 +152,7 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, micros(due), st.now.UnixMicro(),
 		micros(st.began())}
 	if st.word.err != nil {
-		query, args = finishOwnRow, append(args, st.lease.token)
+		query, args = finishOwnRow, append(args, st.lease.Token)
 	}
 	n, err := st.tx.Exec(query, args...)
 	if err != nil || n == 0 {
@@ -278,7 +269,7 @@ func (st *settling) refund() (bool, error) {
 func (st *settling) refuse() (bool, error) {
 	r := &st.out.Record
 	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0
-		WHERE id = $1 AND state = 'success' AND refund_id = $2 AND token = $4`, r.ID, r.RefundID, st.now.UnixMicro(), st.lease.token)
+		WHERE id = $1 AND state = 'success' AND refund_id = $2 AND token = $4`, r.ID, r.RefundID, st.now.UnixMicro(), st.lease.Token)
 	if err != nil || n == 0 {
 		return false, err
 	}

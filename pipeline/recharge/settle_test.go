@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -42,7 +43,7 @@ func (s *stage) told(r Record, a Answer) Record {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.attempts.Wait()
+	s.calls.Wait()
 	return got
 }
 
@@ -161,7 +162,7 @@ func TestOnlyWhatIsFinalCountsWithoutALease(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {
 		r := s.reach(schema.RechargePending)
-		other := lease{token: "of somebody else", until: noon.Add(time.Hour)}
+		other := upstream.Lease{Token: "of somebody else", Until: noon.Add(time.Hour)}
 		w := word{Answer: Answer{Outcome: Pending}, call: enquire, reference: r.Reference, asked: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, other)
 		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != firstPause {
@@ -207,7 +208,7 @@ func TestWhatWasNotSentFailsWithItsLeaseOnly(t *testing.T) {
 			t.Error(diff)
 		}
 		close(goOn)
-		frozen.attempts.Wait()
+		frozen.calls.Wait()
 		if got := s.see(made.ID); got.State != schema.RechargePending {
 			t.Errorf("it is %s while the operator has it", got.State)
 		}

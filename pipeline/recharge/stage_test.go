@@ -186,7 +186,7 @@ func (s *stage) do(r Request) Record {
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
-	s.attempts.Wait()
+	s.calls.Wait()
 	return s.see(rec.ID)
 }
 
@@ -206,9 +206,9 @@ func (s *stage) turn(d time.Duration) {
 	s.t.Helper()
 	s.clock.Pass(d)
 	for _, l := range s.lines {
-		s.look(s.t.Context(), l)
+		s.calls.Look(s.t.Context(), l.Line)
 	}
-	s.attempts.Wait()
+	s.calls.Wait()
 }
 
 // events are the types of events of the account's recharges, in their order.

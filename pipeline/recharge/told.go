@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -24,21 +25,21 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	if a.Outcome == NotSubscriber && r.redetects() && r.Reference == reference {
 		w.onto, w.err = s.redetect(ctx, &r, nil)
 	}
-	out, err := s.settle(ctx, &r, &w, lease{})
+	out, err := s.settle(ctx, &r, &w, upstream.Lease{})
 	if to := w.onto; to != nil {
 		switch going := err == nil && out.verdict == redirect; {
-		case to.lease.token == "" && going:
-			s.due(to.line, out.due)
-		case to.lease.token == "":
+		case to.lease.Token == "" && going:
+			to.Due(out.due)
+		case to.lease.Token == "":
 		case going:
 			s.start(job{line: to.line, rec: out.Record, call: submit, lease: to.lease})
 		default:
-			s.give(to.line, r.Batch.Batch != "")
+			to.Give(r.Batch.Batch != "")
 		}
 	}
 	if err == nil && !out.due.IsZero() && out.verdict != redirect {
 		if l := s.lineOf(world, out.Provider); l != nil {
-			s.due(l, out.due)
+			l.Due(out.due)
 		}
 	}
 	return out.Record, err

@@ -2,58 +2,22 @@ package recharge
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"vayu/internal/state"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
-
-// waiter is who waits for the outcome of a recharge in this process. Several may wait
-// for one.
-type waiter struct {
-	said chan settled // holds the newest
-}
-
-// await begins to wait for a recharge.
-func (s *Service) await(id string) *waiter {
-	w := &waiter{make(chan settled, 1)}
-	s.mu.Lock()
-	s.waiting[id] = append(s.waiting[id], w)
-	s.mu.Unlock()
-	return w
-}
-
-// forget ends a wait.
-func (s *Service) forget(id string, w *waiter) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	left := slices.DeleteFunc(s.waiting[id], func(other *waiter) bool { return other == w })
-	if len(left) == 0 {
-		delete(s.waiting, id)
-		return
-	}
-	s.waiting[id] = left
-}
 
 // EndWaits has whoever waits for an outcome go without it, now and from here on: a
 // server that stops has no time for clients who would wait for half a minute. It may
 // be called more than once.
-func (s *Service) EndWaits() { s.endWaits() }
+func (s *Service) EndWaits() { s.waits.End() }
 
 // tell has everybody who waits look at what a recharge has become.
 func (s *Service) tell(out *settled) {
-	if out.verdict == rest {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, w := range s.waiting[out.ID] {
-		select {
-		case <-w.said: // there is something newer
-		default:
-		}
-		w.said <- *out
+	if out.verdict != rest {
+		s.waits.Tell(out.ID, *out)
 	}
 }
 
@@ -64,7 +28,7 @@ const rereadEvery = time.Second
 // watch waits for the outcome of a recharge that is pending, and returns how it stands
 // when there is one, or the wait is over. A patient wait lasts as long as it says; any
 // other ends when nobody looks at the recharge before its end.
-func (s *Service) watch(ctx context.Context, r Record, w *waiter, wait time.Duration, patient bool) Record {
+func (s *Service) watch(ctx context.Context, r Record, w *upstream.Waiter[settled], wait time.Duration, patient bool) Record {
 	end := s.Now().Add(wait)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -76,7 +40,7 @@ func (s *Service) watch(ctx context.Context, r Record, w *waiter, wait time.Dura
 	}
 	for r.State == schema.RechargePending {
 		select {
-		case out := <-w.said:
+		case out := <-w.Said:
 			r = out.Record
 			if !patient && out.verdict == again && out.due.After(end) {
 				return r
@@ -87,7 +51,7 @@ func (s *Service) watch(ctx context.Context, r Record, w *waiter, wait time.Dura
 			return r
 		case <-ctx.Done():
 			return r
-		case <-s.waitsEnd.Done():
+		case <-s.waits.Ended():
 			return r
 		}
 	}
@@ -116,15 +80,15 @@ func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, pati
 	if r.State != schema.RechargePending || !patient || wait <= 0 {
 		return r
 	}
-	w := s.await(r.ID)
-	defer s.forget(r.ID, w)
+	w := s.waits.Await(r.ID)
+	defer s.waits.Forget(r.ID, w)
 	return s.watch(ctx, s.reread(ctx, r), w, wait, true) // it may have ended before anybody waited
 }
 
 // tellPending tells once that a recharge is pending, unless it is not any more, and
 // returns how it stands.
 func (s *Service) tellPending(ctx context.Context, r Record) Record {
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), settleMost)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
 	defer done()
 	err := s.DB.Update(limit, func(tx *state.Tx) error {
 		now, found, err := one(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)

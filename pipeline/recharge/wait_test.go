@@ -28,16 +28,15 @@ func (s *stage) patients(n int, wait time.Duration) (id string, got <-chan Recor
 		}()
 	}
 	waitFor(s.t.(*testing.T), "all wait", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for of, waiters := range s.waiting {
-			if id = of; len(waiters) == n && len(s.waiting) == 1 {
+		counts := s.waits.Counts()
+		for of, waiting := range counts {
+			if id = of; waiting == n && len(counts) == 1 {
 				return true
 			}
 		}
 		return false
 	})
-	s.attempts.Wait()
+	s.calls.Wait()
 	return id, all
 }
 
@@ -59,10 +58,8 @@ func TestAPatientRequestWaitsForACallback(t *testing.T) {
 		if diff := cmp.Diff([]string{"recharge.pending", "recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if len(s.waiting) != 0 || s.lines[0].busy != 0 {
-			t.Errorf("%d wait for ever, and %d slots are taken", len(s.waiting), s.lines[0].busy)
+		if waiting, busy := len(s.waits.Counts()), s.lines[0].Slots().Busy; waiting != 0 || busy != 0 {
+			t.Errorf("%d wait for ever, and %d slots are taken", waiting, busy)
 		}
 	})
 }
@@ -134,7 +131,7 @@ func TestAReplayTellsNothing(t *testing.T) {
 		})
 		close(held)
 		all.Wait()
-		s.attempts.Wait()
+		s.calls.Wait()
 		if diff := cmp.Diff([]string{"recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
 		}

@@ -1,0 +1,119 @@
+package upstream
+
+import "time"
+
+// Line is an upstream with its slots. One slot is one call at a time, and the
+// goroutine that makes it; a row without one waits in the store.
+type Line struct {
+	of   Upstream
+	desk *desk
+	// batchMost is how many slots records of batches may have: half, so that single
+	// requests always find some.
+	batchMost int
+	// kept is how many slots are for what waits in the store, when something does:
+	// requests that come in must not starve it.
+	kept int
+	wake chan struct{} // holds one: its loop should look now
+
+	// Of the desk.
+	busy, batches int
+	hungry        [2]bool   // more is due than there was room for: single ones, and records of batches
+	next          time.Time // when its loop looks next; zero while it looks
+}
+
+// Worth reports whether it is worth asking at the moment.
+func (l *Line) Worth() (worth bool) {
+	if l.of.Available == nil {
+		return true
+	}
+	defer func() {
+		if recover() != nil { // who cannot even say so is not
+			worth = false
+		}
+	}()
+	return l.of.Available()
+}
+
+// Nudge lets its loop look now.
+func (l *Line) Nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default: // it has been told
+	}
+}
+
+// Take takes a slot; false when there is none, or the service stops. Who has one
+// must give it back.
+func (l *Line) Take(batch bool) bool {
+	l.desk.Lock()
+	defer l.desk.Unlock()
+	switch { // what has waited longer comes first
+	case batch && l.hungry[1], l.hungry[0] && l.of.Concurrency-l.busy <= l.kept:
+		return false
+	}
+	return l.grab(batch)
+}
+
+// grab is Take for what has waited. The caller holds the desk.
+func (l *Line) grab(batch bool) bool {
+	if l.desk.stopped || l.busy >= l.of.Concurrency || batch && l.batches >= l.batchMost {
+		return false
+	}
+	l.busy++
+	if batch {
+		l.batches++
+	}
+	l.desk.calls.Add(1)
+	return true
+}
+
+// grabSome takes so many slots, or as many as there are. The caller holds the desk.
+func (l *Line) grabSome(most int, batch bool) (n int) {
+	for n < most && l.grab(batch) {
+		n++
+	}
+	return n
+}
+
+// Give gives a slot back.
+func (l *Line) Give(batch bool) {
+	l.desk.Lock()
+	l.busy--
+	if batch {
+		l.batches--
+	}
+	starved := l.hungry[0] || l.hungry[1] && l.batches < l.batchMost // there is room now
+	l.desk.Unlock()
+	l.desk.calls.Done()
+	if starved {
+		l.Nudge()
+	}
+}
+
+// Due tells its loop of something that is due at a time.
+func (l *Line) Due(at time.Time) {
+	l.desk.Lock()
+	early := at.Before(l.next) || l.next.IsZero()
+	l.desk.Unlock()
+	if early {
+		l.Nudge()
+	}
+}
+
+// Slots is how the slots of a line stand.
+type Slots struct {
+	Busy, Batches int     // taken, and of these by records of batches
+	Hungry        [2]bool // more is due than there was room for: single ones, and records of batches
+}
+
+// Slots is how its slots stand.
+func (l *Line) Slots() Slots {
+	l.desk.Lock()
+	defer l.desk.Unlock()
+	return Slots{l.busy, l.batches, l.hungry}
+}
+
+// Latest is when a call can begin under a lease at the latest.
+func (l *Line) Latest(own Lease) time.Time {
+	return own.Until.Add(-l.of.Timeout).UTC().Truncate(time.Microsecond)
+}
