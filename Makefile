@@ -23,7 +23,7 @@ NPM   := node_modules/.package-lock.json
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks bench-recharges fuzz clean
+.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks bench-recharges fuzz ifsc clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,10 @@ fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 		echo "$${target#func } in $$(dirname $$file) for $(FUZZTIME)"; \
 		$(GO) test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "./$$(dirname $$file)" < /dev/null; \
 	done
+
+# After another version of it in package.json; a test finds when this was forgotten.
+ifsc: $(NPM) ## write the list of IFSC anew from the npm package ifsc
+	$(GO) run ./pipeline/verify/ifsc/generate node_modules/ifsc pipeline/verify/ifsc/codes.gz
 
 clean: ## remove what was built; data and node_modules stay
 	rm -rf bin

@@ -1,0 +1,103 @@
+package ifsc
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // codes.gz
+	"io"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// packed is written by generate, which says what is in it, from the npm package
+// ifsc, whose licence stands in LICENSE-ifsc.
+//
+//go:embed codes.gz
+var packed []byte
+
+// nameBits is the part of an entry that says whose the code is. A code is below
+// 26^4 · 36^6 < 2^50, which leaves 14 bits of 64: 16,384 names, of which 1,100 are used.
+const nameBits = 14
+
+// table is every code in 8 bytes: the code as a number, sorted, and behind it the
+// index of the bank's name.
+type table struct {
+	entries []uint64
+	names   []string
+}
+
+// codes is decoded when it is first asked for.
+var codes = sync.OnceValue(func() *table {
+	text, err := unpacked(packed)
+	if err != nil {
+		return &table{} // a test finds every code of the package in it
+	}
+	return newTable(text)
+})
+
+// unpacked is the text of the list.
+func unpacked(data []byte) (string, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(r)
+	return string(text), err
+}
+
+// newTable reads the lines of the list: a bank's letters, the name, and the last six
+// characters of each code in order, of which what it begins with alike to the one
+// before it on its line is left out.
+func newTable(text string) *table {
+	t := &table{}
+	known := map[string]uint64{}
+	var code [size]byte
+	for line := range strings.Lines(text) {
+		bank, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		name, tails, ok := strings.Cut(rest, "\t")
+		if !ok || len(bank) != prefix {
+			continue // what the list is of
+		}
+		at, seen := known[name]
+		if !seen {
+			at = uint64(len(t.names))
+			known[name] = at
+			t.names = append(t.names, strings.Clone(name)) // the text goes
+		}
+		copy(code[:], bank+"0")
+		for tail := range strings.SplitSeq(tails, " ") {
+			copy(code[size-len(tail):], tail)
+			t.entries = append(t.entries, number(string(code[:]))<<nameBits|at)
+		}
+	}
+	slices.Sort(t.entries)
+	t.entries = slices.Clip(slices.Clone(t.entries))
+	return t
+}
+
+// find looks a code up that is well formed.
+func (t *table) find(code string) (bank string, ok bool) {
+	n := number(code)
+	at, _ := slices.BinarySearch(t.entries, n<<nameBits)
+	if at == len(t.entries) || t.entries[at]>>nameBits != n {
+		return "", false
+	}
+	return t.names[t.entries[at]&(1<<nameBits-1)], true
+}
+
+// number is a well-formed code as a number, in the codes' order.
+func number(code string) (n uint64) {
+	for i := range prefix {
+		n = n*26 + uint64(code[i]-'A')
+	}
+	for i := prefix + 1; i < size; i++ {
+		c := code[i]
+		if c <= '9' {
+			n = n*36 + uint64(c-'0')
+		} else {
+			n = n*36 + uint64(c-'A') + 10
+		}
+	}
+	return n
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// source is the npm package: src/IFSC.json has the codes of each bank without the
+// bank's letters and the zero, as numbers where they are some; banknames.json the
+// names by those letters; sublet.json which bank a code has been lent to, as
+// published by NPCI; custom-sublets.json the same for all codes that begin so, kept
+// by the package's authors, by a bank's letters or its name.
+type source struct {
+	version string
+	codes   map[string][]suffix
+	names   map[string]string
+	lent    map[string]string
+	begins  map[string]string
+}
+
+// suffix is the last six characters of a code.
+type suffix string
+
+// UnmarshalJSON reads a suffix, which is a number without its leading zeros when it
+// has digits only.
+func (s *suffix) UnmarshalJSON(text []byte) error {
+	word := strings.Trim(string(text), `"`)
+	if len(word) > 6 {
+		return fmt.Errorf("the branch %s has more than six characters", text)
+	}
+	*s = suffix(strings.Repeat("0", 6-len(word)) + word)
+	return nil
+}
+
+func read(folder string) (s source, err error) {
+	var about struct{ Version string }
+	for name, into := range map[string]any{
+		"package.json": &about, "src/IFSC.json": &s.codes, "src/banknames.json": &s.names,
+		"src/sublet.json": &s.lent, "src/custom-sublets.json": &s.begins,
+	} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return s, err
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			return s, fmt.Errorf("reading %q: %w", name, err)
+		}
+	}
+	s.version = about.Version
+	return s, nil
+}
+
+// bank is the name of the bank of a code. A code that was lent alone counts before
+// one that begins like others. No beginning is that of another, so that the order
+// does not matter.
+func (s *source) bank(code string) string {
+	holder := code[:4]
+	if lent, ok := s.lent[code]; ok {
+		holder = lent
+	} else {
+		for begin, lent := range s.begins {
+			if strings.HasPrefix(code, begin) {
+				holder = lent
+			}
+		}
+	}
+	name, ok := s.names[holder]
+	if !ok {
+		name = holder
+	}
+	return strings.Join(strings.Fields(name), " ")
+}
+
+// list is the text of the list: the version of the package, and for each bank's
+// letters and each name a line
+//
+//	letters TAB name TAB suffix suffix …
+//
+// with the suffixes in order. Each leaves out what it begins with alike to the one
+// before it, but for its last character, so that 000001 000002 000010 are
+// "000001 2 10".
+func list(folder string) ([]byte, error) {
+	s, err := read(folder)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "npm ifsc %s\n", s.version)
+	for _, letters := range slices.Sorted(maps.Keys(s.codes)) {
+		held := map[string][]string{}
+		for _, end := range s.codes[letters] {
+			name := s.bank(letters + "0" + string(end))
+			held[name] = append(held[name], string(end))
+		}
+		for _, name := range slices.Sorted(maps.Keys(held)) {
+			slices.Sort(held[name])
+			fmt.Fprintf(&out, "%s\t%s\t%s\n", letters, name, strings.Join(shortened(slices.Compact(held[name])), " "))
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// shortened leaves out of each suffix what it begins with alike to the one before.
+func shortened(ends []string) []string {
+	short := make([]string, len(ends))
+	before := "      "
+	for i, end := range ends {
+		alike := 0
+		for alike < len(end)-1 && end[alike] == before[alike] {
+			alike++
+		}
+		short[i], before = end[alike:], end
+	}
+	return short
+}
