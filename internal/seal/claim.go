@@ -2,10 +2,10 @@ package seal
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,23 +20,76 @@ const askClaim = "SELECT value FROM setting WHERE name = $1"
 // Claim makes the box's key that of the store when the store has none yet, and
 // otherwise demands that it is: an instance with another key could read nothing
 // that is sealed there, and would seal what the others cannot read. A key is
-// made, in the data directory, for a store that has none. Claim is called before
-// the box is used.
+// made, in the data directory, for a store that has none; and the key of a
+// rotation that was killed after its commit gets its place. Claim is called
+// before the box is used.
 func (b *Box) Claim(ctx context.Context, db *state.DB) error {
-	var owner string
-	err := db.View(ctx).QueryRow(askClaim, claimName).Scan(&owner)
-	if errors.Is(err, sql.ErrNoRows) {
-		return b.claimFirst(ctx, db)
+	owner, err := Owner(db.View(ctx))
+	switch {
+	case err != nil:
+		return err
+	case owner == "":
+		err = b.claimFirst(ctx, db)
+	default:
+		err = b.find(owner)
 	}
 	if err != nil {
-		return fmt.Errorf("comparing the encryption key with that of the store: %w", err)
+		return err
 	}
-	if b.cipher == nil { // another process of this directory may have made it meanwhile
-		if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return b.takeDigestKey(ctx, db)
+}
+
+// Owner is the id of the store's key; empty when it has none yet.
+func Owner(q state.Querier) (string, error) {
+	var owner string
+	err := q.QueryRow(askClaim, claimName).Scan(&owner)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("asking the store for its encryption key: %w", err)
+	}
+	return owner, nil
+}
+
+// find demands that the box has the key of the store, after a look whether the
+// data directory has it by now.
+func (b *Box) find(owner string) error {
+	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
+		if err := b.adopt(owner); err != nil {
 			return err
 		}
 	}
 	return b.demand(owner)
+}
+
+// Confirm demands that the box's key is still that of the store, and lets no
+// rotation begin before the transaction ends. A change that seals in a process
+// that no rotation can see, such as a command, begins with it.
+func (b *Box) Confirm(tx *state.Tx) error {
+	var owner string
+	if err := tx.QueryRow("UPDATE setting SET value = value WHERE name = $1 RETURNING value", claimName).Scan(&owner); err != nil {
+		return fmt.Errorf("comparing the encryption key with that of the store: %w", err)
+	}
+	return b.demand(owner)
+}
+
+// takeDigestKey opens the key of digests, and makes it when the store has none.
+func (b *Box) takeDigestKey(ctx context.Context, db *state.DB) error {
+	fresh := make([]byte, keySize)
+	_, _ = rand.Read(fresh) // never fails
+	var text string
+	err := db.Update(ctx, func(tx *state.Tx) error {
+		if err := b.Confirm(tx); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", digestName, b.sealDigestKey(fresh)); err != nil {
+			return err
+		}
+		return tx.QueryRow(askClaim, digestName).Scan(&text)
+	})
+	if err != nil {
+		return fmt.Errorf("taking the key of digests: %w", err)
+	}
+	b.digestKey, err = b.openDigestKey(text)
+	return err
 }
 
 // claimFirst is Claim for a store that has no key yet, unless another instance

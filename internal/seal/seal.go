@@ -1,6 +1,10 @@
 // Package seal encrypts what must be read again and must not be readable in the
-// store: secrets of signatures, replies that hold a key, and later bank account
-// numbers.
+// store: secrets of signatures, replies that hold a key, account numbers whose
+// verification is under way. It also makes the digests by which something is
+// known again that is not kept.
+//
+// A store has one key at a time, and names it: Claim demands it, Rotate replaces
+// it. Every sealed column is a Column.
 package seal
 
 import (
@@ -53,6 +57,8 @@ type Box struct {
 	dir    string // of the key file; empty when the key is a setting
 	id     [idSize]byte
 	cipher cipher.AEAD // nil until Claim has made a key
+
+	digestKey []byte // nil until Claim
 }
 
 // Open takes the key from the configuration (32 bytes, base64), or from the file
@@ -88,10 +94,15 @@ func (b *Box) readFile() error {
 
 // take makes key the box's own.
 func (b *Box) take(key []byte) (err error) {
-	sum := sha256.Sum256(key)
-	b.id = [idSize]byte(sum[:idSize])
+	b.id = idOf(key)
 	b.cipher, err = chacha20poly1305.NewX(key)
 	return err
+}
+
+// idOf is the id of a key.
+func idOf(key []byte) [idSize]byte {
+	sum := sha256.Sum256(key)
+	return [idSize]byte(sum[:idSize])
 }
 
 // KeyID names the key without giving anything of it away: the first 4 bytes of
