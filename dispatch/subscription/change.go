@@ -95,7 +95,7 @@ func (b *Book) Rotate(tx *state.Tx, of schema.Owner, id string, n Rotation, now 
 	}
 	secret, made := secretOr(n.Secret)
 	// Both SETs read the row as it was.
-	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, b.Box.Seal([]byte(secret), aboutSecret(id)), lastFour(secret), revision}
+	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, sealedSecret.Seal(b.Box, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}

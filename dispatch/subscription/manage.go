@@ -63,7 +63,7 @@ func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10)`,
 		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion,
-		b.Box.Seal([]byte(secret), aboutSecret(id)), lastFour(secret), now.UnixMicro(), revision)
+		sealedSecret.Seal(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
 		return Made{}, account.Entry{}, fmt.Errorf("making a webhook: %w", err)
 	}

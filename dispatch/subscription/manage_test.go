@@ -41,7 +41,7 @@ func seed(t testing.TB, db *state.DB, n int, of func(i int) schema.Owner, events
 				var marks []string
 				for _, v := range []any{
 					id, o.Account, o.World.String(), "https://shop.example.com/" + strconv.Itoa(len(made)), events, 1, "2026-11-01",
-					box.Seal([]byte("secret-of-"+id), aboutSecret(id)), "last", begun.UnixMicro(), first + int64(len(made)),
+					sealedSecret.Seal(box, []byte("secret-of-"+id), id), "last", begun.UnixMicro(), first + int64(len(made)),
 				} {
 					args = append(args, v)
 					marks = append(marks, "$"+strconv.Itoa(len(args)))

@@ -126,7 +126,7 @@ func (r *reading) list(text string) []schema.EventType {
 // open decrypts the secrets, unless the one before is over. Without the new one
 // the one before is of no use: whoever rotated wants both signatures.
 func (s *Subscription) open(box *seal.Box, secret, previous []byte, now time.Time) error {
-	plain, err := box.Open(secret, aboutSecret(s.ID))
+	plain, err := sealedSecret.Open(box, secret, s.ID)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *Subscription) open(box *seal.Box, secret, previous []byte, now time.Tim
 	if len(previous) == 0 || now.UnixMicro() >= s.previousUntil {
 		return nil
 	}
-	if plain, err = box.Open(previous, aboutSecret(s.ID)); err == nil {
+	if plain, err = sealedPrevious.Open(box, previous, s.ID); err == nil {
 		s.secrets = append(s.secrets, string(plain))
 	}
 	return err
@@ -160,7 +160,3 @@ func eventList(text string) []schema.EventType {
 	}
 	return list
 }
-
-// aboutSecret is the place of a subscription's secrets. It is one for both, so
-// that a rotation can move a secret without reading it.
-func aboutSecret(id string) string { return "webhook.secret:" + id }

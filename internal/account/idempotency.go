@@ -108,7 +108,7 @@ func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 		return nil, schema.Refuse(schema.IdempotencyConflict, idempotencyHeader,
 			"This Idempotency-Key was used with another request within the last 24 hours.")
 	}
-	text, err := o.box.Open(sealed, o.about())
+	text, err := storedReply.Open(o.box, sealed, o.account, o.mode, o.key)
 	if err != nil {
 		return nil, fmt.Errorf("opening a stored reply: %w", err)
 	}
@@ -125,14 +125,9 @@ func (o *once) keep(tx *state.Tx, resp api.Response) error {
 		body = append(body, part...)
 	}
 	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
-		o.account, o.mode, o.key, resp.Status, o.box.Seal(body, o.about()))
+		o.account, o.mode, o.key, resp.Status, storedReply.Seal(o.box, body, o.account, o.mode, o.key))
 	if err != nil {
 		return fmt.Errorf("storing a reply: %w", err)
 	}
 	return nil
-}
-
-// about is the place of a stored reply. Neither ids nor modes have a slash.
-func (o *once) about() string {
-	return "idempotent_reply.body:" + o.account + "/" + o.mode + "/" + o.key
 }

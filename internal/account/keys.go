@@ -103,7 +103,7 @@ func insertKey(tx *state.Tx, box *seal.Box, k newKey, now time.Time) (Made, erro
 		var raw [32]byte
 		_, _ = rand.Read(raw[:]) // never fails
 		made.SigningSecret = "sgn_" + base64.RawURLEncoding.EncodeToString(raw[:])
-		sealed = box.Seal([]byte(made.SigningSecret), aboutSigning(id))
+		sealed = signingSecret.Seal(box, []byte(made.SigningSecret), id)
 		required = 1
 	}
 	_, err := tx.Exec(`
@@ -123,9 +123,6 @@ func insertKey(tx *state.Tx, box *seal.Box, k newKey, now time.Time) (Made, erro
 // prefixLength is how much of a key is kept to tell it apart: sk_live_ or
 // sk_test_ and 4 of its 33 random characters.
 const prefixLength = 12
-
-// aboutSigning is the place of a key's signing secret.
-func aboutSigning(id string) string { return "api_key.signing_secret:" + id }
 
 func optionalTime(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}

@@ -106,7 +106,7 @@ func (s *Service) verifySignature(c *api.Call, g *grant) error {
 	if age := s.Now().Unix() - sent.unix; age < -window || age > window {
 		return errSignatureStale
 	}
-	secret, err := s.Box.Open(g.signingSecret, aboutSigning(g.id))
+	secret, err := signingSecret.Open(s.Box, g.signingSecret, g.id)
 	if err != nil {
 		return fmt.Errorf("opening the signing secret of %s: %w", g.id, err)
 	}

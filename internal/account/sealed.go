@@ -1,0 +1,21 @@
+package account
+
+import "vayu/internal/seal"
+
+// signingSecret is what the requests of a key are signed with.
+var signingSecret = seal.Column{
+	Table: "api_key", Name: "signing_secret", Key: []string{"id"},
+	About: func(key ...string) string { return "api_key.signing_secret:" + key[0] },
+}
+
+// storedReply is the reply to a call with an Idempotency-Key. Neither ids nor
+// modes have a slash.
+var storedReply = seal.Column{
+	Table: "idempotent_reply", Name: "body", Key: []string{"account_id", "mode", "key"},
+	About: func(key ...string) string {
+		return "idempotent_reply.body:" + key[0] + "/" + key[1] + "/" + key[2]
+	},
+}
+
+// Sealed are the columns that this package seals.
+func Sealed() []seal.Column { return []seal.Column{signingSecret, storedReply} }
