@@ -21,6 +21,8 @@ type Reply struct {
 	// Fields are what the description finds in it, as text: numbers as they are
 	// written, true and false. What is absent or null is not in it.
 	Fields map[string]string
+	// Lists are those of which there may be several, each value once.
+	Lists map[string][]string
 	// Items are the fields of each item, of a call that asks for a list.
 	Items []map[string]string
 }
@@ -86,6 +88,7 @@ func (r *reading) read(status int, body []byte) (Reply, error) {
 	var err error
 	if r.items == "" {
 		reply.Fields, err = r.one(doc, r.byHTTP[status])
+		reply.Lists = r.lists(doc)
 		return reply, err
 	}
 	if by := r.byHTTP[status]; by != nil {
@@ -108,18 +111,62 @@ func (r *reading) read(status int, body []byte) (Reply, error) {
 // one reads the fields of an answer or of an item.
 func (r *reading) one(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
-	var missing error
 	for _, f := range r.fields {
+		if f.many {
+			continue
+		}
 		word, there := scalar(doc, f.path)
-		value, ok := f.translate(word, there)
-		if ok {
+		if value, ok := f.translate(word, there); ok {
 			out[f.name] = value
-		} else if _, done := decided[f.name]; f.needed && !done && missing == nil {
-			missing = &unmappedError{f.name, word}
+		} else if f.absent != "" && isAbsent(doc, f.path) {
+			out[f.name] = f.absent
 		}
 	}
 	maps.Copy(out, decided)
-	return out, missing
+	for _, f := range r.fields {
+		if _, there := out[f.name]; !there && f.wanted(out) {
+			word, _ := scalar(doc, f.path)
+			return out, &unmappedError{f.name, word}
+		}
+	}
+	return out, nil
+}
+
+// wanted says whether an answer with these fields must have this one.
+func (f *field) wanted(fields map[string]string) bool {
+	for name, value := range f.with {
+		if fields[name] == value {
+			return true
+		}
+	}
+	return f.needed
+}
+
+// lists reads the fields of which there may be several.
+func (r *reading) lists(doc gjson.Result) map[string][]string {
+	var out map[string][]string
+	for _, f := range r.fields {
+		if !f.many || isAbsent(doc, f.path) {
+			continue
+		}
+		if out == nil {
+			out = map[string][]string{}
+		}
+		all := []gjson.Result{doc.Get(f.path)}
+		if all[0].IsArray() {
+			all = all[0].Array()
+		}
+		for _, v := range all {
+			word, isWord := text(v)
+			if !isWord && (v.Type == gjson.Null || v.Type == gjson.String) {
+				continue // nothing
+			}
+			if value, ok := f.translate(word, true); ok && !slices.Contains(out[f.name], value) {
+				out[f.name] = append(out[f.name], value)
+			}
+		}
+	}
+	return out
 }
 
 // translate maps a word of the upstream.
@@ -144,7 +191,21 @@ func scalar(doc gjson.Result, path string) (string, bool) {
 	if path == "" || !doc.Exists() {
 		return "", false
 	}
+	return text(doc.Get(path))
+}
+
+// isAbsent says whether a document has nothing at a place: no value, null or the
+// empty text. A list or an object is something.
+func isAbsent(doc gjson.Result, path string) bool {
+	if path == "" || !doc.Exists() {
+		return true
+	}
 	v := doc.Get(path)
+	return v.Type == gjson.Null || v.Type == gjson.String && v.Str == ""
+}
+
+// text is that of a single value.
+func text(v gjson.Result) (string, bool) {
 	switch v.Type {
 	case gjson.String:
 		return v.Str, v.Str != ""

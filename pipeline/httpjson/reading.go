@@ -25,6 +25,9 @@ type field struct {
 	fallback string // for a word that is not mapped; empty for none
 	closed   bool   // what is not mapped is not understood
 	needed   bool
+	with     map[string]string // values of other fields with which it is needed
+	absent   string            // what an answer without it means; empty for nothing
+	many     bool
 }
 
 // reading reads the key answer of a call or a callback.
@@ -33,9 +36,9 @@ func (s *Section) reading(shape AnswerShape) reading {
 	answer := s.Section("answer")
 	for _, name := range namesOf(shape) {
 		n, want := answer.node(name), shape[name]
-		f := field{name: name, needed: want.Needed, closed: want.Values != nil}
+		f := field{name: name, needed: want.Needed, closed: want.Values != nil, with: want.NeededWith, many: want.Many, fallback: want.Rest}
 		switch {
-		case n == nil && !want.Needed && !want.Stated:
+		case n == nil && !want.Needed && !want.Stated && want.NeededWith == nil:
 			continue // only by-http can say it
 		case n == nil:
 			answer.file.fault(answer.line, join(join(s.key, "answer"), name), fmt.Errorf("is missing: where the answer says it"))
@@ -57,7 +60,13 @@ func (s *Section) reading(shape AnswerShape) reading {
 
 // field reads the long form: path, values and default.
 func (s *Section) field(f *field, want FieldShape) {
-	if f.path = s.place("path"); f.path == "" {
+	f.path = s.place("path")
+	if want.Absent != nil {
+		if f.absent = s.Text("absent"); f.absent != "" {
+			s.allowed("absent", f.absent, want.Absent)
+		}
+	}
+	if f.path == "" && f.absent == "" {
 		s.Faultf("path", "is missing")
 	}
 	values := s.Section("values")
@@ -69,10 +78,11 @@ func (s *Section) field(f *field, want FieldShape) {
 		f.words[e.Name] = e.Text
 		values.allowed(e.Name, e.Text, want.Values)
 	}
-	f.fallback = s.Text("default")
-	if f.fallback == "" {
+	fallback := s.Text("default")
+	if fallback == "" {
 		return
 	}
+	f.fallback = fallback
 	switch {
 	case want.Values == nil:
 	case len(want.Defaults) == 0:
@@ -121,6 +131,9 @@ func (r *reading) readStatuses(s *Section, shape AnswerShape) {
 			if !known {
 				one.Faultf(e.Name, "is unknown; known here: %s", strings.Join(namesOf(shape), ", "))
 				continue
+			}
+			if want.Many {
+				one.Faultf(e.Name, "is nothing that a status can say")
 			}
 			one.allowed(e.Name, e.Text, want.Values)
 			r.byHTTP[n][e.Name] = e.Text

@@ -40,6 +40,17 @@ type FieldShape struct {
 	Values []string
 	// Defaults are those of Values that a word which is not mapped may stand for.
 	Defaults []string
+	// NeededWith are values of other fields, by their names: an answer that has one of
+	// them is not understood without this field.
+	NeededWith map[string]string
+	// Absent are those of Values of which the description may say that an answer without
+	// the field means it. It needs to say no place then.
+	Absent []string
+	// Many says that there may be several: a list of single values, or one. They stand in
+	// [Reply.Lists].
+	Many bool
+	// Rest is what a word of Many stands for that is not mapped, whatever it is.
+	Rest string
 }
 
 func namesOf[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

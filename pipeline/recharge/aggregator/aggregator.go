@@ -17,15 +17,6 @@ import (
 	"vayu/schema"
 )
 
-// An order that the aggregator does not know may be on its way to it still: for as
-// long as something in between can hold a request, which for usual proxies is a
-// minute or less.
-const (
-	defaultResend = 2 * time.Minute
-	leastResend   = time.Second
-	mostResend    = 24 * time.Hour
-)
-
 // book is what a file says of recharges beside how calls are made.
 type book struct {
 	world     schema.World
@@ -97,14 +88,11 @@ func read(from httpjson.Source) (*httpjson.Description, book, error) {
 // readBook reads the section recharge.
 func readBook(s *httpjson.Section, d *httpjson.Description) book {
 	b := book{
-		world:     schema.WorldOf(s.Choice("world", schema.Live.String(), schema.Live.String(), schema.Sandbox.String())),
-		resend:    s.Duration("resend-after", max(defaultResend, d.Timeout), leastResend, mostResend),
+		world:     s.World(),
+		resend:    s.ResendAfter(d),
 		operators: readCodes(s.Section("operators"), operatorNames()),
 		circles:   readCodes(s.Section("circles"), circleNames()),
 		types:     readCodes(s.Section("types"), []string{string(schema.Prepaid), string(schema.DTH)}),
-	}
-	if b.resend < d.Timeout {
-		s.Faultf("resend-after", "must not be less than timeout: what is being sent is not sent again")
 	}
 	if d.Has(detect) {
 		b.operators.distinct(s.Section("operators"), mobileNames())

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
-	"unicode"
 
+	"vayu/pipeline/httpjson"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -71,25 +70,7 @@ func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema
 		if err != nil || days < 0 {
 			days = 0
 		}
-		all = append(all, schema.Plan{Amount: amount, Days: days, Description: plain(item["description"])})
+		all = append(all, schema.Plan{Amount: amount, Days: days, Description: httpjson.Line(item["description"], mostText)})
 	}
 	return all, nil
-}
-
-// plain is a text of theirs as one line that can be shown.
-func plain(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > mostText {
-		return string(runes[:mostText-1]) + "…"
-	}
-	return text
 }

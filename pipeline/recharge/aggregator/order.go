@@ -11,11 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// What keeps an order from being asked for, or an answer from being believed.
-var (
-	errOperator = errors.New("the file has no code for this operator")
-	errOther    = errors.New("the answer is about another reference")
-)
+// errOperator keeps an order from being asked for.
+var errOperator = errors.New("the file has no code for this operator")
 
 // Submit implements recharge.Operator.
 func (p *provider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
@@ -46,10 +43,8 @@ func (p *provider) ask(ctx context.Context, call string, o recharge.Order) (rech
 	case err != nil:
 		return recharge.Answer{}, err
 	}
-	// A connection that is used for one order after the other can bring an answer
-	// twice. Whoever repeats the reference in answers is safe from that.
-	if echo, said := reply.Fields["reference"]; said && echo != o.Reference {
-		return recharge.Answer{}, fmt.Errorf("calling %q: %w", call, errOther)
+	if err := reply.About(ourName, o.Reference); err != nil {
+		return recharge.Answer{}, fmt.Errorf("calling %q: %w", call, err)
 	}
 	return p.answer(reply.Fields), nil
 }
@@ -74,7 +69,7 @@ func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 
 // answer is what an answer means whose status is mapped.
 func (p *provider) answer(fields map[string]string) recharge.Answer {
-	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: foreign(fields["provider_ref"])}
+	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpjson.Name(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {
 		a.Circle = p.circle(circle)
 	}
@@ -84,21 +79,4 @@ func (p *provider) answer(fields map[string]string) recharge.Answer {
 		}
 	}
 	return a
-}
-
-// mostForeign is how long a reference of theirs may be: theirs have some twenty
-// characters. The store cuts off what is longer, and half a reference is another.
-const mostForeign = 100
-
-// foreign is what they call an order; nothing when that is no plain reference.
-func foreign(ref string) string {
-	if len(ref) > mostForeign {
-		return ""
-	}
-	for _, c := range []byte(ref) {
-		if c <= ' ' || c > '~' {
-			return ""
-		}
-	}
-	return ref
 }
