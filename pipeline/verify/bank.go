@@ -21,6 +21,9 @@ type Order struct {
 	CreatedAt time.Time
 	// ProviderRef is what the bank calls it, once it has said so.
 	ProviderRef string
+	// Expected is the name that is expected; only the sandbox reads it, which must give
+	// its magic values for every name. No bank is told.
+	Expected string
 }
 
 // Outcome is what a bank says of an order.
@@ -60,6 +63,19 @@ type Account struct {
 	Status  schema.AccountStatus
 	Reasons []string // codes of why it is flagged as suspicious; empty when it is not
 }
+
+// Why a bank can find an account suspicious. A bank's own words are never shown.
+const (
+	FlaggedByBank      = "flagged_by_bank"     // it does not say why, or in words that nobody has mapped
+	ReportedFraud      = "reported_fraud"      // somebody has lost money to it
+	MuleAccount        = "mule_account"        // it passes on money of others
+	UnderInvestigation = "under_investigation" // an authority has asked about it
+	UnusualActivity    = "unusual_activity"
+	RecentlyOpened     = "recently_opened"
+)
+
+// Reasons is every code of why an account is flagged as suspicious.
+var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
 
 // ErrNotSent says that the bank certainly has not got the order, because no
 // connection came about. Every other error but ErrNotAsked leaves that open.
