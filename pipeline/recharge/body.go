@@ -55,7 +55,9 @@ func requestOf(body []byte) (Request, error) {
 	f.number(&r, &from)
 	f.operator(&r, from.Operator)
 	f.amount(&r, from.Amount)
-	r.RefID = f.ref(from.RefID)
+	if f.required("ref_id", from.RefID) {
+		r.RefID = api.Ref(&f.Faults, from.RefID)
+	}
 	return r, f.problem()
 }
 
@@ -75,12 +77,9 @@ func (f *form) problem() error {
 	return f.Problem()
 }
 
-// there reports whether a body has a value; null is none.
-func there(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
-
-// required is there for what must be.
+// required reports whether a body has a value that it must have.
 func (f *form) required(field string, v jsontext.Value) bool {
-	if there(v) {
+	if api.HasValue(v) {
 		return true
 	}
 	f.Add(field, "The "+field+" is missing.")
@@ -89,7 +88,7 @@ func (f *form) required(field string, v jsontext.Value) bool {
 
 // words reads a value that is a text; "" when it is none, and that is noted.
 func (f *form) words(field string, v jsontext.Value) string {
-	text, ok := f.text(field, v)
+	text, ok := api.Text(&f.Faults, field, v)
 	if ok && (text == "" || utf8.RuneCountInString(text) > longestText || strings.ContainsFunc(text, unicode.IsControl)) {
 		f.Add(field, fmt.Sprintf("The %s has 1 to %d characters, and no control characters.", field, longestText))
 		return ""
@@ -97,24 +96,10 @@ func (f *form) words(field string, v jsontext.Value) string {
 	return text
 }
 
-// text reads a value that is a text of any length.
-func (f *form) text(field string, v jsontext.Value) (text string, ok bool) {
-	if v.Kind() != jsontext.KindString {
-		f.Add(field, field+" must be text.")
-		return "", false
-	}
-	raw, err := jsontext.AppendUnquote(nil, v)
-	if err != nil {
-		f.Add(field, "The "+field+" cannot be read.")
-		return "", false
-	}
-	return string(raw), true
-}
-
 // number reads what is recharged: the type, and the number or the subscriber's id.
 func (f *form) number(r *Request, from *asked) {
 	var mobile, subscriber string
-	hasMobile, hasSubscriber := there(from.Mobile), there(from.SubscriberID)
+	hasMobile, hasSubscriber := api.HasValue(from.Mobile), api.HasValue(from.SubscriberID)
 	if hasMobile {
 		mobile = f.words("mobile", from.Mobile)
 	}
@@ -240,20 +225,6 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 	}
 }
 
-// ref reads the client's reference.
-func (f *form) ref(v jsontext.Value) string {
-	const field = "ref_id"
-	if !f.required(field, v) {
-		return ""
-	}
-	text, ok := f.text(field, v)
-	if ok && !schema.IsRef(text) {
-		f.Add(field, "The ref_id has 1 to 255 characters, and no control characters.")
-		return ""
-	}
-	return text
-}
-
 // askedText is the reason of a refund for which the client gave none.
 const askedText = "The refund was asked for."
 
@@ -268,11 +239,11 @@ func reasonOf(c *api.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !there(from.Reason) {
+	if !api.HasValue(from.Reason) {
 		return askedText, nil
 	}
 	var f form
-	text, ok := f.text("reason", from.Reason)
+	text, ok := api.Text(&f.Faults, "reason", from.Reason)
 	if ok && !schema.IsRef(text) {
 		f.Add("reason", "The reason has 1 to 255 characters, and no control characters.")
 	}

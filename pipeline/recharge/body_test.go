@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -258,56 +257,6 @@ func FuzzRequestOf(f *testing.F) {
 			t.Fatalf("%q: the number is %q", body, r.Number)
 		case r.Valid && strings.Trim(r.Number, "0123456789") != "":
 			t.Fatalf("%q: the number %q is taken for one", body, r.Number)
-		}
-	})
-}
-
-func TestAClientSaysHowLongItWaits(t *testing.T) {
-	t.Parallel()
-	const usual = defaultWait
-	for _, c := range []struct {
-		headers []string
-		want    time.Duration
-	}{
-		{nil, usual},
-		{[]string{""}, usual},
-		{[]string{"wait=10"}, 10 * time.Second},
-		{[]string{"wait=0"}, 0},
-		{[]string{"wait=30"}, longestWait},
-		{[]string{"wait=31"}, longestWait},
-		{[]string{"wait=99999999999999999999"}, longestWait},
-		{[]string{"Wait = 5"}, 5 * time.Second},
-		{[]string{`wait="5"`}, 5 * time.Second},
-		{[]string{"respond-async, wait=5"}, 5 * time.Second},
-		{[]string{"respond-async;x=\"a,wait=7\", \twait=5 ;foo=1"}, 5 * time.Second},
-		{[]string{`x="\",wait=7"`, "wait=5"}, 5 * time.Second},
-		{[]string{"wait=5, wait=9"}, 5 * time.Second},
-		{[]string{"wait"}, usual},
-		{[]string{"wait="}, usual},
-		{[]string{`wait="`}, usual},
-		{[]string{`wait="5`}, usual},
-		{[]string{"wait=-1"}, usual},
-		{[]string{"wait=+1"}, usual},
-		{[]string{"wait=1.5"}, usual},
-		{[]string{"wait=1s"}, usual},
-		{[]string{"wait=५"}, usual},
-		{[]string{"waiter=5"}, usual},
-		{[]string{"return=minimal"}, usual},
-		{[]string{";,=,\""}, usual},
-	} {
-		if got, wanted := waitOf(c.headers); got != c.want || wanted != (c.want != usual) {
-			t.Errorf("Prefer: %q waits %v, wanted %v, want %v", c.headers, got, wanted, c.want)
-		}
-	}
-}
-
-func FuzzWaitOf(f *testing.F) {
-	for _, seed := range []string{"wait=10", `a="\",b", wait=3;c`, `"`, `\`, "wait=\"\"", ",,;;=="} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, header string) {
-		if got, wanted := waitOf([]string{header}); got < 0 || got > longestWait || (got%time.Second == 0) != wanted {
-			t.Errorf("Prefer: %q waits %v", header, got)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package recharge
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/gorilla/mux"
 
@@ -12,6 +13,14 @@ import (
 
 // path is where recharges are found.
 const path = "/v1/recharge"
+
+// How long a reply waits for the operator (CONTRACT 4): long enough for one that
+// answers at once, and a reply within a second (spec 8); who wants to wait may do so
+// for half of the time that the server gives to a reply.
+const (
+	defaultWait = 800 * time.Millisecond
+	longestWait = 30 * time.Second
+)
 
 // whoOf is who makes a call, for the audit log.
 func whoOf(c *api.Call) Who {
@@ -38,7 +47,10 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	r.Owner, r.By = c.Owner(), whoOf(c)
-	wait, wanted := waitOf(c.Header["Prefer"])
+	wait, wanted := api.PreferWait(c.Header["Prefer"], longestWait)
+	if !wanted {
+		wait = defaultWait
+	}
 	r.Patient = wanted
 	rec, replayed, err := s.Do(c.Context(), r, wait)
 	if err != nil {

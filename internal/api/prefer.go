@@ -1,4 +1,4 @@
-package recharge
+package api
 
 import (
 	"strconv"
@@ -6,30 +6,21 @@ import (
 	"time"
 )
 
-// How long a reply waits for the operator (CONTRACT 4): long enough for one that
-// answers at once, and a reply within a second (spec 8); who wants to wait may do so
-// for half of the time that the server gives to a reply.
-const (
-	defaultWait = 800 * time.Millisecond
-	longestWait = 30 * time.Second
-)
-
-// waitOf is how long the client wants to wait: the preference wait of its Prefer
-// header (RFC 7240, 4.3). What is not understood there is passed over, as section 2
-// asks for, and of several the first counts. Wanted is false when it wants nothing,
-// and the wait is the usual one.
-func waitOf(headers []string) (wait time.Duration, wanted bool) {
+// PreferWait is how long a client wants a reply to wait for an outcome, most at
+// most: the preference wait in whole seconds of its Prefer headers (RFC 7240, 4.3).
+// What is not understood there is passed over, as section 2 asks for, and of several
+// the first counts. Wanted is false, and wait 0, when it says nothing about that.
+func PreferWait(headers []string, most time.Duration) (wait time.Duration, wanted bool) {
 	for _, header := range headers {
 		for preference := range preferences(header) {
 			preference, _, _ = strings.Cut(preference, ";") // its parameters mean nothing here
 			name, value, _ := strings.Cut(preference, "=")
-			if !strings.EqualFold(strings.Trim(name, blanks), "wait") {
-				continue
+			if strings.EqualFold(strings.Trim(name, blanks), "wait") {
+				return seconds(strings.Trim(value, blanks), most)
 			}
-			return seconds(strings.Trim(value, blanks))
 		}
 	}
-	return defaultWait, false
+	return 0, false
 }
 
 // blanks are the optional white space of HTTP (RFC 9110, 5.6.3).
@@ -56,20 +47,20 @@ func preferences(header string) func(yield func(string) bool) {
 	}
 }
 
-// seconds reads a number of seconds, in quotes or without (RFC 7240, 2: both are
-// the same); the usual wait, and false, when it is none.
-func seconds(text string) (time.Duration, bool) {
+// seconds reads a number of seconds up to most, in quotes or without (RFC 7240, 2:
+// both are the same); 0 and false when it is none.
+func seconds(text string, most time.Duration) (time.Duration, bool) {
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		if text, ok = strings.CutSuffix(quoted, `"`); !ok {
-			return defaultWait, false
+			return 0, false
 		}
 	}
 	if text == "" || strings.Trim(text, "0123456789") != "" {
-		return defaultWait, false
+		return 0, false
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil { // it has only digits: it is too large
-		return longestWait, true
+		return most, true
 	}
-	return min(time.Duration(n)*time.Second, longestWait), true
+	return min(time.Duration(n)*time.Second, most), true
 }
