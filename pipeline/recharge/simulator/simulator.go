@@ -5,24 +5,19 @@
 package simulator
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
-	"encoding/json"
-	"io"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"vayu/pipeline/httpjson/httpjsontest"
 )
 
 // What a client of the simulator shows, and what requests are signed with in both
 // directions.
 const (
-	Key    = "simulator-key"
-	Secret = "simulator-secret"
+	Key    = httpjsontest.Key
+	Secret = httpjsontest.Secret
 )
 
 //go:embed simulator.yaml
@@ -30,9 +25,7 @@ var description string
 
 // Describe is the description of a simulator at a URL, as the setting
 // recharge.operators takes it.
-func Describe(url string) string {
-	return strings.NewReplacer("URL", url, "KEY", Key, "SECRET", Secret).Replace(description)
-}
+func Describe(url string) string { return httpjsontest.Fill(description, url) }
 
 // Config is how a simulator behaves. The zero value is an honest one.
 type Config struct {
@@ -63,14 +56,12 @@ type Simulator struct {
 	Config
 
 	routes *http.ServeMux
-	wake   chan struct{} // a callback is new
+	dice   httpjsontest.Dice
+	teller httpjsontest.Teller
 
-	mu      sync.Mutex
-	orders  map[string]*order
-	scripts map[string][]Fault
-	asked   map[string]uint64 // requests by what they are about: the dice differ each time
-	ledger  []Entry
-	due     []telling
+	mu     sync.Mutex
+	orders map[string]*order
+	ledger []Entry
 }
 
 // New returns a simulator that has no orders.
@@ -78,12 +69,14 @@ func New(c Config) *Simulator {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Client == nil {
-		c.Client = http.DefaultClient
-	}
-	s := &Simulator{
-		Config: c, routes: http.NewServeMux(), wake: make(chan struct{}, 1),
-		orders: map[string]*order{}, scripts: map[string][]Fault{}, asked: map[string]uint64{},
+	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
+	s.teller = httpjsontest.Teller{
+		To: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
+		Say: func(reference string) any {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.say(s.orders[reference])
+		},
 	}
 	s.routes.HandleFunc("POST /v1/orders", s.submit)
 	s.routes.HandleFunc("GET /v1/orders/{reference}", s.enquire)
@@ -93,33 +86,11 @@ func New(c Config) *Simulator {
 	return s
 }
 
-// mostBody is how much of a request is read.
-const mostBody = 64 << 10
-
 // ServeHTTP implements http.Handler.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
-	stamp := r.Header.Get("X-Timestamp")
-	at, timeErr := strconv.ParseInt(stamp, 10, 64)
-	age := s.Now().Sub(time.Unix(at, 0)).Abs()
-	want := sign(stamp + "." + r.Method + "." + r.URL.EscapedPath() + "." + string(body))
-	switch {
-	case err != nil:
-		reply(w, http.StatusRequestEntityTooLarge, word{Code: "TOO_LARGE"})
-	case r.Header.Get("X-Api-Key") != Key:
-		reply(w, http.StatusUnauthorized, word{Code: "BAD_KEY"})
-	case !hmac.Equal([]byte(want), []byte(r.Header.Get("X-Signature"))) || timeErr != nil || age > time.Minute:
-		reply(w, http.StatusUnauthorized, word{Code: "BAD_SIGNATURE"})
-	default:
-		r.Body = io.NopCloser(strings.NewReader(string(body)))
+	if httpjsontest.Admit(w, r, s.Now()) {
 		s.routes.ServeHTTP(w, r)
 	}
-}
-
-func sign(text string) string {
-	mac := hmac.New(sha256.New, []byte(Secret))
-	_, _ = mac.Write([]byte(text)) // never fails
-	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // word is what the simulator says of an order.
@@ -131,13 +102,4 @@ type word struct {
 	Circle    string `json:"circle,omitempty"`
 }
 
-func reply(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, "internal server error", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(text) // whoever has hung up needs no answer
-}
+func reply(w http.ResponseWriter, status int, v any) { httpjsontest.Reply(w, status, v) }
