@@ -1,0 +1,201 @@
+package branch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vayu/pipeline/verify/ifsc"
+)
+
+// row is a branch, in the order of the columns.
+type row [columnCount]string
+
+// The columns of the table.
+const (
+	ifscColumn = iota
+	bankColumn
+	branchColumn
+	addressColumn
+	cityColumn
+	districtColumn
+	stateColumn
+	columnCount
+)
+
+// column is what the lists call a column of the table, the best name first. The
+// list of the Reserve Bank has BANK, IFSC, BRANCH, ADDRESS, CITY1, CITY2, STATE; that
+// of razorpay/ifsc BANK, IFSC, BRANCH, CENTRE, DISTRICT, STATE, ADDRESS, CITY and more.
+type column struct {
+	names  []string
+	needed bool
+}
+
+var columns = [columnCount]column{
+	ifscColumn:     {names: []string{"IFSC", "IFSC CODE", "IFSCODE"}, needed: true},
+	bankColumn:     {names: []string{"BANK", "BANK NAME", "NAME OF BANK"}},
+	branchColumn:   {names: []string{"BRANCH", "BRANCH NAME"}, needed: true},
+	addressColumn:  {names: []string{"ADDRESS"}},
+	cityColumn:     {names: []string{"CITY", "CITY1", "CENTRE", "CENTER", "CITY2"}},
+	districtColumn: {names: []string{"DISTRICT", "CITY2"}},
+	stateColumn:    {names: []string{"STATE"}},
+}
+
+// longest is more than any cell of the lists has, in bytes; addresses have up to 300.
+const longest = 1000
+
+// HeaderError says why a file is no directory of branches.
+type HeaderError struct{ Text string }
+
+// Error implements error.
+func (e *HeaderError) Error() string { return e.Text }
+
+// The reasons for which a row is not taken.
+const (
+	reasonIFSC    = "its IFSC is none: four letters, a zero, six letters or digits"
+	reasonNoIFSC  = "it has no IFSC"
+	reasonBranch  = "its branch has no name"
+	reasonCells   = "it has fewer cells than the header, or more"
+	reasonUTF8    = "it is not in UTF-8"
+	reasonSign    = "it has characters that cannot be printed"
+	reasonLong    = "a cell is longer than 1,000 bytes"
+	reasonAgain   = "its IFSC has stood on an earlier line, with another branch"
+	reasonQuotes  = "its quotes do not match"
+	reasonTooLong = "it is longer than 64 KiB"
+)
+
+// read reads a file. The rows are in its order, each code once.
+func read(r io.Reader) ([]row, Summary, error) {
+	in := newRecords(r)
+	at, width, err := header(in)
+	if err != nil {
+		return nil, Summary{}, err
+	}
+	var (
+		s    Summary
+		rows []row
+		seen = map[string]int{} // where in rows
+	)
+	for {
+		cells, line, err := in.next(width)
+		switch {
+		case errors.Is(err, io.EOF):
+			return rows, s, nil
+		case errors.Is(err, errQuotes):
+			s.Read++
+			s.refuse(reasonQuotes, line)
+			continue
+		case errors.Is(err, errTooLong):
+			s.Read++
+			s.refuse(reasonTooLong, line)
+			continue
+		case err != nil:
+			return nil, Summary{}, fmt.Errorf("reading the file: %w", err)
+		}
+		s.Read++
+		one, reason := take(cells, at, width)
+		if reason == "" {
+			before, again := seen[one[ifscColumn]]
+			switch {
+			case !again:
+				seen[one[ifscColumn]] = len(rows)
+				rows = append(rows, one)
+				continue
+			case rows[before] == one:
+				continue // said twice
+			}
+			reason = reasonAgain
+		}
+		s.refuse(reason, line)
+	}
+}
+
+// header finds the columns by the first row that is not empty: for each, where it
+// stands, or -1.
+func header(in *records) (at [columnCount]int, width int, err error) {
+	cells, _, err := in.next(0)
+	switch {
+	case errors.Is(err, io.EOF):
+		return at, 0, &HeaderError{"the file is empty"}
+	case errors.Is(err, errQuotes), errors.Is(err, errTooLong):
+		return at, 0, &HeaderError{"the first line is no header: " + err.Error()}
+	case err != nil:
+		return at, 0, fmt.Errorf("reading the file: %w", err)
+	}
+	names := make([]string, len(cells))
+	for i, cell := range cells {
+		words := strings.FieldsFunc(strings.ToUpper(cell), func(r rune) bool { return r == '_' || unicode.IsSpace(r) })
+		names[i] = strings.Join(words, " ")
+	}
+	var missing []string
+	for i, c := range columns {
+		at[i] = -1
+		for _, name := range c.names {
+			if at[i] = slices.Index(names, name); at[i] >= 0 {
+				break
+			}
+		}
+		if c.needed && at[i] < 0 {
+			missing = append(missing, c.names[0])
+		}
+	}
+	if len(missing) > 0 {
+		return at, 0, &HeaderError{fmt.Sprintf("this is no list of branches: its first line has no column %s, only %s",
+			strings.Join(missing, " and no column "), shown(cells))}
+	}
+	if at[cityColumn] == at[districtColumn] {
+		at[districtColumn] = -1 // CITY2 alone is the city
+	}
+	return at, len(cells), nil
+}
+
+// shown is the beginning of a header for a message.
+func shown(cells []string) string {
+	text := strings.ToValidUTF8(strings.Join(cells, ","), "?")
+	if len(text) > 100 {
+		text = strings.ToValidUTF8(text[:100], "") + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// take makes a branch of a row, or says why it is none.
+func take(cells []string, at [columnCount]int, width int) (one row, reason string) {
+	for len(cells) > width && strings.TrimSpace(cells[len(cells)-1]) == "" {
+		cells = cells[:len(cells)-1] // a comma at the end of each row
+	}
+	if len(cells) != width {
+		return row{}, reasonCells
+	}
+	for i, where := range at {
+		if where < 0 {
+			continue
+		}
+		cell := cells[where]
+		if !utf8.ValidString(cell) {
+			return row{}, reasonUTF8
+		}
+		cell = strings.Join(strings.Fields(cell), " ") // addresses have line ends
+		if strings.ContainsFunc(cell, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return row{}, reasonSign
+		}
+		if len(cell) > longest {
+			return row{}, reasonLong
+		}
+		one[i] = cell
+	}
+	if one[ifscColumn] == "" {
+		return row{}, reasonNoIFSC
+	}
+	code, ok := ifsc.Parse(one[ifscColumn])
+	if !ok {
+		return row{}, reasonIFSC
+	}
+	if one[ifscColumn] = code; one[branchColumn] == "" {
+		return row{}, reasonBranch
+	}
+	return one, ""
+}
