@@ -99,7 +99,7 @@ func syncFolder(dir string) error {
 
 // nextName is the file of a key that is to follow, or has followed, that of
 // keyName: each has a name of its own, so that none is ever written over.
-func nextName(id string) string { return "encryption-" + id + ".key" }
+func nextName(id string) string { return keyName + ".next-" + id }
 
 // adopt reads the key file again, and puts the key that the store names in its
 // place when that lies beside it. Two may do so at once. Without such a key

@@ -59,6 +59,7 @@ type Box struct {
 	cipher cipher.AEAD // nil until Claim has made a key
 
 	digestKey []byte // nil until Claim
+	file      []byte // the key itself, while a rotation has to write it
 }
 
 // Open takes the key from the configuration (32 bytes, base64), or from the file

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -29,6 +30,9 @@ type Config struct {
 	// Connections is how many readers (SQLite) or connections (PostgreSQL) there
 	// are at most; 0 means 16.
 	Connections int
+	// Patience is how long one change on a server may take; 0 means 30 seconds, for
+	// which others may wait. A command that works alone may want more.
+	Patience time.Duration
 }
 
 // DB is the store. It can be used once Ready has returned, until Run ends; by
@@ -71,7 +75,7 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	if c.Connections == 0 {
 		c.Connections = 16
 	}
-	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: changePatience, answer: answerPatience}
+	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: cmp.Or(c.Patience, changePatience), answer: answerPatience}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
