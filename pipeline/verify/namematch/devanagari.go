@@ -1,0 +1,67 @@
+package namematch
+
+// Signs of Devanagari with a part in the rules.
+const (
+	nukta    = '़'
+	virama   = '्'
+	anusvara = 'ं'
+)
+
+// The table follows the Hunterian system, the national standard of
+// romanisation, without its marks, because that is how names are written in
+// banks. Long and short vowels are not told apart: the sound key would join
+// them again.
+var devanagariConsonants = map[rune]string{
+	'क': "k", 'ख': "kh", 'ग': "g", 'घ': "gh", 'ङ': "n", 'च': "ch", 'छ': "chh", 'ज': "j", 'झ': "jh", 'ञ': "n",
+	'ट': "t", 'ठ': "th", 'ड': "d", 'ढ': "dh", 'ण': "n", 'त': "t", 'थ': "th", 'द': "d", 'ध': "dh", 'न': "n",
+	'प': "p", 'फ': "ph", 'ब': "b", 'भ': "bh", 'म': "m", 'य': "y", 'र': "r", 'ल': "l", 'ळ': "l", 'व': "v",
+	'श': "sh", 'ष': "sh", 'स': "s", 'ह': "h",
+}
+
+var devanagariVowels = map[rune]string{
+	'अ': "a", 'आ': "a", 'इ': "i", 'ई': "i", 'उ': "u", 'ऊ': "u", 'ऋ': "ri", 'ए': "e", 'ऐ': "ai", 'ओ': "o", 'औ': "au", 'ऑ': "o", 'ऍ': "e",
+	'ा': "a", 'ि': "i", 'ी': "i", 'ु': "u", 'ू': "u", 'ृ': "ri", 'े': "e", 'ै': "ai", 'ो': "o", 'ौ': "au", 'ॉ': "o", 'ॅ': "e",
+	'ः': "",
+}
+
+// romanise appends a word of Devanagari in Latin letters, and reports whether
+// all of it was Devanagari. The vowel that a consonant carries unwritten is
+// spoken before another letter and silent at the end (राम is Ram); the sound
+// key forgives one too many in the middle (रामचन्द्र, Ramchandra).
+func romanise(out []byte, word string) ([]byte, bool) {
+	open := false // a consonant waits for its vowel
+	for _, r := range word {
+		if c, ok := devanagariConsonants[r]; ok {
+			if open {
+				out = append(out, 'a')
+			}
+			out, open = append(out, c...), true
+			continue
+		}
+		v, vowel := devanagariVowels[r]
+		switch {
+		case vowel:
+			if open && r >= 'अ' && r <= 'औ' {
+				out = append(out, 'a') // a full vowel after an open consonant: रई
+			}
+			out = append(out, v...)
+		case r == virama:
+		case r == nukta: // ड़ ढ़ are said and written r: Rathor, Garhwal
+			if n := len(out); n > 1 && out[n-1] == 'h' {
+				out = append(out[:n-2], 'r', 'h')
+			} else if n > 0 {
+				out[n-1] = 'r'
+			}
+			continue
+		case r == anusvara:
+			if open {
+				out = append(out, 'a')
+			}
+			out = append(out, 'n')
+		default:
+			return out, false
+		}
+		open = false
+	}
+	return out, true
+}

@@ -1,0 +1,83 @@
+package namematch
+
+// Costs of an edit between two sound keys; a whole edit is 4. What Indian
+// names vary in is cheap, what tells names apart is dear: the last vowel
+// (Anil, Anila), consonants, and the vowel of the first syllable (Rohan, Rehan).
+const (
+	wholeEdit  = 4
+	looseLimit = 2 // one doubtful vowel, or two silent ones
+)
+
+// loose reports whether two sounds may be spellings of one name.
+func loose(a, b []byte) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < 4 || len(b) < 5 || len(b)-len(a) > 2 || a[0] != b[0] {
+		return false
+	}
+	var prev, cur [maxKey + 1]uint8
+	for j := range b {
+		prev[j+1] = prev[j] + drop(b, j)
+	}
+	for i := range a {
+		cur[0] = prev[0] + drop(a, i)
+		least := cur[0]
+		for j := range b {
+			cost := min(prev[j]+swap(a, b, i, j), prev[j+1]+drop(a, i), cur[j]+drop(b, j))
+			cur[j+1] = cost
+			least = min(least, cost)
+		}
+		if least > looseLimit {
+			return false
+		}
+		prev, cur = cur, prev
+	}
+	return prev[len(b)] <= looseLimit
+}
+
+// drop is the cost of leaving out letter i: an a between two consonants is
+// silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
+func drop(w []byte, i int) uint8 {
+	if w[i] == 'a' && len(w) > 5 && i > 0 && i < len(w)-1 && !isVowel(w[i-1]) && !isVowel(w[i+1]) {
+		return 1
+	}
+	return wholeEdit
+}
+
+// swap is the cost of reading letter i of a as letter j of b.
+func swap(a, b []byte, i, j int) uint8 {
+	x, y := a[i], b[j]
+	if x == y {
+		return 0
+	}
+	if i < 2 || j < 2 || len(a) < 6 || i == len(a)-1 || j == len(b)-1 {
+		return wholeEdit
+	}
+	if x > y {
+		x, y = y, x
+	}
+	switch {
+	case x == 'a' && y == 'e', x == 'e' && y == 'i', x == 'a' && y == 'o', x == 'o' && y == 'u':
+		return 2
+	}
+	return wholeEdit
+}
+
+// slip reports whether two long words differ by one letter.
+func slip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < 7 || len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) == len(b) {
+		return a[min(i+1, len(a)):] == b[min(i+1, len(b)):]
+	}
+	return a[i:] == b[i+1:]
+}

@@ -1,0 +1,105 @@
+package namematch
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// fold writes s in lower case without accents, marks that cannot be seen and
+// punctuation, its words apart by one blank. A slash stays, for S/O and M/S.
+func fold(buf []byte, s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return foldUnicode(buf, s)
+		}
+	}
+	for i := range len(s) {
+		buf = foldASCII(buf, s[i])
+	}
+	return string(buf)
+}
+
+func foldASCII(buf []byte, c byte) []byte {
+	switch {
+	case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		return append(buf, c)
+	case 'A' <= c && c <= 'Z':
+		return append(buf, c+'a'-'A')
+	case c == '\'', c == '`':
+		return buf // D'Souza is one word
+	case c == '&':
+		return append(buf, " & "...)
+	case c == '/':
+		if len(buf) > 0 && buf[len(buf)-1] != ' ' {
+			return append(buf, '/')
+		}
+		return buf
+	case len(buf) > 0 && buf[len(buf)-1] != ' ':
+		return append(buf, ' ')
+	}
+	return buf
+}
+
+// foldUnicode decomposes first (NFKD): accents come apart, ligatures and full
+// width become plain, and a name in NFD is the one in NFC.
+func foldUnicode(buf []byte, s string) string {
+	for _, r := range string(norm.NFKD.AppendString(nil, strings.ToValidUTF8(s, " "))) {
+		buf = foldRune(buf, r)
+	}
+	return string(buf)
+}
+
+func foldRune(buf []byte, r rune) []byte {
+	switch {
+	case r == '’' || r == '‘' || r == 'ʼ':
+		return buf
+	case r < utf8.RuneSelf:
+		return foldASCII(buf, byte(r))
+	case r == nukta: // it tells letters apart in ड़ and ढ़; elsewhere it is often left out
+		if last, _ := utf8.DecodeLastRune(buf); last == 'ड' || last == 'ढ' {
+			return utf8.AppendRune(buf, r)
+		}
+		return buf
+	case r == 'ँ':
+		return append(buf, "ं"...)
+	case unseen(r):
+		return buf
+	}
+	// By way of upper case, dotless i and final sigma meet their likes.
+	r = unicode.ToLower(unicode.ToUpper(r))
+	if plain, ok := plainLetters[r]; ok {
+		return append(buf, plain...)
+	}
+	switch {
+	case r < utf8.RuneSelf:
+		return foldASCII(buf, byte(r))
+	case unicode.IsLetter(r), unicode.IsDigit(r):
+		return utf8.AppendRune(buf, r)
+	case unicode.IsMark(r): // a vowel sign belongs to the letter before it
+		if len(buf) > 0 && buf[len(buf)-1] >= utf8.RuneSelf {
+			return utf8.AppendRune(buf, r)
+		}
+		return buf
+	}
+	return foldASCII(buf, ' ')
+}
+
+// unseen are marks that make no other letter: accents, Arabic vowel points,
+// selectors of a glyph, joiners and everything that turns the direction.
+func unseen(r rune) bool {
+	switch {
+	case 0x0300 <= r && r <= 0x036F, 0x1AB0 <= r && r <= 0x1AFF, 0x1DC0 <= r && r <= 0x1DFF,
+		0x20D0 <= r && r <= 0x20FF, 0xFE20 <= r && r <= 0xFE2F,
+		0x064B <= r && r <= 0x065F, r == 0x0670, 0xFE00 <= r && r <= 0xFE0F:
+		return true
+	}
+	return unicode.Is(unicode.Cf, r)
+}
+
+// plainLetters do not come apart in NFKD.
+var plainLetters = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ł': "l", 'þ': "th", 'ð': "d",
+}

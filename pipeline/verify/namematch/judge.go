@@ -1,0 +1,208 @@
+package namematch
+
+// Points that a score loses. Only their order matters below Standard: what
+// passes stays at or above it, what does not stays below.
+var cost = [...]int{letters: 0, said: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
+
+const (
+	lostInitial = 5
+	lostWeak    = 8
+	lostMiddle  = 10
+	lostEnd     = 12
+	lostOnlyOne = 20 // the surname, where one word is all that is left
+
+	subset   = 55 // the given name of one is missing in the other
+	thin     = 62 // nothing but initials, surnames or common words agree
+	slipped  = 55 // two long words differ by one letter
+	conflict = 45 // both have a word that the other has not
+)
+
+// tally counts the words of one kind that agree.
+type tally struct {
+	strong, surname, weak, initial int
+	lost                           int // points
+}
+
+// scorePerson judges what was matched and what was not.
+func (p *pair) scorePerson() int {
+	leftA, leftB := left(&p.a, &p.howA), left(&p.b, &p.howB)
+	titled := spare(&p.a, &p.howA) && spare(&p.b, &p.howB) // Syed Akbar, Shaikh Akbar
+	if leftA > 0 && leftB > 0 || titled {
+		return p.conflicting()
+	}
+	t := p.tally()
+	switch {
+	case p.lostGiven() || p.crossed():
+		return subset
+	case !t.enough():
+		return thin
+	case leftA > 3 || leftB > 3:
+		return thin
+	}
+	full := t.strong + t.surname + t.weak
+	if full == 1 && t.initial == 0 && max(telling(&p.a, &p.howA), telling(&p.b, &p.howB)) > 1 {
+		return thin
+	}
+	t.lost += missing(&p.a, &p.howA, full) + missing(&p.b, &p.howB, full)
+	return max(99-t.lost, Standard)
+}
+
+// left counts the words without a partner that tell people apart.
+func left(m *name, h *[maxWords]how) (n int) {
+	for i := range m.n {
+		if h[i] == unmatched {
+			n++
+		}
+	}
+	if spare(m, h) {
+		n--
+	}
+	return n
+}
+
+// spare is true if the name begins with a prefix that has no partner and that
+// the other may have left out: Mohammed Salim, Salim.
+func spare(m *name, h *[maxWords]how) bool { return m.w[0].prefix && h[0] == unmatched }
+
+// tally counts the words of a that agree with b.
+func (p *pair) tally() (t tally) {
+	for i := range p.a.n {
+		h := p.howA[i]
+		if h == unmatched {
+			continue
+		}
+		t.lost += cost[h]
+		x, y := &p.a.w[i], &p.b.w[p.toB[i]]
+		switch {
+		case h == initially, !x.full() && !y.full():
+			t.initial++
+		case x.weak && y.weak, x.prefix && y.prefix:
+			t.weak++ // a prefix is as common
+		case x.surname && y.surname:
+			t.surname++
+		default:
+			t.strong++
+		}
+	}
+	return t
+}
+
+// enough is true if what agrees says who it is: a name of one's own, or a
+// surname and an initial, or a common word and two initials.
+func (t *tally) enough() bool {
+	switch {
+	case t.strong > 0:
+		return true
+	case t.surname > 0:
+		return t.initial > 0 || t.surname > 1
+	}
+	return t.weak > 0 && t.initial > 1
+}
+
+// lostGiven is true if the given name of one has no partner in the other.
+func (p *pair) lostGiven() bool {
+	g, h := p.a.given(), p.b.given()
+	return g >= 0 && p.howA[g] == unmatched || h >= 0 && p.howB[h] == unmatched
+}
+
+// crossed is true if the given name of one is only the trailing initial of the
+// other, whose own given name stands elsewhere: Priya Mohan is not Mohan P.
+func (p *pair) crossed() bool {
+	g, h := p.a.given(), p.b.given()
+	if g < 0 || h < 0 {
+		return false
+	}
+	return p.howA[g] == initially && int(p.toB[g]) > h && int(p.toA[h]) != g && !p.b.w[h].surname ||
+		p.howB[h] == initially && int(p.toA[h]) > g && int(p.toB[g]) != h && !p.a.w[g].surname
+}
+
+// telling counts the words without a partner that are neither common nor
+// initials.
+func telling(m *name, h *[maxWords]how) (n int) {
+	for i := range m.n {
+		if h[i] == unmatched && m.w[i].full() && !m.w[i].weak {
+			n++
+		}
+	}
+	return n
+}
+
+// missing is what the words without a partner cost. full is the number of
+// words written out that have one.
+func missing(m *name, h *[maxWords]how, full int) (lost int) {
+	for i := range m.n {
+		w := &m.w[i]
+		switch {
+		case h[i] != unmatched:
+		case !w.full():
+			lost += lostInitial
+		case w.weak, w.prefix:
+			lost += lostWeak
+		case i < m.n-1:
+			lost += lostMiddle
+		case full > 1:
+			lost += lostEnd
+		default:
+			lost += lostOnlyOne
+		}
+	}
+	return lost
+}
+
+// conflicting is the score of two names each with a word of its own: by how
+// much of their letters agrees, and below Lenient unless it may be a slip.
+func (p *pair) conflicting() int {
+	agree, all, slips, full := 0, 0, 0, 0
+	for i := range p.a.n {
+		all += len(p.a.w[i].text)
+		if p.howA[i] != unmatched {
+			agree += len(p.a.w[i].text)
+			full++
+			continue
+		}
+		for j := range p.b.n {
+			if p.howB[j] == unmatched && slip(p.a.w[i].text, p.b.w[j].text) {
+				slips++
+			}
+		}
+	}
+	for j := range p.b.n {
+		all += len(p.b.w[j].text)
+		if p.howB[j] != unmatched {
+			agree += len(p.b.w[j].text)
+		}
+	}
+	if slips == 1 && full > 0 && left(&p.a, &p.howA) == 1 && left(&p.b, &p.howB) == 1 {
+		return slipped
+	}
+	return conflict * agree / max(all, 1)
+}
+
+// scoreCompany wants every word but forms and fillers.
+func (p *pair) scoreCompany() int {
+	coreA, formA := leftOfCompany(&p.a, &p.howA)
+	coreB, formB := leftOfCompany(&p.b, &p.howB)
+	t := p.tally()
+	switch {
+	case coreA > 0 && coreB > 0:
+		return p.conflicting()
+	case coreA > 0 || coreB > 0:
+		return subset
+	case formA > 0 && formB > 0, t.strong+t.surname == 0:
+		return thin
+	}
+	return max(99-t.lost-lostWeak*min(formA+formB, 2), Standard)
+}
+
+func leftOfCompany(m *name, h *[maxWords]how) (core, form int) {
+	for i := range m.n {
+		switch {
+		case h[i] != unmatched || m.w[i].filler:
+		case m.w[i].form:
+			form++
+		default:
+			core++
+		}
+	}
+	return core, form
+}

@@ -1,0 +1,96 @@
+package namematch
+
+// word is one word of a name and what is known of it.
+type word struct {
+	text  string // folded, in its own script
+	sound sound
+	// first is the letter an initial stands for, 0 for a script without a table.
+	first byte
+	// initial is a single letter; cluster is two to four without a vowel (RK).
+	initial, cluster bool
+	// weak, surname and prefix: see the tables of those names.
+	weak, surname, prefix bool
+	form                  bool
+	filler                bool
+}
+
+// full is a word that is written out.
+func (w *word) full() bool { return !w.initial && !w.cluster }
+
+// name is what is compared of a name.
+type name struct {
+	stripped
+	w       [maxWords]word
+	n       int
+	company bool
+	// cut is true if the name goes on beyond the bounds.
+	cut bool
+}
+
+// read learns about the first words of s.
+func (m *name) read(s stripped) {
+	m.stripped = s
+	letters := 0
+	for _, text := range s.words {
+		letters += len(text)
+		if m.n == maxWords || letters > maxLetters {
+			m.cut = true
+			break
+		}
+		m.w[m.n].read(text)
+		m.company = m.company || m.w[m.n].form || trades[text]
+		m.n++
+	}
+}
+
+func (w *word) read(text string) {
+	w.text = text
+	var buf [maxLetters]byte
+	latin := append(buf[:0], text...)
+	if text[0] >= 0x80 {
+		var ok bool
+		if latin, ok = romanise(buf[:0], text); !ok || len(latin) == 0 {
+			return
+		}
+	}
+	w.sound = soundOf(latin)
+	w.first = latin[0]
+	w.initial = len(latin) == 1
+	w.cluster = len(latin) > 1 && len(latin) < 5 && vowelless(latin)
+	key := w.sound.bytes()
+	w.prefix = prefixes[string(key)]
+	w.weak = weakWords[string(key)]
+	w.cluster = w.cluster && !w.prefix && !w.weak // Md, Kr
+	w.surname = surnames[string(key)]
+	w.form = companyForms[text]
+	w.filler = fillers[text]
+}
+
+func vowelless(b []byte) bool {
+	for _, c := range b {
+		if isVowel(c) || c == 'y' {
+			return false
+		}
+	}
+	return true
+}
+
+// given is the index of the word that names the person: the first one that is
+// written out, past a prefix such as Md and past a surname that stands in
+// front of a word that is none. It is -1 if there is none.
+func (m *name) given() int {
+	for i := range m.n {
+		w := &m.w[i]
+		if !w.full() {
+			continue
+		}
+		if w.prefix && i+1 < m.n {
+			continue
+		}
+		if w.surname && i+1 < m.n && !m.w[m.n-1].surname {
+			continue
+		}
+		return i
+	}
+	return -1
+}

@@ -1,0 +1,127 @@
+package namematch
+
+import "strings"
+
+// stripped is a folded name without what does not belong to it.
+type stripped struct {
+	words []string
+	// length is of the folded name, honorifics included: a bank cuts the whole.
+	length int
+	// tail is true if words were cut from the end, which then was not cut by a bank.
+	tail bool
+	// sri is true if a leading Sri was taken for an honorific. In "Sri Devi" it
+	// may be half of the name.
+	sri bool
+}
+
+// strip splits a folded name and takes away honorifics and relations; company
+// forms get their full spelling. It never takes the last word away.
+func strip(words []string, folded string) stripped {
+	s := stripped{length: len(folded)}
+	if strings.Trim(folded, " &/") == "" {
+		return s
+	}
+	company := false
+	for rest := folded; rest != ""; {
+		var w string
+		w, rest, _ = strings.Cut(rest, " ")
+		if relation(w) && len(words) > 0 {
+			s.tail = true
+			break
+		}
+		words, company = appendWord(words, w, company)
+	}
+	if n := tailOf(words); n > 0 {
+		words, s.tail = words[:n], true
+	}
+	words = joinForms(words)
+	if !company {
+		company = isCompany(words)
+	}
+	return s.honorifics(words, company)
+}
+
+// appendWord adds w in full spelling; a slash that means nothing parts it.
+func appendWord(words []string, w string, company bool) ([]string, bool) {
+	if w == "m/s" {
+		return words, true
+	}
+	for part := range strings.SplitSeq(w, "/") {
+		if part == "" {
+			continue
+		}
+		if full, ok := forms[part]; ok {
+			part = full
+		}
+		words = append(words, part)
+	}
+	return words, company
+}
+
+// relation reports whether w begins "son of …". S/O may have lost its blank.
+func relation(w string) bool {
+	if len(w) < 3 || w[1] != '/' || w[2] != 'o' {
+		return false
+	}
+	return strings.IndexByte("sdwch", w[0]) >= 0
+}
+
+// tailOf finds relations in full: the number of words before "son of", or 0.
+func tailOf(words []string) int {
+	for i := 1; i+2 < len(words); i++ {
+		if words[i+1] != "of" {
+			continue
+		}
+		switch words[i] {
+		case "son", "daughter", "wife", "husband", "care":
+			return i
+		}
+	}
+	return 0
+}
+
+// joinForms reads "(P) Ltd" and "L L P".
+func joinForms(words []string) []string {
+	n := len(words)
+	if n > 3 && words[n-3] == "l" && words[n-2] == "l" && words[n-1] == "p" {
+		words = append(words[:n-3], "llp")
+	}
+	for i := 1; i+1 < len(words); i++ {
+		if words[i] == "p" && words[i+1] == "limited" {
+			words[i] = "private"
+		}
+	}
+	return words
+}
+
+func isCompany(words []string) bool {
+	for _, w := range words[:min(len(words), maxWords)] {
+		if trades[w] || companyForms[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// honorifics drops titles: some wherever they stand, some only in front.
+func (s stripped) honorifics(words []string, company bool) stripped {
+	kept := words[:0]
+	all := words
+	left := len(words)
+	for i, w := range all {
+		title := titles[w]
+		front := len(kept) == 0 && leading[w] && !company
+		if w == "kumari" || w == "कुमारी" {
+			// Kumari Anita Singh is Miss Singh; in Kumari Anita it may be her name.
+			front = front && len(all)-i > 2
+		}
+		if (title || front) && left > 1 {
+			left--
+			s.sri = s.sri || front && strings.HasPrefix(w, "s")
+			continue
+		}
+		kept = append(kept, w)
+	}
+	s.words = kept
+	return s
+}
