@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/fixturetest"
+	"vayu/pipeline/httpjson/httpjsontest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/aggregator"
 	"vayu/pipeline/recharge/simulator"
@@ -203,36 +204,13 @@ func TestCallbacks(t *testing.T) {
 // Whoever writes a file must learn everything at once, each with its place.
 func TestEveryFaultOfAFileIsNamed(t *testing.T) {
 	t.Parallel()
-	cases, err := filepath.Glob("testdata/*.bad.yaml")
-	if err != nil || len(cases) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range cases {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want, got []string
-		for line := range strings.Lines(string(text)) {
-			if fault, ok := strings.CutPrefix(line, "#! "); ok {
-				want = append(want, strings.TrimSpace(fault))
-			}
-		}
-		err = aggregator.Check(file)
-		if err == nil {
-			t.Errorf("%s is taken", file)
-			continue
-		}
-		for _, line := range strings.Split(err.Error(), "\n")[1:] {
-			got = append(got, strings.ReplaceAll(strings.TrimSpace(line), file, "FILE"))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file, diff)
-		}
-		if _, openErr := aggregator.Open(file, nil, nil); openErr == nil || openErr.Error() != err.Error() {
+	httpjsontest.Faults(t, "testdata/*.bad.yaml", func(file string) error {
+		err := aggregator.Check(file)
+		if _, openErr := aggregator.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
 			t.Errorf("Open says %v", openErr)
 		}
-	}
+		return err
+	})
 	if err := aggregator.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: got %v", err)
 	}

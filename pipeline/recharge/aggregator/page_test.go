@@ -1,16 +1,14 @@
 package aggregator_test
 
 import (
-	"bufio"
 	"encoding/pem"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
+	"vayu/pipeline/httpjson/httpjsontest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/aggregator"
 	"vayu/schema"
@@ -18,27 +16,10 @@ import (
 
 const page = "../../../docs/operators.md"
 
-// blocks are those of a language in the page.
-func blocks(t *testing.T, language string) (text string, all []string) {
-	t.Helper()
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?\n)```\n").FindAllSubmatch(content, -1) {
-		all = append(all, string(m[1]))
-	}
-	return string(content), all
-}
-
 // What a reader copies must work: the aggregator of the page, with its file.
 func TestThePagesAggregator(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		missing(t, "node", err)
-	}
-	_, js := blocks(t, "js")
-	_, yaml := blocks(t, "yaml")
+	_, js := httpjsontest.Blocks(t, page, "js")
+	_, yaml := httpjsontest.Blocks(t, page, "yaml")
 	if len(js) != 1 || len(yaml) != 2 {
 		t.Fatalf("the page has %d programs and %d files", len(js), len(yaml))
 	}
@@ -46,7 +27,7 @@ func TestThePagesAggregator(t *testing.T) {
 		t.Errorf("the aggregator has %d lines", lines)
 	}
 	t.Setenv("ACME_KEY", "a-key-of-acme")
-	url := start(t, node, js[0])
+	url := httpjsontest.Start(t, js[0])
 	c := open(t, strings.Replace(yaml[0], "http://127.0.0.1:9090", url, 1), nil)
 	for number, want := range map[string]recharge.Answer{
 		"9812345678": {Outcome: recharge.Succeeded},
@@ -73,45 +54,11 @@ func TestThePagesAggregator(t *testing.T) {
 	wantOutcome(t, "with another key", a, err, lost)
 }
 
-// start runs the program of the page, and returns its URL.
-func start(t *testing.T, node, program string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "acme.mjs")
-	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), node, file)
-	cmd.Env = append(os.Environ(), "PORT=0")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	in := bufio.NewReader(out)
-	line, err := in.ReadString('\n')
-	if err != nil {
-		t.Fatalf("it does not start: %v", err)
-	}
-	go func() { _, _ = in.WriteTo(discard{}) }() // so that it is never held up; ends with the program
-	return strings.TrimSpace(line)
-}
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
 // The file that shows every key must be one that is taken.
 func TestThePagesLongFile(t *testing.T) {
 	t.Setenv("BHARAT_CLIENT", "c")
 	t.Setenv("BHARAT_SECRET", "0123456789")
-	_, yaml := blocks(t, "yaml")
+	_, yaml := httpjsontest.Blocks(t, page, "yaml")
 	file := write(t, yaml[1])
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -132,7 +79,7 @@ func TestThePagesLongFile(t *testing.T) {
 // errors say of a file in which nothing is known.
 func TestThePageIsComplete(t *testing.T) {
 	t.Parallel()
-	text, _ := blocks(t, "yaml")
+	text, _ := httpjsontest.Blocks(t, page, "yaml")
 	const strange = `
 x: 1
 auth: {x: 1, header: {x: 1}, basic: {x: 1}, hmac: {x: 1, over: "{x}"}}
@@ -147,39 +94,7 @@ calls:
 callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
 recharge: {x: 1}
 `
-	err := aggregator.Check(write(t, strange))
-	if err == nil {
-		t.Fatal("it is taken")
+	for _, word := range httpjsontest.MissingWords(t, text, aggregator.Check(write(t, strange)), 60) {
+		t.Errorf("%q is not on the page", word)
 	}
-	words := map[string]bool{}
-	for line := range strings.Lines(err.Error()) {
-		line, _, _ = strings.Cut(line, " (/")
-		if _, known, ok := strings.Cut(line, "known here: "); ok {
-			for word := range strings.SplitSeq(strings.TrimSpace(known), ", ") {
-				words[word] = true
-			}
-		}
-		if _, known, ok := strings.Cut(line, "must be "); ok && !strings.Contains(known, " a ") && !strings.Contains(known, "such as") {
-			for _, word := range regexp.MustCompile(`[a-z_]{4,}`).FindAllString(known, -1) {
-				words[word] = true
-			}
-		}
-	}
-	if len(words) < 60 {
-		t.Fatalf("only %d words are known: %v", len(words), err)
-	}
-	for word := range words {
-		if !strings.Contains(text, "`"+word+"`") && !strings.Contains(text, "`{"+word+"}`") && !strings.Contains(text, "  "+word+": ") {
-			t.Errorf("%q is not on the page", word)
-		}
-	}
-}
-
-// missing skips a test on a machine that lacks something, and fails it in CI.
-func missing(t *testing.T, what string, err error) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s: %v", what, err)
-	}
-	t.Skipf("%s: %v", what, err)
 }
