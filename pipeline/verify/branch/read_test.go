@@ -2,6 +2,7 @@ package branch
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -32,7 +33,7 @@ func FuzzRead(f *testing.F) {
 			}
 			seen[code] = true
 			for _, cell := range one {
-				if !utf8.ValidString(cell) || len(cell) > longest || bytes.ContainsAny([]byte(cell), "\x00\n") {
+				if !utf8.ValidString(cell) || len(cell) > longest || strings.ContainsAny(cell, "\x00\n") {
 					t.Errorf("the cell %q cannot be stored", cell)
 				}
 			}

@@ -44,7 +44,7 @@ func read(folder string) (s source, err error) {
 		"package.json": &about, "src/IFSC.json": &s.codes, "src/banknames.json": &s.names,
 		"src/sublet.json": &s.lent, "src/custom-sublets.json": &s.begins,
 	} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
+		text, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // the folder that make names
 		if err != nil {
 			return s, err
 		}
@@ -56,19 +56,17 @@ func read(folder string) (s source, err error) {
 	return s, nil
 }
 
-// bank is the name of the bank of a code. A code that was lent alone counts before
-// one that begins like others. No beginning is that of another, so that the order
-// does not matter.
+// bank is the name of the bank of a code: of whom the code was lent to alone, else of
+// whom codes were lent to that begin so, the longest beginning first.
 func (s *source) bank(code string) string {
 	holder := code[:4]
+	for n := range len(code) + 1 {
+		if lent, ok := s.begins[code[:n]]; ok {
+			holder = lent
+		}
+	}
 	if lent, ok := s.lent[code]; ok {
 		holder = lent
-	} else {
-		for begin, lent := range s.begins {
-			if strings.HasPrefix(code, begin) {
-				holder = lent
-			}
-		}
 	}
 	name, ok := s.names[holder]
 	if !ok {
@@ -80,11 +78,10 @@ func (s *source) bank(code string) string {
 // list is the text of the list: the version of the package, and for each bank's
 // letters and each name a line
 //
-//	letters TAB name TAB suffix suffix …
+//	letters TAB name TAB the suffixes in order, with blanks between
 //
-// with the suffixes in order. Each leaves out what it begins with alike to the one
-// before it, but for its last character, so that 000001 000002 000010 are
-// "000001 2 10".
+// Each suffix leaves out what it begins with alike to the one before it, but for its
+// last character, so that 000001 000002 000010 are "000001 2 10".
 func list(folder string) ([]byte, error) {
 	s, err := read(folder)
 	if err != nil {

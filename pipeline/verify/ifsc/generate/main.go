@@ -36,5 +36,5 @@ func run(args []string) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(args[1], packed.Bytes(), 0o600)
+	return os.WriteFile(args[1], packed.Bytes(), 0o600) //nolint:gosec // the file that make names
 }

@@ -100,18 +100,20 @@ func TestEveryCodeIsFound(t *testing.T) {
 	t.Logf("%d codes of %d banks, %d lent, no name for %d", n, len(s.codes), lent, len(nameless))
 }
 
-// TestNoBeginningIsThatOfAnother is what bank relies on.
-func TestNoBeginningIsThatOfAnother(t *testing.T) {
+// TestTheNearestNameIsTaken: a code that was lent alone, one that begins as codes do
+// that were lent, and one whose bank has no name.
+func TestTheNearestNameIsTaken(t *testing.T) {
 	t.Parallel()
-	s, err := read(pack(t))
-	if err != nil {
-		t.Fatal(err)
+	s := source{
+		names:  map[string]string{"YESB": "Yes Bank", "ADCX": " Adinath \n Bank", "AUBX": "Another"},
+		lent:   map[string]string{"YESB0ACB001": "AUBX"},
+		begins: map[string]string{"YESB0ACB": "ADCX", "YESB0ACB9": "A Bank by Name"},
 	}
-	for one := range s.begins {
-		for other := range s.begins {
-			if one != other && len(other) >= len(one) && other[:len(one)] == one {
-				t.Errorf("%s begins like %s", other, one)
-			}
+	for code, want := range map[string]string{
+		"YESB0000001": "Yes Bank", "YESB0ACB001": "Another", "YESB0ACB002": "Adinath Bank", "YESB0ACB901": "A Bank by Name", "NHBA0000001": "NHBA",
+	} {
+		if got := s.bank(code); got != want {
+			t.Errorf("the bank of %s is %q, want %q", code, got, want)
 		}
 	}
 }
