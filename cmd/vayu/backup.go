@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/internal/columnar"
+	"vayu/internal/seal"
 	"vayu/schema/clickhouse"
 )
 
@@ -104,12 +105,22 @@ func backUp(cmd *cobra.Command, dir string) error {
 	}
 	note := backupNote{Version: version()}
 	err = withState(cmd, func(ctx context.Context, st *stateTool) error {
+		owner, err := seal.Owner(st.db.View(ctx))
+		if err != nil {
+			return err
+		}
 		m, err := st.db.Dump(ctx, filepath.Join(dir, backupState))
 		if err != nil {
 			return err
 		}
 		sayf(cmd, "state", "%d rows in %d tables", m.Rows(), len(m.Tables))
-		note.Encryption, err = backUpKey(cmd, st.Config, dir)
+		if note.Encryption, err = backUpKey(cmd, st.Config, dir, owner); err != nil {
+			return err
+		}
+		after, err := seal.Owner(st.db.View(ctx))
+		if err == nil && after != owner { // the rows may be of before or of after it
+			err = errors.New("the encryption key was made or rotated meanwhile; make the backup again")
+		}
 		return err
 	})
 	if err != nil {
@@ -124,19 +135,27 @@ func backUp(cmd *cobra.Command, dir string) error {
 }
 
 // backUpKey copies the encryption key when it is a file, and says where it is.
-func backUpKey(cmd *cobra.Command, cfg Config, dir string) (where string, err error) {
+// Owner is the id of the key that the store was sealed with; empty when nothing is.
+func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string) (where string, err error) {
+	if owner == "" {
+		return "", nil
+	}
 	if cfg.Encryption.Reveal() != "" {
 		sayf(cmd, "encryption", "the key is a setting of yours and not in the backup, which cannot be used without it")
 		return keyInSetting, nil
 	}
-	err = copyPrivate(filepath.Join(cfg.Data, encryptionKey), filepath.Join(dir, encryptionKey))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+	box, err := seal.Open(cfg.Encryption, cfg.Data)
+	if err == nil {
+		err = box.Find(owner)
 	}
 	if err == nil {
-		sayf(cmd, "encryption", "the key is in the backup, as %s: who has the backup can read what is encrypted", encryptionKey)
+		err = copyPrivate(filepath.Join(cfg.Data, encryptionKey), filepath.Join(dir, encryptionKey))
 	}
-	return keyInBackup, err
+	if err != nil {
+		return "", err
+	}
+	sayf(cmd, "encryption", "the key is in the backup, as %s: who has the backup can read what is encrypted", encryptionKey)
+	return keyInBackup, nil
 }
 
 // sayTables tells what of ClickHouse is in a backup.

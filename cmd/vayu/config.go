@@ -158,7 +158,7 @@ func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
 	}
 	log := newLogger(loaded.Value.Log)
 	for _, name := range loaded.Ignored {
-		if strings.HasPrefix(name, "VAYU_TEST_") || name == keyVariable { // of the tests, and of listen
+		if strings.HasPrefix(name, "VAYU_TEST_") || name == keyVariable || name == newKeyVariable { // of the tests, of listen, of encryption rotate
 			continue
 		}
 		log.Warn("environment variable is no setting", "name", name)

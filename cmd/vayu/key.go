@@ -107,6 +107,9 @@ func (st *stateTool) createKey(ctx context.Context, spec account.KeySpec, name, 
 	}
 	var made account.Made
 	err = st.db.Update(ctx, func(tx *state.Tx) error {
+		if err := box.Confirm(tx); err != nil {
+			return err
+		}
 		holder, err := st.accountFor(tx, name, plan)
 		if err != nil {
 			return err
@@ -264,6 +267,9 @@ func newKeyRotate() *cobra.Command {
 				}
 				var made account.Made
 				err = st.db.Update(ctx, func(tx *state.Tx) error {
+					if err := box.Confirm(tx); err != nil {
+						return err
+					}
 					var entry account.Entry
 					var err error
 					made, entry, err = account.RotateKey(tx, box, args[0], grace, time.Now())

@@ -48,11 +48,17 @@ func runStateTool(cmd *cobra.Command, create bool, work func(ctx context.Context
 	if err := unlessRestoring(cfg.Data); err != nil {
 		return err
 	}
+	return runState(cmd.Context(), cfg, cfg.state(true), log, work)
+}
+
+// runState runs work with the state store ready that settings name.
+func runState(ctx context.Context, cfg Config, settings state.Config, log *slog.Logger, work func(ctx context.Context, st *stateTool) error) error {
 	st := &stateTool{Config: cfg, log: log}
-	if st.db, err = state.Open(cfg.state(true), log, nil); err != nil {
+	var err error
+	if st.db, err = state.Open(settings, log, nil); err != nil {
 		return err
 	}
-	ctx, done := context.WithCancel(cmd.Context())
+	ctx, done := context.WithCancel(ctx)
 	defer done()
 	var outcome error
 	err = run.Parts(ctx, log,

@@ -31,7 +31,7 @@ func (b *Box) Claim(ctx context.Context, db *state.DB) error {
 	case owner == "":
 		err = b.claimFirst(ctx, db)
 	default:
-		err = b.find(owner)
+		err = b.Find(owner)
 	}
 	if err != nil {
 		return err
@@ -49,9 +49,10 @@ func Owner(q state.Querier) (string, error) {
 	return owner, nil
 }
 
-// find demands that the box has the key of the store, after a look whether the
-// data directory has it by now.
-func (b *Box) find(owner string) error {
+// Find demands that the box has the key that the store names (Owner), after a look
+// whether the data directory has it by now. It is for who reads the key and
+// changes nothing; others call Claim, which does it too.
+func (b *Box) Find(owner string) error {
 	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
 		if err := b.adopt(owner); err != nil {
 			return err

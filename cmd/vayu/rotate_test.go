@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/account"
+	"vayu/internal/config"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// notSealed are the columns of bytes that hold nothing secret, or a hash of it.
+// Whoever adds one says here what it is, or seals it and adds it to sealedColumns.
+var notSealed = []string{
+	"api_key.hash", "seen_signature.signature", "idempotent_reply.fingerprint", "audit.hash", "audit_head.hash",
+	"event.envelope", "attempt.body",
+	"batch.fingerprint", "batch_chunk.records", "batch_item.refusal",
+	"verification.digest", "verification.same",
+}
+
+// A sealed column that a rotation does not know is lost with the old key.
+func TestARotationKnowsEverySealedColumn(t *testing.T) {
+	t.Parallel()
+	type column struct{ table, name string }
+	view := statetest.SQLite(t).View(t.Context())
+	there, err := state.All(view, func(row state.Scanner) (string, error) {
+		var c column
+		err := row.Scan(&c.table, &c.name)
+		return c.table + "." + c.name, err
+	}, "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.type NOT IN ('TEXT', 'BIGINT', 'INTEGER') AND m.name NOT LIKE 'goose%' AND m.name NOT LIKE 'sqlite%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, places := slices.Clone(notSealed), map[string]string{}
+	for _, c := range sealedColumns() {
+		known = append(known, c.Table+"."+c.Name)
+		key, err := state.All(view, func(row state.Scanner) (name string, err error) { return name, row.Scan(&name) },
+			"SELECT name FROM pragma_table_info($1) WHERE pk > 0 AND type = 'TEXT' ORDER BY pk", c.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(key, c.Key); diff != "" {
+			t.Errorf("the key of table %s: %s", c.Table, diff)
+		}
+		place := c.About(key...)
+		if table, taken := places[place]; taken && table != c.Table { // two columns of a row may have one
+			t.Errorf("tables %s and %s have one place %q", table, c.Table, place)
+		}
+		places[place] = c.Table
+	}
+	slices.Sort(there)
+	slices.Sort(known)
+	if diff := cmp.Diff(there, known); diff != "" {
+		t.Errorf("the schema has (-), and sealedColumns and notSealed have (+): %s", diff)
+	}
+}
+
+// eachSealed runs a test with the flags of a fresh store of each kind, in which the
+// signing secret of one key is sealed, as it is returned.
+func eachSealed(t *testing.T, do func(t *testing.T, c state.Config, secret string, flags []string)) {
+	t.Helper()
+	for name, dsn := range map[string]func(testing.TB) config.DSN{
+		"sqlite": func(testing.TB) config.DSN { return "" }, "postgres": statetest.PostgresDSN,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := state.Config{Data: t.TempDir(), DSN: dsn(t)}
+			flags := []string{"--data", c.Data, "--state", string(c.DSN)}
+			out, err := command(t.Context(), append([]string{"key", "create", "--mode", "live", "--require-signature", "--quiet"}, flags...)...)
+			if err != nil {
+				t.Fatal(out, err)
+			}
+			do(t, c, strings.Fields(out)[1], flags)
+		})
+	}
+}
+
+// rotate runs the command and demands a part of what it says, or of its error.
+func rotate(t *testing.T, want string, flags []string) string {
+	t.Helper()
+	out, err := command(t.Context(), append([]string{"encryption", "rotate"}, flags...)...)
+	if err != nil {
+		out += plainly(err)
+	}
+	if !strings.Contains(out, want) {
+		t.Errorf("it says %s, want %s", out, want)
+	}
+	return out
+}
+
+// wantSecret demands that the store opens with a key and has the signing secret.
+func wantSecret(t *testing.T, c state.Config, key config.Secret, want string) {
+	t.Helper()
+	db, stop := statetest.Start(t, c)
+	defer stop()
+	box, err := seal.Open(key, c.Data)
+	if err == nil {
+		err = box.Claim(context.Background(), db)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	var sealed []byte
+	if err := db.View(t.Context()).QueryRow("SELECT id, signing_secret FROM api_key").Scan(&id, &sealed); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := account.Sealed()[0].Open(box, sealed, id); err != nil || string(got) != want {
+		t.Errorf("the secret is %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestTheKeyFileIsRotatedWhenNothingRuns(t *testing.T) {
+	t.Parallel()
+	eachSealed(t, func(t *testing.T, c state.Config, secret string, flags []string) {
+		t.Parallel()
+		path := filepath.Join(c.Data, encryptionKey)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, stop := statetest.Start(t, c)
+		if err := db.Check(t.Context()); err != nil { // as a service that runs, it has a connection
+			t.Fatal(err)
+		}
+		refusal := "is held by pid"
+		if c.DSN != "" {
+			refusal = "stop every instance"
+		}
+		rotate(t, refusal, flags)
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, before) {
+			t.Errorf("beside a service it is rotated: %v", err)
+		}
+		stop()
+		out := rotate(t, "1 of api_key.signing_secret\n", flags)
+		for _, line := range []string{"0 of webhook.previous_secret\n", "0 of verification.private\n", "the encryption key is "} {
+			if !strings.Contains(out, line) {
+				t.Errorf("it says %s, want %s", out, line)
+			}
+		}
+		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, before) {
+			t.Errorf("the key is the same, %v", err)
+		}
+		wantSecret(t, c, config.Secret{}, secret)
+		rotate(t, "1 of api_key.signing_secret\n", flags)
+		wantSecret(t, c, config.Secret{}, secret)
+	})
+}
+
+func TestAKeyThatIsASettingIsRotated(t *testing.T) {
+	keys := make([]string, 2)
+	for i := range keys {
+		keys[i] = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i)}, 32))
+	}
+	t.Setenv("VAYU_ENCRYPTION_KEY", keys[0])
+	eachSealed(t, func(t *testing.T, c state.Config, secret string, flags []string) {
+		rotate(t, "the new one is given too", flags)
+		t.Setenv(newKeyVariable, keys[1])
+		rotate(t, "set VAYU_ENCRYPTION_KEY to the new key", flags)
+		rotate(t, "already, by a rotation before", flags)
+		wantSecret(t, c, config.NewSecret(keys[1]), secret)
+		if _, err := os.Stat(filepath.Join(c.Data, encryptionKey)); err == nil {
+			t.Error("there is a key file")
+		}
+	})
+}
+
+func TestARotationNeedsAStore(t *testing.T) {
+	t.Parallel()
+	rotate(t, "there is no data directory", []string{"--data", filepath.Join(t.TempDir(), "none")})
+	data, _ := books(t)
+	rotate(t, "is held by pid", []string{"--data", data})
+	rotate(t, "nothing is sealed in this store yet", []string{"--data", t.TempDir()})
+}
