@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"vayu/internal/api"
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
 	"vayu/schema"
@@ -30,7 +31,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner
-		r.By = Who{Key: item.Key, Request: item.Request, Client: item.Client}
+		r.By = api.Who{Key: item.Key, Request: item.Request, Client: item.Client}
 		r.Item = &Place{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
@@ -72,7 +73,7 @@ func recordOf(record jsontext.Value) (Request, error) {
 
 // show renders recharges as replies about batches show them.
 func show(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error) {
-	found, err := records(q, subjects)
+	found, err := recharges.ByID(q, subjects)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,127 @@
+package listing
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// A rare state is looked for in bounds, so that no list holds up the store.
+func TestARareStateIsLookedForPageByPage(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		for name, table := range tables {
+			const scan = 200
+			crowd(t, db, name, 3*(2*scan+10), "CASE WHEN i = 1 THEN 'success' ELSE 'failed' END") // the oldest
+			f := second()
+			f.Scan, f.State = scan, "success"
+			if diff := cmp.Diff([][]string{nil, nil, {table.crowdID(1)}}, walk(t, db, table.Table, f)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	})
+}
+
+func TestWhatIsAskedForIsListed(t *testing.T) {
+	t.Parallel()
+	const batchID, foreign = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", "bat_01KAJ0C4E6G8J0M2P4R6T8V0X3"
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		for name := range tables {
+			crowd(t, db, name, 30, "CASE WHEN i % 2 = 1 THEN 'failed' ELSE 'success' END") // 1, 4, 7 … are the second account's
+		}
+		for id, owner := range map[string]string{batchID: "acc_1", foreign: "acc_0"} {
+			statetest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+				VALUES ($1, $2, 'live', 'any', NULL, $3, 'processing', 9, 0, 0, '', '', '', 0)`, id, owner, []byte("x"))
+		}
+		place := 0
+		for _, table := range tables {
+			for _, i := range []int{1, 4, 6, 7} { // 6 is another's
+				statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batchID, place, table.crowdID(i))
+				place++
+			}
+			statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", foreign, place, table.crowdID(10))
+			place++
+		}
+		statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
+		for name, table := range tables {
+			for what, c := range map[string]struct {
+				change func(*Filter)
+				want   string
+			}{
+				"all":                    {func(*Filter) {}, "28 25 22 19 16 13 10 7 4 1"},
+				"pages":                  {func(f *Filter) { f.Limit = 4 }, "28 25 22 19, 16 13 10 7, 4 1"},
+				"a state":                {func(f *Filter) { f.State, f.Limit = "failed", 3 }, "25 19 13, 7 1"},
+				"the most frequent":      {func(f *Filter) { f.State, f.Limit = "success", 3 }, "28 22 16, 10 4"},
+				"another world":          {func(f *Filter) { f.Owner.World = schema.Sandbox }, ""},
+				"a time":                 {func(f *Filter) { f.From, f.To = 4, 10 }, "7 4"},
+				"a reference":            {func(f *Filter) { f.Ref = "7" }, "7"},
+				"with its state":         {func(f *Filter) { f.Ref, f.State = "7", "failed" }, "7"},
+				"with another":           {func(f *Filter) { f.Ref, f.State = "7", "success" }, ""},
+				"another's":              {func(f *Filter) { f.Ref = "9" }, ""},
+				"what is none":           {func(f *Filter) { f.Ref = "7\x00" }, ""},
+				"a batch":                {func(f *Filter) { f.Batch, f.Limit = batchID, 2 }, "7 4, 1"},
+				"a state of it":          {func(f *Filter) { f.Batch, f.State, f.Limit = batchID, "failed", 1 }, "7, 1"},
+				"a reference of it":      {func(f *Filter) { f.Batch, f.Ref = batchID, "7" }, "7"},
+				"another's batch":        {func(f *Filter) { f.Batch = foreign }, ""},
+				"no batch":               {func(f *Filter) { f.Batch = "bat_\x00" }, ""},
+				"a time of it, exactly":  {func(f *Filter) { f.Batch, f.From, f.To = batchID, 4, 7 }, "4"},
+				"an empty one's reading": {func(f *Filter) { f.Ref = "4" }, map[string]string{"recharge": "4"}[name]}, // a verification without
+			} {
+				f := second()
+				c.change(&f)
+				var pages []string
+				for _, ids := range walk(t, db, table.Table, f) {
+					var numbers []string
+					for _, id := range ids {
+						numbers = append(numbers, number(id))
+					}
+					pages = append(pages, strings.Join(numbers, " "))
+				}
+				if got := strings.Join(pages, ", "); got != c.want {
+					t.Errorf("%s, %s: got %q, want %q", name, what, got, c.want)
+				}
+			}
+		}
+	})
+}
+
+// number is what crowdID was given.
+func number(id string) string {
+	var n int
+	_, _ = fmt.Sscanf(id[len("txn_0000000000000000"):], "%d", &n)
+	return fmt.Sprint(n - 1_000_000_000)
+}
+
+// What has a reference and what has none come out of the store alike.
+func TestRowsAreFoundByTheirIDs(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		for name, table := range tables {
+			crowd(t, db, name, 40, "'success'")
+			var ids, want []string
+			for i := range 40 {
+				ids = append(ids, table.crowdID(i))
+				want = append(want, fmt.Sprint(i))
+			}
+			found, err := table.ByID(db.View(t.Context()), append(ids, table.crowdID(41)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, id := range ids {
+				if r, ok := found[id]; ok && r.ID == id {
+					got = append(got, number(id))
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" || len(found) != len(ids) {
+				t.Errorf("%s, of %d (-want +got):\n%s", name, len(found), diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,62 @@
+// Package listing is how the transactions of an account are listed: recharges,
+// verifications. The newest are first, a page at a time, by an index whatever is asked
+// for. What is listed has a table of the same shape: ids of a prefix and a ULID, and
+// the columns account_id, mode, id, state, ref_id and created_at, with an index of the
+// first three, one of them for each state but the most frequent, and UNIQUE
+// (account_id, mode, ref_id).
+package listing
+
+import (
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Table is what is listed, a row of it read as an R.
+type Table[R any] struct {
+	Name    string // "recharge"
+	Columns string // as Scan reads them
+	Prefix  string // of ids, in lower case: "txn_"
+	// Unindexed is the state that has no index of its own. Most are in it: an index of
+	// those would be written for nearly every row, and find little more than that of
+	// all.
+	Unindexed string
+	// Scan reads a row of Columns.
+	Scan func(state.Scanner) (R, error)
+	// Of is what a filter looks at.
+	Of func(*R) Facts
+}
+
+// Facts are what a filter looks at.
+type Facts struct {
+	ID        string
+	Owner     schema.Owner
+	State     string
+	Ref       string // "" for none
+	CreatedAt time.Time
+}
+
+// ByID returns rows by their ids, whosever they are; those that there are none of
+// are missing.
+func (t *Table[R]) ByID(q state.Querier, ids []string) (map[string]R, error) {
+	found := make(map[string]R, len(ids))
+	many := t.byID()
+	err := many.Each(len(ids), func(text string, from, to int) error {
+		args := make([]any, 0, to-from)
+		for _, id := range ids[from:to] {
+			args = append(args, id)
+		}
+		return state.Each(q, func(row state.Scanner) error {
+			r, err := t.Scan(row)
+			found[t.Of(&r).ID] = r
+			return err
+		}, text, args...)
+	})
+	return found, err
+}
+
+// byID asks for many by their ids.
+func (t *Table[R]) byID() state.Grouped {
+	return state.Group(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
+}

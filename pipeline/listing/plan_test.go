@@ -1,0 +1,109 @@
+package listing
+
+import (
+	"strings"
+	"testing"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// asked is a statement and its values.
+type asked struct {
+	text string
+	args []any
+}
+
+// statements are those with which a page is found. Some are looked at from floor.
+func (t *Table[R]) statements(f *Filter, floor string) (all []asked) {
+	if t.scans(f) {
+		text, args := t.lowest(f)
+		all = append(all, asked{text, args})
+	} else {
+		floor = ""
+	}
+	text, args := t.query(f, floor)
+	return append(all, asked{text, args})
+}
+
+// Every list walks an index in its order. Without statistics PostgreSQL takes every
+// table for a small one, and sorts; it has them within a minute.
+func TestListsUseTheirIndices(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		rows := 3_000
+		if db.Name() == "postgres" { // which would rather sort what is little
+			rows = 60_000
+		}
+		for name := range tables {
+			stands := "CASE WHEN i % 1000 = 1 THEN 'pending' WHEN i % 100 = 0 THEN 'failed' ELSE 'success' END"
+			if name == "recharge" {
+				stands = "CASE WHEN i % 1000 = 1 THEN 'pending' WHEN i % 100 = 0 THEN 'failed' WHEN i % 100 = 1 THEN 'refunded' ELSE 'success' END"
+			}
+			crowd(t, db, name, rows, stands)
+		}
+		statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT 'rbt_' || CAST(batch_index + amount % 7 AS TEXT) || reference, 0, id, 'begun' FROM recharge")
+		for _, analyzed := range []bool{false, true} {
+			if !analyzed && db.Name() == "postgres" {
+				continue
+			}
+			if analyzed {
+				statetest.Exec(t, db, "ANALYZE")
+			}
+			for name := range tables {
+				indicesOf(t, db, name, analyzed)
+			}
+			subjects := statetest.Plan(t, db, selectSubjects, "rbt_1", "")
+			if strings.Contains(subjects, "Seq Scan") || strings.Contains(subjects, "SCAN") {
+				t.Errorf("(analyzed: %v) what a batch has become is looked for in all batches:\n%s", analyzed, subjects)
+			}
+		}
+	})
+}
+
+// indicesOf looks how the store finds the rows of a table.
+func indicesOf(t *testing.T, db *state.DB, name string, analyzed bool) {
+	t.Helper()
+	table := tables[name]
+	cases := map[string]struct {
+		change func(*Filter)
+		want   []string // one of them; SQLite calls the index of a UNIQUE something else
+	}{
+		"all":             {func(*Filter) {}, []string{name + "_account "}},
+		"the next page":   {func(f *Filter) { f.After = table.crowdID(20_000) }, []string{name + "_account "}},
+		"a day":           {func(f *Filter) { f.From, f.To = 0, 1_000_000 }, []string{name + "_account "}},
+		"successful":      {func(f *Filter) { f.State = "success" }, []string{name + "_account "}},
+		"failed":          {func(f *Filter) { f.State = "failed" }, []string{name + "_failed "}},
+		"pending":         {func(f *Filter) { f.State = "pending" }, []string{name + "_pending "}},
+		"one's reference": {func(f *Filter) { f.Ref = "17" }, table.references},
+	}
+	if name == "recharge" {
+		refunded := cases["failed"]
+		refunded.change, refunded.want = func(f *Filter) { f.State = "refunded" }, []string{"recharge_refunded "}
+		cases["refunded"] = refunded
+	}
+	for what, c := range cases {
+		f := second()
+		f.Scan = 1_000 // of 20,000, as with who has many more than are looked at
+		c.change(&f)
+		for _, s := range table.statements(&f, table.crowdID(1000)) {
+			got, used := statetest.Plan(t, db, s.text, s.args...), false
+			for _, index := range c.want {
+				used = used || strings.Contains(got+" ", index)
+			}
+			// PostgreSQL may sort the few that an index has found.
+			if !used || strings.Contains(got, "TEMP B-TREE") && f.Ref == "" {
+				t.Errorf("%s, %s (analyzed: %v) does not use %q alone:\n%s\n%s", name, what, analyzed, c.want, s.text, got)
+			}
+		}
+	}
+	var ids []any
+	for i := range 16 {
+		ids = append(ids, table.crowdID(i))
+	}
+	byID := table.byID()
+	many := statetest.Plan(t, db, byID.Of(len(ids)), ids...)
+	if strings.Contains(many, "Seq Scan") || strings.Contains(many, "SCAN") {
+		t.Errorf("%s (analyzed: %v): reading by ids reads the whole table:\n%s", name, analyzed, many)
+	}
+}

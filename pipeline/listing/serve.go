@@ -1,0 +1,74 @@
+package listing
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vayu/internal/api"
+	"vayu/internal/page"
+	"vayu/internal/seal"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Read reads the query of a call for a list: the parameters status (one of states),
+// ref_id, batch_id, from, to, limit and cursor, and nothing else. The error is a
+// *schema.Problem that names every fault of them. List is what is listed, such as
+// "recharges"; name is that and the filter, to which cursors belong.
+func Read[S ~string](c *api.Call, box *seal.Box, list string, states []S) (f Filter, name string, err error) {
+	params, err := api.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
+	if err != nil {
+		return Filter{}, "", err
+	}
+	var faults schema.Faults
+	f = Filter{Owner: c.Owner(), State: params["status"], Ref: params["ref_id"], Batch: params["batch_id"]}
+	if f.State != "" && !slices.Contains(states, S(f.State)) {
+		faults.Add("status", "The status of "+list+" is "+oneOf(states)+".")
+	}
+	f.From, f.To = page.Span(&faults, params)
+	name = list + "?" + url.Values{
+		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
+		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
+	}.Encode()
+	f.Limit, f.After = page.Limit(&faults, params), page.After(&faults, box, c, name, params)
+	return f, name, faults.Problem()
+}
+
+// oneOf is "a, b or c".
+func oneOf[S ~string](states []S) string {
+	var b strings.Builder
+	for i, s := range states {
+		switch {
+		case i > 0 && i == len(states)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(s))
+	}
+	return b.String()
+}
+
+// Answer answers a call for a list of a table: [Read], [Table.Page], and each row as
+// shown shows it.
+func Answer[R, W any, S ~string](c *api.Call, box *seal.Box, q state.Querier, t *Table[R], list string, states []S, shown func(*R) W) (api.Response, error) {
+	f, name, err := Read(c, box, list, states)
+	if err != nil {
+		return api.Response{}, err
+	}
+	all, next, err := t.Page(q, f)
+	if err != nil {
+		return api.Response{}, fmt.Errorf("listing %s: %w", list, err)
+	}
+	reply := schema.List[W]{Status: schema.Success, Data: []W{}}
+	for i := range all {
+		reply.Data = append(reply.Data, shown(&all[i]))
+	}
+	if reply.HasMore = next != ""; reply.HasMore {
+		reply.NextCursor = page.Cursor(box, c, name, next)
+	}
+	return api.Response{Value: reply}, nil
+}

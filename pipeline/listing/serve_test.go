@@ -1,0 +1,71 @@
+package listing_test
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/api"
+	"vayu/internal/page"
+	"vayu/pipeline/listing"
+	"vayu/schema"
+)
+
+func TestTheQueryOfAListIsRead(t *testing.T) {
+	t.Parallel()
+	const list = "things"
+	states := []schema.VerificationState{"pending", "success", "failed"}
+	box := accounttest.Box(t)
+	call := func(query string) *api.Call {
+		return &api.Call{Request: httptest.NewRequest(http.MethodGet, "/things?"+query, nil), Principal: api.Principal{Account: "acc_1", World: schema.Sandbox}}
+	}
+	_, name, err := listing.Read(call("status=failed&from=2026-11-01"), box, list, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cursor := *page.Cursor(box, call(""), name, "ver_1")
+	owner := schema.Owner{Account: "acc_1", World: schema.Sandbox}
+	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	to := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC).UnixMicro()
+	for query, want := range map[string]listing.Filter{
+		"":                                  {Owner: owner, From: math.MinInt64, To: math.MaxInt64, Limit: 100},
+		"ref_id=a+b&batch_id=bat_1&limit=7": {Owner: owner, From: math.MinInt64, To: math.MaxInt64, Limit: 7, Ref: "a b", Batch: "bat_1"},
+		"from=2026-11-01&to=2026-11-02":     {Owner: owner, From: from, To: to, Limit: 100},
+		"status=failed&from=2026-11-01&cursor=" + cursor: {Owner: owner, From: from, To: math.MaxInt64, Limit: 100, State: "failed", After: "ver_1"},
+	} {
+		got, _, err := listing.Read(call(query), box, list, states)
+		if err != nil {
+			t.Fatal(query, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	for query, want := range map[string][]string{
+		"status=refunded":                 {"status: The status of things is pending, success or failed."},
+		"status=pending&cursor=" + cursor: {"cursor: The cursor is not one that this list has given."},
+		"status=x&limit=0":                {"status: The status of things is pending, success or failed.", "limit: The limit lies between 1 and 1000."},
+	} {
+		_, _, err := listing.Read(call(query), box, list, states)
+		p, ok := errors.AsType[*schema.Problem](err)
+		if !ok {
+			t.Fatalf("%s: got %v", query, err)
+		}
+		got := []string{p.Field + ": " + p.Message}
+		for _, more := range p.Details[min(1, len(p.Details)):] {
+			got = append(got, more.Field+": "+more.Message)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	if _, _, err := listing.Read(call("colour=red"), box, list, states); err == nil {
+		t.Error("a parameter that there is not is taken")
+	}
+}
