@@ -16,6 +16,9 @@ func loose(a, b []byte) bool {
 	if len(a) < 4 || len(b) < 5 || len(b)-len(a) > 2 || a[0] != b[0] {
 		return false
 	}
+	if len(a) == len(b) {
+		return sameLength(a, b)
+	}
 	var prev, cur [maxKey + 1]uint8
 	for j := range b {
 		prev[j+1] = prev[j] + drop(b, j)
@@ -34,6 +37,15 @@ func loose(a, b []byte) bool {
 		prev, cur = cur, prev
 	}
 	return prev[len(b)] <= looseLimit
+}
+
+// sameLength allows no letter to be left out of both: Pravin is not Parveen.
+func sameLength(a, b []byte) bool {
+	sum := 0
+	for i := range a {
+		sum += int(swap(a, b, i, i))
+	}
+	return sum <= looseLimit
 }
 
 // drop is the cost of leaving out letter i: an a between two consonants is

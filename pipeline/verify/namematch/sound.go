@@ -207,11 +207,25 @@ func (s *sound) finish() {
 	if n := len(b); n >= 6 && (b[n-1] == 'r' || b[n-1] == 'a' && b[n-2] == 'r') {
 		b = s.inder(b)
 	}
-	// Mishra, Mishr: after two consonants the last a is hardly heard. Not so
-	// where they met because an a between them fell: Kamla is Kamala.
-	if n := len(b); n >= 4 && b[n-1] == 'a' && !isVowel(b[n-2]) && !isVowel(b[n-3]) && string(b[n-3:n-1]) != "ml" {
+	// Mishra, Mishr: after a cluster the last a is hardly heard.
+	if n := len(b); n >= 4 && b[n-1] == 'a' && cluster(b[n-3], b[n-2]) {
 		s.n--
 	}
+}
+
+// cluster reports whether Sanskrit ends words in x, y and a. Other consonants
+// met because an a between them fell, and there the last a is another person:
+// Kamla is Kamala and not Kamal, Swapna is not Swapan.
+func cluster(x, y byte) bool {
+	switch {
+	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta
+		return false
+	case y == 'l':
+		return x == 'k' // Shukla
+	case y == 'n', y == 'm':
+		return x == 's' || x == 'r' // Krishna, Sharma
+	}
+	return true
 }
 
 func (s *sound) inder(b []byte) []byte {

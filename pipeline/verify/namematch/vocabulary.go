@@ -64,9 +64,11 @@ var surnames = soundSet(`sharma verma gupta agarwal jain shah saha mehta mehra p
 // compounds take or leave their last a before a second half: Ram Krishna,
 // Rama Krishna. Elsewhere that a is another person: Anil, Anila.
 var (
-	compoundHeads = soundSet(`ram shiv raj bal jay jai vijay venkat dev nag sundar gopal mohan surya satya srinivas venkateshwar`)
-	compoundTails = soundSet(`kumar krishna krishnan chandra prasad murthy narayan narayana sekhar prakash mohan ramana
-		lingam subramanian`)
+	compoundHeads = soundSet(`ram shiv raj bal venkat dev nag sundar gopal`)
+	compoundTails = soundSet(`krishna krishnan chandra murthy narayan narayana sekhar ramana lingam subramanian`)
+	// kumar and prasad may be a husband's name: Rama Prasad is Rama, his wife.
+	maleHeads = soundSet(`shiv venkat`)
+	nameTails = soundSet(`kumar prasad prakash`)
 )
 
 // variants are groups of spellings that no rule of sound joins: the first of a
@@ -156,9 +158,16 @@ func soundSet(text string) map[string]bool {
 	return m
 }
 
+// apart are spellings that sound like another name and are one of their own:
+// Sethi is not Shetty.
+var apart = set(`sethi`)
+
 // soundOf is the sound of a word, or of what its spelling is a variant of.
 func soundOf(w []byte) sound {
 	k := hear(w)
+	if apart[string(w)] {
+		k.put('0')
+	}
 	if v, ok := variants[string(k.bytes())]; ok {
 		return v
 	}
