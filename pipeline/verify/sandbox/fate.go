@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"vayu/pipeline/verify"
+	"vayu/schema"
+)
+
+// fate is what is said of an account or address.
+type fate int
+
+// The fates. Their numbers are the last four digits of the magic accounts (CONTRACT 7).
+const (
+	isExact fate = iota + 1
+	isPartial
+	isOther
+	isDormant
+	isFrozen
+	isClosed
+	isMissing
+	isSuspicious
+	isSilent // the first call is not answered
+	isSlow   // it is answered when slowness is over
+)
+
+// magicAddresses are those of CONTRACT 7.
+var magicAddresses = map[string]fate{
+	"success@upi": isExact, "failure@upi": isMissing, "partial@upi": isPartial,
+	"dormant@upi": isDormant, "suspicious@upi": isSuspicious, "timeout@upi": isSilent,
+}
+
+func fateOfAddress(vpa string) fate {
+	if f, ok := magicAddresses[vpa]; ok {
+		return f
+	}
+	return anyFate(vpa)
+}
+
+func fateOfAccount(number, ifsc string) fate {
+	if n, err := strconv.Atoi(number[max(0, len(number)-4):]); err == nil && n >= int(isExact) && n <= int(isSlow) {
+		return fate(n)
+	}
+	return anyFate(number + ifsc)
+}
+
+// anyFate is that of what is not magic.
+func anyFate(target string) fate {
+	switch share := hash(target) % 100; {
+	case share < 90:
+		return isExact
+	case share < 93:
+		return isPartial
+	case share < 95:
+		return isOther
+	case share < 97:
+		return isDormant
+	case share < 98:
+		return isSuspicious
+	default:
+		return isMissing
+	}
+}
+
+// hash spreads texts evenly.
+func hash(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // it never fails
+	sum := h.Sum64()
+	return sum ^ sum>>32 // the last characters alone change the low bits too little
+}
+
+// statuses are those of accounts that are not active.
+var statuses = map[fate]schema.AccountStatus{
+	isDormant: schema.AccountDormant, isFrozen: schema.AccountFrozen, isClosed: schema.AccountClosed,
+}
+
+// answer is what is said of an order, once it is.
+func (f fate) answer(o verify.Order) verify.Answer {
+	a := verify.Answer{Outcome: verify.NotFound, ProviderRef: Name + "-" + o.Reference}
+	if f == isMissing {
+		return a
+	}
+	a.Outcome = verify.Found
+	a.Account = verify.Account{Name: f.name(o), Status: schema.AccountActive}
+	if s, ok := statuses[f]; ok {
+		a.Account.Status = s
+	}
+	if f == isSuspicious {
+		a.Account.Reasons = []string{verify.UnusualActivity}
+	}
+	if o.Method == schema.VerifyPennyDrop {
+		a.UTR = fmt.Sprintf("%012d", hash(o.Reference)%1e12)
+		a.Account.Branch = branches[hash(o.IFSC)%uint64(len(branches))]
+	}
+	return a
+}
+
+// branches are made up; they are called as branches are.
+var branches = []string{
+	"Main Branch", "Station Road", "Gandhi Nagar", "Market Yard", "Civil Lines", "Industrial Estate", "University Campus", "Ring Road",
+	"Lake View", "Court Road", "Temple Street", "Old Town",
+}

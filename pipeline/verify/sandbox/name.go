@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/namematch"
+)
+
+// name is that of an account, in capitals as banks keep it.
+func (f fate) name(o verify.Order) string {
+	target := o.Account + o.IFSC + o.VPA
+	switch expected := strings.ToUpper(strings.TrimSpace(o.Expected)); {
+	case expected == "":
+		return somebody(hash(target))
+	case f == isPartial:
+		return similar(expected)
+	case f == isOther:
+		return stranger(expected, hash(target))
+	default:
+		return expected
+	}
+}
+
+// What the name match calls alike: 70 passes the standard tolerance, and 50 the
+// lenient one (CONTRACT 5).
+const (
+	alike   = 70
+	atLeast = 50
+)
+
+// similar is a name that is partly like another: as a bank might have registered whoever
+// has it.
+func similar(expected string) string {
+	words := strings.Fields(expected)
+	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")
+	last := words[len(words)-1]
+	for _, name := range []string{
+		initial + rest,                            // R SHARMA of RAJESH SHARMA
+		expected + " KUMAR",                       // SUNITA KUMAR of SUNITA
+		expected + " K",                           // an initial more
+		"K " + expected,                           // the same
+		expected + firstLetter(last),                       // a letter more
+		"KUMARI " + expected,                      // a name more before it
+		words[0] + " " + firstLetter(rest), // a last name as its initial
+	} {
+		name = strings.TrimSpace(name)
+		if r := namematch.Compare(expected, name); !r.Exact && r.Score >= alike {
+			return name
+		}
+	}
+	return expected + " K"
+}
+
+func firstLetter(word string) string {
+	_, size := utf8.DecodeRuneInString(word)
+	return word[:size]
+}
+
+// stranger is a name that is not like another.
+func stranger(expected string, n uint64) string {
+	for i := range uint64(len(given)) {
+		if name := somebody(n + i*(1+uint64(len(given)))); namematch.Compare(expected, name).Score < atLeast {
+			return name
+		}
+	}
+	return "NOBODY"
+}
+
+// given and family are common names all over India. Each joined to each they are
+// nobody's in particular.
+var (
+	given = []string{
+		"ASHA", "MEENA", "KAVITA", "RAMESH", "ANITA", "DEEPAK", "GEETA", "MANOJ", "ARUN", "NITIN", "SAVITRI", "HARISH", "USHA", "PRAKASH",
+		"LEELA", "FARIDA", "IMRAN", "JOSEPH", "MARY", "GURPREET", "HARJIT", "LAKSHMI", "MURUGAN", "SELVI", "BIPIN", "MITALI", "TENZIN",
+	}
+	family = []string{
+		"RAO", "SHARMA", "PATEL", "NAIR", "IYER", "REDDY", "GUPTA", "DAS", "SINGH", "VERMA", "JOSHI", "KULKARNI", "PILLAI", "MEHTA",
+		"MENON", "BORA", "THOMAS", "FERNANDES", "SHAIKH", "BISWAS", "MISHRA", "YADAV", "CHAUHAN", "NAIK", "BHAT", "KAUR", "DESAI",
+	}
+)
+
+// somebody is one of the names.
+func somebody(n uint64) string {
+	return given[n%uint64(len(given))] + " " + family[n/uint64(len(given))%uint64(len(family))]
+}

@@ -1,0 +1,257 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/namematch"
+	"vayu/pipeline/verify/sandbox"
+	"vayu/schema"
+)
+
+// names are those that somebody may expect. One of a single letter is not among them:
+// nothing is partly like it.
+var names = []string{
+	"Rajesh Kumar Sharma", "Ravi Kumar", "R K Sharma", "Sunita", "Li", "Dr. Anita Desai", "Mohammed Shaikh", "D'Souza", "José Fernandes",
+	"Smt. Lakshmi Narayanan S/O Raman", "Acme Traders Pvt Ltd", "राजेश शर्मा", "सुनीता", "Venkataramana", "a b", "Asha Rao", "Meena",
+	"Kumar", "Asha Kumari", "Aa Aa", strings.Repeat("Raj ", 20),
+}
+
+func drop(account, expected string, at time.Time) verify.Order {
+	return verify.Order{Reference: "ver_1", Method: schema.VerifyPennyDrop, Account: account, IFSC: "SBIN0000691", CreatedAt: at, Expected: expected}
+}
+
+func address(vpa, expected string, at time.Time) verify.Order {
+	return verify.Order{Reference: "ver_1", Method: schema.VerifyUPI, VPA: vpa, CreatedAt: at, Expected: expected}
+}
+
+// match is how a registered name compares, at the standard tolerance and at the
+// lenient one where it is not alike.
+func match(expected, registered string) schema.NameMatch {
+	switch r := namematch.Compare(expected, registered); {
+	case r.Exact:
+		return schema.NameExact
+	case r.Score >= 70:
+		return schema.NamePartial
+	case r.Score < 50:
+		return schema.NameNone
+	}
+	return "in between"
+}
+
+// said is what CONTRACT 7 says of a magic value.
+type said struct {
+	outcome verify.Outcome
+	match   schema.NameMatch
+	status  schema.AccountStatus
+	reasons int
+	after   time.Duration
+}
+
+func ask(t *testing.T, how func(context.Context, verify.Order) (verify.Answer, error), o verify.Order) (verify.Answer, said) {
+	t.Helper()
+	begun := time.Now()
+	a, err := how(t.Context(), o)
+	if err != nil || a.ProviderRef == "" || (a.UTR != "") != (a.Outcome == verify.Found && o.VPA == "") || a.UTR != "" && len(a.UTR) != 12 {
+		t.Errorf("%s%s: got %+v, %v", o.Account, o.VPA, a, err)
+	}
+	got := said{outcome: a.Outcome, status: a.Account.Status, reasons: len(a.Account.Reasons), after: time.Since(begun)}
+	if a.Outcome == verify.Found {
+		got.match = match(o.Expected, a.Account.Name)
+	}
+	return a, got
+}
+
+func TestEveryMagicValueSaysWhatTheContractSays(t *testing.T) {
+	t.Parallel()
+	const exact, active = schema.NameExact, schema.AccountActive
+	for value, want := range map[string]said{
+		"0001":           {verify.Found, exact, active, 0, 0},
+		"0002":           {verify.Found, schema.NamePartial, active, 0, 0},
+		"0003":           {verify.Found, schema.NameNone, active, 0, 0},
+		"0004":           {verify.Found, exact, schema.AccountDormant, 0, 0},
+		"0005":           {verify.Found, exact, schema.AccountFrozen, 0, 0},
+		"0006":           {verify.Found, exact, schema.AccountClosed, 0, 0},
+		"0007":           {outcome: verify.NotFound},
+		"0008":           {verify.Found, exact, active, 1, 0},
+		"0010":           {verify.Found, exact, active, 0, 25 * time.Second},
+		"success@upi":    {verify.Found, exact, active, 0, 0},
+		"failure@upi":    {outcome: verify.NotFound},
+		"partial@upi":    {verify.Found, schema.NamePartial, active, 0, 0},
+		"dormant@upi":    {verify.Found, exact, schema.AccountDormant, 0, 0},
+		"suspicious@upi": {verify.Found, exact, active, 1, 0},
+	} {
+		for _, name := range names {
+			synctest.Test(t, func(t *testing.T) {
+				b := sandbox.Connection(nil).Bank
+				o, how := drop("12345678"+value, name, time.Now()), b.Deposit
+				if strings.Contains(value, "@") {
+					o, how = address(value, name, time.Now()), b.Resolve
+				}
+				first, got := ask(t, how, o)
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(said{})); diff != "" {
+					t.Errorf("%s for %q: got %q (-want +got):\n%s", value, name, first.Account.Name, diff)
+				}
+				time.Sleep(time.Hour)
+				if again, _ := ask(t, how, o); !cmp.Equal(first, again) {
+					t.Errorf("%s: an hour later it says %+v instead of %+v", value, again, first)
+				}
+				if o.Account == "" {
+					return
+				}
+				if again, _ := ask(t, b.Enquire, o); !cmp.Equal(first, again) {
+					t.Errorf("%s: an enquiry says %+v instead of %+v", value, again, first)
+				}
+			})
+		}
+	}
+}
+
+// Whoever is silent holds a call until its time is over; then it is found.
+func TestTheBankThatTimesOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := sandbox.Connection(nil)
+		for _, o := range []verify.Order{drop("123456780009", "Asha Rao", time.Now()), address("timeout@upi", "Asha Rao", time.Now())} {
+			o.CreatedAt = time.Now()
+			how := c.Bank.Deposit
+			if o.VPA != "" {
+				how = c.Bank.Resolve
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), c.Timeout)
+			begun := time.Now()
+			a, err := how(ctx, o)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != c.Timeout {
+				t.Errorf("got %+v, %v after %v", a, err, time.Since(begun))
+			}
+			if o.VPA == "" {
+				how = c.Bank.Enquire
+			}
+			if _, got := ask(t, how, o); got.outcome != verify.Found || got.match != schema.NameExact || got.after != 0 {
+				t.Errorf("afterwards: got %+v", got)
+			}
+		}
+	})
+}
+
+// A slow deposit can be enquired about, also by who has not asked for it, and all of
+// them wait at once.
+func TestSlowDepositsWaitTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := sandbox.Connection(nil)
+		o := drop("123456780010", "Asha Rao", time.Now())
+		if c.Concurrency < 1500 || c.Timeout <= 25*time.Second {
+			t.Errorf("got %+v", c)
+		}
+		begun := time.Now()
+		var all sync.WaitGroup
+		for i := range 1000 {
+			all.Go(func() {
+				o := o
+				o.Reference = fmt.Sprint("ver_", i)
+				if _, got := ask(t, c.Bank.Deposit, o); got.outcome != verify.Found || got.after != 25*time.Second {
+					t.Errorf("got %+v", got)
+				}
+			})
+		}
+		time.Sleep(10 * time.Second)
+		if a, err := c.Bank.Enquire(t.Context(), o); err != nil || a.Outcome != verify.Pending || a.Again != 15*time.Second {
+			t.Errorf("an enquiry after 10 s: got %+v, %v", a, err)
+		}
+		all.Wait()
+		if took := time.Since(begun); took != 25*time.Second {
+			t.Errorf("a thousand took %v", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		o.CreatedAt = time.Now()
+		if a, err := c.Bank.Deposit(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("whoever does not wait: got %+v, %v", a, err)
+		}
+	})
+}
+
+// Any other value is answered the same way each time, mostly well.
+func TestTheOthersAreMostlyExact(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
+	b := sandbox.Connection(func() time.Time { return now }).Bank
+	const n = 10_000
+	for what, orders := range map[string]func(i int) verify.Order{
+		"accounts":  func(i int) verify.Order { return drop(fmt.Sprintf("9%08d42", i), "Asha Rao", now) },
+		"addresses": func(i int) verify.Order { return address(fmt.Sprintf("payee%d@upi", i), "Asha Rao", now) },
+	} {
+		counts := map[string]int{}
+		for i := range n {
+			o, how := orders(i), b.Deposit
+			if o.VPA != "" {
+				how = b.Resolve
+			}
+			_, got := ask(t, how, o)
+			counts[fmt.Sprint(got.match, got.status, got.reasons)]++
+		}
+		for kind, want := range map[string]int{"exactactive0": 90, "partialactive0": 3, "noneactive0": 2, "exactdormant0": 2, "exactactive1": 1, "0": 2} {
+			if got := counts[kind] * 100 / n; got < want-1 || got > want+1 {
+				t.Errorf("%s: %q are %d %%, want about %d: %v", what, kind, got, want, counts)
+			}
+		}
+	}
+}
+
+// Without an expected name an account has one all the same, always the same one.
+func TestEverybodyHasAName(t *testing.T) {
+	t.Parallel()
+	b := sandbox.Connection(nil).Bank
+	different, branches := map[string]bool{}, map[string]bool{}
+	for i := range 1000 {
+		o := drop(fmt.Sprintf("8%08d0001", i), "", time.Now())
+		o.IFSC = fmt.Sprintf("SBIN0%06d", i)
+		a, _ := b.Deposit(t.Context(), o)
+		again, _ := b.Enquire(t.Context(), o)
+		if len(strings.Fields(a.Account.Name)) != 2 || !cmp.Equal(a, again) || a.Account.Branch == "" {
+			t.Fatalf("got %+v and %+v", a, again)
+		}
+		different[a.Account.Name], branches[a.Account.Branch] = true, true
+	}
+	if len(different) < 300 || len(branches) < 10 {
+		t.Errorf("a thousand accounts have %d names and %d branches", len(different), len(branches))
+	}
+}
+
+func TestWhatIsNearAMagicValueIsNone(t *testing.T) {
+	t.Parallel()
+	b := sandbox.Connection(nil).Bank
+	for _, account := range []string{"123450007000", "1234500000070", "123456780011", "123456780000", "700001007"} {
+		for i := range 20 { // one of them at least is not missing by chance
+			o := drop(fmt.Sprint(i, account), "Asha Rao", time.Now())
+			if a, err := b.Deposit(t.Context(), o); err == nil && a.Outcome == verify.Found {
+				break
+			} else if i == 19 {
+				t.Errorf("%s is never found", account)
+			}
+		}
+	}
+}
+
+func TestACallThatIsOverIsAnError(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := sandbox.Connection(nil).Bank
+	for _, how := range []func(context.Context, verify.Order) (verify.Answer, error){b.Deposit, b.Enquire, b.Resolve} {
+		if _, err := how(ctx, drop("123456780001", "", time.Now())); !errors.Is(err, context.Canceled) || errors.Is(err, verify.ErrNotSent) {
+			t.Errorf("after the call was given up: %v, want that it was cancelled, and nothing about whether it was sent", err)
+		}
+	}
+}
