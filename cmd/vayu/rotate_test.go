@@ -44,7 +44,10 @@ func TestARotationKnowsEverySealedColumn(t *testing.T) {
 	known, places := slices.Clone(notSealed), map[string]string{}
 	for _, c := range sealedColumns() {
 		known = append(known, c.Table+"."+c.Name)
-		key, err := state.All(view, func(row state.Scanner) (name string, err error) { return name, row.Scan(&name) },
+		key, err := state.All(view, func(row state.Scanner) (name string, err error) {
+			err = row.Scan(&name)
+			return name, err
+		},
 			"SELECT name FROM pragma_table_info($1) WHERE pk > 0 AND type = 'TEXT' ORDER BY pk", c.Table)
 		if err != nil {
 			t.Fatal(err)
@@ -180,4 +183,47 @@ func TestARotationNeedsAStore(t *testing.T) {
 	data, _ := books(t)
 	rotate(t, "is held by pid", []string{"--data", data})
 	rotate(t, "nothing is sealed in this store yet", []string{"--data", t.TempDir()})
+}
+
+func TestABackupHasTheKeyOfItsRows(t *testing.T) {
+	t.Parallel()
+	key := func(fill byte) []byte {
+		return append(base64.StdEncoding.AppendEncode(nil, bytes.Repeat([]byte{fill}, 32)), '\n')
+	}
+	open := func(fill byte) *seal.Box {
+		box, err := seal.Open(config.NewSecret(string(key(fill))), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return box
+	}
+	owner, other := open(1).KeyID(), open(2).KeyID()
+	for name, c := range map[string]struct {
+		owner string
+		files map[string][]byte
+		where string
+		want  string // in the error
+	}{
+		"nothing is sealed":      {"", nil, "", ""},
+		"its key":                {owner, map[string][]byte{encryptionKey: key(1)}, keyInBackup, ""},
+		"a rotation was killed":  {owner, map[string][]byte{encryptionKey: key(2), encryptionKey + ".next-" + owner: key(1)}, keyInBackup, ""},
+		"a key of another store": {owner, map[string][]byte{encryptionKey: key(2)}, "", "sealed with the encryption key " + owner + ", and this instance has " + other},
+		"the key is lost":        {owner, nil, "", "this instance has none"},
+	} {
+		cfg, dir := defaults(), t.TempDir()
+		cfg.Data = t.TempDir()
+		for file, text := range c.files {
+			if err := os.WriteFile(filepath.Join(cfg.Data, file), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		where, err := backUpKey(newBackup(), cfg, dir, c.owner)
+		if where != c.where || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %q, %v, want %q, %q", name, where, err, c.where, c.want)
+		}
+		copied, _ := os.ReadFile(filepath.Join(dir, encryptionKey))
+		if (c.where == keyInBackup) != bytes.Equal(copied, key(1)) {
+			t.Errorf("%s: the backup has the key %q", name, copied)
+		}
+	}
 }

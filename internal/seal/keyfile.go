@@ -109,7 +109,7 @@ func (b *Box) adopt(owner string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
 		return err
 	}
-	if raw, err := hex.DecodeString(owner); err != nil || len(raw) != idSize { // it becomes a name
+	if !isKeyID(owner) { // it would become a name
 		return nil
 	}
 	next := filepath.Join(b.dir, nextName(owner))
@@ -130,6 +130,12 @@ func (b *Box) adopt(owner string) error {
 		return fmt.Errorf("putting the encryption key in its place: %w", err)
 	}
 	return b.again()
+}
+
+// isKeyID reports whether a text has the form of a key's id.
+func isKeyID(text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && len(raw) == idSize
 }
 
 // again is readFile for a file that may be absent still.

@@ -88,14 +88,14 @@ func Rotate(ctx context.Context, db *state.DB, r Rotation) (Rotated, error) {
 
 // next is a box with the new key.
 func (r *Rotation) next() (*Box, error) {
-	b := &Box{}
 	switch {
 	case !r.Key.IsSet() && r.Next.IsSet():
 		return nil, fmt.Errorf("the key of this store is the file %s, where the new one is put too: give none", filepath.Join(r.Dir, keyName))
 	case !r.Key.IsSet():
-		b.dir = r.Dir
-		b.file = newKey()
-		return b, b.take(b.file)
+		key := newKey()
+		b := &Box{dir: r.Dir, file: key}
+		err := b.take(key)
+		return b, err
 	case !r.Next.IsSet():
 		return nil, errors.New("the key of this store is the setting encryption-key, so the new one is given too")
 	}
@@ -103,7 +103,9 @@ func (r *Rotation) next() (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the new encryption key: %w", err)
 	}
-	return b, b.take(raw)
+	b := &Box{}
+	err = b.take(raw)
+	return b, err
 }
 
 // carry does the rotation from a box that has the claim.
@@ -159,8 +161,16 @@ func (r *Rotation) sweep() {
 }
 
 // reseal is the change: the claim first, which keeps other rotations, and starts
-// of instances, waiting until it is over.
+// of instances, waiting until it is over. On a server a statement is usually ended
+// after ten seconds; a page of a column that is NULL in millions of rows takes longer.
 func (r *Rotation) reseal(tx *state.Tx, old, next *Box) ([]Resealed, error) {
+	if tx.Name() == "postgres" {
+		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {
+			if _, err := tx.Exec(limit); err != nil {
+				return nil, fmt.Errorf("taking the time that it needs: %w", err)
+			}
+		}
+	}
 	n, err := tx.Exec("UPDATE setting SET value = $1 WHERE name = $2 AND value = $3", next.KeyID(), claimName, old.KeyID())
 	if err != nil {
 		return nil, fmt.Errorf("claiming the store: %w", err)
