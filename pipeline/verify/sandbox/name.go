@@ -31,19 +31,19 @@ const (
 )
 
 // similar is a name that is partly like another: as a bank might have registered whoever
-// has it.
+// has it. A surname alone, and a letter, have none that is like them enough for the
+// standard tolerance.
 func similar(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")
 	last := words[len(words)-1]
 	for _, name := range []string{
-		initial + rest,                            // R SHARMA of RAJESH SHARMA
-		expected + " KUMAR",                       // SUNITA KUMAR of SUNITA
-		expected + " K",                           // an initial more
-		"K " + expected,                           // the same
-		expected + firstLetter(last),                       // a letter more
-		"KUMARI " + expected,                      // a name more before it
+		initial + rest,                     // R SHARMA of RAJESH SHARMA
+		expected + " KUMAR",                // SUNITA KUMAR of SUNITA
+		expected + " K",                    // an initial more
+		expected + firstLetter(last),       // a letter more
 		words[0] + " " + firstLetter(rest), // a last name as its initial
+		strings.Join(words, ""),            // MOHAMMEDSHAIKH of two words that many are called
 	} {
 		name = strings.TrimSpace(name)
 		if r := namematch.Compare(expected, name); !r.Exact && r.Score >= alike {

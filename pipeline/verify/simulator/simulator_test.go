@@ -1,0 +1,228 @@
+package simulator_test
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/aggregator"
+	"vayu/pipeline/verify/simulator"
+	"vayu/schema"
+)
+
+func connect(t *testing.T, s *simulator.Simulator) verify.Connection {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "simulator.yaml")
+	if err := os.WriteFile(file, []byte(simulator.Describe(server.URL)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := aggregator.Open(file, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func drop(reference string) verify.Order {
+	return verify.Order{Reference: reference, Method: schema.VerifyPennyDrop, Account: "123456789", IFSC: "SBIN0000691"}
+}
+
+// However often a deposit is asked for it is made once, unless the bank is naive.
+func TestAReferenceIsOneDeposit(t *testing.T) {
+	t.Parallel()
+	for naive, want := range map[bool]int{false: 1, true: 3} {
+		s := simulator.New(simulator.Config{Naive: naive})
+		c := connect(t, s)
+		for range 3 {
+			if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != verify.Found {
+				t.Fatalf("got %v, %v", a, err)
+			}
+			if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"a": want}, s.Made()); diff != "" {
+			t.Errorf("deposits (-want +got):\n%s", diff)
+		}
+		if got := s.Asks()["a"]; got != 3 {
+			t.Errorf("%d requests are counted, want 3", got)
+		}
+		if got, violations := len(s.Ledger()), s.Violations()["a"]; got != want || violations != want-1 {
+			t.Errorf("the ledger has %d entries, and %d violations, want %d and %d", got, violations, want, want-1)
+		}
+	}
+}
+
+// A deposit that waits is asked for twice: who is naive makes both when they are due.
+func TestANaiveBankMakesDepositsLater(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for fault, want := range map[simulator.Fault]int{simulator.Late: 2, simulator.LateMissing: 0, simulator.LieForever: 2, simulator.Missing: 0} {
+		at := now
+		s := simulator.New(simulator.Config{Naive: true, Late: time.Second, Now: func() time.Time { return at }})
+		c := connect(t, s)
+		s.Script("a", fault)
+		for range 2 {
+			if _, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at = now.Add(time.Second)
+		if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Made()["a"]; got != want {
+			t.Errorf("%s: %d deposits were made, want %d", fault, got, want)
+		}
+	}
+}
+
+// Who was away makes the deposit when it is asked for again.
+func TestWhoWasAwayIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := simulator.New(simulator.Config{})
+	c := connect(t, s)
+	s.Script("a", simulator.Away, simulator.Away)
+	var got []verify.Outcome
+	for range 4 {
+		a, err := c.Bank.Deposit(t.Context(), drop("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, a.Outcome)
+	}
+	if diff := cmp.Diff([]verify.Outcome{verify.NotMade, verify.NotMade, verify.Found, verify.Found}, got); diff != "" || s.Made()["a"] != 1 {
+		t.Errorf("%d deposits, outcomes (-want +got):\n%s", s.Made()["a"], diff)
+	}
+}
+
+// Faults by rate must be as frequent as was asked, and the same in every run.
+func TestRatesAreKeptAndRepeat(t *testing.T) {
+	t.Parallel()
+	run := func(seed uint64) map[string]int {
+		s := simulator.New(simulator.Config{Seed: seed, Rates: map[simulator.Fault]float64{simulator.Missing: 0.3, simulator.LieMissing: 0.2}})
+		c := connect(t, s)
+		for i := range 300 {
+			if _, err := c.Bank.Deposit(t.Context(), drop("r"+strconv.Itoa(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.Made()
+	}
+	first := run(7)
+	made := 0
+	for _, n := range first {
+		made += n
+	}
+	if made < 180 || made > 240 { // 210, and four deviations of eight
+		t.Errorf("%d of 300 deposits were made, want about 210", made)
+	}
+	if !maps.Equal(first, run(7)) {
+		t.Error("another run is another")
+	}
+	if maps.Equal(first, run(8)) {
+		t.Error("another seed is the same")
+	}
+}
+
+// Noise spares nobody's enquiries, and no deposit.
+func TestNoise(t *testing.T) {
+	t.Parallel()
+	s := simulator.New(simulator.Config{Noise: 1})
+	c := connect(t, s)
+	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != verify.Found {
+		t.Errorf("got %v, %v", a, err)
+	}
+	for range 10 {
+		if a, err := c.Bank.Enquire(t.Context(), drop("a")); err == nil {
+			t.Errorf("an enquiry is answered with %v", a)
+		}
+	}
+}
+
+// Only who has the key and the secret is served, and who says what it is about.
+func TestWhoIsServed(t *testing.T) {
+	t.Parallel()
+	s := simulator.New(simulator.Config{})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	resp, err := http.Post(server.URL+"/v1/deposits", "application/json", strings.NewReader(`{}`))
+	if err != nil || resp.StatusCode != 401 {
+		t.Errorf("got %v, %v", resp, err)
+	}
+	resp.Body.Close()
+	c := connect(t, simulator.New(simulator.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
+	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err == nil {
+		t.Errorf("a signature that is an hour old: got %v", a)
+	}
+	nobody := drop("a")
+	nobody.Account = ""
+	if a, err := connect(t, s).Bank.Deposit(t.Context(), nobody); err == nil {
+		t.Errorf("an order for no account: got %v", a)
+	}
+}
+
+// A callback that is not taken comes again, and one that is told twice comes twice.
+func TestCallbacksComeUntilTheyAreTaken(t *testing.T) {
+	t.Parallel()
+	came := make(chan string, 10)
+	var mu sync.Mutex
+	refused := 0
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		if refused < 2 {
+			refused++
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		came <- string(body)
+	}))
+	t.Cleanup(endpoint.Close)
+	s := simulator.New(simulator.Config{Callback: endpoint.URL})
+	c := connect(t, s)
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	s.Script("123456789", simulator.Duplicate)
+	if _, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil {
+		t.Fatal(err)
+	}
+	got := []string{<-came, <-came}
+	stop()
+	all.Wait()
+	if got[0] != got[1] || !strings.Contains(got[0], `"ref":"a","result":"VALID"`) {
+		t.Errorf("got %q", got)
+	}
+	if s.Made()["a"] != 1 {
+		t.Error("there was more than one deposit")
+	}
+}
+
+// What the tests of others rely on: every fault is in the list once.
+func TestEveryFaultIsListed(t *testing.T) {
+	t.Parallel()
+	if got := slices.Compact(slices.Sorted(slices.Values(simulator.Faults))); len(got) != len(simulator.Faults) || len(got) != 16 {
+		t.Errorf("got %v", simulator.Faults)
+	}
+}
