@@ -46,11 +46,23 @@ func foldASCII(buf []byte, c byte) []byte {
 // foldUnicode decomposes first (NFKD): accents come apart, ligatures and full
 // width become plain, and a name in NFD is the one in NFC.
 func foldUnicode(buf []byte, s string) string {
-	for _, r := range string(norm.NFKD.AppendString(nil, strings.ToValidUTF8(s, " "))) {
-		buf = foldRune(buf, r)
+	var space [2 * maxLetters]byte
+	apart := norm.NFKD.AppendString(space[:0], strings.ToValidUTF8(s, " "))
+	for i := 0; i < len(apart); {
+		r, size := utf8.DecodeRune(apart[i:])
+		i += size
+		if plainDevanagari(r) {
+			buf = utf8.AppendRune(buf, r)
+		} else {
+			buf = foldRune(buf, r)
+		}
 	}
 	return string(buf)
 }
+
+// plainDevanagari are letters that fold to themselves; it saves
+// them the tables.
+func plainDevanagari(r rune) bool { return 'अ' <= r && r <= 'ह' }
 
 func foldRune(buf []byte, r rune) []byte {
 	switch {
@@ -58,6 +70,8 @@ func foldRune(buf []byte, r rune) []byte {
 		return buf
 	case r < utf8.RuneSelf:
 		return foldASCII(buf, byte(r))
+	case 'ा' <= r && r <= virama && len(buf) > 0 && buf[len(buf)-1] >= utf8.RuneSelf:
+		return utf8.AppendRune(buf, r)
 	case r == nukta: // it tells letters apart in ड़ and ढ़; elsewhere it is often left out
 		if last, _ := utf8.DecodeLastRune(buf); last == 'ड' || last == 'ढ' {
 			return utf8.AppendRune(buf, r)

@@ -56,25 +56,28 @@ func ours(p labelled) string { return verdict(Compare(p.expected, p.registered))
 // jaroWinkler judges by raw similarity in upper case, with the two thresholds
 // that get the most pairs of the tune half right.
 func jaroWinkler(tune []labelled) (judge func(labelled) string, equal, partial float64) {
-	with := func(equal, partial float64) func(labelled) string {
-		return func(p labelled) string {
-			s := smetrics.JaroWinkler(strings.ToUpper(p.expected), strings.ToUpper(p.registered), 0.7, 4)
-			switch {
-			case s >= equal:
-				return "equal"
-			case s >= partial:
-				return "partial"
-			}
-			return "different"
+	alike := func(p labelled) float64 {
+		return smetrics.JaroWinkler(strings.ToUpper(p.expected), strings.ToUpper(p.registered), 0.7, 4)
+	}
+	word := func(s, equal, partial float64) string {
+		switch {
+		case s >= equal:
+			return "equal"
+		case s >= partial:
+			return "partial"
 		}
+		return "different"
+	}
+	scores := make([]float64, len(tune))
+	for i, p := range tune {
+		scores[i] = alike(p)
 	}
 	best := -1
 	for e := 50; e <= 100; e++ {
 		for t := 50; t <= e; t++ {
-			try := with(float64(e)/100, float64(t)/100)
 			right := 0
-			for _, p := range tune {
-				if try(p) == p.label {
+			for i, p := range tune {
+				if word(scores[i], float64(e)/100, float64(t)/100) == p.label {
 					right++
 				}
 			}
@@ -83,7 +86,7 @@ func jaroWinkler(tune []labelled) (judge func(labelled) string, equal, partial f
 			}
 		}
 	}
-	return with(equal, partial), equal, partial
+	return func(p labelled) string { return word(alike(p), equal, partial) }, equal, partial
 }
 
 // outcome counts verdicts: [label][verdict].
@@ -131,8 +134,8 @@ func (o outcome) same() (found, all int) {
 	return found, all
 }
 
-// table is the part of README.md that is measured.
-func table(tb testing.TB) string {
+// measured is the part of README.md that is measured.
+func measured(tb testing.TB) string {
 	tb.Helper()
 	test := halfOf(tb, "test")
 	judge, equal, partial := jaroWinkler(halfOf(tb, "tune"))
@@ -157,7 +160,7 @@ func table(tb testing.TB) string {
 // The claim of this package, on names that it was not tuned on.
 func TestTargetsOnTheTestHalf(t *testing.T) {
 	t.Parallel()
-	t.Logf("\n%s", table(t))
+	t.Logf("\n%s", measured(t))
 	o := count(halfOf(t, "test"), ours)
 	different := o.labelled("different")
 	if got := o["different"]["equal"]; got != 0 {
@@ -222,7 +225,7 @@ func TestReadmeTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := table(t); !strings.Contains(string(text), want) {
+	if want := measured(t); !strings.Contains(string(text), want) {
 		t.Errorf("README.md does not hold the table that is measured:\n%s", want)
 	}
 }

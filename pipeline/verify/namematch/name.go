@@ -10,8 +10,9 @@ type word struct {
 	initial, cluster bool
 	// weak, surname and prefix: see the tables of those names.
 	weak, surname, prefix bool
-	form                  bool
-	filler                bool
+	// form, filler and trade: see the traits of those names.
+	form, filler, trade bool
+	traits              trait // of the sound
 }
 
 // full is a word that is written out.
@@ -38,13 +39,15 @@ func (m *name) read(s stripped) {
 			break
 		}
 		m.w[m.n].read(text)
-		m.company = m.company || m.w[m.n].form || trades[text]
+		m.company = m.company || m.w[m.n].form || m.w[m.n].trade
 		m.n++
 	}
 }
 
 func (w *word) read(text string) {
 	w.text = text
+	spelling := bySpelling[text]
+	w.form, w.filler, w.trade = spelling&companyForm != 0, spelling&filler != 0, spelling&trade != 0
 	var buf [maxLetters]byte
 	latin := append(buf[:0], text...)
 	if text[0] >= 0x80 {
@@ -54,16 +57,16 @@ func (w *word) read(text string) {
 		}
 	}
 	w.sound = soundOf(latin)
+	if spelling&apart != 0 {
+		w.sound.put('0') // a sound that no other word has
+	}
 	w.first = latin[0]
 	w.initial = len(latin) == 1
 	w.cluster = len(latin) > 1 && len(latin) < 5 && vowelless(latin)
 	key := w.sound.bytes()
-	w.prefix = prefixes[string(key)]
-	w.weak = weakWords[string(key)]
+	w.traits = bySound[string(key)]
+	w.prefix, w.weak, w.surname = w.traits&prefix != 0, w.traits&weak != 0, w.traits&surname != 0
 	w.cluster = w.cluster && !w.prefix && !w.weak // Md, Kr
-	w.surname = surnames[string(key)]
-	w.form = companyForms[text]
-	w.filler = fillers[text]
 }
 
 func vowelless(b []byte) bool {

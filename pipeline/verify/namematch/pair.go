@@ -29,41 +29,34 @@ func (p *pair) match(i, j int, h how) {
 	p.howA[i], p.howB[j] = h, h
 }
 
-// swap makes p seen from the other name.
-func (p *pair) swap() {
-	p.a, p.b = p.b, p.a
-	p.toB, p.toA = p.toA, p.toB
-	p.howA, p.howB = p.howB, p.howA
-}
-
 // score matches the words, surest first, and judges what is left.
 func (p *pair) score() int {
 	company := p.a.company || p.b.company
-	p.each(letters, sameLetters)
-	p.each(said, sameSound)
-	p.each(loosely, func(x, y *word) bool { return sameLoosely(x, y) || company && plural(x.text, y.text) })
+	p.each(letters, company)
+	p.each(said, company)
+	p.each(loosely, company)
 	p.compounds()
-	p.each(affixed, sameAffixed)
+	p.each(affixed, company)
 	p.join(&p.a, &p.b, false)
 	p.join(&p.b, &p.a, true)
 	p.truncation()
 	if company {
 		return p.scoreCompany()
 	}
-	p.each(initially, sameInitial)
+	p.each(initially, company)
 	p.clusters(&p.a, &p.b, false)
 	p.clusters(&p.b, &p.a, true)
 	return p.scorePerson()
 }
 
 // each matches what is still unmatched, in the order of the words.
-func (p *pair) each(h how, same func(x, y *word) bool) {
+func (p *pair) each(h how, company bool) {
 	for i := range p.a.n {
 		if p.howA[i] != unmatched {
 			continue
 		}
 		for j := range p.b.n {
-			if p.howB[j] == unmatched && same(&p.a.w[i], &p.b.w[j]) {
+			if p.howB[j] == unmatched && same(&p.a.w[i], &p.b.w[j], h, company) {
 				p.match(i, j, h)
 				break
 			}
@@ -71,21 +64,24 @@ func (p *pair) each(h how, same func(x, y *word) bool) {
 	}
 }
 
-func sameLetters(x, y *word) bool { return x.text == y.text }
-
-func sameSound(x, y *word) bool {
-	return x.full() && y.full() && x.sound.n > 1 && x.sound == y.sound
-}
-
-func sameLoosely(x, y *word) bool {
-	if x.surname && y.surname {
+// same is a switch and no function value, so that a pair stays on the stack.
+func same(x, y *word, h how, company bool) bool {
+	full := x.full() && y.full()
+	switch h {
+	case letters:
+		return x.text == y.text
+	case said:
+		return full && x.sound.n > 1 && x.sound == y.sound
+	case loosely:
+		return full && !(x.surname && y.surname) && loose(x.sound.bytes(), y.sound.bytes()) ||
+			company && plural(x.text, y.text)
+	case affixed:
+		return sameAffixed(x, y)
+	case initially:
+		return x.initial != y.initial && x.first != 0 && sameFirst(x.first, y.first)
+	default:
 		return false
 	}
-	return x.full() && y.full() && loose(x.sound.bytes(), y.sound.bytes())
-}
-
-func sameInitial(x, y *word) bool {
-	return x.initial != y.initial && x.first != 0 && sameFirst(x.first, y.first)
 }
 
 // sameFirst compares initials by sound: Wasim is V, Zakir is J.
@@ -127,21 +123,21 @@ func (p *pair) compounds() {
 				p.howA[i+1] == unmatched || int(p.toB[i+1]) != j+1 {
 				continue
 			}
-			next := p.a.w[i+1].sound.bytes()
-			x, y := p.a.w[i].sound.bytes(), p.b.w[j].sound.bytes()
-			if compoundTails[string(next)] && sameStem(x, y, compoundHeads) || nameTails[string(next)] && sameStem(x, y, maleHeads) {
+			next, x, y := p.a.w[i+1].traits, &p.a.w[i], &p.b.w[j]
+			if next&compoundTail != 0 && sameStem(x, y, compoundHead) || next&nameTail != 0 && sameStem(x, y, maleHead) {
 				p.match(i, j, loosely)
 			}
 		}
 	}
 }
 
-// sameStem reports whether one is the other, a head of the table, and an a.
-func sameStem(a, b []byte, heads map[string]bool) bool {
-	if len(a) > len(b) {
-		a, b = b, a
+// sameStem reports whether one is the other, a head, and an a.
+func sameStem(x, y *word, head trait) bool {
+	if x.sound.n > y.sound.n {
+		x, y = y, x
 	}
-	return heads[string(a)] && len(b) == len(a)+1 && b[len(a)] == 'a' && string(b[:len(a)]) == string(a)
+	a, b := x.sound.bytes(), y.sound.bytes()
+	return x.traits&head != 0 && len(b) == len(a)+1 && b[len(a)] == 'a' && string(b[:len(a)]) == string(a)
 }
 
 // shortestCut is the least width at which banks cut the name of an account, in
@@ -151,17 +147,30 @@ const shortestCut = 20
 // truncation matches the last word of a long name, which a bank may have cut,
 // with a word that begins with it. A surname is whole: Das is not Dasgupta.
 func (p *pair) truncation() {
-	for range 2 {
-		last := p.a.n - 1
-		if p.a.length >= shortestCut && !p.a.tail && !p.a.cut && p.howA[last] == unmatched && !p.a.w[last].surname {
-			for j := range p.b.n {
-				x, y := &p.a.w[last], &p.b.w[j]
-				if p.howB[j] == unmatched && len(x.text) > 1 && len(y.text) > len(x.text) && strings.HasPrefix(y.text, x.text) {
-					p.match(last, j, truncated)
-					break
-				}
-			}
+	if last := p.a.n - 1; p.howA[last] == unmatched && p.a.mayBeCut() {
+		if j := beginning(p.a.w[last].text, &p.b, &p.howB); j >= 0 {
+			p.match(last, j, truncated)
 		}
-		p.swap()
 	}
+	if last := p.b.n - 1; p.howB[last] == unmatched && p.b.mayBeCut() {
+		if i := beginning(p.b.w[last].text, &p.a, &p.howA); i >= 0 {
+			p.match(i, last, truncated)
+		}
+	}
+}
+
+// mayBeCut reports whether a bank may have cut the last word of m.
+func (m *name) mayBeCut() bool {
+	return m.length >= shortestCut && !m.tail && !m.cut && !m.w[m.n-1].surname
+}
+
+// beginning finds the unmatched word of m that begins with text, or -1.
+func beginning(text string, m *name, h *[maxWords]how) int {
+	for j := range m.n {
+		w := m.w[j].text
+		if h[j] == unmatched && len(text) > 1 && len(w) > len(text) && strings.HasPrefix(w, text) {
+			return j
+		}
+	}
+	return -1
 }

@@ -50,8 +50,8 @@ func appendWord(words []string, w string, company bool) ([]string, bool) {
 		if part == "" {
 			continue
 		}
-		if full, ok := forms[part]; ok {
-			part = full
+		if bySpelling[part]&shortForm != 0 {
+			part = forms[part]
 		}
 		words = append(words, part)
 	}
@@ -96,7 +96,7 @@ func joinForms(words []string) []string {
 
 func isCompany(words []string) bool {
 	for _, w := range words[:min(len(words), maxWords)] {
-		if trades[w] || companyForms[w] {
+		if bySpelling[w]&(trade|companyForm) != 0 {
 			return true
 		}
 	}
@@ -109,13 +109,13 @@ func (s stripped) honorifics(words []string, company bool) stripped {
 	all := words
 	left := len(words)
 	for i, w := range all {
-		title := titles[w]
-		front := len(kept) == 0 && leading[w] && !company
+		t := bySpelling[w]
+		front := len(kept) == 0 && t&leading != 0 && !company
 		if w == "kumari" || w == "कुमारी" {
 			// Kumari Anita Singh is Miss Singh; in Kumari Anita it may be her name.
 			front = front && len(all)-i > 2
 		}
-		if (title || front) && left > 1 {
+		if (t&title != 0 || front) && left > 1 {
 			left--
 			s.sri = s.sri || front && strings.HasPrefix(w, "s")
 			continue
