@@ -20,7 +20,7 @@ func (w *word) full() bool { return !w.initial && !w.cluster }
 
 // name is what is compared of a name.
 type name struct {
-	stripped
+	marks
 	w       [maxWords]word
 	n       int
 	company bool
@@ -30,7 +30,7 @@ type name struct {
 
 // read learns about the first words of s.
 func (m *name) read(s stripped) {
-	m.stripped = s
+	m.marks = s.marks // not the words: they stay on the stack of Compare
 	letters := 0
 	for _, text := range s.words {
 		letters += len(text)

@@ -1,6 +1,9 @@
 package namematch
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // how two words were found to be one, best first. Each costs points.
 type how uint8
@@ -73,7 +76,7 @@ func same(x, y *word, h how, company bool) bool {
 	case said:
 		return full && x.sound.n > 1 && x.sound == y.sound
 	case loosely:
-		return full && !(x.surname && y.surname) && loose(x.sound.bytes(), y.sound.bytes()) ||
+		return full && (!x.surname || !y.surname) && loose(x.sound.bytes(), y.sound.bytes()) ||
 			company && plural(x.text, y.text)
 	case affixed:
 		return sameAffixed(x, y)
@@ -137,7 +140,7 @@ func sameStem(x, y *word, head trait) bool {
 		x, y = y, x
 	}
 	a, b := x.sound.bytes(), y.sound.bytes()
-	return x.traits&head != 0 && len(b) == len(a)+1 && b[len(a)] == 'a' && string(b[:len(a)]) == string(a)
+	return x.traits&head != 0 && len(b) == len(a)+1 && b[len(a)] == 'a' && bytes.Equal(b[:len(a)], a)
 }
 
 // shortestCut is the least width at which banks cut the name of an account, in

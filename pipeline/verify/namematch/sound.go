@@ -230,7 +230,7 @@ func cluster(x, y byte) bool {
 
 func (s *sound) inder(b []byte) []byte {
 	n := len(b)
-	stem := 0
+	var stem int
 	switch {
 	case string(b[n-3:]) == "dra":
 		stem = n - 3

@@ -5,6 +5,11 @@ import "strings"
 // stripped is a folded name without what does not belong to it.
 type stripped struct {
 	words []string
+	marks
+}
+
+// marks are what is remembered of a name beside its words.
+type marks struct {
 	// length is of the folded name, honorifics included: a bank cuts the whole.
 	length int
 	// tail is true if words were cut from the end, which then was not cut by a bank.
@@ -17,7 +22,7 @@ type stripped struct {
 // strip splits a folded name and takes away honorifics and relations; company
 // forms get their full spelling. It never takes the last word away.
 func strip(words []string, folded string) stripped {
-	s := stripped{length: len(folded)}
+	s := stripped{marks: marks{length: len(folded)}}
 	if strings.Trim(folded, " &/") == "" {
 		return s
 	}
@@ -46,7 +51,8 @@ func appendWord(words []string, w string, company bool) ([]string, bool) {
 	if w == "m/s" {
 		return words, true
 	}
-	for part := range strings.SplitSeq(w, "/") {
+	for part, rest := "", w; rest != ""; {
+		part, rest, _ = strings.Cut(rest, "/")
 		if part == "" {
 			continue
 		}
