@@ -54,6 +54,12 @@ const (
 	BankTimeout           Code = "bank_timeout"
 )
 
+// The codes of CONTRACT 5 that are verdicts. They are in replies with status 200.
+const (
+	AccountNotFound Code = "account_not_found"
+	VPANotFound     Code = "vpa_not_found"
+)
+
 // CodeStatus is the HTTP status of every code.
 var CodeStatus = map[Code]int{
 	InvalidJSON:           400,

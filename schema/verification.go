@@ -92,3 +92,22 @@ type BulkCompleted struct {
 	ResultsURL string `json:"results_url"`
 	ExpiresAt  string `json:"expires_at"`
 }
+
+// VerificationEvent is the data of verification.completed and verification.failed.
+type VerificationEvent struct {
+	VerificationID string             `json:"verification_id"`
+	Method         VerificationMethod `json:"method"`
+	Status         VerificationState  `json:"status"`
+	Verified       bool               `json:"verified"`
+
+	*Beneficiary // completed
+
+	AccountNumber string   `json:"account_number,omitempty"` // masked to the last four
+	IFSC          string   `json:"ifsc,omitempty"`
+	VPA           string   `json:"vpa,omitempty"` // masked
+	UTR           string   `json:"utr,omitempty"`
+	Error         *Problem `json:"error,omitempty"` // failed
+	RefID         string   `json:"ref_id,omitempty"`
+	VerifiedAt    string   `json:"verified_at,omitempty"`
+	FailedAt      string   `json:"failed_at,omitempty"`
+}

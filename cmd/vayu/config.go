@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	"vayu/internal/eventlog"
 	"vayu/internal/state"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/verify"
 )
 
 // Config is everything that can be set. Package config says how: flags before
@@ -26,6 +28,7 @@ import (
 type Config struct {
 	Data         string         `koanf:"data" help:"directory of everything that Vayu keeps"`
 	Listen       config.Address `koanf:"listen" help:"address of the API"`
+	PublicURL    string         `koanf:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
 	InsecureHTTP bool           `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
 	Sources      []string       `koanf:"sources" help:"live sources of air quality, or none"`
 	ClickHouse   config.DSN     `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
@@ -42,6 +45,7 @@ type Config struct {
 	Webhook  dispatch.Settings `koanf:"webhook"`
 	EventLog eventlog.Settings `koanf:"event-log"`
 	Recharge recharge.Settings `koanf:"recharge"`
+	Verify   verify.Settings   `koanf:"verify"`
 	Log      LogConfig         `koanf:"log"`
 	Engine   columnar.Config   `koanf:"engine"`
 	Source   source.Config     `koanf:"source"`
@@ -75,6 +79,7 @@ func defaults() Config {
 		Webhook:    dispatch.DefaultSettings(),
 		EventLog:   eventlog.DefaultSettings(),
 		Recharge:   recharge.DefaultSettings(),
+		Verify:     verify.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},
 		Engine:     columnar.Default(),
 		Source:     source.DefaultConfig(),
@@ -92,6 +97,9 @@ func (c Config) Validate() []error {
 	}
 	if c.Cluster != "" && c.ClickHouse == "" {
 		wrong = append(wrong, config.Invalid("cluster", "a cluster needs a server: set clickhouse"))
+	}
+	if u, err := url.Parse(c.PublicURL); err != nil || c.PublicURL != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.PublicURL, "/") || u.RawQuery != "" || u.User != nil) {
+		wrong = append(wrong, config.Invalid("public-url", "must be a URL such as https://api.example.com, without a slash at its end"))
 	}
 	if _, err := config.Networks(c.Proxies); err != nil {
 		wrong = append(wrong, config.Invalid("proxies", "%w", err))

@@ -14,14 +14,20 @@ import (
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/aggregator"
 	"vayu/pipeline/recharge/sandbox"
+	"vayu/pipeline/upstream"
+	"vayu/pipeline/verify"
+	bankaggregator "vayu/pipeline/verify/aggregator"
+	banksandbox "vayu/pipeline/verify/sandbox"
 	"vayu/pipeline/wallet"
 )
 
-// money is what moves it: wallets, recharges and their batches.
+// money is what moves it: wallets, recharges, verifications, and batches of them.
 type money struct {
-	wallets   *wallet.Service
-	recharges *recharge.Service
-	batches   *batch.Service
+	wallets       *wallet.Service
+	recharges     *recharge.Service
+	verifications *verify.Service
+	batches       *batch.Service
+	callbacks     *upstream.Callbacks
 }
 
 // newMoney wires them.
@@ -42,10 +48,50 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 	if err != nil {
 		return err
 	}
+	banks, err := cfg.banks(log, reg)
+	if err != nil {
+		return err
+	}
+	m.verifications, err = verify.New(verify.Config{
+		DB: s.state, Box: s.box, Events: s.outbox, Connections: banks, Settings: cfg.Verify, PublicURL: s.publicURL, Log: log, Metrics: reg,
+	})
+	if err != nil {
+		return err
+	}
+	if m.callbacks, err = upstream.NewCallbacks(reg, m.recharges.Callbacks(), m.verifications.Callbacks()); err != nil {
+		return err
+	}
 	m.batches, err = batch.New(batch.Config{
-		DB: s.state, Box: s.box, Change: s.access.Change, Kinds: []batch.Kind{m.recharges.BatchKind()}, Log: log, Metrics: reg,
+		DB: s.state, Box: s.box, Change: s.access.Change,
+		Kinds: []batch.Kind{m.recharges.BatchKind(), m.verifications.BatchKind()}, Log: log, Metrics: reg,
 	})
 	return err
+}
+
+// publicURL is where clients reach the API.
+func (s *service) publicURL() string {
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	return s.address
+}
+
+// banks are who verifies accounts: the sandbox's bank, and those that files describe.
+func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
+	all := []verify.Connection{banksandbox.Connection(time.Now)}
+	origins := []string{"the bank that the sandbox brings along"} // of each of all
+	for _, file := range c.Verify.Banks {
+		one, err := bankaggregator.Open(file, log, reg)
+		if err != nil {
+			return nil, fmt.Errorf("verify.banks: %w", err)
+		}
+		same := func(c verify.Connection) bool { return c.Name == one.Name } // a callback names no world
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			return nil, fmt.Errorf("verify.banks: %s: the name %s is that of %s already", file, one.Name, origins[i])
+		}
+		all, origins = append(all, one), append(origins, file)
+	}
+	return all, nil
 }
 
 // connections are who carries recharges out: the sandbox's operator, and those that
@@ -75,11 +121,12 @@ const rechargeDrain = 20 * time.Second
 func (m *money) parts() []run.Part {
 	return []run.Part{
 		{Name: "recharges", Run: m.recharges.Run, Drain: rechargeDrain},
+		{Name: "verifications", Run: m.verifications.Run, Drain: rechargeDrain},
 		{Name: "batches", Run: m.batches.Run, Drain: rechargeDrain},
 	}
 }
 
 // routes are the endpoints about money.
 func (m *money) routes() []api.Route {
-	return slices.Concat(m.recharges.Routes(), m.batches.Routes(), m.wallets.Routes())
+	return slices.Concat(m.recharges.Routes(), m.verifications.Routes(), m.batches.Routes(), m.wallets.Routes(), []api.Route{m.callbacks.Route()})
 }

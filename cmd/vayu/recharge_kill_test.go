@@ -54,13 +54,13 @@ func (w *badWorld) kill(times int, every bool) {
 	for i := range times {
 		point := ""
 		if i%4 != 3 {
-			point = crash.Points[(i/4*3+i%4)%len(crash.Points)]
+			point = crash.OfRecharges[(i/4*3+i%4)%len(crash.OfRecharges)]
 		}
 		if w.life(i%len(w.instances), point) {
 			reached[point]++
 		}
 	}
-	for _, point := range crash.Points {
+	for _, point := range crash.OfRecharges {
 		if every && reached[point] == 0 {
 			w.Errorf("the service was never killed at %s", point)
 		}

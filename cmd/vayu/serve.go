@@ -77,6 +77,7 @@ type service struct {
 	// certificates is nil when the API speaks plain HTTP.
 	certificates *api.Certificates
 	metrics      *prometheus.Registry
+	address      string // at which the API answers, once it listens
 }
 
 // newService wires the parts. Nothing runs and nothing listens yet.
@@ -148,6 +149,7 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	}
 	s.server = api.NewServer(handler, s.log)
 	s.server.RegisterOnShutdown(s.money.recharges.EndWaits)
+	s.server.RegisterOnShutdown(s.money.verifications.EndWaits)
 	if !s.TLS.Enabled() {
 		return nil
 	}
@@ -168,6 +170,7 @@ func (s *service) run(ctx context.Context) error {
 		return err
 	}
 	address := s.scheme() + "://" + listener.Addr().String()
+	s.address = address
 	restored := s.query.Restore() > 0
 	s.air.answering = func() { s.greet(address) }
 	// The API stands before the air in the list: it answers from the snapshot

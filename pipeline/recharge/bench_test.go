@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/internal/account/accounttest"
+	"vayu/internal/api"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
@@ -91,7 +92,7 @@ func benchRecharge(b *testing.B, db *state.DB, c benchCase) {
 	rate := together(b, c.callers, b.N, func(caller, i int) error {
 		q := Request{
 			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 199_00,
-			By: Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
+			By: api.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
 		}
 		if c.batch {
 			q.Item = &Place{"rbt_1", i}

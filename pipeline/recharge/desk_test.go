@@ -22,6 +22,7 @@ import (
 	"vayu/internal/state/statetest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/sandbox"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -35,6 +36,7 @@ type desk struct {
 	reg     *prometheus.Registry
 	tenant  accounttest.Tenant
 	access  *account.Service
+	told    *upstream.Callbacks
 	courier *courier
 }
 
@@ -58,6 +60,9 @@ func newDesk(t *testing.T, db *state.DB) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if d.told, err = upstream.NewCallbacks(d.reg, d.Callbacks()); err != nil {
+		t.Fatal(err)
+	}
 	d.access = accounttest.Access(t, db, time.Now)
 	d.Door = d.with()
 	for _, w := range schema.Worlds {
@@ -78,7 +83,7 @@ func newDesk(t *testing.T, db *state.DB) *desk {
 // with is a door to more routes.
 func (d *desk) with(more ...api.Route) accounttest.Door {
 	d.t.Helper()
-	return accounttest.NewDoor(d.t, d.access, append(d.Routes(), more...))
+	return accounttest.NewDoor(d.t, d.access, append(append(d.Routes(), d.told.Route()), more...))
 }
 
 // fund gives an account 1,000 rupees.

@@ -117,7 +117,7 @@ func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle 
 		if err == nil {
 			return all, nil
 		}
-		s.front.plansFailed.WithLabelValues(c.Name).Inc()
+		s.metrics.plansFailed.WithLabelValues(c.Name).Inc()
 		away = cmp.Or(away, err)
 	}
 	if away != nil {

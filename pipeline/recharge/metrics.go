@@ -17,13 +17,14 @@ import (
 
 // metrics is what the service counts.
 type metrics struct {
-	outcomes *prometheus.CounterVec
-	alarms   *prometheus.CounterVec
-	calls    *prometheus.CounterVec
-	took     *prometheus.HistogramVec
-	redirect prometheus.Counter
-	overdue  prometheus.Counter
-	failures *prometheus.CounterVec
+	outcomes    *prometheus.CounterVec
+	alarms      *prometheus.CounterVec
+	calls       *prometheus.CounterVec
+	took        *prometheus.HistogramVec
+	redirect    prometheus.Counter
+	overdue     prometheus.Counter
+	failures    *prometheus.CounterVec
+	plansFailed *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
 	claims, records, counts, rereads *outage.Outage
@@ -48,9 +49,10 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_recharge_call_seconds", Help: "What calls of providers took.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}, []string{"provider", "call"}),
-		redirect: counter("vayu_recharge_redetections_total", "Recharges that went on with another operator, because the first said that the number is not his."),
-		overdue:  counter("vayu_recharge_overdue_total", "Orders that were not sent because their lease was nearly over; they are asked about and sent later."),
-		failures: counters("vayu_recharge_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
+		redirect:    counter("vayu_recharge_redetections_total", "Recharges that went on with another operator, because the first said that the number is not his."),
+		overdue:     counter("vayu_recharge_overdue_total", "Orders that were not sent because their lease was nearly over; they are asked about and sent later."),
+		plansFailed: counters("vayu_recharge_plans_failed_total", "Questions for plans that a provider did not answer.", "provider"),
+		failures:    counters("vayu_recharge_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
 	}
 	trouble := func(doing, meanwhile string) *outage.Outage {
 		return outage.New(s.Log, "recharges: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
@@ -65,7 +67,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	all := []prometheus.Collector{m.outcomes, m.alarms, m.calls, m.took, m.redirect, m.overdue, m.failures}
+	all := []prometheus.Collector{m.outcomes, m.alarms, m.calls, m.took, m.redirect, m.overdue, m.plansFailed, m.failures}
 	for _, world := range schema.Worlds {
 		gauge := func(name, help string, of *atomic.Int64) {
 			all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{

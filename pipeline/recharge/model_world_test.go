@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vayu/internal/account/accounttest"
+	"vayu/internal/api"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/pipeline/recharge"
@@ -239,7 +240,7 @@ func (m *model) lie(rt *rapid.T) {
 func (m *model) refund(rt *rapid.T) {
 	it := m.item(rt)
 	was := it.seen
-	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, "not wanted", recharge.Who{Request: "req_1"})
+	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, "not wanted", api.Who{Request: "req_1"})
 	var refused *schema.Problem
 	switch {
 	case err != nil && !errors.As(err, &refused):

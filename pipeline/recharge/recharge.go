@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/api"
 	"vayu/internal/crash"
 	"vayu/internal/seal"
 	"vayu/internal/state"
@@ -46,7 +47,6 @@ type Service struct {
 	Config
 
 	metrics *metrics
-	front   *frontMetrics
 	lines   []*line
 	calls   *upstream.Lines[Record]
 	waits   *upstream.Waiters[settled] // by id of the recharge
@@ -76,8 +76,7 @@ func New(c Config) (*Service, error) {
 			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)
 		}
 	}
-	s.front, err = newFrontMetrics(c.Metrics)
-	return s, err
+	return s, nil
 }
 
 // table is where recharges wait for their turn.
@@ -93,7 +92,7 @@ type Request struct {
 	Valid  bool   // false: it cannot be anybody's, and the recharge fails with invalid_number
 	Asked  string // canonical name of the operator; empty for auto
 	Amount schema.Paise
-	By     Who
+	By     api.Who
 	// Patient is that whoever asks waits as long as he says, also when the operator is
 	// not asked again before that: he may speak by himself.
 	Patient bool
@@ -137,6 +136,3 @@ type Record struct {
 	FinishedAt   time.Time // zero while pending
 	RefundedAt   time.Time // zero unless refunded
 }
-
-// Who asked, for the audit log.
-type Who struct{ Key, Request, Client string }

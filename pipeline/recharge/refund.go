@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"vayu/internal/account"
+	"vayu/internal/api"
 	"vayu/internal/crash"
 	"vayu/internal/state"
 	"vayu/pipeline/upstream"
@@ -15,7 +16,7 @@ import (
 // its amount to the account when that is certain: at once, or later. Asked again it
 // returns how it stands. A *schema.Problem says why it cannot be. It waits for the
 // provider as long as ctx lasts, and at most for one call.
-func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by Who) (Record, error) {
+func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by api.Who) (Record, error) {
 	r, err := s.Find(ctx, o, id)
 	if err != nil {
 		return Record{}, err
@@ -75,7 +76,7 @@ const wantRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at 
 
 // want notes that a refund is wanted; false when it was before, or when the recharge
 // is refunded by now.
-func (s *Service) want(ctx context.Context, seen *Record, reason string, own upstream.Lease, by Who) (r Record, wanted bool, err error) {
+func (s *Service) want(ctx context.Context, seen *Record, reason string, own upstream.Lease, by api.Who) (r Record, wanted bool, err error) {
 	now := s.Now()
 	due, refund := now, newRefundID(now)
 	if own.Token != "" {

@@ -11,13 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/api"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
-var by = Who{Key: "key_2", Request: "req_2", Client: "192.0.2.2"}
+var by = api.Who{Key: "key_2", Request: "req_2", Client: "192.0.2.2"}
 
 func TestARefundIsAskedFor(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Routes are the endpoints about recharges, but for those about batches.
+// Routes are the endpoints about recharges, but for those about batches, and for callbacks.
 func (s *Service) Routes() []api.Route {
 	const (
 		write = string(schema.RechargeWrite)
@@ -23,6 +23,5 @@ func (s *Service) Routes() []api.Route {
 		{Method: http.MethodGet, Path: "/v1/operators", Scope: read, Handler: s.operators},
 		{Method: http.MethodGet, Path: "/v1/operators/detect", Scope: read, Handler: s.detectOperator},
 		{Method: http.MethodGet, Path: "/v1/plans", Scope: read, Handler: s.plans},
-		{Method: http.MethodPost, Path: "/callbacks/{provider}", Unkeyed: true, Body: body, Handler: s.callback},
 	}
 }

@@ -22,15 +22,6 @@ const (
 	longestWait = 30 * time.Second
 )
 
-// whoOf is who makes a call, for the audit log.
-func whoOf(c *api.Call) Who {
-	who := Who{Key: c.Key, Request: c.ID}
-	if c.Client.IsValid() {
-		who.Client = c.Client.String()
-	}
-	return who
-}
-
 // idOf is the recharge that a path names.
 func idOf(c *api.Call) string { return mux.Vars(c.Request)["id"] }
 
@@ -46,7 +37,7 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	r.Owner, r.By = c.Owner(), whoOf(c)
+	r.Owner, r.By = c.Owner(), c.Who()
 	wait, wanted := api.PreferWait(c.Header["Prefer"], longestWait)
 	if !wanted {
 		wait = defaultWait
@@ -101,7 +92,7 @@ func (s *Service) postRefund(c *api.Call) (api.Response, error) {
 	// may not.
 	ctx, cancel := context.WithTimeout(c.Context(), longestWait)
 	defer cancel()
-	rec, err := s.Refund(ctx, c.Owner(), idOf(c), reason, whoOf(c))
+	rec, err := s.Refund(ctx, c.Owner(), idOf(c), reason, c.Who())
 	if err != nil {
 		return api.Response{}, err
 	}

@@ -244,7 +244,7 @@ func TestProvidersTellByThemselves(t *testing.T) {
 			}
 		}
 		for result, want := range map[string]float64{"taken": 6, "refused": 1, "unknown": 2, "failed": 1} {
-			if got := d.figure("vayu_recharge_callbacks_total", "provider", "courier", "result", result); got != want {
+			if got := d.figure("vayu_callbacks_total", "provider", "courier", "result", result); got != want {
 				t.Errorf("%v callbacks are %s, want %v", got, result, want)
 			}
 		}

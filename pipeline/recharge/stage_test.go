@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/account/accounttest"
+	"vayu/internal/api"
 	"vayu/internal/fixturetest"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
@@ -175,7 +176,7 @@ func (s *stage) request() Request {
 	s.refs++
 	return Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 100_00,
-		By: Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
+		By: api.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
 	}
 }
 

@@ -5,13 +5,17 @@
 package verify
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/api"
+	"vayu/internal/crash"
 	"vayu/internal/seal"
 	"vayu/internal/state"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -22,24 +26,12 @@ type Config struct {
 	Events Events
 	// Connections are the banks of both worlds.
 	Connections []Connection
-	// BatchShare is how many records of batches may be under way at once.
-	BatchShare int
-	// PublicURL is where clients reach this installation, such as
+	Settings    Settings
+	// PublicURL says where clients reach this installation, such as
 	// https://api.example.com; results_url begins with it.
-	PublicURL string
-	// GiveUpAfter is how long a bank is asked for a verdict. Then the verification has
-	// failed, with the trouble that it had last.
-	GiveUpAfter time.Duration
-	// CacheFor is how long the answer of a bank serves an account that asks about the
-	// same again; 0 for not at all.
-	CacheFor time.Duration
-	// Keep is how long finished verifications are kept; 0 for ever.
-	Keep time.Duration
-	// Misses is how many accounts that do not exist a key may ask about in an hour
-	// before the enumeration alarm; 0 for no alarm.
-	Misses  int
-	Log     *slog.Logger          // nil for none
-	Metrics prometheus.Registerer // nil for none
+	PublicURL func() string
+	Log       *slog.Logger          // nil for none
+	Metrics   prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 }
@@ -48,4 +40,106 @@ type Config struct {
 // the change that they are about.
 type Events interface {
 	Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+}
+
+// Service verifies. Handlers may be called once its store is ready; what is pending
+// moves on while it runs.
+type Service struct {
+	Config
+
+	metrics *metrics
+	lines   []*line
+	calls   *upstream.Lines[Record]
+	waits   *upstream.Waiters[settled] // by id of the verification
+	misses  *misses
+}
+
+// New returns a service in which nothing moves until Run. It fails when a metric is
+// registered already, two connections have one name, or one has no bank, no timeout or
+// no room for a call.
+func New(c Config) (*Service, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{Config: c, waits: upstream.NewWaiters[settled](), misses: newMisses(c.Settings.Misses)}
+	var err error
+	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
+		return nil, err
+	}
+	s.calls = upstream.New(upstream.Config[Record]{
+		DB: c.DB, Table: waiting, Claims: s.metrics.claims,
+		Claimed: func() { crash.Point(crash.VerifyClaimed) }, Log: c.Log, Now: c.Now,
+	})
+	for i := range c.Connections {
+		if err := s.connect(c.Connections[i]); err != nil {
+			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)
+		}
+	}
+	return s, nil
+}
+
+// waiting is where verifications wait for their turn.
+var waiting = upstream.Table[Record]{Name: "verification", Columns: columns, Scan: scanRecord}
+
+// Request is one verification as it is asked for: its fields are checked, and no
+// store or bank was asked yet.
+type Request struct {
+	Owner  schema.Owner
+	RefID  string // "" for none
+	Method schema.VerificationMethod
+	Private
+	// Tolerance is the least score of a name that passes, 0 to 100; negative for the
+	// account's own.
+	Tolerance int
+	By        api.Who
+	// Item is what it is of a batch; nil for none.
+	Item *Place
+}
+
+// Private is what is kept sealed, and only until there is a verdict.
+type Private struct {
+	Account string `json:"account,omitempty"` // 9 to 18 digits
+	IFSC    string `json:"-"`                 // is no secret
+	VPA     string `json:"vpa,omitempty"`     // in lower case
+	Name    string `json:"name,omitempty"`    // that is expected; "" for none
+}
+
+// Place is a record of a batch.
+type Place struct {
+	Batch string
+	Index int
+}
+
+// Record is a verification as it is in the store.
+type Record struct {
+	ID          string
+	Owner       schema.Owner
+	RefID       string
+	Digest      []byte
+	Same        []byte
+	State       schema.VerificationState
+	Method      schema.VerificationMethod
+	Target      string // masked
+	IFSC        string
+	Sealed      []byte // Private; nil once there is a verdict
+	Named       bool
+	Threshold   int
+	Provider    string
+	ProviderRef string
+	Sent        bool
+	SentAt      time.Time // when it was sent the last time or, until that call has ended, can be at the latest; zero for never
+	Tries       int
+	Trouble     schema.Code
+	Found       schema.Beneficiary // of success
+	Verified    bool
+	UTR         string
+	ErrorCode   schema.Code
+	AnsweredBy  string
+	Key         string
+	Batch       Place // Batch is "" for none
+	CreatedAt   time.Time
+	FinishedAt  time.Time // zero while pending
 }

@@ -72,3 +72,14 @@ CREATE TABLE ifsc_branch (
 	district TEXT NOT NULL,
 	state    TEXT NOT NULL
 );
+
+-- Least score of a name that passes where a request does not say; NULL for 70.
+-- Written by internal/account only.
+ALTER TABLE account ADD COLUMN name_tolerance BIGINT;
+
+-- Batches: pipeline/batch deletes the items of those whose results have expired, and
+-- keeps the row, by which a repeated ref_id is known. emptied_at is when; NULL before,
+-- and for ever where results are.
+ALTER TABLE batch ADD COLUMN emptied_at BIGINT;
+CREATE INDEX batch_kept ON batch (kind, finished_at) WHERE finished_at IS NOT NULL AND emptied_at IS NULL;
+CREATE INDEX batch_completed ON batch (account_id, mode, kind, id) WHERE state = 'completed' AND emptied_at IS NULL;
