@@ -1,0 +1,193 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"vayu/internal/crash"
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// call is what a bank is asked.
+type call int
+
+const (
+	told    call = iota // nothing: it speaks by itself
+	deposit             // to make a penny drop
+	enquire             // what has become of one
+	resolve             // whose an address is
+)
+
+// String is what metrics and logs call it.
+func (c call) String() string { return [...]string{"told", "deposit", "enquire", "resolve"}[c] }
+
+// firstCall is what a verification needs of which no bank has heard.
+func firstCall(r *Record) call {
+	if r.Method == schema.VerifyUPI {
+		return resolve
+	}
+	return deposit
+}
+
+// nextCall is what a verification that is due needs. First says that it was not sent
+// before the lease under which it is now. A deposit that may have been made is asked
+// about; a question about an address is asked again.
+func nextCall(r *Record, first bool) call {
+	if first || r.Method == schema.VerifyUPI {
+		return firstCall(r)
+	}
+	return enquire
+}
+
+// job is a verification whose next call is to be made. It has a slot of the line.
+type job struct {
+	*line
+
+	rec     Record
+	private Private
+	call    call
+	resent  bool // of deposit: it may have been asked for before
+	lease   upstream.Lease
+}
+
+// resume carries on with a verification that was leased.
+func (s *Service) resume(l *line, claim upstream.Claim[Record]) {
+	p, err := s.open(&claim.Record)
+	if err != nil { // another instance may have the key; here it waits for the end of its lease
+		s.metrics.unopened.Inc()
+		s.Log.Error("a verification cannot be read that waits for the bank", "verification", claim.Record.ID, "error", err)
+		l.Give(claim.Record.Batch.Batch != "")
+		return
+	}
+	s.start(job{line: l, rec: claim.Record, private: p, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
+}
+
+// start has a job carried on by a goroutine, for which Run waits at its end.
+func (s *Service) start(j job) { go s.carry(j) }
+
+// carry makes the call of a job, and the one that follows from it at once, and gives
+// its slot back.
+func (s *Service) carry(j job) {
+	ctx := context.Background() // whoever asked for it may go: it goes on
+	for s.advance(ctx, &j) {
+	}
+	j.Give(j.rec.Batch.Batch != "")
+}
+
+// advance makes one call and records what came of it. It is true when the job goes
+// on with another.
+func (s *Service) advance(ctx context.Context, j *job) bool {
+	if j.call == deposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
+		// The call could end after the lease: whoever has the next one asks first.
+		s.metrics.overdue.Inc()
+		return false
+	}
+	w := s.ask(ctx, j)
+	limit, done := context.WithTimeout(ctx, upstream.Recording)
+	out, err := s.settle(limit, &j.rec, &w, j.lease, &j.private)
+	done()
+	s.metrics.records.Tell(ctx, err)
+	if err != nil { // the lease ends, and then it is looked at again
+		return false
+	}
+	j.rec = out.Record
+	if out.verdict == resend {
+		j.call, j.resent, j.lease.Until = deposit, true, out.due
+		return true
+	}
+	if !out.due.IsZero() {
+		j.Due(out.due)
+	}
+	return false
+}
+
+// word is what is known after a call, or without one.
+type word struct {
+	Answer
+
+	err    error // of the call: then there is no answer
+	call   call
+	resent bool
+	asked  time.Time // when the call began
+	by     string    // who says so, for the audit log
+}
+
+// actor is who tells an outcome, for the audit log.
+const actor = "bank"
+
+// errOutcome is for an answer that is none of those that there are.
+var errOutcome = errors.New("the bank's answer is none that there is")
+
+// ask makes the call of a job.
+func (s *Service) ask(ctx context.Context, j *job) word {
+	w := word{call: j.call, resent: j.resent, asked: s.Now(), by: actor}
+	limit, done := context.WithTimeout(ctx, j.Timeout)
+	defer done()
+	if j.call == deposit {
+		crash.Point(crash.VerifySending)
+	}
+	began := time.Now()
+	w.Answer, w.err = s.guarded(limit, j)
+	if w.err == nil {
+		w.err = faultOf(&w)
+	}
+	s.metrics.called(j.line, j.call.String(), resultOf(&w), time.Since(began))
+	if w.err != nil && !w.notAsked() {
+		s.Log.Warn("a bank gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
+			"verification", j.rec.ID, "error", w.err)
+	}
+	if j.call == enquire {
+		crash.Point(crash.VerifyEnquired)
+	} else {
+		crash.Point(crash.VerifyAnswered)
+	}
+	return w
+}
+
+// faultOf says what is wrong with an answer; nil when nothing is.
+func faultOf(w *word) error {
+	switch {
+	case w.Outcome < Pending || w.Outcome > NotMade:
+		return fmt.Errorf("%w: %d", errOutcome, w.Outcome)
+	case w.call == resolve && w.Outcome == Unknown:
+		return fmt.Errorf("%w: an address has no reference to be unknown", errOutcome)
+	case w.Outcome == Found && !known(w.Account.Status):
+		return fmt.Errorf("%w: an account that is %q", errOutcome, w.Account.Status)
+	}
+	return nil
+}
+
+func known(status schema.AccountStatus) bool { return slices.Contains(schema.AccountStatuses, status) }
+
+// errPanic is for a bank's code that panicked.
+var errPanic = errors.New("the bank's code panicked")
+
+// guarded makes a call, and takes a panic in it for an answer that did not come.
+func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.Error("a bank's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p, "stack", string(debug.Stack()))
+			a, err = Answer{}, errPanic
+		}
+	}()
+	o := Order{
+		Reference: j.rec.ID, Method: j.rec.Method, Account: j.private.Account, IFSC: j.rec.IFSC, VPA: j.private.VPA, Expected: j.private.Name,
+		CreatedAt: j.rec.CreatedAt, ProviderRef: j.rec.ProviderRef,
+	}
+	switch j.call {
+	case deposit:
+		return j.Bank.Deposit(ctx, o)
+	case enquire:
+		return j.Bank.Enquire(ctx, o)
+	default:
+		return j.Bank.Resolve(ctx, o)
+	}
+}
+
+// notAsked reports whether a call was put off, and not made.
+func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }

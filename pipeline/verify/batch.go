@@ -1,0 +1,101 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/internal/state"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+const (
+	batchPath = "/v1/verification/batch"
+	// resultsKept is how long the results of a batch can be asked for (CONTRACT 5).
+	resultsKept = 7 * 24 * time.Hour
+	// itemWait is how long a record holds a place of its batch: as long as banks that
+	// answer at once take. What takes longer goes on without it.
+	itemWait = 800 * time.Millisecond
+)
+
+// BatchKind is how verifications come in batches. A record is the same as a body of
+// POST /v1/bank/verify.
+func (s *Service) BatchKind() batch.Kind {
+	return batch.Kind{
+		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
+		Write: schema.VerifyWrite, Read: schema.VerifyRead, Keep: resultsKept, ResultsURL: s.resultsURL,
+		Do: s.doItem, Show: show, Room: s.Settings.BatchRoom,
+	}
+}
+
+// resultsURL is where the results of a batch are. It is made of what is configured,
+// never of what a client says about where it is.
+func (s *Service) resultsURL(id string) string {
+	return s.PublicURL() + batchPath + "/" + id + "/results"
+}
+
+// doItem makes a verification of a record, and waits for it a little: so a batch does
+// not run ahead of banks that answer at once.
+func (s *Service) doItem(ctx context.Context, item batch.Item) error {
+	r, err := recordOf(item.Record)
+	if err == nil {
+		r.Owner = item.Owner
+		r.By.Key, r.By.Request, r.By.Client = item.Key, item.Request, item.Client
+		r.Item = &Place{Batch: item.Batch, Index: item.Index}
+		_, _, err = s.Do(ctx, r, itemWait, false)
+	}
+	why, refused := errors.AsType[*schema.Problem](err)
+	if !refused {
+		return err
+	}
+	// What is away will be back, and the record comes again; what nobody does will not.
+	if why.Field != fieldMethod && why.Code.Status() == http.StatusServiceUnavailable {
+		old, failed := s.waitedLong(ctx, item.Batch)
+		if !old {
+			return errors.Join(err, failed)
+		}
+	}
+	return s.DB.Update(ctx, func(tx *state.Tx) error {
+		now := s.Now()
+		done, err := batch.Refuse(tx, now, item, why)
+		if err != nil || done == nil {
+			return err
+		}
+		return s.bulkCompleted(tx, now, done)
+	})
+}
+
+// waitedLong reports whether a batch was made longer ago than banks are asked for.
+func (s *Service) waitedLong(ctx context.Context, id string) (bool, error) {
+	var made int64
+	err := s.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
+	return err == nil && s.Now().Sub(time.UnixMicro(made)) > s.Settings.GiveUp, err
+}
+
+// recordOf is requestOf for what may be any JSON value.
+func recordOf(record jsontext.Value) (Request, error) {
+	if record.Kind() != jsontext.KindBeginObject {
+		return Request{}, schema.Refuse(schema.InvalidRequest, "", "A record must be a JSON object.")
+	}
+	r, _, err := requestOf(record)
+	return r, err
+}
+
+// show renders verifications as replies about batches show them.
+func show(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error) {
+	found, err := verifications.ByID(q, subjects)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, len(found))
+	for id, r := range found {
+		if r.Owner == o {
+			out[id] = shown(&r)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,25 @@
+package verify
+
+import (
+	"vayu/internal/api"
+	"vayu/pipeline/upstream"
+)
+
+// Callbacks are those of the banks that tell by themselves.
+func (s *Service) Callbacks() map[string]upstream.Callback {
+	out := map[string]upstream.Callback{}
+	for _, l := range s.lines {
+		if l.Receiver == nil {
+			continue
+		}
+		out[l.Name] = func(c *api.Call) error {
+			told, err := l.Receiver.Receive(c.Header, c.Body, s.Now())
+			if err != nil {
+				return err
+			}
+			_, err = s.Settle(c.Context(), l.World, l.Name, told.Reference, told.Answer, "provider:"+l.Name)
+			return err
+		}
+	}
+	return out
+}

@@ -1,0 +1,240 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/account"
+	"vayu/internal/crash"
+	"vayu/internal/state"
+	"vayu/pipeline/batch"
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// idPrefix begins ids; a ULID ends them.
+const idPrefix = "ver_"
+
+// Do makes a verification of a request and waits for its verdict, for so long: what it
+// returns may be pending. It does not wait on when the bank could not be asked, unless
+// the request is patient.
+//
+// Replayed says that the ref_id was used before for the same thing; for another thing
+// the error is duplicate_ref_id. Other refusals after which nothing is recorded are
+// *schema.Problem too. A request that is an item of a batch is refused as
+// duplicate_ref_id in both cases, unless the item itself has made it.
+func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
+	if rec, found, err := s.before(ctx, &r); found || err != nil {
+		return s.replay(ctx, rec, wait, patient), found, err
+	}
+	d, err := s.draft(ctx, &r)
+	if err != nil {
+		return Record{}, false, err
+	}
+	w := s.waits.Await(d.ID)
+	defer s.waits.Forget(d.ID, w)
+	made, err := s.create(ctx, &r, d)
+	if errors.Is(err, errTaken) { // somebody else was faster with the ref_id, or it was begun before
+		rec, found, err := s.before(ctx, &r)
+		if err == nil && !found {
+			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
+		}
+		return s.replay(ctx, rec, wait, patient), found, err
+	}
+	if err != nil {
+		return Record{}, false, err
+	}
+	return s.watch(ctx, made, w, wait, patient), false, nil
+}
+
+// before is the verification for which the ref_id of a request was used before.
+func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) {
+	if r.RefID == "" {
+		return Record{}, false, nil
+	}
+	rec, found, err := one(s.DB.View(ctx), selectByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
+	switch {
+	case err != nil || !found:
+		return Record{}, false, err
+	case r.Item != nil && rec.Batch == *r.Item:
+		return rec, true, nil
+	case r.Item == nil && bytes.Equal(rec.Digest, s.digest(r)):
+		return rec, true, nil
+	}
+	text := "This ref_id was used before, for " + rec.ID + ", which is another verification."
+	if r.Item != nil {
+		text = "This ref_id was used before, for " + rec.ID + "."
+	}
+	return Record{}, false, schema.Refuse(schema.DuplicateRefID, "ref_id", text)
+}
+
+// draft is a verification before it is stored.
+type draft struct {
+	Record
+
+	line  *line          // by which it goes; nil when an earlier answer serves
+	lease upstream.Lease // of the slot that it has; none when it has to wait
+}
+
+// draft finds out what becomes of a request, and takes a slot for it when there is
+// one. A *schema.Problem says why nothing does.
+func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
+	now := whole(s.Now())
+	d := &draft{Record: Record{
+		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, Digest: s.digest(r), Same: s.same(r),
+		State: schema.VerificationPending, Method: r.Method, Target: r.target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.By.Key, CreatedAt: now,
+	}}
+	d.Found.NameMatch = schema.NameNone
+	if r.Item != nil {
+		d.Batch = *r.Item
+	}
+	var err error
+	if d.Threshold, err = s.threshold(ctx, r); err != nil {
+		return nil, err
+	}
+	if answered, err := s.earlier(ctx, r, d); answered || err != nil {
+		return d, err
+	}
+	if d.line, err = s.route(r.Owner.World, r.Method); err != nil {
+		return nil, err
+	}
+	d.Provider = d.line.Name
+	if d.Sealed, err = s.seal(d.ID, &r.Private); err != nil {
+		return nil, err
+	}
+	if d.line.Take(r.Item != nil) {
+		d.lease, d.Sent = s.calls.Lease(d.line.Line), true
+		d.SentAt = d.line.Latest(d.lease)
+	}
+	return d, nil
+}
+
+// threshold is the least score that passes: that of the request, or of the account.
+func (s *Service) threshold(ctx context.Context, r *Request) (int, error) {
+	if r.Tolerance >= 0 {
+		return r.Tolerance, nil
+	}
+	if r.Name == "" {
+		return standard, nil
+	}
+	var set sql.NullInt64
+	err := s.DB.View(ctx).QueryRow("SELECT name_tolerance FROM account WHERE id = $1", r.Owner.Account).Scan(&set)
+	if err != nil || !set.Valid {
+		return standard, err
+	}
+	return int(set.Int64), nil
+}
+
+// selectEarlier asks for the last verdict about the same account.
+const selectEarlier = "SELECT " + columns + ` FROM verification
+	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
+	ORDER BY finished_at DESC LIMIT 1`
+
+// earlier takes the answer that the bank gave to this account not long ago, when
+// answers are kept for that: true when there is one.
+func (s *Service) earlier(ctx context.Context, r *Request, d *draft) (bool, error) {
+	if s.Settings.Cache <= 0 {
+		return false, nil
+	}
+	was, found, err := one(s.DB.View(ctx), selectEarlier, r.Owner.Account, r.Owner.World.String(), d.Same, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
+	if err != nil || !found {
+		return false, err
+	}
+	d.State, d.ErrorCode, d.AnsweredBy, d.Provider, d.UTR, d.FinishedAt = was.State, was.ErrorCode, was.ID, was.Provider, was.UTR, d.CreatedAt
+	if was.State == schema.VerificationSuccess {
+		b := was.Found
+		d.Found, d.Verified = judge(&r.Private, d.Threshold, &Account{
+			Name: b.BeneficiaryName, Bank: b.Bank, Branch: b.Branch, Status: b.AccountStatus, Reasons: b.SuspiciousReasons,
+		})
+	}
+	return true, nil
+}
+
+// errTaken says that there is a verification already for what was asked.
+var errTaken = errors.New("it was recorded before")
+
+// create stores a verification, and has the bank asked.
+func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
+	err := s.DB.Update(ctx, func(tx *state.Tx) error { return s.insert(tx, r, d) })
+	pending := err == nil && d.State == schema.VerificationPending
+	if d.lease.Token != "" && !pending {
+		d.line.Give(r.Item != nil)
+	}
+	switch {
+	case err != nil:
+		return Record{}, err
+	case !pending:
+		s.metrics.finished(&d.Record)
+		return d.Record, nil
+	}
+	crash.Point(crash.VerifyCreated)
+	if d.lease.Token == "" {
+		d.line.Due(d.CreatedAt)
+		return d.Record, nil
+	}
+	s.start(job{line: d.line, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease})
+	return d.Record, nil
+}
+
+const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, private, named, threshold, provider, provider_ref,
+		sent, sent_at, tries, due_at, token, trouble, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by,
+		key_id, batch_id, batch_index, created_at, finished_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '', $15, $16, 0, $17, $18, '', $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29,
+		$30, $31, $32, $33, $34)
+	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
+
+// insert stores a verification with all that belongs to it.
+func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
+	if r.Item != nil {
+		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
+		if err != nil {
+			return err
+		}
+		if !begun {
+			return errTaken
+		}
+	}
+	var due time.Time
+	switch {
+	case d.State != schema.VerificationPending:
+	case d.lease.Token != "":
+		due = d.lease.Until
+	default:
+		due = d.CreatedAt
+	}
+	f := &d.Found
+	reasons, err := reasonsText(f.SuspiciousReasons)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), sql.NullString{String: d.RefID, Valid: d.RefID != ""}, d.Digest, d.Same,
+		string(d.State), string(d.Method), d.Target, d.IFSC, d.Sealed, flag(d.Named), d.Threshold, d.Provider, flag(d.Sent), micros(d.SentAt), micros(due), d.lease.Token,
+		string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, flag(d.Verified), f.BeneficiaryName, f.Bank, f.Branch, reasons, d.UTR, string(d.ErrorCode),
+		d.AnsweredBy, d.Key, d.Batch.Batch, d.Batch.Index, d.CreatedAt.UnixMicro(), micros(d.FinishedAt))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errTaken
+	}
+	detail := map[string]any{"method": d.Method, "target": d.Target}
+	if d.RefID != "" {
+		detail["ref_id"] = d.RefID
+	}
+	if r.Name != "" {
+		detail["name_hash"] = s.nameDigest(r.Name)
+	}
+	err = account.Audit(tx, d.CreatedAt, account.Entry{
+		Account: d.Owner.Account, World: d.Owner.World, Actor: r.By.Key, Action: "verification.create", Subject: d.ID,
+		Request: r.By.Request, Client: r.By.Client, Detail: detail,
+	})
+	if err != nil || d.State == schema.VerificationPending {
+		return err
+	}
+	return s.accompany(tx, d.CreatedAt, &d.Record, "cache")
+}

@@ -1,0 +1,107 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vayu/schema"
+)
+
+// verdict is what a word makes of a verification that is pending.
+type verdict int
+
+const (
+	rest    verdict = iota // it is left as it is
+	again                  // nothing final: look again later
+	anew                   // nothing final, and certainly no deposit: ask for it later as if for the first time
+	putBack                // the call was not made: make it soon
+	resend                 // the deposit is asked for again under the same reference, now
+	succeed                // pending -> success
+	fail                   // pending -> failed
+)
+
+// decide is the one place that says what a bank's word means for a verification that
+// is pending.
+func decide(r *Record, w *word, resendAfter time.Duration) verdict {
+	switch {
+	case w.err != nil:
+		return afterError(w)
+	case w.Outcome == Found:
+		return succeed
+	case w.Outcome == NotFound:
+		return fail
+	case w.call == told: // it is looked at when it is due
+		return rest
+	case w.Outcome == NotMade:
+		return anew
+	case w.Outcome == Unknown && w.call == enquire && w.asked.Sub(r.SentAt) >= resendAfter:
+		return resend
+	}
+	return again
+}
+
+// afterError decides about a call without an answer. Only a deposit that was never
+// asked for before, by a call that has not reached the bank, certainly was not made.
+func afterError(w *word) verdict {
+	switch {
+	case w.notAsked():
+		return putBack
+	case w.call == told:
+		return rest
+	case w.call == deposit && !w.resent && errors.Is(w.err, ErrNotSent):
+		return anew
+	}
+	return again
+}
+
+// troubleOf is why there is no verdict yet; "" when the bank is only not done.
+func troubleOf(w *word) schema.Code {
+	switch {
+	case w.err == nil && w.Outcome == NotMade:
+		return schema.BankNetworkError
+	case w.err == nil || w.notAsked():
+		return ""
+	case errors.Is(w.err, context.DeadlineExceeded):
+		return schema.BankTimeout
+	}
+	return schema.BankNetworkError
+}
+
+// notFound is the failure of a method's account that does not exist.
+func notFound(method schema.VerificationMethod) schema.Code {
+	if method == schema.VerifyUPI {
+		return schema.VPANotFound
+	}
+	return schema.AccountNotFound
+}
+
+// Pauses before the next look at a verification that is pending: somebody waits for
+// it, and most banks that were slow have answered within a minute.
+const (
+	firstPause   = 5 * time.Second
+	longestPause = 10 * time.Minute
+)
+
+// backoff is the pause after so many looks without a final answer: 5, 10, 20, 40 s
+// and so on to ten minutes.
+func backoff(tries int) time.Duration {
+	if tries > 7 { // 5 s << 7 is more than ten minutes
+		return longestPause
+	}
+	return min(firstPause<<tries, longestPause)
+}
+
+// nextLook is when to look again after a word that is not final.
+func nextLook(r *Record, w *word, resendAfter time.Duration, now time.Time) time.Time {
+	pause := now.Add(backoff(r.Tries))
+	switch {
+	case w.err == nil && w.Again > 0:
+		return now.Add(w.Again)
+	case w.err == nil && w.Outcome == Unknown && w.call == enquire:
+		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // not later than it may be asked for again
+			return resendAt
+		}
+	}
+	return pause
+}

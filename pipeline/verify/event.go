@@ -1,0 +1,54 @@
+package verify
+
+import (
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// failureTexts are what clients are told of failures. What a bank writes never reaches
+// them.
+var failureTexts = map[schema.Code]string{
+	schema.AccountNotFound:  "The bank has no such account.",
+	schema.VPANotFound:      "There is no such UPI address.",
+	schema.BankTimeout:      "The bank has not answered in time.",
+	schema.BankNetworkError: "The bank could not be reached.",
+}
+
+// failure is why a verification has failed, as clients are told.
+func failure(r *Record) *schema.Problem {
+	return &schema.Problem{Code: r.ErrorCode, Message: failureTexts[r.ErrorCode]}
+}
+
+// eventOf is what is told of a verification that has a verdict.
+func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
+	e := &schema.VerificationEvent{
+		VerificationID: r.ID, Method: r.Method, Status: r.State, Verified: r.Verified, IFSC: r.IFSC, UTR: r.UTR, RefID: r.RefID,
+	}
+	e.AccountNumber, e.VPA = targets(r)
+	if r.State == schema.VerificationFailed {
+		e.Error, e.FailedAt = failure(r), instant(r.FinishedAt)
+		return schema.EventVerificationFailed, e
+	}
+	found := r.Found
+	e.Beneficiary, e.VerifiedAt = &found, instant(r.FinishedAt)
+	return schema.EventVerificationCompleted, e
+}
+
+// bulkCompleted tells that a batch is completed.
+func (s *Service) bulkCompleted(tx *state.Tx, now time.Time, done *batch.Finished) error {
+	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
+		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,
+		ResultsURL: s.resultsURL(done.ID), ExpiresAt: instant(now.Add(resultsKept)),
+	})
+	if err != nil {
+		return fmt.Errorf("telling of %s: %w", done.ID, err)
+	}
+	return nil
+}
+
+// instant is how moments are shown: RFC 3339 in UTC.
+func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }

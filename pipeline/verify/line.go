@@ -1,0 +1,74 @@
+package verify
+
+import (
+	"errors"
+	"slices"
+
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// line is a connection with its slots.
+type line struct {
+	Connection
+	*upstream.Line
+}
+
+// connect adds a connection.
+func (s *Service) connect(c Connection) error {
+	if c.Bank == nil {
+		return errors.New("it has no bank")
+	}
+	// Also in two worlds: a callback names no world.
+	if slices.ContainsFunc(s.lines, func(other *line) bool { return other.Name == c.Name }) {
+		return errors.New("two connections have that name")
+	}
+	l := &line{Connection: c}
+	of := upstream.Upstream{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	var err error
+	l.Line, err = s.calls.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
+	s.lines = append(s.lines, l)
+	return err
+}
+
+// serves reports whether a method's verifications may go there.
+func (l *line) serves(method schema.VerificationMethod) bool {
+	return l.Methods == nil || slices.Contains(l.Methods, method)
+}
+
+// lineOf is the connection of a name; nil for none.
+func (s *Service) lineOf(world schema.World, name string) *line {
+	for _, l := range s.lines {
+		if l.World == world && l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Refusals after which nothing is recorded.
+var (
+	errUnserved = &schema.Problem{
+		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "Nobody verifies such accounts here. Nothing was recorded.",
+	}
+	errUnavailable = schema.Refuse(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
+)
+
+// fieldMethod marks the refusal that the same request meets again.
+const fieldMethod = "method"
+
+// route is the first connection that has a method and is available. The error is a
+// refusal.
+func (s *Service) route(world schema.World, method schema.VerificationMethod) (*line, error) {
+	err := errUnserved
+	for _, l := range s.lines {
+		if l.World != world || !l.serves(method) {
+			continue
+		}
+		if l.Worth() {
+			return l, nil
+		}
+		err = errUnavailable
+	}
+	return nil, err
+}

@@ -1,0 +1,42 @@
+package verify
+
+import (
+	"vayu/pipeline/verify/namematch"
+	"vayu/schema"
+)
+
+// The least scores of the tolerances that have a name (CONTRACT 5). Only the same
+// words have a score of 100.
+const (
+	strict   = 100
+	standard = 70
+	lenient  = 50
+)
+
+// compare says how alike the expected name and the registered one are, at a
+// threshold.
+func compare(expected, registered string, threshold int) (schema.NameMatch, int) {
+	switch m := namematch.Compare(expected, registered); {
+	case m.Exact:
+		return schema.NameExact, m.Score
+	case m.Score >= threshold && m.Score > 0:
+		return schema.NamePartial, m.Score
+	default:
+		return schema.NameNone, m.Score
+	}
+}
+
+// judge is what an account that exists is to a request.
+func judge(p *Private, threshold int, a *Account) (found schema.Beneficiary, verified bool) {
+	found = schema.Beneficiary{
+		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,
+		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: a.Reasons,
+	}
+	if found.SuspiciousReasons == nil {
+		found.SuspiciousReasons = []string{}
+	}
+	if p.Name != "" {
+		found.NameMatch, found.NameMatchScore = compare(p.Name, a.Name, threshold)
+	}
+	return found, a.Status == schema.AccountActive && (p.Name == "" || found.NameMatch != schema.NameNone)
+}

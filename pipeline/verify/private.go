@@ -1,0 +1,63 @@
+package verify
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vayu/pipeline/verify/upi"
+	"vayu/schema"
+)
+
+// seal is what is kept of the private part of a request.
+func (s *Service) seal(id string, p *Private) ([]byte, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("sealing what %s verifies: %w", id, err)
+	}
+	return s.Box.Seal(text, private.About(id)), nil
+}
+
+// open reads what a verification that is pending is about.
+func (s *Service) open(r *Record) (p Private, err error) {
+	text, err := s.Box.Open(r.Sealed, private.About(r.ID))
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return Private{}, fmt.Errorf("opening what %s verifies: %w", r.ID, err)
+	}
+	p.IFSC = r.IFSC
+	return p, nil
+}
+
+// shownDigits is how much of an account number stays readable.
+const shownDigits = 4
+
+// target is what a request verifies, masked.
+func (r *Request) target() string {
+	if r.Method == schema.VerifyUPI {
+		return upi.Mask(r.VPA)
+	}
+	hidden := max(len(r.Account)-shownDigits, 0)
+	return strings.Repeat("X", hidden) + r.Account[hidden:]
+}
+
+// same is by what an earlier answer about the same account is found.
+func (s *Service) same(r *Request) []byte {
+	return s.Box.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
+}
+
+// digest is by what a repetition of a request is known.
+func (s *Service) digest(r *Request) []byte {
+	return s.Box.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
+		[]byte(strconv.Itoa(r.Tolerance)))
+}
+
+// nameDigest is what the audit log has of a name: enough to prove which one it was to
+// whoever knows it.
+func (s *Service) nameDigest(name string) string {
+	return hex.EncodeToString(s.Box.Digest("verification/name", []byte(name))[:16])
+}

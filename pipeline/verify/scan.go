@@ -1,0 +1,113 @@
+package verify
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// columns are those of a verification as scanRecord reads them.
+const columns = `id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, private, named, threshold, provider, provider_ref, sent, sent_at, tries, trouble,
+	account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at`
+
+// scanRecord reads a row of columns.
+func scanRecord(row state.Scanner) (r Record, err error) {
+	var mode, reasons string
+	var ref sql.NullString
+	var named, sent, verified, created int64
+	var sentAt, finished sql.NullInt64
+	f := &r.Found
+	err = row.Scan(
+		&r.ID, &r.Owner.Account, &mode, &ref, &r.Digest, &r.Same, &r.State, &r.Method, &r.Target, &r.IFSC, &r.Sealed, &named, &r.Threshold,
+		&r.Provider, &r.ProviderRef, &sent, &sentAt, &r.Tries, &r.Trouble,
+		&f.AccountStatus, &f.NameMatch, &f.NameMatchScore, &verified, &f.BeneficiaryName, &f.Bank, &f.Branch, &reasons, &r.UTR, &r.ErrorCode, &r.AnsweredBy,
+		&r.Key, &r.Batch.Batch, &r.Batch.Index, &created, &finished)
+	if err != nil {
+		return r, err
+	}
+	r.Owner.World, r.RefID = schema.WorldOf(mode), ref.String
+	r.Named, r.Sent, r.Verified = named != 0, sent != 0, verified != 0
+	r.SentAt, r.CreatedAt, r.FinishedAt = moment(sentAt), time.UnixMicro(created).UTC(), moment(finished)
+	f.SuspiciousReasons = []string{}
+	if reasons != "" {
+		f.Suspicious = true
+		if err := json.Unmarshal([]byte(reasons), &f.SuspiciousReasons); err != nil {
+			return r, fmt.Errorf("reading the reasons of %s: %w", r.ID, err)
+		}
+	}
+	return r, nil
+}
+
+// reasonsText is how reasons are kept.
+func reasonsText(reasons []string) (string, error) {
+	if len(reasons) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(reasons)
+	return string(text), err
+}
+
+// moment is a time of the store; zero for NULL.
+func moment(micros sql.NullInt64) time.Time {
+	if !micros.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros.Int64).UTC()
+}
+
+// micros is a time for the store; NULL for zero.
+func micros(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return at.UnixMicro()
+}
+
+// flag is a truth for the store.
+func flag(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// whole is a time as the store keeps it.
+func whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
+
+// Questions about one verification.
+const (
+	selectByID  = "SELECT " + columns + " FROM verification WHERE id = $1"
+	selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
+)
+
+// one asks for a verification; false when there is none.
+func one(q state.Querier, query string, args ...any) (Record, bool, error) {
+	r, err := scanRecord(q.QueryRow(query, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Record{}, false, nil
+	}
+	return r, err == nil, err
+}
+
+var errNoVerification = schema.Refuse(schema.NotFound, "", "There is no such verification.")
+
+// Find returns a verification of an owner by its id; not_found when there is none.
+func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
+	if !schema.IsID(id) {
+		return Record{}, errNoVerification
+	}
+	r, found, err := one(s.DB.View(ctx), selectByID, id)
+	switch {
+	case err != nil:
+		return Record{}, err
+	case !found || r.Owner != o:
+		return Record{}, errNoVerification
+	}
+	return r, nil
+}

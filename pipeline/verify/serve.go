@@ -1,0 +1,121 @@
+package verify
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/api"
+	"vayu/pipeline/listing"
+	"vayu/schema"
+)
+
+// path is where verifications are found.
+const path = "/v1/bank/verify"
+
+// How long a reply waits for the bank: longer than the slowest penny drops take, and
+// half of the time that the server gives to a reply.
+const (
+	usualWait   = 32 * time.Second
+	longestWait = 30 * time.Second // that a client can wish for
+)
+
+// Routes are the endpoints about verifications, but for those about batches.
+func (s *Service) Routes() []api.Route {
+	const write, read = string(schema.VerifyWrite), string(schema.VerifyRead)
+	return []api.Route{
+		{Method: http.MethodPost, Path: path, Scope: write, Limit: api.Money, Body: api.SmallBody, Handler: s.post},
+		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.list},
+		{Method: http.MethodGet, Path: path + "/{id}", Scope: read, Handler: s.get},
+	}
+}
+
+// post answers POST /v1/bank/verify.
+func (s *Service) post(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	if len(c.Body) == 0 {
+		return api.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+	}
+	r, async, err := requestOf(c.Body)
+	if err != nil {
+		return api.Response{}, err
+	}
+	r.Owner, r.By = c.Owner(), c.Who()
+	wait, patient := api.PreferWait(c.Header["Prefer"], longestWait)
+	switch {
+	case async:
+		wait, patient = 0, true
+	case !patient:
+		wait = usualWait
+	}
+	rec, replayed, err := s.Do(c.Context(), r, wait, patient)
+	if err != nil {
+		return api.Response{}, err
+	}
+	value := shown(&rec)
+	resp := api.Response{Status: statusOf(&rec), Replayed: replayed}
+	if rec.State == schema.VerificationPending {
+		resp.Location = path + "/" + rec.ID
+		if !patient {
+			value.Error = unanswered(&rec)
+			resp.Status = value.Error.Code.Status()
+		}
+	}
+	if value.Error != nil {
+		value.Error.RequestID = c.ID
+	}
+	resp.Value = value
+	return resp, nil
+}
+
+// unanswered is why the reply to whoever waits has no verdict. Who has given a ref_id
+// may ask for the same again.
+func unanswered(r *Record) *schema.Problem {
+	p := &schema.Problem{Code: r.Trouble, Retryable: r.RefID != ""}
+	if p.Code == "" {
+		p.Code = schema.BankTimeout
+	}
+	p.Message = failureTexts[p.Code] + " The verification goes on."
+	return p
+}
+
+// statusOf is the status of the reply to whoever asked for a verification. That an
+// account does not exist is a verdict, and no failure of the call.
+func statusOf(r *Record) int {
+	switch {
+	case r.State == schema.VerificationPending:
+		return http.StatusAccepted
+	case r.State == schema.VerificationFailed && !reached(r):
+		return r.ErrorCode.Status()
+	default:
+		return http.StatusOK
+	}
+}
+
+// get answers GET /v1/bank/verify/{id}.
+func (s *Service) get(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	rec, err := s.Find(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
+	if err != nil {
+		return api.Response{}, err
+	}
+	return api.Response{Value: shown(&rec)}, nil
+}
+
+// verifications is how verifications are listed, and found by their ids.
+var verifications = listing.Table[Record]{
+	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord,
+	Of: func(r *Record) listing.Facts {
+		return listing.Facts{ID: r.ID, Owner: r.Owner, State: string(r.State), Ref: r.RefID, CreatedAt: r.CreatedAt}
+	},
+}
+
+// list answers GET /v1/bank/verify.
+func (s *Service) list(c *api.Call) (api.Response, error) {
+	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, shown)
+}
