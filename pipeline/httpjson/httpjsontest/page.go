@@ -41,7 +41,7 @@ func Start(tb testing.TB, program string) string {
 	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.CommandContext(tb.Context(), node, file)
+	cmd := exec.CommandContext(tb.Context(), node, file) //nolint:gosec // a program of our own documentation
 	cmd.Env = append(os.Environ(), "PORT=0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

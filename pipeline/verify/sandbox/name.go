@@ -36,21 +36,24 @@ const (
 func similar(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")
-	last := words[len(words)-1]
+	best, score := expected+" K", -1
 	for _, name := range []string{
-		initial + rest,                     // R SHARMA of RAJESH SHARMA
-		expected + " KUMAR",                // SUNITA KUMAR of SUNITA
-		expected + " K",                    // an initial more
-		expected + firstLetter(last),       // a letter more
-		words[0] + " " + firstLetter(rest), // a last name as its initial
-		strings.Join(words, ""),            // MOHAMMEDSHAIKH of two words that many are called
+		initial + rest,      // R SHARMA of RAJESH SHARMA
+		expected + " KUMAR", // SUNITA KUMAR of SUNITA
+		expected + " K",     // an initial more
+		expected + firstLetter(words[len(words)-1]), // a letter more
+		words[0] + rest, // MOHAMMEDSHAIKH of two words that many are called
+		words[0] + firstLetter(rest) + " " + rest, // ACMET TRADERS PVT LTD
 	} {
 		name = strings.TrimSpace(name)
-		if r := namematch.Compare(expected, name); !r.Exact && r.Score >= alike {
-			return name
+		if r := namematch.Compare(expected, name); !r.Exact && r.Score > score {
+			best, score = name, r.Score
+		}
+		if score >= alike {
+			break
 		}
 	}
-	return expected + " K"
+	return best
 }
 
 func firstLetter(word string) string {
