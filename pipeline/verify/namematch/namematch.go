@@ -57,6 +57,9 @@ func Compare(expected, registered string) Result {
 	p := pair{}
 	p.a.read(x)
 	p.b.read(y)
+	if p.a.n == 0 || p.b.n == 0 { // a first word beyond the bounds
+		return Result{}
+	}
 	score := min(max(p.score(), 0), 99)
 	if p.a.cut || p.b.cut {
 		score = min(score, Standard-1)

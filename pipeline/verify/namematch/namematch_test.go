@@ -103,6 +103,7 @@ func FuzzCompare(f *testing.F) {
 	}
 	f.Add("S/O", "s/o s/o")
 	f.Add("l l p", "L.L.P.")
+	f.Add("0", strings.Repeat("0", 300))
 	f.Add(strings.Repeat("a ", 3000), strings.Repeat("ﷺ", 300))
 	f.Fuzz(func(t *testing.T, a, b string) {
 		got := Compare(a, b)

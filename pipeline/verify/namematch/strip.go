@@ -51,7 +51,8 @@ func appendWord(words []string, w string, company bool) ([]string, bool) {
 	if w == "m/s" {
 		return words, true
 	}
-	for part, rest := "", w; rest != ""; {
+	for rest := w; rest != ""; {
+		var part string
 		part, rest, _ = strings.Cut(rest, "/")
 		if part == "" {
 			continue
