@@ -3,6 +3,8 @@ package aggregator_test
 import (
 	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -74,8 +76,6 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 	if counted := fixturetest.Figure(t, reg, "vayu_upstream_calls_total", "outcome", "not_connected"); counted != 2 {
 		t.Errorf("%v calls are counted, want 2", counted)
 	}
-	c := answering(t, 200, `{"result":"DECLINED"}`)
-	_, _ = c.Bank.Deposit(t.Context(), drop)
 }
 
 // What is not mapped is counted, so that it can be watched.
@@ -235,7 +235,9 @@ func TestEveryFaultOfAFileIsNamed(t *testing.T) {
 func TestBanksSpeakTLS(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
-	server := httptest.NewTLSServer(s)
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
 	t.Cleanup(server.Close)
 	a, err := open(t, simulator.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
 	if !errors.Is(err, verify.ErrNotSent) {
