@@ -1,0 +1,418 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vayu/internal/fixturetest"
+	"vayu/schema"
+)
+
+func TestAnAccountIsVerified(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		q := s.request()
+		rec, replayed, err := s.Do(t.Context(), q, time.Minute, true)
+		if err != nil || replayed {
+			t.Fatalf("got %v, %v", replayed, err)
+		}
+		want := Record{
+			Owner: s.owner, RefID: "ref-1", State: schema.VerificationSuccess, Method: schema.VerifyPennyDrop, Target: "XXXXXXXXXXX0123", IFSC: aBranch,
+			Named: true, Threshold: 70, Provider: "puppet", ProviderRef: "theirs", Sent: true, SentAt: noon.Add(30 * time.Second), Verified: true, UTR: "UTR123", Key: "key_1",
+			Found: schema.Beneficiary{
+				NameMatch: schema.NameExact, NameMatchScore: 100, BeneficiaryName: "RAHUL SHARMA", Bank: "State Bank", Branch: "Main Road",
+				AccountStatus: schema.AccountActive, SuspiciousReasons: []string{},
+			},
+			CreatedAt: noon, FinishedAt: noon,
+		}
+		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID", "Digest", "Same")); diff != "" {
+			t.Errorf("the verification (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(rec, s.see(rec.ID)); diff != "" {
+			t.Errorf("what is stored (-returned +stored):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"verification.completed"}, s.events()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"verification.create key_1", "verification.success bank"}, s.audited()); diff != "" {
+			t.Error(diff)
+		}
+		again, replayed, err := s.Do(t.Context(), q, time.Minute, true)
+		if diff := cmp.Diff(rec, again); diff != "" || !replayed || err != nil {
+			t.Errorf("replayed: %v, %v, %s", replayed, err, diff)
+		}
+		if got := s.figure("vayu_verify_outcomes_total", "world", "live", "provider", "puppet", "outcome", "success"); got != 1 {
+			t.Errorf("%v successes are counted", got)
+		}
+	})
+}
+
+// A bank is asked for what was asked, by our id.
+func TestABankIsAskedForWhatWasAsked(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		drop, address := s.do(s.request()), s.do(s.address())
+		want := []Order{
+			{Reference: drop.ID, Method: schema.VerifyPennyDrop, Account: anAccount, IFSC: aBranch, CreatedAt: noon, Expected: aName},
+			{Reference: address.ID, Method: schema.VerifyUPI, VPA: anAddress, CreatedAt: noon, Expected: aName},
+		}
+		if diff := cmp.Diff(want, s.puppet.orders); diff != "" {
+			t.Errorf("the orders (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"deposit", "resolve"}, s.puppet.calls()); diff != "" {
+			t.Error(diff)
+		}
+		if address.Target != "ra****ma@okaxis" || address.State != schema.VerificationSuccess || address.UTR != "UTR123" {
+			t.Errorf("got %+v", address)
+		}
+	})
+}
+
+// What the bank says of an account, and what was expected of it, make the verdict.
+func TestTheVerdictFollowsFromTheAnswer(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		type result struct {
+			State     schema.VerificationState
+			Verified  bool
+			Match     schema.NameMatch
+			Status    schema.AccountStatus
+			Code      schema.Code
+			Suspected bool
+		}
+		account := func(change func(*Account)) Answer {
+			a := itIs("RAHUL SHARMA")
+			change(&a.Account)
+			return a
+		}
+		success := func(verified bool, m schema.NameMatch, status schema.AccountStatus) result {
+			return result{State: schema.VerificationSuccess, Verified: verified, Match: m, Status: status}
+		}
+		for what, c := range map[string]struct {
+			answer    Answer
+			name      string
+			tolerance int
+			want      result
+		}{
+			"the same words":      {itIs("SHARMA RAHUL"), aName, -1, success(true, schema.NameExact, schema.AccountActive)},
+			"an initial":          {itIs("R SHARMA"), aName, -1, success(true, schema.NamePartial, schema.AccountActive)},
+			"an initial, strict":  {itIs("R SHARMA"), aName, strict, success(false, schema.NameNone, schema.AccountActive)},
+			"somebody else":       {itIs("PRIYA NAIR"), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
+			"somebody else for 0": {itIs("PRIYA NAIR"), aName, 0, success(false, schema.NameNone, schema.AccountActive)},
+			"nobody expected":     {itIs("PRIYA NAIR"), "", -1, success(true, schema.NameNone, schema.AccountActive)},
+			"the bank is silent":  {itIs(""), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
+			"dormant":             {account(func(a *Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
+			"closed":              {account(func(a *Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
+			"suspicious": {account(func(a *Account) { a.Reasons = []string{MuleAccount} }), aName, -1, result{
+				State: schema.VerificationSuccess, Verified: true, Match: schema.NameExact, Status: schema.AccountActive, Suspected: true,
+			}},
+			"not there": {Answer{Outcome: NotFound}, aName, -1, result{State: schema.VerificationFailed, Match: schema.NameNone, Code: schema.AccountNotFound}},
+		} {
+			s.puppet.set(func() { s.puppet.deposit = says(c.answer) })
+			q := s.request()
+			q.Name, q.Tolerance = c.name, c.tolerance
+			r := s.do(q)
+			got := result{r.State, r.Verified, r.Found.NameMatch, r.Found.AccountStatus, r.ErrorCode, r.Found.Suspicious}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", what, diff)
+			}
+		}
+		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: NotFound}) })
+		if r := s.do(s.address()); r.ErrorCode != schema.VPANotFound || r.State != schema.VerificationFailed {
+			t.Errorf("an address: got %+v", r)
+		}
+	})
+}
+
+// An account's own tolerance counts where a request says nothing.
+func TestAnAccountHasItsOwnTolerance(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.deposit = says(itIs("R SHARMA")) })
+		match := func(tolerance int) schema.NameMatch {
+			q := s.request()
+			q.Tolerance = tolerance
+			return s.do(q).Found.NameMatch
+		}
+		if got := match(-1); got != schema.NamePartial {
+			t.Errorf("by the usual tolerance it is %s", got)
+		}
+		s.exec("UPDATE account SET name_tolerance = 100 WHERE id = $1", s.owner.Account)
+		if got := match(-1); got != schema.NameNone {
+			t.Errorf("by the account's strict tolerance it is %s", got)
+		}
+		if got := match(standard); got != schema.NamePartial {
+			t.Errorf("by that of the request it is %s", got)
+		}
+	})
+}
+
+// Banks that leave out what they are called are found by the code or the handle, and
+// branches in the directory.
+func TestWhatTheBankLeavesOutIsLookedUp(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		bare := itIs("RAHUL SHARMA")
+		bare.Account.Bank, bare.Account.Branch = "", ""
+		s.puppet.set(func() { s.puppet.deposit, s.puppet.resolve = says(bare), says(bare) })
+		if got := s.do(s.request()).Found; got.Bank != "State Bank of India" || got.Branch != "" {
+			t.Errorf("got %q, %q", got.Bank, got.Branch)
+		}
+		s.exec("INSERT INTO ifsc_branch (ifsc, bank, branch, address, city, district, state) VALUES ($1, 'SBI', 'Parliament Street', '', '', '', '')", aBranch)
+		if got := s.do(s.request()).Found; got.Bank != "State Bank of India" || got.Branch != "Parliament Street" {
+			t.Errorf("got %q, %q", got.Bank, got.Branch)
+		}
+		if got := s.do(s.address()).Found; got.Bank != "Axis Bank" || got.Branch != "" {
+			t.Errorf("an address: got %q, %q", got.Bank, got.Branch)
+		}
+	})
+}
+
+// A ref_id is for one thing, in one world of one account.
+func TestARefIDIsForOneThing(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.do(s.request())
+		s.puppet.calls()
+		q := s.request()
+		q.RefID = r.RefID
+		if got, replayed, err := s.Do(t.Context(), q, time.Minute, false); got.ID != r.ID || !replayed || err != nil {
+			t.Errorf("got %+v, %v, %v", got, replayed, err)
+		}
+		for what, change := range map[string]func(*Request){
+			"number": func(q *Request) { q.Account = "1" + anAccount[1:] }, "branch": func(q *Request) { q.IFSC = "HDFC0000001" },
+			"name": func(q *Request) { q.Name = "Rahul" }, "no name": func(q *Request) { q.Name = "" }, "tolerance": func(q *Request) { q.Tolerance = standard },
+			"method": func(q *Request) { q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName} },
+			"batch":  func(q *Request) { q.Item = &Place{"bat_1", 0} },
+		} {
+			other := q
+			change(&other)
+			_, _, err := s.Do(t.Context(), other, time.Minute, false)
+			if p := refusedAs(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
+				t.Errorf("another %s: %q does not name it", what, p.Message)
+			}
+		}
+		if got := s.puppet.calls(); len(got) != 0 {
+			t.Errorf("the bank heard %q", got)
+		}
+		stranger := q
+		stranger.Owner = s.addTenant("other").In(schema.Live)
+		if got, replayed, err := s.Do(t.Context(), stranger, time.Minute, false); got.ID == r.ID || replayed || err != nil {
+			t.Errorf("another account: got %+v, %v, %v", got, replayed, err)
+		}
+		if _, err := s.Find(t.Context(), stranger.Owner, r.ID); err == nil {
+			t.Error("another account finds it")
+		}
+		q.Owner.World = schema.Sandbox
+		_, _, err := s.Do(t.Context(), q, 0, false)
+		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // it is not that of the live world, and nobody serves this one
+	})
+}
+
+func TestTheSameRefIDAtOnceMakesOneDeposit(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		const callers = 100
+		q := s.request()
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		ids, made := map[string]bool{}, 0
+		for range callers {
+			all.Go(func() {
+				rec, replayed, err := s.Do(context.Background(), q, 0, false)
+				mu.Lock()
+				defer mu.Unlock()
+				ids[rec.ID] = true
+				if !replayed {
+					made++
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		s.calls.Wait()
+		s.turn(0) // who was first may have found all slots with those who were not
+		if heard := s.puppet.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
+			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, heard, s.events(), s.audited())
+		}
+		if busy := s.lines[0].Slots().Busy; busy != 0 {
+			t.Errorf("%d slots are taken for ever", busy)
+		}
+	})
+}
+
+// A record of a batch makes one verification, however often it comes.
+func TestARecordOfABatchMakesOneVerification(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.addBatch("bat_1", 3)
+		q := s.request()
+		q.Item = &Place{"bat_1", 0}
+		first := s.do(q)
+		again, replayed, err := s.Do(t.Context(), q, 0, false)
+		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
+			t.Errorf("again: %v, %v, %s", replayed, err, diff)
+		}
+		other := q
+		other.Item = &Place{"bat_1", 1}
+		_, _, err = s.Do(t.Context(), other, 0, false)
+		refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+		for _, ref := range []string{"another", ""} { // it was begun
+			other = q
+			other.RefID = ref
+			_, _, err = s.Do(t.Context(), other, 0, false)
+			refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+		}
+		if got := s.puppet.calls(); len(got) != 1 {
+			t.Errorf("the bank heard %q", got)
+		}
+		if got := s.texts("SELECT successful || ' ' || failed FROM batch"); got[0] != "1 0" {
+			t.Errorf("the batch has counted %s", got)
+		}
+		if got := s.events(); len(got) != 0 {
+			t.Errorf("of a record is told %q", got)
+		}
+	})
+}
+
+func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		q := s.request()
+		q.Owner.World = schema.Sandbox
+		_, _, err := s.Do(t.Context(), q, time.Minute, false)
+		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod)
+		s.puppet.set(func() { s.puppet.away = true })
+		_, _, err = s.Do(t.Context(), s.request(), time.Minute, false)
+		refusedAs(t, err, schema.ServiceUnavailable, "")
+		s.puppet.set(func() { s.puppet.away = false })
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, _, err := s.Do(ended, s.request(), time.Minute, false); !errors.Is(err, context.Canceled) {
+			t.Errorf("after its client has gone: %v", err)
+		}
+		if n := s.number("SELECT (SELECT count(*) FROM verification) + (SELECT count(*) FROM audit WHERE action LIKE 'verification.%')"); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+		if busy := s.lines[0].Slots().Busy; busy != 0 || len(s.puppet.calls()) != 0 {
+			t.Errorf("%d slots are taken", busy)
+		}
+	})
+}
+
+// Of several connections the first is taken that has the method and is there.
+func TestTheFirstThatServesIsTaken(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		other := (&puppet{}).connection()
+		other.Name, other.Methods = "addresses", []schema.VerificationMethod{schema.VerifyUPI}
+		s.begin(s.DB, other)
+		s.puppet.set(func() { s.puppet.away = true })
+		if r := s.do(s.address()); r.Provider != "addresses" {
+			t.Errorf("it went to %s", r.Provider)
+		}
+		_, _, err := s.Do(t.Context(), s.request(), 0, false)
+		refusedAs(t, err, schema.ServiceUnavailable, "")
+		s.puppet.set(func() { s.puppet.away = false })
+		if r := s.do(s.address()); r.Provider != "puppet" {
+			t.Errorf("it went to %s", r.Provider)
+		}
+	})
+}
+
+func TestAServiceIsNotMadeOfTwoOfOneName(t *testing.T) {
+	t.Parallel()
+	good := (&puppet{}).connection()
+	for name, change := range map[string]func(*Connection){
+		"one name": func(*Connection) {}, "one name in both worlds": func(c *Connection) { c.World = schema.Sandbox },
+		"no bank":    func(c *Connection) { c.Name, c.Bank = "b", nil },
+		"no timeout": func(c *Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *Connection) { c.Name, c.Concurrency = "b", 0 },
+	} {
+		c := good
+		change(&c)
+		if _, err := New(Config{Connections: []Connection{good, c}}); err == nil {
+			t.Errorf("%s: it was made", name)
+		}
+	}
+}
+
+// Who waits gets the verdict, and why there is none when the bank cannot be asked.
+func TestAWaitEndsWithTheVerdictOrWithoutIt(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.deposit = fails(context.DeadlineExceeded) })
+		q := s.request()
+		r, _, err := s.Do(t.Context(), q, time.Minute, false)
+		if err != nil || r.State != schema.VerificationPending || r.Trouble != schema.BankTimeout {
+			t.Errorf("without patience: %+v, %v", r, err)
+		}
+		got := make(chan Record, 2)
+		for range 2 { // a replay that is patient hears of what comes later
+			go func() {
+				r, _, err := s.Do(context.Background(), q, time.Hour, true)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- r
+			}()
+		}
+		fixturetest.Until(t, "both wait", func() bool { return s.waits.Counts()[r.ID] == 2 })
+		s.turn(firstPause)
+		for range 2 {
+			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
+				t.Errorf("with patience: %+v", late)
+			}
+		}
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+		if r, _, err := s.Do(t.Context(), s.request(), time.Millisecond, false); err != nil || r.State != schema.VerificationPending || r.Trouble != "" {
+			t.Errorf("a bank that takes its time: %+v, %v", r, err)
+		}
+		s.EndWaits()
+		if r, _, err := s.Do(t.Context(), s.request(), time.Hour, true); err != nil || r.State != schema.VerificationPending {
+			t.Errorf("while the server stops: %+v, %v", r, err)
+		}
+		if n := len(s.waits.Counts()); n != 0 {
+			t.Errorf("%d wait for ever", n)
+		}
+	})
+}
+
+// What another instance is told reaches those who wait here; an outage of the store
+// meanwhile is counted.
+func TestAWaitHearsOfOtherInstances(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+		q := s.request()
+		r := s.do(q)
+		got := make(chan Record, 1)
+		go func() {
+			r, _, err := s.Service.Do(context.Background(), q, longestWait, true)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- r
+		}()
+		waiting, reg := s.Service, s.reg
+		fixturetest.Until(t, "it waits", func() bool { return waiting.waits.Counts()[r.ID] == 1 })
+		s.exec("ALTER TABLE verification RENAME TO gone")
+		fixturetest.Until(t, "the outage is counted", func() bool {
+			return fixturetest.Figure(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0
+		})
+		s.exec("ALTER TABLE gone RENAME TO verification")
+		s.begin(s.DB)
+		s.told(r, Answer{Outcome: NotFound})
+		if r := <-got; r.State != schema.VerificationFailed || r.ErrorCode != schema.AccountNotFound {
+			t.Errorf("got %+v", r)
+		}
+	})
+}
