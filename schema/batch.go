@@ -10,10 +10,11 @@ const (
 	BatchQueued     BatchState = "queued"     // nobody has looked at it yet
 	BatchProcessing BatchState = "processing" // some records are under way, or wait for it
 	BatchCompleted  BatchState = "completed"  // the outcome of every record is certain
+	BatchExpired    BatchState = "expired"    // it was completed so long ago that its results are not kept
 )
 
 // BatchStates is every state.
-var BatchStates = []BatchState{BatchQueued, BatchProcessing, BatchCompleted}
+var BatchStates = []BatchState{BatchQueued, BatchProcessing, BatchCompleted, BatchExpired}
 
 // BatchMost is how many records a batch has at most (CONTRACT 4 and 5).
 const BatchMost = 10_000
@@ -23,10 +24,18 @@ const Accepted = "accepted"
 
 // BatchAccepted is the reply to a batch that was taken on.
 type BatchAccepted struct {
-	Status    string `json:"status"` // accepted
-	BatchID   string `json:"batch_id"`
-	Total     int    `json:"total"`
-	StatusURL string `json:"status_url"` // path of the batch
+	Status     string     `json:"status"` // accepted
+	BatchID    string     `json:"batch_id"`
+	State      BatchState `json:"state,omitempty"` // where results have an address
+	Total      int        `json:"total"`
+	StatusURL  string     `json:"status_url"`            // path of the batch
+	ResultsURL string     `json:"results_url,omitempty"` // address of the results, where they have one
+}
+
+// BatchKept is where the results of a batch are, and how long.
+type BatchKept struct {
+	ResultsURL string  `json:"results_url,omitempty"`
+	ExpiresAt  *string `json:"expires_at"` // null before the batch is completed
 }
 
 // Batch is a batch as lists show it. Times are RFC 3339 in UTC.
@@ -40,6 +49,8 @@ type Batch struct {
 	Done       int        `json:"done"` // both together
 	CreatedAt  string     `json:"created_at"`
 	FinishedAt *string    `json:"finished_at"` // null before it is completed
+
+	*BatchKept // nil when results are kept for ever, and have no address
 }
 
 // BatchShown is the reply to a question about one batch.
@@ -61,6 +72,8 @@ type BatchResults struct {
 	Results    []json.RawMessage `json:"results"`
 	HasMore    bool              `json:"has_more"`
 	NextCursor *string           `json:"next_cursor"`
+
+	*BatchKept // as in Batch
 }
 
 // BatchRecord is a record that has become nothing: not yet, or because it was

@@ -21,7 +21,7 @@ const (
 	// insertBatch changes nothing when the ref_id was used before.
 	insertBatch = `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 0, 0, $8, $9, $10, $11) ON CONFLICT (account_id, mode, kind, ref_id) DO NOTHING`
-	selectByRef = "SELECT id, fingerprint, total FROM batch WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
+	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
 )
 
 var insertChunk = state.Group(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
@@ -68,7 +68,7 @@ func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum [sha256.Size]b
 		return api.Response{}, account.Entry{}, err
 	}
 	tx.After(w.wake)
-	return w.accepted(id, want.total), account.Entry{
+	return w.accepted(row{id: id, state: schema.BatchQueued, total: want.total}), account.Entry{
 		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": want.total},
 	}, nil
 }
@@ -89,26 +89,24 @@ func (w *worker) storeChunks(tx *state.Tx, now time.Time, id string, c *api.Call
 
 // before is the reply to a batch whose ref_id was used before.
 func (w *worker) before(c *api.Call, tx *state.Tx, ref string, sum [sha256.Size]byte) (api.Response, error) {
-	var id string
-	var total int
-	var stored []byte
-	err := tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref).Scan(&id, &stored, &total)
+	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
 	if err != nil {
 		return api.Response{}, fmt.Errorf("reading the batch of a ref_id: %w", err)
 	}
-	if !bytes.Equal(stored, sum[:]) {
+	if !bytes.Equal(r.fingerprint, sum[:]) {
 		return api.Response{}, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
 	}
-	resp := w.accepted(id, total)
+	resp := w.accepted(r)
 	resp.Replayed = true
 	return resp, nil
 }
 
 // accepted is the reply to a batch that is stored.
-func (w *worker) accepted(id string, total int) api.Response {
-	path := w.kind.Path + "/" + id
-	return api.Response{
-		Status: http.StatusAccepted, Location: path,
-		Value: schema.BatchAccepted{Status: schema.Accepted, BatchID: id, Total: total, StatusURL: path},
+func (w *worker) accepted(r row) api.Response {
+	path := w.kind.Path + "/" + r.id
+	value := schema.BatchAccepted{Status: schema.Accepted, BatchID: r.id, Total: r.total, StatusURL: path}
+	if w.kind.ResultsURL != nil {
+		value.State, value.ResultsURL = w.kind.stateOf(&r, w.Now()), w.kind.ResultsURL(r.id)
 	}
+	return api.Response{Status: http.StatusAccepted, Location: path, Value: value}
 }

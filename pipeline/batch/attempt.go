@@ -34,7 +34,9 @@ func (w *worker) attempt(working context.Context, r record) {
 	w.metrics.underWay.Inc()
 	item := r.item()
 	w.job(func() func() {
-		err := w.do(working, item)
+		limit, cancel := context.WithTimeout(working, w.pace.record)
+		defer cancel()
+		err := w.do(limit, item)
 		crash.Point(crash.BatchBegun)
 		return func() { w.outcome(working, r.chunk, err) }
 	})

@@ -42,13 +42,21 @@ type Kind struct {
 	// record a transaction of its own, or ends with [Refuse]; what it began it must
 	// bring to [Finish], in this call or at any time later. An error means that
 	// the record could not be begun because something is away: it comes again. Its
-	// context ends some seconds after that of [Service.Run].
+	// context ends some seconds after that of [Service.Run], and after a minute in any
+	// case: it holds one of the places that Room is of.
 	Do func(ctx context.Context, item Item) error
 	// Show renders what the subjects of items have become, by subject: JSON objects
 	// without a field index.
 	Show func(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error)
 	// Room is how many records may be under way at once in an instance.
 	Room int
+	// Keep is how long after its completion the results of a batch are shown; 0 for
+	// ever. Then its state is expired, and somewhat later what is kept of its records is
+	// deleted. The batch itself stays, so that a repeated ref_id is known.
+	Keep time.Duration
+	// ResultsURL is the address of the results of a batch, as replies show it. Without
+	// it they show none.
+	ResultsURL func(batchID string) string
 }
 
 // Config is what a Service is made of.

@@ -5,6 +5,7 @@ import (
 
 	"vayu/internal/api"
 	"vayu/internal/state"
+	"vayu/schema"
 )
 
 // Hurry makes a service's own pauses short, for tests in which they pass.
@@ -19,6 +20,19 @@ func (s *Service) Graceless() {
 	for _, w := range s.workers {
 		w.pace.grace = 0
 	}
+}
+
+// Sweep has results deleted as soon as they have expired.
+func (s *Service) Sweep() {
+	for _, w := range s.workers {
+		w.pace.empty, w.pace.linger = 5*time.Millisecond, 0
+	}
+}
+
+// Questions are the statements that look for batches by whether their results are
+// kept, by what they look for.
+func (k *Kind) Questions(now time.Time) map[string]string {
+	return map[string]string{"completed": k.selectPage(schema.BatchCompleted, now), "expired": selectExpired}
 }
 
 // Lease is how long leases last.

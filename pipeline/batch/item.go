@@ -87,6 +87,7 @@ type Finished struct {
 	ID                        string
 	Owner                     schema.Owner
 	Total, Successful, Failed int
+	At                        time.Time // when it was completed; its results expire [Kind.Keep] after it
 }
 
 // count counts one more record as done.
@@ -95,7 +96,7 @@ func count(tx *state.Tx, now time.Time, batchID string, successful bool) (*Finis
 	if successful {
 		more = [2]int{1, 0}
 	}
-	f := &Finished{ID: batchID}
+	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, stands string
 	err := tx.QueryRow(countItem, batchID, more[0], more[1], now.UnixMicro()).
 		Scan(&f.Owner.Account, &mode, &stands, &f.Total, &f.Successful, &f.Failed)

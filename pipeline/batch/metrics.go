@@ -8,15 +8,15 @@ import (
 
 // metrics is what the service counts, by kind.
 type metrics struct {
-	accepted, records, failures *prometheus.CounterVec
-	underWay, waiting           *prometheus.GaugeVec
+	accepted, records, emptied, failures *prometheus.CounterVec
+	underWay, waiting                    *prometheus.GaugeVec
 }
 
 // kindMetrics is what is counted of one kind.
 type kindMetrics struct {
 	accepted            prometheus.Counter
 	done, passed, again prometheus.Counter
-	failures            prometheus.Counter
+	emptied, failures   prometheus.Counter
 	underWay, waiting   prometheus.Gauge
 }
 
@@ -31,6 +31,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		accepted: counter("vayu_batch_accepted_total", "Batches that were taken on."),
 		records: counter("vayu_batch_records_total",
 			"Records that were worked on, by outcome: done (begun or refused), passed (that was so already), again (something was away, it comes again).", "outcome"),
+		emptied:  counter("vayu_batch_emptied_total", "Batches whose results were deleted, because they had expired."),
 		failures: counter("vayu_batch_failures_total", "Times that the state store failed while batches were worked on, that a lease was lost, or that records were not as they should be."),
 		underWay: gauge("vayu_batch_under_way", "Records that are under way."),
 		waiting:  gauge("vayu_batch_waiting_chunks", "Pieces of batches that are not done yet, those that are worked on included, as of the last half minute."),
@@ -38,7 +39,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.accepted, m.records, m.failures, m.underWay, m.waiting} {
+	for _, c := range []prometheus.Collector{m.accepted, m.records, m.emptied, m.failures, m.underWay, m.waiting} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering the metrics of batches: %w", err)
 		}
@@ -50,7 +51,7 @@ func (m *metrics) of(kind string) kindMetrics {
 	return kindMetrics{
 		accepted: m.accepted.WithLabelValues(kind),
 		done:     m.records.WithLabelValues(kind, "done"), passed: m.records.WithLabelValues(kind, "passed"), again: m.records.WithLabelValues(kind, "again"),
-		failures: m.failures.WithLabelValues(kind),
+		emptied: m.emptied.WithLabelValues(kind), failures: m.failures.WithLabelValues(kind),
 		underWay: m.underWay.WithLabelValues(kind), waiting: m.waiting.WithLabelValues(kind),
 	}
 }

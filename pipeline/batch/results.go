@@ -30,6 +30,9 @@ func (w *worker) results(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
+	if err := w.kind.gone(&r, w.Now()); err != nil {
+		return api.Response{}, err
+	}
 	if c.Wants(lines) {
 		return w.stream(c, r, params)
 	}
@@ -55,7 +58,7 @@ func (w *worker) results(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	reply := schema.BatchResults{
-		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all,
+		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchKept: w.kind.kept(&r),
 	}
 	if reply.HasMore = to < r.total; reply.HasMore {
 		reply.NextCursor = page.Cursor(w.Box, c, name, strconv.Itoa(to))

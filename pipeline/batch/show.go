@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -19,24 +20,25 @@ import (
 type row struct {
 	id                        string
 	ref                       sql.NullString
+	fingerprint               []byte
 	state                     schema.BatchState
 	total, successful, failed int
 	created                   int64
 	finished                  sql.NullInt64
 }
 
-const selectBatch = "SELECT id, ref_id, state, total, successful, failed, created_at, finished_at FROM batch "
+const selectBatch = "SELECT id, ref_id, fingerprint, state, total, successful, failed, created_at, finished_at FROM batch "
 
 func scanRow(from state.Scanner) (r row, err error) {
-	err = from.Scan(&r.id, &r.ref, &r.state, &r.total, &r.successful, &r.failed, &r.created, &r.finished)
+	err = from.Scan(&r.id, &r.ref, &r.fingerprint, &r.state, &r.total, &r.successful, &r.failed, &r.created, &r.finished)
 	return r, err
 }
 
-// wire is the batch as replies show it.
-func (r row) wire() schema.Batch {
+// wire is a batch as replies show it.
+func (k *Kind) wire(r *row, now time.Time) schema.Batch {
 	b := schema.Batch{
-		BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
-		CreatedAt: instant(r.created),
+		BatchID: r.id, State: k.stateOf(r, now), Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
+		CreatedAt: instant(r.created), BatchKept: k.kept(r),
 	}
 	if r.ref.Valid {
 		b.RefID = &r.ref.String
@@ -79,21 +81,31 @@ func (w *worker) get(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	return api.Response{Value: schema.BatchShown{Status: schema.Success, Batch: r.wire()}}, nil
+	return api.Response{Value: schema.BatchShown{Status: schema.Success, Batch: w.kind.wire(&r, w.Now())}}, nil
 }
 
-// selectPage reads a list, the newest first. A state stands in the text, so that
-// batch_open finds the few that are not completed among many that are.
-func selectPage(stands schema.BatchState) string {
-	text := selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ($4 = '' OR id < $4)"
+// beyond is more than every id of a kind, in every collation.
+func (k *Kind) beyond() string { return string(k.Prefix[0] + 1) }
+
+// selectPage reads a list below an id, the newest first. Batches are compared as rows,
+// because otherwise PostgreSQL may read what everybody has, along the ids. A state stands in the text, so that
+// batch_open finds the few that are not completed among many that are, and
+// batch_completed those of which the results are there.
+func (k *Kind) selectPage(stands schema.BatchState, now time.Time) string {
+	text := selectBatch + "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, '') AND (account_id, mode, kind, id) < ($1, $2, $3, $4)"
 	switch stands {
 	case "":
 	case schema.BatchCompleted:
-		text += " AND state = 'completed'"
+		text += " AND state = 'completed' AND emptied_at IS NULL"
+		if k.Keep > 0 {
+			text += " AND finished_at + 0 > " + k.expired(now) // else batch_kept is read, with those of everybody
+		}
+	case schema.BatchExpired:
+		text += " AND state = 'completed' AND finished_at <= " + k.expired(now)
 	default:
 		text += " AND state <> 'completed' AND state = '" + string(stands) + "'"
 	}
-	return text + " ORDER BY id DESC LIMIT $5"
+	return text + " ORDER BY account_id DESC, mode DESC, kind DESC, id DESC LIMIT $5"
 }
 
 // list answers GET of the batches of a kind.
@@ -104,19 +116,20 @@ func (w *worker) list(c *api.Call) (api.Response, error) {
 	}
 	var f schema.Faults
 	stands := schema.BatchState(params["state"])
-	if stands != "" && !slices.Contains(schema.BatchStates, stands) {
-		f.Add("state", "A batch is queued, processing or completed.")
+	if stands != "" && !slices.Contains(w.kind.states(), stands) {
+		f.Add("state", "A batch is "+w.kind.statesText()+".")
 	}
 	name := "batches/" + w.kind.Name + "/" + string(stands)
 	limit, after := page.Limit(&f, params), page.After(&f, w.Box, c, name, params)
 	if err := f.Problem(); err != nil {
 		return api.Response{}, err
 	}
-	rows, err := state.All(w.DB.View(c.Context()), scanRow, selectPage(stands), c.Account, c.World.String(), w.kind.Name, after, limit+1)
+	now := w.Now()
+	rows, err := state.All(w.DB.View(c.Context()), scanRow, w.kind.selectPage(stands, now), c.Account, c.World.String(), w.kind.Name, cmp.Or(after, w.kind.beyond()), limit+1)
 	if err != nil {
 		return api.Response{}, fmt.Errorf("listing batches: %w", err)
 	}
 	return page.Reply(rows, limit,
-		func(r row) (schema.Batch, error) { return r.wire(), nil },
+		func(r row) (schema.Batch, error) { return w.kind.wire(&r, now), nil },
 		func(r row) *string { return page.Cursor(w.Box, c, name, r.id) })
 }

@@ -24,12 +24,19 @@ type pace struct {
 	// grace is how long records may go on when the instance stops, and leave how long
 	// giving back what was not begun may wait for the store.
 	grace, leave time.Duration
+	// record bounds how long one may be under way: twice the 30 s that a bank may take
+	// to answer.
+	record time.Duration
+	// empty is the time between two looks for results to delete, and linger how long
+	// they stay after they have expired: longer than any reply that reads them, and than
+	// the clocks of instances differ.
+	empty, linger time.Duration
 }
 
 // usualPace stops within the 15 s that dispatch has, too.
 var usualPace = pace{
 	look: time.Second, lease: time.Minute, pause: 100 * time.Millisecond, pauseMost: 30 * time.Second,
-	grace: 8 * time.Second, leave: 3 * time.Second,
+	grace: 8 * time.Second, leave: 3 * time.Second, record: time.Minute, empty: time.Minute, linger: time.Hour,
 }
 
 // worker works on batches of one kind. Its fields from desk on belong to the
@@ -82,11 +89,13 @@ func (w *worker) run(ctx context.Context) {
 	}
 	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
-	look, renew := time.NewTicker(w.pace.look), time.NewTicker(w.pace.lease/3)
+	look, renew, empty := time.NewTicker(w.pace.look), time.NewTicker(w.pace.lease/3), time.NewTicker(w.pace.empty)
 	defer look.Stop()
 	defer renew.Stop()
+	defer empty.Stop()
 	w.look(ctx)
 	w.renew(ctx)
+	w.empty(ctx)
 	for ctx.Err() == nil {
 		again := w.begin(working)
 		w.refill(ctx)
@@ -103,6 +112,8 @@ func (w *worker) run(ctx context.Context) {
 			w.settleAll(working)
 		case <-renew.C:
 			w.renew(ctx)
+		case <-empty.C:
+			w.empty(ctx)
 		case <-ctx.Done():
 		}
 	}

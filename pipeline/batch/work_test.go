@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -75,6 +76,7 @@ func TestEveryRecordIsDoneOnce(t *testing.T) {
 				got := s.wait(id)
 				stop()
 				want.ID, want.Owner = id, s.a.In(schema.Live)
+				want.At = time.UnixMicro(one[int64](t, s.DB, "SELECT finished_at FROM batch WHERE id = $1", id)).UTC()
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("finished (-want +got):\n%s", diff)
 				}

@@ -1,0 +1,240 @@
+package batch_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/api"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+const (
+	week     = 7 * 24 * time.Hour
+	keptPath = "/v1/verification/batch"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// keeper is a site whose things are shown for a week, at a stopped clock.
+type keeper struct {
+	*site
+
+	handler http.Handler
+}
+
+func eachKeeper(t *testing.T, do func(t *testing.T, k *keeper)) {
+	t.Helper()
+	eachSite(t, 4, func(t *testing.T, s *site) {
+		s.clock.Set(noon)
+		kind := s.kind(4)
+		kind.Name, kind.Prefix, kind.Path, kind.Keep = "verification", "bat_", keptPath, week
+		kind.ResultsURL = func(id string) string { return "https://api.example.com" + keptPath + "/" + id + "/results" }
+		access := accounttest.Access(t, s.DB, s.clock.Now)
+		var err error
+		s.Service, err = batch.New(batch.Config{
+			DB: s.DB, Box: accounttest.Box(t), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
+			Log: slog.New(slog.NewTextHandler(teller{s}, nil)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Hurry()
+		k := &keeper{site: s}
+		if k.handler, err = api.New(api.Config{Routes: s.Routes(), Access: access}); err != nil {
+			t.Fatal(err)
+		}
+		do(t, k)
+	})
+}
+
+// teller is the log of a site, which rings.
+type teller struct{ *site }
+
+// Write implements io.Writer.
+func (w teller) Write(p []byte) (int, error) {
+	defer w.bell.Write(p) //nolint:errcheck // it has none
+	return w.log.Write(p)
+}
+
+// call asks as the first account; the kind is none of the contract's, so that its
+// replies are looked at here alone.
+func (k *keeper) call(method, target, body string, header ...string) accounttest.Reply {
+	k.t.Helper()
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+k.a.Keys[schema.Live])
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	k.handler.ServeHTTP(w, r)
+	out := accounttest.Reply{Status: w.Code, Header: w.Header(), Text: w.Body.String()}
+	if w.Header().Get("Content-Type") == "application/json" {
+		if err := json.Unmarshal(w.Body.Bytes(), &out.Body); err != nil {
+			k.t.Error(err)
+		}
+	}
+	return out
+}
+
+// done is a batch that is completed.
+func (k *keeper) done(body string) batch.Finished {
+	k.t.Helper()
+	id := k.call("POST", keptPath, body).Want(k.t, "a batch", 202).Said("batch_id")
+	stop := k.run()
+	f := k.wait(id)
+	stop()
+	return f
+}
+
+// listed are the batches of a state.
+func (k *keeper) listed(stands string) (ids []string) {
+	k.t.Helper()
+	for _, one := range k.call("GET", keptPath+"?state="+stands, "").Want(k.t, stands, 200).At("data").([]any) {
+		ids = append(ids, one.(map[string]any)["batch_id"].(string))
+	}
+	return ids
+}
+
+func TestResultsHaveAnAddressAndAnEnd(t *testing.T) {
+	t.Parallel()
+	eachKeeper(t, func(t *testing.T, k *keeper) {
+		const body = `{"ref_id":"november","recharges":[{},{"do":"fail"},{"do":"refuse"}]}`
+		accepted := k.call("POST", keptPath, body).Want(t, "a batch", 202)
+		id := accepted.Said("batch_id")
+		address := "https://api.example.com" + keptPath + "/" + id + "/results"
+		if diff := cmp.Diff(map[string]any{
+			"status": "accepted", "batch_id": id, "state": "queued", "total": 3.0, "status_url": keptPath + "/" + id, "results_url": address,
+		}, accepted.Body); diff != "" {
+			t.Errorf("the reply to a batch (-want +got):\n%s", diff)
+		}
+		shown := func(when, stands string, expires any) {
+			t.Helper()
+			got := []accounttest.Reply{k.call("GET", keptPath+"/"+id, "").Want(t, when, 200)}
+			if stands != "expired" {
+				got = append(got, k.call("GET", keptPath+"/"+id+"/results", "").Want(t, when, 200))
+			}
+			for _, r := range got {
+				at, there := r.Body["expires_at"]
+				if r.Said("state") != stands || r.Said("results_url") != address || !there || at != expires {
+					t.Errorf("%s: %s", when, r.Text)
+				}
+			}
+		}
+		shown("before", "queued", nil)
+		stop := k.run()
+		f := k.wait(id)
+		stop()
+		if !f.At.Equal(noon) {
+			t.Errorf("it was completed at %v, want %v", f.At, noon)
+		}
+		const end = "2026-11-27T12:00:00Z"
+		k.clock.Pass(week - time.Microsecond)
+		shown("in the last moment", "completed", end)
+		if diff := cmp.Diff([]string{id}, k.listed("completed")); diff != "" || k.listed("expired") != nil {
+			t.Errorf("it is listed as expired too soon, or not as completed: %s", diff)
+		}
+		k.clock.Pass(time.Microsecond)
+		shown("afterwards", "expired", end)
+		if diff := cmp.Diff([]string{id}, k.listed("expired")); diff != "" || k.listed("completed") != nil {
+			t.Errorf("it is listed as completed still, or not as expired: %s", diff)
+		}
+		k.call("GET", keptPath+"/"+id+"/results", "").WantError(t, "a page", 410, schema.ResultsExpired, "id")
+		k.call("GET", keptPath+"/"+id+"/results", "", "Accept", "application/x-ndjson").WantError(t, "a stream", 410, schema.ResultsExpired, "id")
+		again := k.call("POST", keptPath, body).Want(t, "again", 202)
+		if again.Said("batch_id") != id || again.Said("state") != "expired" || again.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("again: %s", again.Text)
+		}
+		k.call("POST", keptPath, `{"ref_id":"november","recharges":[{}]}`).WantError(t, "another", 409, schema.DuplicateRefID, "ref_id")
+		k.call("GET", keptPath+"?state=done", "").WantError(t, "no state", 400, schema.InvalidRequest, "state")
+	})
+}
+
+// What is kept of the records is deleted after the results have expired; the batch
+// stays, and so does what a process that was killed has left to do.
+func TestExpiredResultsAreDeleted(t *testing.T) {
+	t.Parallel()
+	eachKeeper(t, func(t *testing.T, k *keeper) {
+		items := func(f batch.Finished) int {
+			return one[int](t, k.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", f.ID)
+		}
+		unsettled := k.done(`{"recharges":` + records(7, "{}") + `}`)
+		k.clock.Pass(time.Millisecond)
+		old := k.done(`{"ref_id":"old","recharges":` + records(1234, "{}") + `}`)
+		k.clock.Pass(time.Hour)
+		fresh := k.done(`{"recharges":` + records(5, "{}") + `}`)
+		statetest.Exec(t, k.DB, `INSERT INTO batch_chunk (batch_id, first, count, kind, account_id, records, due_at, token, tries)
+			VALUES ($1, 0, 7, 'another''s', $2, $3, 0, '', 0)`, unsettled.ID, k.a.ID, []byte("{}"))
+		k.clock.Set(noon.Add(week + time.Millisecond))
+		k.Sweep()
+		stop := k.run()
+		k.logged(old.ID)
+		stop()
+		got := map[string]int{"old": items(old), "unsettled": items(unsettled), "fresh": items(fresh)}
+		if diff := cmp.Diff(map[string]int{"old": 0, "unsettled": 7, "fresh": 5}, got); diff != "" {
+			t.Errorf("items (-want +got):\n%s", diff)
+		}
+		k.call("GET", keptPath+"/"+old.ID+"/results", "").WantError(t, "a page", 410, schema.ResultsExpired, "id")
+		if r := k.call("POST", keptPath, `{"ref_id":"old","recharges":`+records(1234, "{}")+`}`).Want(t, "again", 202); r.Said("batch_id") != old.ID {
+			t.Errorf("again: %s", r.Text)
+		}
+		if r := k.call("GET", keptPath+"/"+old.ID, "").Want(t, "the batch", 200); r.Said("state") != "expired" || r.At("successful") != 1234.0 {
+			t.Errorf("the batch: %s", r.Text)
+		}
+		if diff := cmp.Diff([]string{old.ID, unsettled.ID}, k.listed("expired")); diff != "" {
+			t.Errorf("expired (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Lists and what deletes read neither what has expired long ago nor what is another's.
+func TestKeptBatchesAreFoundByTheirIndices(t *testing.T) {
+	t.Parallel()
+	eachKeeper(t, func(t *testing.T, k *keeper) {
+		statetest.Exec(t, k.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at, finished_at, emptied_at)
+			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 20000)
+			SELECT 'bat_' || CAST(100000 + i AS TEXT), CASE WHEN i % 4 < 2 THEN $1 ELSE $3 END, 'live', 'verification', NULL, $2, 'completed', 1, 1, 0, '', '', '', i, i, CASE WHEN i % 2 = 0 THEN NULL ELSE i END FROM n`,
+			k.a.ID, []byte("x"), k.b.ID)
+		statetest.Exec(t, k.DB, "ANALYZE")
+		kind := batch.Kind{Keep: week}
+		for name, text := range kind.Questions(time.UnixMicro(10_000).Add(week)) {
+			args, index := []any{"verification", 10_000}, "batch_kept"
+			if name == "completed" {
+				args, index = []any{k.a.ID, "live", "verification", "c", 100}, "batch_completed"
+			}
+			if got := statetest.Plan(t, k.DB, text, args...); !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") {
+				t.Errorf("%s does not use %s alone:\n%s", name, index, got)
+			}
+		}
+	})
+}
+
+// A record that hangs does not have its place for ever.
+func TestARecordHasItsPlaceForAMinute(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 1, func(t *testing.T, s *site) {
+		s.before = func(ctx context.Context, _ batch.Item) error {
+			if end, ok := ctx.Deadline(); !ok || time.Until(end) > time.Minute {
+				t.Errorf("a record may be under way until %v, %v", end, ok)
+			}
+			return nil
+		}
+		id := s.post(s.a, "[{}]")
+		stop := s.run()
+		s.wait(id)
+		stop()
+	})
+}
