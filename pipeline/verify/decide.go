@@ -68,6 +68,20 @@ func troubleOf(w *word) schema.Code {
 	return schema.BankNetworkError
 }
 
+// givenUp is why a verification fails for which no bank had a verdict: what the last
+// call says, or the one before when it was not made.
+func givenUp(r *Record, w *word) schema.Code {
+	switch code := troubleOf(w); {
+	case code != "":
+		return code
+	case !w.notAsked():
+		return schema.BankTimeout
+	case r.Trouble != "":
+		return r.Trouble
+	}
+	return schema.BankNetworkError
+}
+
 // notFound is the failure of a method's account that does not exist.
 func notFound(method schema.VerificationMethod) schema.Code {
 	if method == schema.VerifyUPI {

@@ -52,8 +52,11 @@ func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.L
 	}
 	crash.Point(crash.VerifySettled)
 	s.count(&st.out)
-	if st.out.verdict != rest {
+	switch {
+	case st.out.verdict != rest:
 		s.waits.Tell(st.out.ID, st.out)
+	case st.out.State != schema.VerificationPending: // somebody was faster
+		s.contradicted(&st.out.Record, w)
 	}
 	return st.out, nil
 }
@@ -66,7 +69,7 @@ func (st *settling) do() error {
 		resendAfter = l.ResendAfter
 	}
 	st.out.verdict = decide(r, st.word, resendAfter)
-	if v := st.out.verdict; (v == again || v == anew) && st.now.Sub(r.CreatedAt) >= st.Settings.GiveUp {
+	if v := st.out.verdict; (v == again || v == anew || v == putBack) && st.now.Sub(r.CreatedAt) >= st.Settings.GiveUp {
 		st.out.verdict = fail
 	}
 	switch st.out.verdict {
@@ -88,9 +91,9 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 // finish gives a verification its verdict. A bank's word is true whoever hears it;
 // that nobody could say anything is up to whoever has the lease.
 func (st *settling) finish() error {
-	r, was := &st.out.Record, st.out.Record
+	r := &st.out.Record
 	st.learn()
-	r.State, r.FinishedAt, r.Sealed, r.Trouble = schema.VerificationFailed, whole(st.now), nil, ""
+	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, whole(st.now), nil
 	query, args := finishRow, []any(nil)
 	switch {
 	case st.out.verdict == succeed:
@@ -100,11 +103,10 @@ func (st *settling) finish() error {
 	case st.word.err == nil && st.word.Outcome == NotFound:
 		r.ErrorCode = notFound(r.Method)
 	default:
-		if r.ErrorCode = troubleOf(st.word); r.ErrorCode == "" {
-			r.ErrorCode = schema.BankTimeout
-		}
+		r.ErrorCode = givenUp(r, st.word)
 		query, args = finishRow+" AND token = $15", []any{st.lease.Token}
 	}
+	r.Trouble = ""
 	f := &r.Found
 	reasons, err := reasonsText(f.SuspiciousReasons)
 	if err != nil {
@@ -116,8 +118,9 @@ func (st *settling) finish() error {
 		return err
 	}
 	if n == 0 { // it has its verdict, or it is somebody else's turn to give it up
-		st.out = settled{Record: was, verdict: rest}
-		return nil
+		st.out.verdict = rest
+		st.out.Record, _, err = one(st.tx, selectByID, r.ID)
+		return err
 	}
 	return st.accompany(st.tx, st.now, r, st.word.by)
 }
