@@ -1,0 +1,211 @@
+package verify
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// dump is everything in some tables of the store, or in all, as text.
+func (s *stage) dump(tables ...string) string {
+	s.t.Helper()
+	if tables == nil {
+		query := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+		if s.DB.Name() == "postgres" {
+			query = "SELECT table_name || '' FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+		}
+		tables = s.texts(query)
+		if len(tables) < 10 {
+			s.t.Fatalf("there are only %q", tables)
+		}
+	}
+	var all strings.Builder
+	for _, table := range tables {
+		fmt.Fprintf(&all, "%s\n", table)
+		for _, row := range s.rows(table) {
+			fmt.Fprintf(&all, "\t%s\n", row)
+		}
+	}
+	return all.String()
+}
+
+// rows are the rows of a table; bytes stand as they are, and in hex.
+func (s *stage) rows(table string) []string {
+	s.t.Helper()
+	columns := "SELECT name FROM pragma_table_info($1)"
+	if s.DB.Name() == "postgres" {
+		columns = "SELECT column_name || '' FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $1"
+	}
+	names := s.texts(columns, table)
+	all, err := state.All(s.DB.View(s.t.Context()), func(row state.Scanner) (string, error) {
+		cells := make([]any, len(names))
+		for i := range cells {
+			cells[i] = new(any)
+		}
+		err := row.Scan(cells...)
+		var text strings.Builder
+		for _, cell := range cells {
+			switch v := (*cell.(*any)).(type) {
+			case []byte:
+				fmt.Fprintf(&text, "%s|%s|", v, hex.EncodeToString(v))
+			default:
+				fmt.Fprintf(&text, "%v|", v)
+			}
+		}
+		return text.String(), err
+	}, "SELECT * FROM "+table)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
+// wantHidden demands that nothing holds a whole number or address.
+func (s *stage) wantHidden(where, text string, secrets ...string) {
+	s.t.Helper()
+	local, _, _ := strings.Cut(anAddress, "@")
+	for _, secret := range append(secrets, anAccount, local, strings.ToUpper(local)) {
+		for _, form := range []string{secret, hex.EncodeToString([]byte(secret))} {
+			if i := strings.Index(text, form); i >= 0 {
+				s.t.Errorf("%s holds %q: …%s…", where, form, text[max(0, i-200):min(len(text), i+100)])
+			}
+		}
+	}
+}
+
+// Whoever reads the store, the audit log or the log finds no account number and no
+// address, whatever happens to a verification; once it has its verdict not even with
+// the key.
+func TestAccountsAndAddressesAreNowhere(t *testing.T) {
+	t.Parallel()
+	const name = "Padmavathi Venkataraman"
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Cache, c.Misses = time.Hour, 1 })
+		s.addBatch("bat_1", 1)
+		for what, say := range map[string]func(Order) (Answer, error){
+			"pending": says(Answer{Outcome: Pending}), "lost": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") },
+			"missing": says(Answer{Outcome: NotFound}), "found": says(itIs(strings.ToUpper(name))), "unknown": says(Answer{Outcome: Unknown}),
+		} {
+			s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire, s.puppet.resolve = say, say, say })
+			for _, q := range []Request{s.request(), s.address()} {
+				q.Name = name
+				r := s.do(q)
+				if pending := r.State == schema.VerificationPending; pending != (r.Sealed != nil) {
+					t.Errorf("%s: it is %s and %d bytes are sealed", what, r.State, len(r.Sealed))
+				}
+				s.wantHidden(what, s.dump(), name) // the bank's name is in capitals
+				s.wantHidden(what+": the audit log", s.dump("audit"), name, strings.ToUpper(name))
+			}
+			s.exec("UPDATE verification SET finished_at = 1 WHERE finished_at IS NOT NULL") // no answer serves again
+		}
+		q := s.request()
+		q.Item = &Place{"bat_1", 0}
+		s.do(q)
+		for range 3 { // there are four slots for nine
+			s.turn(25 * time.Hour)
+		}
+		if left := s.texts("SELECT id || ' ' || state || ' ' || trouble || ' ' || token || ' ' || tries FROM verification WHERE state = 'pending' OR private IS NOT NULL"); len(left) != 0 {
+			t.Errorf("%q are pending, or still know what they were about", left)
+		}
+		s.wantHidden("in the end", s.dump(), name)
+		s.wantHidden("the log", s.log.String(), name, strings.ToUpper(name))
+		if !strings.Contains(s.dump("event"), strings.ToUpper(name)) || !strings.Contains(s.dump("audit"), "name_hash") {
+			t.Error("what is looked through holds nothing")
+		}
+	})
+}
+
+// What is sealed opens in its own row only.
+func TestWhatIsSealedOpensInItsRowOnly(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+		one, other := s.do(s.request()), s.do(s.request())
+		if p, err := s.open(&one); err != nil || p != (Private{Account: anAccount, IFSC: aBranch, Name: aName}) {
+			t.Errorf("got %+v, %v", p, err)
+		}
+		s.puppet.calls()
+		s.exec("UPDATE verification SET private = (SELECT private FROM verification WHERE id = $1) WHERE id = $2", one.ID, other.ID)
+		s.turn(time.Minute)
+		s.wantCalls("with one that was moved", "enquire")
+		if got := s.figure("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be read") != 1 {
+			t.Errorf("%v are counted: %s", got, s.log)
+		}
+		if got := s.see(other.ID); got.State != schema.VerificationPending || s.lines[0].Slots().Busy != 0 {
+			t.Errorf("it is %s", got.State)
+		}
+		if _, err := s.Settle(t.Context(), schema.Live, "puppet", other.ID, itIs("A"), "x"); err == nil {
+			t.Error("it was settled with what belongs to another")
+		}
+	})
+}
+
+// What is finished is deleted when it is too old; records of batches not before their
+// results cannot be asked for any more; what is pending never.
+func TestWhatIsTooOldIsDeleted(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Keep = 48 * time.Hour })
+		s.addBatch("bat_1", 1)
+		q := s.request()
+		q.Item = &Place{"bat_1", 0}
+		old, record := s.do(s.request()), s.do(q)
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+		pending := s.do(s.request())
+		s.clock.Pass(47 * time.Hour)
+		s.puppet.set(func() { s.puppet.deposit = nil })
+		young := s.do(s.request())
+		ids := func() string {
+			return strings.Join(s.texts("SELECT id FROM verification ORDER BY id"), " ")
+		}
+		want := func(what string, left ...Record) {
+			t.Helper()
+			s.deleteOld(t.Context())
+			var all []string
+			for _, r := range left {
+				all = append(all, r.ID)
+			}
+			for _, id := range all {
+				if !strings.Contains(ids(), id) {
+					t.Errorf("%s: %s is not there", what, id)
+				}
+			}
+			if got := ids(); len(strings.Fields(got)) != len(all) {
+				t.Errorf("%s: %s are there, want %q", what, got, all)
+			}
+		}
+		want("soon", old, record, pending, young)
+		s.clock.Pass(time.Hour + time.Second)
+		want("after two days", record, pending, young)
+		s.clock.Pass(5*24*time.Hour - time.Minute) // seven days after the batch was completed
+		want("before the results expire", record, pending)
+		s.clock.Pass(3 * 24 * time.Hour)
+		want("long afterwards", pending)
+		if got := s.figure("vayu_verify_deleted_total"); got != 3 {
+			t.Errorf("%v are counted", got)
+		}
+	})
+}
+
+// Many are deleted, in pieces; with no limit none is.
+func TestManyAreDeleted(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.crowd(3000)
+		s.set(func(c *Settings) { c.Keep = 0 })
+		s.deleteOld(t.Context())
+		if got := s.number("SELECT count(*) FROM verification"); got != 3000 {
+			t.Errorf("%d are left", got)
+		}
+		s.set(func(c *Settings) { c.Keep = time.Hour })
+		s.deleteOld(t.Context())
+		if got := s.number("SELECT count(*) FROM verification"); got != 3 { // which are pending
+			t.Errorf("%d are left", got)
+		}
+	})
+}

@@ -1,0 +1,315 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/internal/fixturetest"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// hang has the bank take a deposit and never answer, until it is released.
+func (s *stage) hang() (release func()) {
+	dead := make(chan struct{})
+	s.puppet.set(func() { s.puppet.deposit = func(Order) (Answer, error) { <-dead; return itIs("RAHUL SHARMA"), nil } })
+	return sync.OnceFunc(func() { close(dead) })
+}
+
+// begun makes a verification whose call is under way.
+func (s *stage) begun(q Request) Record {
+	s.t.Helper()
+	s.puppet.calls()
+	r, _, err := s.Do(context.Background(), q, 0, true)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	fixturetest.Until(s.t, "the bank was asked", func() bool { return len(s.puppet.calls()) == 1 })
+	return r
+}
+
+// A process that is killed leaves leases. The next on the same store asks what has
+// become of the deposits before it asks for any.
+func TestAfterAKillItIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		release := s.hang()
+		defer release()
+		killed := s.Service
+		r := s.begun(s.request())
+		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
+		s.begin(s.DB)
+		if err := s.calls.FreeLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.turn(0)
+		if s.DB.Name() == "postgres" { // another instance may be at work until its lease is over
+			s.wantCalls("within the lease of another")
+			s.turn(41 * time.Second)
+		}
+		s.wantCalls("at first", "enquire")
+		s.turn(time.Minute + upstream.Margin)
+		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
+		release() // the other was not dead after all
+		killed.calls.Wait()
+		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+	})
+}
+
+// Nobody knows when the call of somebody who is gone has begun: a deposit may be on
+// its way from the latest moment in which it can have.
+func TestWhatMayHaveBeenAskedForLateIsNotAskedForAgainEarly(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		release := s.hang()
+		gone := s.Service
+		s.begun(s.request())
+		s.begin(s.DB)
+		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
+		s.turn(time.Minute)
+		s.wantCalls("a minute after it was claimed", "enquire")
+		s.turn(upstream.Margin - 2*time.Second)
+		s.wantCalls("two seconds too early", "enquire")
+		s.turn(2 * time.Second)
+		s.wantCalls("then", "enquire", "deposit")
+		release()
+		gone.calls.Wait()
+	})
+}
+
+// Two instances on one store make each call once, and whoever has lost a lease leaves
+// everything but a verdict to the other.
+func TestTwoInstancesAskOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, statetest.Postgres(t))
+	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	const n = 20
+	for range n {
+		s.do(s.request())
+	}
+	s.puppet.calls()
+	one := s.Service
+	s.begin(s.DB)
+	s.clock.Pass(time.Hour)
+	for range n {
+		var both sync.WaitGroup
+		for _, each := range []*Service{one, s.Service} {
+			both.Go(func() { each.calls.Look(t.Context(), each.lines[0].Line); each.calls.Wait() })
+		}
+		both.Wait()
+	}
+	if got := len(s.puppet.calls()); got != n || len(s.events()) != n {
+		t.Errorf("%d calls were made and %d verdicts told, want %d", got, len(s.events()), n)
+	}
+}
+
+// Who has lost his lease changes nothing but by a verdict.
+func TestALostLeaseChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, late := range map[string]func() (Answer, error){
+		"lost": func() (Answer, error) { return Answer{}, errLost }, "not sent": func() (Answer, error) { return Answer{}, errUnsent },
+		"not made": func() (Answer, error) { return Answer{Outcome: NotMade}, nil }, "not asked": func() (Answer, error) { return Answer{}, errBreaker },
+		"pending": func() (Answer, error) { return Answer{Outcome: Pending, Again: time.Second}, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				held := make(chan struct{})
+				s.puppet.set(func() { s.puppet.deposit = func(Order) (Answer, error) { <-held; return late() } })
+				slow := s.Service
+				r := s.begun(s.request())
+				s.begin(s.DB)
+				s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Pending, Again: time.Hour}) })
+				s.turn(41 * time.Second)
+				s.wantDue("asked about by another", r.ID, time.Hour)
+				close(held)
+				slow.calls.Wait()
+				s.wantDue("when the first has ended", r.ID, time.Hour)
+				if got := s.see(r.ID); !got.Sent || got.Tries != 1 || got.Trouble != "" {
+					t.Errorf("got %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// While it runs, what is pending moves on, without a goroutine for each; at its end
+// it waits for what is under way.
+func TestItRuns(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, statetest.SQLite(t))
+	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	const n = 500
+	for range n {
+		if _, _, err := s.Do(t.Context(), s.request(), 0, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(want int) func() bool { return func() bool { return len(s.events()) == want } }
+	fixturetest.Until(t, "all are asked for", func() bool {
+		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.lines[0].Slots().Busy == 0
+	})
+	buffer := make([]byte, 8<<20)
+	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).carry(0x"); got > 0 && len(s.waits.Counts()) > 0 {
+		t.Errorf("%d goroutines carry what is pending", got)
+	}
+	s.countPending(t.Context())
+	if live, sandbox := s.figure("vayu_verify_pending", "world", "live"), s.figure("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
+		t.Errorf("%v and %v are counted as pending", live, sandbox)
+	}
+	s.clock.Pass(2 * time.Hour)
+	s.lines[0].Nudge()
+	fixturetest.Until(t, "all have their verdict", told(n))
+	release := s.hang()
+	last := s.begun(s.request())
+	cancel()
+	fixturetest.Until(t, "it has stopped", s.calls.Stopped)
+	after, _, err := s.Do(t.Context(), s.request(), 0, true)
+	if err != nil || after.State != schema.VerificationPending || after.Sent {
+		t.Errorf("while it stops: %+v, %v", after, err)
+	}
+	release()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := s.see(last.ID); got.State != schema.VerificationSuccess {
+		t.Errorf("what was under way is %s", got.State)
+	}
+}
+
+// What is asked for when all slots are taken waits in the store. Records of batches
+// leave half of the slots to others.
+func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.addBatch("bat_1", 4)
+		release := s.hang()
+		ask := func(q Request) {
+			t.Helper()
+			if _, _, err := s.Do(t.Context(), q, 0, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 4 {
+			q := s.request()
+			q.Item = &Place{"bat_1", i}
+			ask(q)
+		}
+		for range 4 {
+			ask(s.request())
+		}
+		const waiting = "SELECT count(*) FROM verification WHERE sent = 0 AND state = 'pending'"
+		if got := s.number(waiting); got != 4 {
+			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
+		}
+		release()
+		s.calls.Wait()
+		s.turn(time.Second)
+		s.turn(0)
+		if got := s.number(waiting); got != 0 || s.lines[0].Slots() != (upstream.Slots{}) {
+			t.Errorf("%d wait in the end, slots %+v", got, s.lines[0].Slots())
+		}
+		if got := s.texts("SELECT state || ' ' || successful FROM batch"); got[0] != "completed 4" || len(s.events()) != 5 {
+			t.Errorf("the batch is %s, events %q", got, s.events())
+		}
+		if got := len(s.puppet.calls()); got != 8 {
+			t.Errorf("the bank was asked %d times", got)
+		}
+	})
+}
+
+// Who waits for a bank that is not configured any more is named.
+func TestAPendingVerificationOfNobodyIsNamed(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+		s.do(s.request())
+		s.countPending(t.Context())
+		if s.log.Count("not configured") != 0 {
+			t.Error(s.log)
+		}
+		s.exec("UPDATE verification SET provider = 'gone'")
+		s.countPending(t.Context())
+		if s.log.Count("not configured") != 1 || !strings.Contains(s.log.String(), "provider=gone") {
+			t.Error(s.log)
+		}
+	})
+}
+
+// Every time that the store cannot be asked is counted, by what for.
+func TestOutagesAreCounted(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.exec("ALTER TABLE verification RENAME TO gone")
+		s.countPending(t.Context())
+		s.deleteOld(t.Context())
+		s.calls.Look(t.Context(), s.lines[0].Line)
+		for _, doing := range []string{"count", "delete", "claim"} {
+			if got := s.figure("vayu_verify_store_failures_total", "doing", doing); got != 1 {
+				t.Errorf("%v failures to %s are counted", got, doing)
+			}
+		}
+	})
+}
+
+// Loops find what is due along their indices, and so does whoever looks for an
+// earlier answer or for what is too old.
+func TestQueriesUseTheirIndices(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.crowd(60_000)
+		for _, analyzed := range []bool{false, true} {
+			switch {
+			case analyzed:
+				s.exec("ANALYZE")
+			case s.DB.Name() == "postgres": // it has statistics within a minute
+				continue
+			}
+			single, batch := waiting.Queries()
+			for _, c := range []struct {
+				query, index string
+				args         []any
+			}{
+				{single[0], "verification_due ", []any{"live", "puppet", 50_000, 10}}, {single[1], "verification_due ", []any{"live", "puppet", 50_000}},
+				{batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}}, {batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
+				{selectEarlier, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
+				{deleteRows, "verification_finished ", []any{int64(300), int64(200), 500}},
+				{selectPending, "verification_pending", nil}, {tallyPending, "verification_pending", nil},
+				{selectByID, "", []any{"ver_1"}}, {selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
+			} {
+				got := statetest.Plan(t, s.DB, c.query, c.args...) + " "
+				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPending
+				whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
+				if !strings.Contains(got, c.index) || whole || sorts {
+					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, c.query, c.index, got)
+				}
+			}
+		}
+	})
+}
+
+// crowd stores so many verifications of three accounts in turn, of which one in a
+// thousand is pending.
+func (s *stage) crowd(n int) {
+	s.t.Helper()
+	for i := range 3 {
+		statetest.Exec(s.t, s.DB, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
+	}
+	statetest.Exec(s.t, s.DB, `INSERT INTO verification (id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, named, threshold, provider, provider_ref,
+			sent, tries, due_at, token, trouble, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by,
+			key_id, batch_id, batch_index, created_at, finished_at)
+		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
+		SELECT 'ver_0000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_' || CAST(i % 3 AS TEXT), 'live', CAST(i AS TEXT),
+			CAST(CAST(i AS TEXT) AS BYTEA), CAST(CAST(i / 6 AS TEXT) AS BYTEA), CASE WHEN i % 1000 = 1 THEN 'pending' ELSE 'success' END,
+			'upi', '', '', 0, 70, 'puppet', '', 1, 0, CASE WHEN i % 1000 = 1 THEN i END, '', '', '', 'none', 0, 0, '', '', '', '', '', '', '', '',
+			CASE WHEN i % 2000 = 1 THEN 'bat_1' ELSE '' END, 0, i, CASE WHEN i % 1000 = 1 THEN NULL ELSE i END FROM n`, n)
+}
