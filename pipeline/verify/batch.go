@@ -65,7 +65,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 		if err != nil || done == nil {
 			return err
 		}
-		return s.bulkCompleted(tx, now, done)
+		return s.bulkCompleted(tx, done)
 	})
 }
 

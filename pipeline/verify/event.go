@@ -39,10 +39,10 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 }
 
 // bulkCompleted tells that a batch is completed.
-func (s *Service) bulkCompleted(tx *state.Tx, now time.Time, done *batch.Finished) error {
+func (s *Service) bulkCompleted(tx *state.Tx, done *batch.Finished) error {
 	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
 		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,
-		ResultsURL: s.resultsURL(done.ID), ExpiresAt: instant(now.Add(resultsKept)),
+		ResultsURL: s.resultsURL(done.ID), ExpiresAt: instant(done.At.Add(resultsKept)),
 	})
 	if err != nil {
 		return fmt.Errorf("telling of %s: %w", done.ID, err)

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"slices"
+
 	"vayu/pipeline/verify/namematch"
 	"vayu/schema"
 )
@@ -30,13 +32,25 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 func judge(p *Private, threshold int, a *Account) (found schema.Beneficiary, verified bool) {
 	found = schema.Beneficiary{
 		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,
-		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: a.Reasons,
-	}
-	if found.SuspiciousReasons == nil {
-		found.SuspiciousReasons = []string{}
+		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: codes(a.Reasons),
 	}
 	if p.Name != "" {
 		found.NameMatch, found.NameMatchScore = compare(p.Name, a.Name, threshold)
 	}
 	return found, a.Status == schema.AccountActive && (p.Name == "" || found.NameMatch != schema.NameNone)
+}
+
+// codes are the reasons of a bank as they are shown: each once, and none in words of
+// its own.
+func codes(reasons []string) []string {
+	out := []string{}
+	for _, code := range reasons {
+		if !slices.Contains(Reasons, code) {
+			code = FlaggedByBank
+		}
+		if !slices.Contains(out, code) {
+			out = append(out, code)
+		}
+	}
+	return out
 }

@@ -172,7 +172,7 @@ func (s *Service) accompany(tx *state.Tx, now time.Time, r *Record, by string) e
 	if err != nil || done == nil {
 		return err
 	}
-	return s.bulkCompleted(tx, now, done)
+	return s.bulkCompleted(tx, done)
 }
 
 // reached reports whether there was a verdict: that an account does not exist is one.

@@ -141,9 +141,13 @@ func TestWhatABankWritesIsCleaned(t *testing.T) {
 	eachStage(t, func(t *testing.T, s *stage) {
 		a := itIs("RA\x00HUL\xff SHARMA\n" + strings.Repeat("र", 500))
 		a.ProviderRef, a.UTR, a.Account.Bank, a.Account.Branch = "p\x00", strings.Repeat("9", 1000), "B\x1bank", strings.Repeat("न", 1000)
+		a.Account.Reasons = []string{"he owes us money", ReportedFraud, ReportedFraud, ""}
 		s.puppet.set(func() { s.puppet.deposit = says(a) })
 		r := s.do(s.request())
 		f := r.Found
+		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
+			t.Errorf("reasons: %s", diff)
+		}
 		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMAर") || len(f.BeneficiaryName) > longestForeign || r.ProviderRef != "p" ||
 			len(r.UTR) != longestForeign || f.Bank != "Bank" || len(f.Branch) > longestForeign {
 			t.Errorf("got %+v", r)

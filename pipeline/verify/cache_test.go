@@ -1,0 +1,135 @@
+package verify
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+// The answer of a bank serves the account that asks about the same again: it makes no
+// call, names are compared anew, and nobody else is served by it.
+func TestAnAnswerServesAgain(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Cache = 24 * time.Hour })
+		s.puppet.set(func() { s.puppet.deposit = says(itIs("R SHARMA")) })
+		first := s.do(s.request())
+		s.wantCalls("at first", "deposit")
+		s.clock.Pass(23 * time.Hour)
+		again := func(what string, change func(*Request)) Record {
+			t.Helper()
+			q := s.request()
+			change(&q)
+			r, replayed, err := s.Do(t.Context(), q, 0, false)
+			if err != nil || replayed {
+				t.Fatalf("%s: got %v, %v", what, replayed, err)
+			}
+			s.calls.Wait()
+			return s.see(r.ID)
+		}
+		same := again("the same", func(*Request) {})
+		if same.ID == first.ID || same.AnsweredBy != first.ID || same.State != schema.VerificationSuccess || same.Sealed != nil || same.Sent ||
+			!same.FinishedAt.Equal(s.clock.Now()) || same.UTR != first.UTR || same.Provider != "puppet" {
+			t.Errorf("got %+v", same)
+		}
+		if diff := cmp.Diff(first.Found, same.Found); diff != "" {
+			t.Errorf("the answer (-first +again):\n%s", diff)
+		}
+		for what, c := range map[string]struct {
+			change func(*Request)
+			match  schema.NameMatch
+			passes bool
+		}{
+			"another name":  {func(q *Request) { q.Name = "Priya Nair" }, schema.NameNone, false},
+			"the same name": {func(q *Request) { q.Name = "r. sharma" }, schema.NameExact, true},
+			"no name":       {func(q *Request) { q.Name = "" }, schema.NameNone, true},
+			"strict":        {func(q *Request) { q.Tolerance = strict }, schema.NameNone, false},
+		} {
+			if r := again(what, c.change); r.Found.NameMatch != c.match || r.Verified != c.passes || r.AnsweredBy != first.ID {
+				t.Errorf("%s: got %+v", what, r)
+			}
+		}
+		s.wantCalls("for what serves again")
+		if got := len(s.events()); got != 6 {
+			t.Errorf("%d verdicts are told, want 6", got)
+		}
+		stranger := s.addTenant("other").In(schema.Live)
+		for what, change := range map[string]func(*Request){
+			"another account": func(q *Request) { q.Owner = stranger }, "another number": func(q *Request) { q.Account = "9" + anAccount },
+			"another branch": func(q *Request) { q.IFSC = "HDFC0000001" },
+		} {
+			if r := again(what, change); r.AnsweredBy != "" {
+				t.Errorf("%s is served: %+v", what, r)
+			}
+			s.wantCalls(what, "deposit")
+		}
+		q := s.request()
+		q.Owner.World = schema.Sandbox
+		_, _, err := s.Do(t.Context(), q, 0, false)
+		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // nobody serves there, and no answer of here does
+		s.clock.Pass(time.Hour + time.Second)                     // counted from the bank's answer, not from what it served since
+		if r := again("a day later", func(*Request) {}); r.AnsweredBy != "" {
+			t.Errorf("a day later it is served: %+v", r)
+		}
+		s.wantCalls("a day later", "deposit")
+	})
+}
+
+// That there is no account serves again, that nobody could say does not; and nothing
+// does when answers are not kept.
+func TestOnlyAVerdictServesAgain(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Cache = 24 * time.Hour })
+		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: NotFound}) })
+		first := s.do(s.address())
+		if again := s.do(s.address()); again.AnsweredBy != first.ID || again.ErrorCode != schema.VPANotFound || again.State != schema.VerificationFailed {
+			t.Errorf("got %+v", again)
+		}
+		s.wantCalls("for both", "resolve")
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: s.Settings.GiveUp}) })
+		lost := s.do(s.request())
+		s.puppet.set(func() { s.puppet.enquire = fails(errLost) })
+		s.turn(s.Settings.GiveUp)
+		if got := s.see(lost.ID); got.ErrorCode != schema.BankNetworkError {
+			t.Fatalf("got %+v", got)
+		}
+		s.puppet.calls()
+		s.puppet.set(func() { s.puppet.deposit = nil })
+		s.do(s.request())
+		s.wantCalls("after one that was given up", "deposit")
+		s.set(func(c *Settings) { c.Cache = 0 })
+		s.do(s.request())
+		s.wantCalls("without a cache", "deposit")
+	})
+}
+
+// Records of a batch are served, too, and end it.
+func TestARecordOfABatchIsServed(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Cache = time.Hour })
+		s.do(s.request())
+		const n = 8
+		s.addBatch("bat_1", n)
+		var all sync.WaitGroup
+		for i := range n {
+			q := s.request()
+			q.Item = &Place{"bat_1", i}
+			all.Go(func() {
+				if r, _, err := s.Do(t.Context(), q, 0, false); err != nil || r.AnsweredBy == "" {
+					t.Errorf("got %+v, %v", r, err)
+				}
+			})
+		}
+		all.Wait()
+		s.wantCalls("in all", "deposit")
+		if diff := cmp.Diff([]string{completed, "verification.bulk.completed"}, s.events()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package verify
+
+import (
+	"testing"
+	"time"
+
+	"vayu/schema"
+)
+
+// A key that asks about many accounts that do not exist raises an alarm, once an hour.
+func TestAKeyThatTriesNumbersRaisesAnAlarm(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Misses = 3 })
+		s.puppet.set(func() {
+			s.puppet.deposit, s.puppet.resolve = says(Answer{Outcome: NotFound}), says(Answer{Outcome: NotFound})
+		})
+		miss := func(key string, q Request, alarms int) {
+			t.Helper()
+			q.By.Key = key
+			if r := s.do(q); r.State == schema.VerificationPending {
+				t.Errorf("got %+v", r)
+			}
+			if got := s.figure("vayu_verify_enumeration_alarms_total"); got != float64(alarms) || s.log.Count("it may be trying numbers") != alarms {
+				t.Errorf("%v alarms are counted, want %d; %s", got, alarms, s.log)
+			}
+		}
+		for range 3 {
+			miss("key_1", s.request(), 0)
+			miss("key_2", s.address(), 0)
+		}
+		s.puppet.set(func() { s.puppet.deposit = nil })
+		miss("key_1", s.request(), 0) // which exists
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: NotFound}) })
+		miss("key_1", s.request(), 1)
+		miss("key_1", s.request(), 1)
+		miss("key_2", s.address(), 2)
+		s.clock.Pass(time.Hour)
+		for range 3 {
+			miss("key_1", s.request(), 2)
+		}
+		miss("key_1", s.request(), 3)
+		s.set(func(c *Settings) { c.Misses = 0 })
+		for range 10 {
+			s.do(s.request())
+		}
+		if got := s.figure("vayu_verify_enumeration_alarms_total"); got != 0 {
+			t.Errorf("%v alarms without a threshold", got)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package verify
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/fixturetest"
+	"vayu/schema"
+)
+
+// naive is a bank that makes a deposit whenever it is asked for one, and tells the
+// truth when it tells something. It knows by heart which deposits have been made.
+type naive struct {
+	mu     sync.Mutex
+	dice   *rand.Rand
+	clock  *fixturetest.Clock
+	made   map[string]int
+	came   map[string]time.Time // when what is slow on its way comes
+	faulty bool
+	dead   chan struct{} // calls of a process that was killed end when it is closed
+	killed int           // calls that did not end
+	before int           // those of processes before this one
+}
+
+// slowest is how long a request can be on its way: less than what its connection
+// waits before it asks again.
+const slowest = 50 * time.Second
+
+// arrive makes the deposits of what has come meanwhile. The caller holds mu.
+func (n *naive) arrive() {
+	for ref, at := range n.came {
+		if !n.clock.Now().Before(at) {
+			n.made[ref]++
+			delete(n.came, ref)
+		}
+	}
+}
+
+func (n *naive) deposit(o Order) (Answer, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.arrive()
+	fault := 0
+	if n.faulty {
+		fault = n.dice.IntN(10)
+	}
+	switch fault {
+	case 1:
+		return Answer{}, errUnsent
+	case 2:
+		return Answer{}, errBreaker
+	case 3:
+		return Answer{Outcome: NotMade}, nil
+	case 4: // lost on its way there
+		return Answer{}, errLost
+	case 5: // slow on its way there
+		n.came[o.Reference] = n.clock.Now().Add(time.Duration(n.dice.Int64N(int64(slowest))))
+		return Answer{}, errLost
+	}
+	n.made[o.Reference]++
+	switch fault {
+	case 6: // lost on its way back
+		return Answer{}, errLost
+	case 7:
+		panic("the adapter")
+	case 8:
+		return Answer{Outcome: Pending}, nil
+	case 9: // the process is killed
+		n.killed++
+		n.mu.Unlock()
+		<-n.dead
+		n.mu.Lock()
+	}
+	return itIs("RAHUL SHARMA"), nil
+}
+
+func (n *naive) enquire(o Order) (Answer, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.arrive()
+	if n.faulty {
+		switch n.dice.IntN(6) {
+		case 0:
+			return Answer{}, errLost
+		case 1:
+			return Answer{}, errBreaker
+		case 2:
+			return Answer{Outcome: 42}, nil
+		}
+	}
+	if n.made[o.Reference] == 0 {
+		return Answer{Outcome: Unknown}, nil
+	}
+	return itIs("RAHUL SHARMA"), nil
+}
+
+// However the bank, the connection to it and the service fail, one request makes one
+// deposit, and has one verdict that is told once.
+func TestARequestIsNeverTwoDeposits(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		eachStage(t, func(t *testing.T, s *stage) { playDeposits(t, s, seed) })
+	}
+}
+
+func playDeposits(t *testing.T, s *stage, seed uint64) {
+	t.Helper()
+	const rounds = 60
+	bank := &naive{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
+	s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = bank.deposit, bank.enquire })
+	var services []*Service
+	for round := range rounds {
+		if round < rounds*2/3 { // at last only what is pending is carried on
+			if _, _, err := s.Do(t.Context(), s.request(), 0, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.clock.Pass(time.Duration(1+bank.dice.IntN(30)) * time.Second)
+		s.calls.Look(t.Context(), s.lines[0].Line)
+		if !s.rests(bank) || round%10 == 9 { // it was killed; what it had under way hangs
+			services = append(services, s.Service)
+			s.begin(s.DB)
+			bank.next()
+			if err := s.calls.FreeLeases(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	bank.mu.Lock()
+	bank.faulty = false
+	bank.mu.Unlock()
+	for range 60 {
+		s.turn(time.Minute)
+	}
+	close(bank.dead) // who was killed was not after all
+	for _, each := range services {
+		each.calls.Wait()
+	}
+	twice := maps.Clone(bank.made)
+	maps.DeleteFunc(twice, func(_ string, n int) bool { return n == 1 })
+	if len(twice) != 0 {
+		t.Errorf("seed %d: deposits were made not once: %v", seed, twice)
+	}
+	all := s.texts("SELECT state FROM verification WHERE account_id = $1", s.owner.Account)
+	if diff := cmp.Diff(slices.Repeat([]string{string(schema.VerificationSuccess)}, len(bank.made)), all); diff != "" {
+		t.Errorf("seed %d: the verifications (-want +got):\n%s", seed, diff)
+	}
+	if got := len(s.events()); got != len(bank.made) {
+		t.Errorf("seed %d: %d events are told of %d deposits", seed, got, len(bank.made))
+	}
+	if bank.killed == 0 || len(bank.made) < 20 {
+		t.Errorf("seed %d: %d calls were killed, %d deposits made: it is no test", seed, bank.killed, len(bank.made))
+	}
+}
+
+// next is that another process has begun.
+func (n *naive) next() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.before = n.killed
+}
+
+// hanging is how many calls of this process hang.
+func (n *naive) hanging() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.killed - n.before
+}
+
+// rests waits until no call is under way but those that hang; false when some do.
+func (s *stage) rests(bank *naive) bool {
+	s.t.Helper()
+	fixturetest.Until(s.t, "all calls rest", func() bool { return s.lines[0].Slots().Busy == bank.hanging() })
+	return bank.hanging() == 0
+}
