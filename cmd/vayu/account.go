@@ -16,7 +16,7 @@ import (
 
 func newAccount() *cobra.Command {
 	cmd := &cobra.Command{Use: "account", Short: "Make, list and change accounts"}
-	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet())
+	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance())
 	return cmd
 }
 
@@ -56,9 +56,10 @@ func newAccountList() *cobra.Command {
 					return err
 				}
 				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(out, "ID\tNAME\tPLAN\tCREATED\tADDRESSES")
+				_, _ = fmt.Fprintln(out, "ID\tNAME\tPLAN\tCREATED\tADDRESSES\tTOLERANCE")
 				for _, a := range all {
-					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", a.ID, a.Name, a.Plan, a.CreatedAt.UTC().Format(time.RFC3339), addresses(a.AllowList))
+					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n",
+						a.ID, a.Name, a.Plan, a.CreatedAt.UTC().Format(time.RFC3339), addresses(a.AllowList), toleranceText(a.NameTolerance))
 				}
 				return out.Flush()
 			})

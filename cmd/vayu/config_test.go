@@ -51,11 +51,15 @@ func TestEveryMistakeIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(defaults(), config.Sources{Environ: []string{
 		"VAYU_LISTEN=nowhere", "VAYU_SOURCES=cpcb,simulator,nasa", "VAYU_ENGINE_PORT=70000", "VAYU_LOG_LEVEL=loud", "VAYU_CLUSTER=c",
+		"VAYU_PUBLIC_URL=https://api.example.com/", "VAYU_VERIFY_GIVE_UP=1s", "VAYU_VERIFY_CACHE=25h", "VAYU_VERIFY_KEEP=1m", "VAYU_VERIFY_MISSES=-1",
+		"VAYU_VERIFY_BATCH_ROOM=0",
 	}})
 	if err == nil {
-		t.Fatal("five mistakes were taken")
+		t.Fatal("eleven mistakes were taken")
 	}
-	for _, want := range []string{"listen: ", "sources: ", "simulator", "nasa", "engine.port: ", "log.level: ", "cluster: ", "VAYU_LOG_LEVEL"} {
+	for _, want := range []string{"listen: ", "sources: ", "simulator", "nasa", "engine.port: ", "log.level: ", "cluster: ", "VAYU_LOG_LEVEL",
+		"public-url: ", "verify.give-up: ", "verify.cache: ", "verify.keep: ", "verify.misses: ", "verify.batch-room: ",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not name %q:\n%v", want, err)
 		}

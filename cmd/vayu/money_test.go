@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vayu/pipeline/recharge/simulator"
+	banksimulator "vayu/pipeline/verify/simulator"
 )
 
 // A recharge in the store names who carries it out, so that a name may stand for one
@@ -37,6 +38,42 @@ func TestTwoOperatorsOfOneNameAreBothNamed(t *testing.T) {
 		cfg := defaults()
 		cfg.Recharge.Operators = c.files
 		_, err := cfg.connections(nil, nil)
+		if (err == nil) != (c.want == nil) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		for _, word := range c.want {
+			if err != nil && !strings.Contains(err.Error(), word) {
+				t.Errorf("%s: got %v, want %q in it", name, err, word)
+			}
+		}
+	}
+}
+
+// A verification in the store names its bank in the same way. A callback has nothing
+// but a name, so that a bank and an operator cannot share one that both tell by.
+func TestTwoBanksOfOneNameAreBothNamed(t *testing.T) {
+	t.Parallel()
+	describe := func(file, name string) string {
+		text := strings.Replace(banksimulator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1)
+		path := filepath.Join(t.TempDir(), file)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	first, second, copied := describe("first.yaml", "acme"), describe("second.yaml", "zenith"), describe("copy.yaml", "acme")
+	for name, c := range map[string]struct {
+		files []string
+		want  []string // nil: they are taken
+	}{
+		"different ones":    {[]string{first, second}, nil},
+		"copied":            {[]string{first, second, copied}, []string{"verify.banks", first, copied, "acme"}},
+		"the sandbox's own": {[]string{describe("own.yaml", "sandbox")}, []string{"own.yaml", "the sandbox brings along"}},
+		"not there":         {[]string{"nowhere.yaml"}, []string{"verify.banks", "nowhere.yaml"}},
+	} {
+		cfg := defaults()
+		cfg.Verify.Banks = c.files
+		_, err := cfg.banks(nil, nil)
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v", name, err)
 		}

@@ -19,7 +19,10 @@ type Holder struct {
 	Name      string
 	Plan      string
 	AllowList []string // CIDRs; empty for every address
-	CreatedAt time.Time
+	// NameTolerance is the least score, 0 to 100, of a name that passes a verification
+	// which does not say how alike it has to be; not valid for that of the service.
+	NameTolerance sql.NullInt64
+	CreatedAt     time.Time
 }
 
 // Lock makes changes of accounts and keys wait for each other: who asks for it
@@ -72,13 +75,13 @@ func CreateAccount(tx *state.Tx, plans map[string]int64, name, plan string, now 
 	}, nil
 }
 
-const selectHolder = "SELECT id, name, plan, allow_list, created_at FROM account"
+const selectHolder = "SELECT id, name, plan, allow_list, name_tolerance, created_at FROM account"
 
 func scanHolder(row state.Scanner) (Holder, error) {
 	var h Holder
 	var list string
 	var at int64
-	err := row.Scan(&h.ID, &h.Name, &h.Plan, &list, &at)
+	err := row.Scan(&h.ID, &h.Name, &h.Plan, &list, &h.NameTolerance, &at)
 	h.AllowList, h.CreatedAt = strings.Fields(list), time.UnixMicro(at).UTC()
 	return h, err
 }
@@ -131,14 +134,30 @@ func SetAllowList(tx *state.Tx, id string, list []string) (Holder, Entry, error)
 	return setHolder(tx, id, "allow_list", joinNetworks(networks), "account.allow_list", map[string]any{"allow_list": networkTexts(networks)})
 }
 
+// strictest is the score that only the same words have.
+const strictest = 100
+
+// SetNameTolerance gives an account the least score of a name that passes, from 0 to
+// 100; what is not valid leaves that to the service.
+func SetNameTolerance(tx *state.Tx, id string, score sql.NullInt64) (Holder, Entry, error) {
+	if score.Valid && (score.Int64 < 0 || score.Int64 > strictest) {
+		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name_tolerance", "A tolerance is a whole number from 0 to 100.")
+	}
+	detail := map[string]any{"name_tolerance": nil}
+	if score.Valid {
+		detail["name_tolerance"] = score.Int64
+	}
+	return setHolder(tx, id, "name_tolerance", score, "account.name_tolerance", detail)
+}
+
 // setHolder changes one column. An account that has the value already stays as
 // it is, and the entry is empty.
-func setHolder(tx *state.Tx, id, column, value, action string, detail map[string]any) (Holder, Entry, error) {
+func setHolder(tx *state.Tx, id, column string, value any, action string, detail map[string]any) (Holder, Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {
 		return Holder{}, Entry{}, err
 	}
-	n, err := tx.Exec("UPDATE account SET "+column+" = $2, revision = $3 WHERE id = $1 AND "+column+" <> $2", id, value, revision)
+	n, err := tx.Exec("UPDATE account SET "+column+" = $2, revision = $3 WHERE id = $1 AND "+column+" IS DISTINCT FROM $2", id, value, revision)
 	if err != nil {
 		return Holder{}, Entry{}, fmt.Errorf("changing the %s of an account: %w", column, err)
 	}

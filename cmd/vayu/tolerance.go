@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/pipeline/verify/namematch"
+)
+
+// serviceTolerance is the word for the tolerance of an account that has none of its
+// own.
+const serviceTolerance = "default"
+
+// toleranceScores are the tolerances that have a name, as requests know them, too.
+var toleranceScores = map[string]int64{"strict": 100, "standard": namematch.Standard, "lenient": namematch.Lenient}
+
+func newAccountTolerance() *cobra.Command {
+	return &cobra.Command{
+		Use:   "tolerance NAME strict|standard|lenient|0-100|default",
+		Short: "Say how alike names must be in verifications of an account",
+		Long: `Say how alike the expected name and the registered one must be in verifications of an account
+which do not say so themselves (name_match_tolerance): strict is the same words, standard a score
+of 70, lenient one of 50, a number the least score; default is standard. It counts for what is
+asked for from then on, also by a service that runs.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			score, err := toleranceOf(args[1])
+			if err != nil {
+				return err
+			}
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				return st.db.Update(ctx, func(tx *state.Tx) error {
+					holder, err := account.AccountNamed(tx, args[0])
+					if err != nil {
+						return err
+					}
+					_, entry, err := account.SetNameTolerance(tx, holder.ID, score)
+					return audited(tx, entry, err)
+				})
+			})
+		},
+	}
+}
+
+// toleranceOf reads a tolerance; what it returns is not valid for the default.
+func toleranceOf(text string) (sql.NullInt64, error) {
+	if text == serviceTolerance {
+		return sql.NullInt64{}, nil
+	}
+	if score, ok := toleranceScores[text]; ok {
+		return sql.NullInt64{Int64: score, Valid: true}, nil
+	}
+	score, err := strconv.ParseUint(text, 10, 8)
+	if err != nil || int64(score) > toleranceScores["strict"] {
+		return sql.NullInt64{}, fmt.Errorf("the tolerance %q is neither strict, standard, lenient or default nor a whole number from 0 to 100", text)
+	}
+	return sql.NullInt64{Int64: int64(score), Valid: true}, nil
+}
+
+// toleranceText is how lists show a tolerance.
+func toleranceText(score sql.NullInt64) string {
+	if !score.Valid {
+		return serviceTolerance
+	}
+	return strconv.FormatInt(score.Int64, 10)
+}

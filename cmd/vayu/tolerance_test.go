@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+)
+
+// The tolerance of an account is set by words and numbers, is seen in the list, and
+// leaves one row in the audit log for each change.
+func TestTheToleranceOfAnAccount(t *testing.T) {
+	t.Parallel()
+	data, db := books(t)
+	said(t, data, "every      default\n", "account", "list")
+	for _, c := range [][2]string{{"strict", "100"}, {"standard", "70"}, {"lenient", "50"}, {"85", "85"}, {"85", "85"}, {"0", "0"}, {"default", "default"}} {
+		said(t, data, "", "account", "tolerance", "default", c[0])
+		said(t, data, "every      "+c[1]+"\n", "account", "list")
+	}
+	for _, wrong := range []string{"", "foo", "Strict", "+1", "101", "300", "70.5", "१०"} {
+		said(t, data, "neither strict, standard, lenient or default nor a whole number from 0 to 100", "account", "tolerance", "default", wrong)
+	}
+	said(t, data, "There is no such account.", "account", "tolerance", "nobody", "strict")
+	said(t, data, "accepts 2 arg(s)", "account", "tolerance", "default")
+	got, err := state.All(db.View(t.Context()), func(row state.Scanner) (detail string, err error) {
+		err = row.Scan(&detail)
+		return detail, err
+	}, "SELECT detail FROM audit WHERE action = 'account.name_tolerance' AND actor = $1 ORDER BY seq", commandActor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, value := range []string{"100", "70", "50", "85", "0", "null"} {
+		want = append(want, `{"name_tolerance":`+value+`}`)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	said(t, data, "", "audit", "verify")
+}
