@@ -5,18 +5,12 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"strconv"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"vayu/internal/crash"
-	"vayu/internal/pause"
 )
 
 // rechargeKills is how often the service is killed: at every named point in turn,
@@ -28,135 +22,41 @@ const rechargeKills = 200
 // answered.
 func TestIntegrationMoneyMovesOnceHoweverOftenTheServiceIsKilled(t *testing.T) {
 	t.Parallel()
-	newBadWorld(t, 1).kill(killsOr(rechargeKills), true)
+	newOperated(t, 1).endure(killsOr(rechargeKills), true)
 }
 
 // TestIntegrationMoneyMovesOnceBetweenTwoInstances on one PostgreSQL, of which one is
 // killed while the other goes on.
 func TestIntegrationMoneyMovesOnceBetweenTwoInstances(t *testing.T) {
 	t.Parallel()
-	newBadWorld(t, 2).kill(killsOr(rechargeKills/8), false)
+	newOperated(t, 2).endure(killsOr(rechargeKills/8), false)
 }
 
-func killsOr(usual int) int {
-	if n, err := strconv.Atoi(os.Getenv("VAYU_TEST_KILLS")); err == nil {
-		return n
-	}
-	return usual
-}
-
-// kill kills instances in turn, under load, and looks at what is left. With every it
-// wants each point to be reached.
-func (w *badWorld) kill(times int, every bool) {
+// endure kills the service under load, and looks at what is left.
+func (w *operated) endure(times int, every bool) {
 	w.Helper()
 	clients := w.clients()
-	reached := map[string]int{}
-	for i := range times {
-		point := ""
-		if i%4 != 3 {
-			point = crash.OfRecharges[(i/4*3+i%4)%len(crash.OfRecharges)]
-		}
-		if w.life(i%len(w.instances), point) {
-			reached[point]++
-		}
-	}
-	for _, point := range crash.OfRecharges {
-		if every && reached[point] == 0 {
-			w.Errorf("the service was never killed at %s", point)
-		}
-	}
+	w.kill(times, crash.OfRecharges, every)
 	clients.stop()
 	w.settle()
 	w.reconcile()
 	w.check(clients)
-	w.Logf("killed at %v", reached)
 }
 
-// life ends an instance, starts it again, kills it at a point, or at any moment for an
-// empty one, and starts it for good. It reports whether it was killed there.
-func (w *badWorld) life(i int, point string) bool {
-	w.Helper()
-	one := w.instances[i]
-	one.stop(syscall.SIGKILL)
-	there := true
-	if point == "" {
-		one.serving = start(w.T, one.data, one.args...)
-		pause.For(w.Context(), time.Duration(rand.IntN(1500))*time.Millisecond)
-		one.stop(syscall.SIGKILL)
-	} else {
-		cmd := exec.Command(built(w.T, "vayu-crash", "make integration"))
-		cmd.Env = append(os.Environ(), "VAYU_TEST_CRASH="+point+":"+strconv.Itoa(1+rand.IntN(3)))
-		one.serving, _ = begin(w.T, cmd, one.data, one.args...)
-		select {
-		case <-one.done: // it has killed itself
-		case <-time.After(15 * time.Second): // nothing led there
-			there = false
-			one.stop(syscall.SIGKILL)
-		}
-	}
-	if len(w.instances) > 1 || point == "" {
-		one.serving = start(w.T, one.data, one.args...)
-	}
-	return there
-}
-
-// clients ask for recharges, batches and refunds, and ask again for what they got no
-// answer to, as clients should.
+// clients ask for recharges, batches and refunds.
 type clients struct {
-	*badWorld
-	quit chan struct{}
-	wait sync.WaitGroup
-	once sync.Once
-
-	mu    sync.Mutex
-	txns  map[string]string // ref_id -> transaction id
-	wrong []string
+	*crowd
+	txns map[string]string // ref_id -> transaction id
 }
 
-func (w *badWorld) clients() *clients {
-	c := &clients{badWorld: w, quit: make(chan struct{}), txns: map[string]string{}}
+func (w *operated) clients() *clients {
+	c := &clients{crowd: w.crowd(), txns: map[string]string{}}
 	for n := range 8 {
 		c.wait.Go(func() { c.recharge(n) })
 	}
 	c.wait.Go(c.batch)
 	c.wait.Go(c.refund)
-	w.Cleanup(c.stop)
 	return c
-}
-
-func (c *clients) stop() {
-	c.once.Do(func() { close(c.quit) })
-	c.wait.Wait()
-}
-
-// going waits for a moment; false when it is over.
-func (c *clients) going(d time.Duration) bool {
-	select {
-	case <-c.quit:
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
-
-// insist repeats a request until there is an answer; false when it is over.
-func (c *clients) insist(method, path, body string) (reply, bool) {
-	for {
-		at := &serving{T: c.T, address: "http://" + c.ports[rand.IntN(len(c.ports))]}
-		r, err := at.try(method, c.key, path, body)
-		if err == nil && r.status != http.StatusServiceUnavailable {
-			return r, true
-		}
-		if !c.going(20 * time.Millisecond) {
-			return reply{}, false
-		}
-	}
-}
-
-func (c *clients) faultf(format string, args ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
 // known notes what a ref_id became: always the same.
@@ -231,15 +131,4 @@ func (c *clients) refund() {
 			c.faultf("the refund of %s was answered %d %s", id, r.status, r.raw)
 		}
 	}
-}
-
-// freePort is an address that nobody listens at.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

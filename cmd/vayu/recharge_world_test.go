@@ -3,24 +3,17 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"vayu/internal/pause"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/pipeline/recharge/simulator"
@@ -28,34 +21,17 @@ import (
 	"vayu/schema"
 )
 
-// badWorld is a service of some instances, and an operator who carries out every
-// order as often as it comes and does half of what can go wrong.
-type badWorld struct {
-	*testing.T
-
-	operator  *simulator.Simulator
-	instances []*instance
-	ports     []string // where they serve, which does not change
-	key       string   // live
-	store     state.Config
+// operated is a bad world with an operator who carries out every order as often as it
+// comes and does half of what can go wrong.
+type operated struct {
+	*badWorld
+	operator *simulator.Simulator
 }
 
-// instance is a process, or the one that takes its place.
-type instance struct {
-	*serving
-
-	data string
-	args []string
-}
-
-// newBadWorld starts so many instances, several on one PostgreSQL, with a live account
-// that can spend.
-func newBadWorld(t *testing.T, instances int) *badWorld {
+// newOperated starts so many instances with an account that can spend.
+func newOperated(t *testing.T, instances int) *operated {
 	t.Helper()
-	w := &badWorld{T: t}
-	for range instances {
-		w.ports = append(w.ports, freePort(t))
-	}
+	w := &operated{badWorld: newBadWorld(t, instances)}
 	w.operator = simulator.New(simulator.Config{
 		Rates: map[simulator.Fault]float64{
 			simulator.DropBefore: 0.06, simulator.Drop: 0.08, simulator.Delay: 0.05, simulator.Duplicate: 0.08, simulator.Late: 0.06,
@@ -64,37 +40,13 @@ func newBadWorld(t *testing.T, instances int) *badWorld {
 		Noise: 0.05, Seed: 20261121, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	file := filepath.Join(t.TempDir(), "operator.yaml")
-	text := strings.NewReplacer("timeout: 5s", "timeout: 1s", "resend-after: 5s", "resend-after: 1s").Replace(simulator.Describe("http://" + w.operate()))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	// Nothing here needs ClickHouse: one that is not there is not started 200 times.
-	args := []string{"--recharge-operators", file, "--clickhouse", "http://127.0.0.1:1/"}
-	stored := []string{}
-	if instances > 1 {
-		w.store.DSN = statetest.PostgresDSN(t)
-		stored = []string{"--state", string(w.store.DSN)}
-	}
-	for i, port := range w.ports {
-		one := &instance{data: t.TempDir(), args: slices.Concat(args, stored, []string{"--listen", port})}
-		w.instances = append(w.instances, one)
-		if i == 0 {
-			w.key = newKey(t, one.data, "live", append(stored, "--plan", "unlimited", "--scopes", "all")...)
-			w.credit(one.data, stored...)
-		} else if err := copyFile(filepath.Join(w.instances[0].data, "encryption.key"), filepath.Join(one.data, "encryption.key")); err != nil {
-			t.Fatal(err)
-		}
-		one.serving = start(t, one.data, one.args...)
-	}
-	if w.store.DSN == "" {
-		w.store.Data = w.instances[0].data
-	}
+	w.open("--recharge-operators", simulator.Describe("http://"+w.upstream(w.operator, w.operator.Run)))
+	w.credit(w.instances[0].data, w.stored...)
 	return w
 }
 
 // credit gives the account enough for everything.
-func (w *badWorld) credit(data string, stored ...string) {
+func (w *operated) credit(data string, stored ...string) {
 	w.Helper()
 	for n := range 5 {
 		args := append([]string{"wallet", "credit", "--account", "default", "--amount", "1000000", "--note", fmt.Sprint("bank transfer ", n)}, stored...)
@@ -104,55 +56,11 @@ func (w *badWorld) credit(data string, stored ...string) {
 	}
 }
 
-// operate has the operator serve at an address, where he is away for a moment now and
-// then, and send his callbacks.
-func (w *badWorld) operate() (address string) {
-	w.Helper()
-	address = freePort(w.T)
-	ctx, stop := context.WithCancel(context.Background())
-	var parts sync.WaitGroup
-	parts.Go(func() { _ = w.operator.Run(ctx) }) // it ends with ctx only
-	listener := w.listen(address)
-	parts.Go(func() {
-		for ctx.Err() == nil {
-			server := &http.Server{Handler: w.operator}
-			served := make(chan error, 1)
-			go func() { served <- server.Serve(listener) }()
-			pause.For(ctx, time.Duration(2000+rand.IntN(3000))*time.Millisecond)
-			_ = server.Close() // with what is under way
-			<-served
-			pause.For(ctx, 200*time.Millisecond)
-			if ctx.Err() == nil {
-				listener = w.listen(address)
-			}
-		}
-	})
-	w.Cleanup(func() {
-		stop()
-		parts.Wait()
-	})
-	return address
-}
-
-func (w *badWorld) listen(address string) net.Listener {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		w.Errorf("the operator cannot listen: %v", err)
-	}
-	return l
-}
-
 // settle starts every instance for good, and waits until nothing is pending and all
 // batches are done.
-func (w *badWorld) settle() {
+func (w *operated) settle() {
 	w.Helper()
-	for _, one := range w.instances {
-		one.stop(syscall.SIGKILL)
-	}
-	w.hurry()
-	for _, one := range w.instances {
-		one.serving = start(w.T, one.data, one.args...)
-	}
+	w.calm("recharge", w.operator.Behave)
 	one := w.instances[0]
 	nothing := func(r reply) bool {
 		data, listed := r.body["data"].([]any)
@@ -164,18 +72,9 @@ func (w *badWorld) settle() {
 	one.eventually(w.key, "/v1/wallet", func(r reply) bool { return r.body["held"] == 0.0 })
 }
 
-// hurry makes what is pending due, however long the pauses between its enquiries have
-// become: the operator leaves every fourth of them without an answer.
-func (w *badWorld) hurry() {
-	w.Helper()
-	db, stop := statetest.Start(w.T, w.store)
-	defer stop()
-	statetest.Exec(w.T, db, "UPDATE recharge SET due_at = created_at, tries = 0 WHERE due_at IS NOT NULL AND token = ''")
-}
-
 // reconcile compares the day with the operator's file, which is the only way to learn
 // that he has carried out what he said had failed.
-func (w *badWorld) reconcile() {
+func (w *operated) reconcile() {
 	w.Helper()
 	status, amount := map[string]string{}, map[string]schema.Paise{}
 	for _, e := range w.operator.Ledger() {
@@ -209,11 +108,9 @@ func (w *badWorld) reconcile() {
 type fate struct{ id, ref, state, reference, alarm string }
 
 // check stops the service and looks at what is left.
-func (w *badWorld) check(c *clients) {
+func (w *operated) check(c *clients) {
 	w.Helper()
-	for _, one := range w.instances {
-		one.stop(syscall.SIGTERM)
-	}
+	w.stop(syscall.SIGTERM)
 	for _, fault := range c.wrong {
 		w.Error(fault)
 	}
@@ -256,7 +153,7 @@ func (w *badWorld) check(c *clients) {
 }
 
 // one looks at one recharge: what its operator did, and what its account was told.
-func (w *badWorld) one(f fate, effects int, told map[schema.EventType]int) {
+func (w *operated) one(f fate, effects int, told map[schema.EventType]int) {
 	w.Helper()
 	want, done := map[schema.EventType]int{}, 1
 	switch schema.RechargeState(f.state) {
@@ -289,7 +186,7 @@ func (w *badWorld) one(f fate, effects int, told map[schema.EventType]int) {
 }
 
 // told is how often each event of each recharge is in the store.
-func (w *badWorld) told(view state.View) map[string]map[schema.EventType]int {
+func (w *operated) told(view state.View) map[string]map[schema.EventType]int {
 	w.Helper()
 	out := map[string]map[schema.EventType]int{}
 	err := state.Each(view, func(row state.Scanner) error {
@@ -324,7 +221,7 @@ func (w *badWorld) told(view state.View) map[string]map[schema.EventType]int {
 }
 
 // batches looks whether every record of every batch is a recharge, once.
-func (w *badWorld) batches(view state.View) {
+func (w *operated) batches(view state.View) {
 	w.Helper()
 	var batches, total, items, recharges, counted int
 	for query, into := range map[string]*int{

@@ -55,7 +55,7 @@ func newServe() *cobra.Command {
 		},
 	}
 	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
-		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators")
+		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url")
 	return cmd
 }
 

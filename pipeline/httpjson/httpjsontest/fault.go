@@ -34,6 +34,14 @@ type Dice struct {
 	mu      sync.Mutex
 	scripts map[string][]Fault
 	asked   map[string]uint64
+	resting bool
+}
+
+// Rest lets nothing go wrong any more but what a script says.
+func (d *Dice) Rest() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.resting = true
 }
 
 // Script makes what next happens about something go wrong in this order, whatever the
@@ -56,6 +64,9 @@ func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names
 		if f, ok := d.scripted(name); ok {
 			return f
 		}
+	}
+	if d.resting {
+		return None
 	}
 	dice := d.throw(seed, names[0])
 	for _, f := range faults {
@@ -81,7 +92,7 @@ func (d *Dice) Noise(seed uint64, rate float64, about string) Fault {
 		return f
 	}
 	dice := d.throw(seed, Enquiry(about))
-	if dice >= rate {
+	if d.resting || dice >= rate {
 		return None
 	}
 	return noises[int(dice/rate*float64(len(noises)))]

@@ -40,6 +40,9 @@ var Faults = []Fault{
 // this order, whatever the rates say.
 func (s *Simulator) Script(of string, faults ...Fault) { s.dice.Script(of, faults...) }
 
+// Behave lets nothing go wrong any more with what is new. What has gone wrong stays so.
+func (s *Simulator) Behave() { s.dice.Rest() }
+
 // ScriptEnquiry makes the next enquiries about a reference go wrong: with Drop, Delay,
 // Page, Broken or Flood.
 func (s *Simulator) ScriptEnquiry(reference string, faults ...Fault) {
