@@ -1,0 +1,133 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/fixturetest"
+	"vayu/internal/state/statetest"
+)
+
+// What is due is leased, and noted as sent before it can be; when the lease ends it is
+// anybody's, and known to have been sent.
+func TestWhatIsDueIsLeased(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(t *testing.T, s *shop) {
+		id := s.add(time.Second, "")
+		s.Look(t.Context(), s.line)
+		if len(s.begun) != 0 || s.row(id) != "sent 0 due 1s" {
+			t.Errorf("too early it is %s", s.row(id))
+		}
+		s.clock.Pass(time.Second)
+		s.Look(t.Context(), s.line)
+		// A call of 10 s can begin up to 30 s after the claim.
+		if got := s.row(id); got != "sent 1 due 41s at 31s leased" || len(s.begun) != 1 || !s.begun[0].First {
+			t.Errorf("it is %s, begun %+v", got, s.begun)
+		}
+		token := s.begun[0].Lease.Token
+		s.end()
+		s.clock.Pass(39 * time.Second)
+		s.Look(t.Context(), s.line)
+		if len(s.begun) != 0 {
+			t.Errorf("within its lease it was claimed: %+v", s.begun)
+		}
+		s.clock.Pass(time.Second)
+		s.Look(t.Context(), s.line)
+		if got := s.row(id); got != "sent 1 due 1m21s at 31s leased" || len(s.begun) != 1 || s.begun[0].First || s.begun[0].Lease.Token == token {
+			t.Errorf("it is %s, begun %+v", got, s.begun)
+		}
+		s.end()
+	})
+}
+
+// A store in a directory belongs to one process: what another one has leased is due at
+// once, and sent by it no more.
+func TestOnlyForeignLeasesAreFreed(t *testing.T) {
+	t.Parallel()
+	db := statetest.SQLite(t)
+	statetest.Exec(t, db, errands)
+	s := newShop(t, db)
+	id := s.add(0, "b")
+	s.Look(t.Context(), s.line)
+	free := func(want string) {
+		t.Helper()
+		if err := s.FreeLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.row(id); got != want {
+			t.Errorf("it is %s, want %s", got, want)
+		}
+	}
+	free("sent 1 due 40s at 30s leased")
+	s.end()
+	s.open()
+	s.clock.Pass(time.Second)
+	free("sent 1 due 1s at 1s")
+}
+
+// Loops of two instances claim each once, and a look that fails is counted.
+func TestEachIsClaimedOnce(t *testing.T) {
+	t.Parallel()
+	db := statetest.Postgres(t)
+	statetest.Exec(t, db, errands)
+	one, other := newShop(t, db), newShop(t, db)
+	const n = 40
+	var want []string
+	for range n / 2 {
+		want = append(want, one.add(0, ""), one.add(0, "b"))
+	}
+	var got []string
+	for range n {
+		var both sync.WaitGroup
+		for _, s := range []*shop{one, other} {
+			both.Go(func() { s.Look(t.Context(), s.line) })
+		}
+		both.Wait()
+		got = append(got, slices.Concat(one.end(), other.end())...)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("claimed (-want +got):\n%s", diff)
+	}
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(one.failed)
+	statetest.Exec(t, db, "DROP TABLE errand")
+	if pause := one.Look(t.Context(), one.line); pause != AwayPause || fixturetest.Figure(t, reg, "failed") != 1 {
+		t.Errorf("without its table it looks again after %s", pause)
+	}
+}
+
+// While it runs what becomes due is begun; at the end it waits for what is under way,
+// and nothing begins any more.
+func TestItRuns(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(t *testing.T, s *shop) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var run sync.WaitGroup
+		run.Go(func() { s.Run(ctx) })
+		id := s.add(0, "")
+		s.line.Nudge()
+		begun := func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.begun) == 1
+		}
+		fixturetest.Until(t, "it is begun", begun)
+		cancel()
+		fixturetest.Until(t, "it has stopped", s.Stopped)
+		if s.line.Take(false) {
+			t.Error("a call begins when it has stopped")
+		}
+		if got := s.end(); !slices.Equal(got, []string{id}) {
+			t.Errorf("begun were %q", got)
+		}
+		run.Wait()
+	})
+}

@@ -1,0 +1,199 @@
+package verify_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/fixturetest"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+const batchPath = "/v1/verification/batch"
+
+// submit has a batch taken on in the sandbox, and waits until it is completed.
+func (d *desk) submit(records []string) (id string) {
+	d.t.Helper()
+	taken := d.ask("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`, "Host", "evil.example").Want(d.t, "a batch", 202)
+	id = taken.Said("batch_id")
+	if taken.Said("state") != "queued" || taken.At("total") != float64(len(records)) || taken.Said("results_url") != "https://api.example.com"+batchPath+"/"+id+"/results" {
+		d.t.Errorf("it is taken on as %s", taken.Text)
+	}
+	fixturetest.Until(d.t, "the batch is completed", func() bool { return d.ask("GET", batchPath+"/"+id, "").Said("state") == "completed" })
+	return id
+}
+
+// bulk are the events about batches.
+func (d *desk) bulk() (all []schema.BulkCompleted) {
+	d.t.Helper()
+	err := state.Each(d.DB.View(d.t.Context()), func(row state.Scanner) error {
+		var envelope []byte
+		if err := row.Scan(&envelope); err != nil {
+			return err
+		}
+		var e struct{ Data schema.BulkCompleted }
+		err := json.Unmarshal(envelope, &e)
+		all = append(all, e.Data)
+		return err
+	}, "SELECT envelope FROM event WHERE type = 'verification.bulk.completed' ORDER BY id")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return all
+}
+
+// Records become verifications, each with its own verdict or refusal, in the order in
+// which they were sent; one event tells that all are done, and none of each.
+func TestABatchIsWorkedOn(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.ask("POST", path, drop("0001", "taken")).Want(t, "a single one", 200)
+		records := []string{
+			drop("0001", "r0"), drop("0007", "r1"), drop("0004", "r2"), address("failure@upi", "r3"), `{"vpa":"a@b@c","ref_id":"r4"}`, `17`,
+			drop("0001", "r0"), drop("0001", "taken"), strings.Replace(drop("0002", "r8"), "SBIN0000691", "SBIN0ZZZZZZ", 1), address("success@upi", "r9"),
+		}
+		id := d.submit(records)
+		done := d.ask("GET", batchPath+"/"+id, "")
+		if done.At("successful") != 5.0 || done.At("failed") != 5.0 || done.Said("expires_at") == "" {
+			t.Errorf("got %s", done.Text)
+		}
+		results := d.ask("GET", batchPath+"/"+id+"/results?limit=1000", "").Want(t, "results", 200)
+		var page struct {
+			Results []struct {
+				Index  int
+				Status string
+				Error  *schema.Problem
+			}
+		}
+		if err := json.Unmarshal([]byte(results.Text), &page); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i, r := range page.Results {
+			if r.Index != i {
+				t.Errorf("result %d is that of record %d", i, r.Index)
+			}
+			text := fmt.Sprint(r.Index, " ", r.Status)
+			if r.Error != nil {
+				text += " " + string(r.Error.Code)
+			}
+			got = append(got, text)
+		}
+		want := []string{
+			"0 success", "1 failed account_not_found", "2 success", "3 failed vpa_not_found", "4 error invalid_vpa", "5 error invalid_request",
+			"6 error duplicate_ref_id", "7 error duplicate_ref_id", "8 error invalid_ifsc", "9 success",
+		}
+		// Which of two with one ref_id is first nobody says.
+		if got[0] == "0 error duplicate_ref_id" {
+			want[0], want[6] = got[0], "6 success"
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("results (-want +got):\n%s%s", diff, results.Text)
+		}
+		all := d.bulk()
+		if len(all) != 1 || all[0].ExpiresAt != done.Said("expires_at") {
+			t.Fatalf("events: %+v, and it expires at %s", all, done.Said("expires_at"))
+		}
+		wantEvent := schema.BulkCompleted{
+			BatchID: id, Total: 10, Successful: 5, Failed: 5, ResultsURL: "https://api.example.com" + batchPath + "/" + id + "/results", ExpiresAt: all[0].ExpiresAt,
+		}
+		if diff := cmp.Diff(wantEvent, all[0]); diff != "" {
+			t.Errorf("the event (-want +got):\n%s", diff)
+		}
+		var events int
+		if err := d.DB.View(t.Context()).QueryRow("SELECT count(*) FROM event").Scan(&events); err != nil || events != 2 { // and that of the single one
+			t.Errorf("%d events are told, %v", events, err)
+		}
+		listed := read[schema.List[schema.Verification]](t, d.ask("GET", path+"?batch_id="+id, ""), 200)
+		if len(listed.Data) != 5 {
+			t.Errorf("%d are listed", len(listed.Data))
+		}
+		d.live("GET", batchPath+"/"+id, "").WantError(t, "in the other world", 404, schema.NotFound, "id")
+	})
+}
+
+// As many as there may be are worked on, and read in one stream.
+func TestTenThousandRecordsAreVerified(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	t.Parallel()
+	d := newDesk(t, statetest.SQLite(t), nil)
+	const total = 10_000
+	records := make([]string, total)
+	for i := range records {
+		records[i] = fmt.Sprintf(`{"vpa":"user%d@upi","name":"Asha Rao"}`, i)
+	}
+	id := d.submit(records)
+	done := d.ask("GET", batchPath+"/"+id, "")
+	if done.At("successful") != float64(total) || done.At("failed") != 0.0 {
+		t.Errorf("got %s", done.Text)
+	}
+	reply := d.ask("GET", batchPath+"/"+id+"/results", "", "Accept", "application/x-ndjson").Want(t, "results", 200)
+	n := 0
+	for line := range strings.Lines(reply.Text) {
+		var r struct {
+			Index int
+			VPA   string
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Index != n || r.VPA == "" || strings.Contains(line, fmt.Sprintf("user%d@", n)) {
+			t.Fatalf("line %d is %s, %v", n, line, err)
+		}
+		n++
+	}
+	if all := d.bulk(); n != total || len(all) != 1 || all[0].Total != total {
+		t.Errorf("%d results are streamed, events %+v", n, all)
+	}
+	records = append(records, records[0])
+	d.ask("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`).WantError(t, "one too many", 400, schema.InvalidRequest, "records")
+}
+
+// Results expire a week after the batch is completed; what it was stays known.
+func TestResultsExpire(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		clock := &fixturetest.Clock{}
+		clock.Set(time.Now())
+		d := newDesk(t, db, clock.Now)
+		id := d.submit([]string{drop("0001", "a"), drop("0007", "b")})
+		results := batchPath + "/" + id + "/results"
+		clock.Pass(7*24*time.Hour - time.Minute)
+		d.ask("GET", results, "").Want(t, "a minute before", 200)
+		clock.Pass(time.Minute + time.Second)
+		d.ask("GET", results, "").WantError(t, "afterwards", 410, schema.ResultsExpired, "id")
+		if got := d.ask("GET", batchPath+"/"+id, "").Want(t, "the batch", 200); got.Said("state") != "expired" || got.At("total") != 2.0 {
+			t.Errorf("got %s", got.Text)
+		}
+	})
+}
+
+// A batch of slow ones leaves room for others, and each is waited for.
+func TestABatchOfSlowOnesEnds(t *testing.T) {
+	t.Parallel()
+	at := state.Config{Data: t.TempDir()}
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, statetest.Open(t, at), nil)
+		records := make([]string, 300)
+		for i := range records {
+			records[i] = drop("0010", fmt.Sprint("slow ", i))
+		}
+		id := d.ask("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).Said("batch_id")
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		d.says("a single one meanwhile", d.ask("POST", path, drop("0001", "single")), exact)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it took %s", took)
+		}
+		time.Sleep(2 * time.Minute)
+		if got := d.ask("GET", batchPath+"/"+id, ""); got.Said("state") != "completed" || got.At("successful") != 300.0 || len(d.bulk()) != 1 {
+			t.Errorf("got %s", got.Text)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package verify_test
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+// walk goes through all pages of a list.
+func (d *desk) walk(query string) (refs []string) {
+	d.t.Helper()
+	next := path + "?limit=2&" + query
+	for {
+		page := read[schema.List[schema.Verification]](d.t, d.ask("GET", next, ""), 200)
+		for _, v := range page.Data {
+			refs = append(refs, v.RefID)
+		}
+		if !page.HasMore {
+			return refs
+		}
+		next = path + "?limit=2&" + query + "&cursor=" + url.QueryEscape(*page.NextCursor)
+	}
+}
+
+func TestVerificationsAreListed(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		for _, body := range []string{drop("0001", "a"), drop("0007", "b"), address("success@upi", "c"), drop("0003", "d"), address("failure@upi", "e")} {
+			d.ask("POST", path, body).Want(t, body, 200)
+		}
+		d.ask("POST", path, drop("0010", "f"), "Prefer", "wait=0").Want(t, "a slow one", 202)
+		d.live("POST", path, drop("0001", "g"), "Prefer", "wait=0").Want(t, "a live one", 202)
+		batch := d.submit([]string{drop("0001", "h"), drop("0001", "i")})
+		for query, want := range map[string]string{
+			"": "abcdefhi", "ref_id=c": "c", "ref_id=z": "", "ref_id=g": "", "status=success": "acdhi", "status=failed": "be", "status=pending": "f",
+			"batch_id=" + batch: "hi", "batch_id=bat_none": "", "batch_id=" + batch + "&status=success": "hi", "ref_id=c&status=failed": "",
+			"from=2020-01-01": "abcdefhi", "to=2020-01-01": "", "from=2020-01-01&to=2099-12-31&status=failed": "be",
+		} {
+			got := d.walk(query)
+			if query != "" || !strings.HasPrefix(want, "abcdef") {
+				slices.Sort(got) // those of a batch are begun together
+			} else if !slices.Equal(got[2:], []string{"f", "e", "d", "c", "b", "a"}) {
+				t.Errorf("the newest are not first: %q", got)
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(want, strings.Join(got, "")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", query, diff)
+			}
+		}
+		for query, field := range map[string]string{
+			"status=refunded": "status", "from=yesterday": "from", "limit=0": "limit", "cursor=x": "cursor", "name=Rahul": "name", "ref_id=a&ref_id=b": "ref_id",
+		} {
+			d.ask("GET", path+"?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
+		}
+	})
+}
