@@ -113,6 +113,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 			return nil, err
 		}
 	}
+	slot := d.line != nil && d.line.slot(ctx, r)
 	now := whole(s.Now()) // after a lookup that may have taken seconds
 	d.ID, d.CreatedAt = newID(now), now
 	if d.line == nil {
@@ -120,7 +121,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		return d, nil
 	}
 	d.Provider, d.Reference = d.line.Name, d.ID
-	if d.line.Take(r.Item != nil) {
+	if slot {
 		d.lease, d.Sent = s.calls.Lease(d.line.Line), true
 		d.SentAt = d.line.Latest(d.lease)
 	}

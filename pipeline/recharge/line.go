@@ -1,6 +1,7 @@
 package recharge
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -36,6 +37,15 @@ func (s *Service) connect(c Connection) error {
 // serves reports whether recharges of an operator may go there.
 func (l *line) serves(operator string) bool {
 	return l.Operators == nil || slices.Contains(l.Operators, operator)
+}
+
+// slot takes a slot for a request, when there is one. A record of a batch waits for it as
+// long as it would for its outcome.
+func (l *line) slot(ctx context.Context, r *Request) bool {
+	if r.Item == nil {
+		return l.Take(false)
+	}
+	return l.TakeWithin(ctx, defaultWait)
 }
 
 // lineOf is the connection of a name; nil for none.

@@ -1,6 +1,9 @@
 package upstream
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Line is an upstream with its slots. One slot is one call at a time, and the
 // goroutine that makes it; a row without one waits in the store.
@@ -12,8 +15,9 @@ type Line struct {
 	batchMost int
 	// kept is how many slots are for what waits in the store, when something does:
 	// requests that come in must not starve it.
-	kept int
-	wake chan struct{} // holds one: its loop should look now
+	kept  int
+	wake  chan struct{} // holds one: its loop should look now
+	freed chan struct{} // holds one: who waits for a slot should try again
 
 	// Of the desk.
 	busy, batches int
@@ -54,6 +58,37 @@ func (l *Line) Take(batch bool) bool {
 	return l.grab(batch)
 }
 
+// TakeWithin is Take for a record of a batch that waits for a slot, so long at most: who
+// has to be looked for in the store and leased costs more.
+func (l *Line) TakeWithin(ctx context.Context, most time.Duration) bool {
+	if l.Take(true) {
+		return true
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for {
+		select {
+		case <-l.freed:
+		case <-timer.C:
+			return l.Take(true)
+		case <-ctx.Done():
+			return false
+		}
+		if l.Take(true) {
+			l.free() // there may be room for another, who was not told
+			return true
+		}
+	}
+}
+
+// free tells one who waits for a slot to try again.
+func (l *Line) free() {
+	select {
+	case l.freed <- struct{}{}:
+	default: // somebody will
+	}
+}
+
 // grab is Take for what has waited. The caller holds the desk.
 func (l *Line) grab(batch bool) bool {
 	if l.desk.stopped || l.busy >= l.of.Concurrency || batch && l.batches >= l.batchMost {
@@ -82,11 +117,15 @@ func (l *Line) Give(batch bool) {
 	if batch {
 		l.batches--
 	}
-	starved := l.hungry[0] || l.hungry[1] && l.batches < l.batchMost // there is room now
+	room := l.batches < l.batchMost
+	starved := l.hungry[0] || l.hungry[1] && room // there is room now
 	l.desk.Unlock()
 	l.desk.calls.Done()
-	if starved {
+	switch {
+	case starved:
 		l.Nudge()
+	case room:
+		l.free()
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *Lines[R]) Add(u Upstream, begin func(Claim[R])) (*Line, error) {
 		return nil, errors.New("it has no room for a call")
 	}
 	l := &Line{
-		of: u, desk: &s.desk, wake: make(chan struct{}, 1),
+		of: u, desk: &s.desk, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 		batchMost: max(1, u.Concurrency/2), kept: max(1, u.Concurrency/4),
 	}
 	s.lines, s.begin = append(s.lines, l), append(s.begin, begin)
@@ -221,6 +221,7 @@ func (s *Lines[R]) take(ctx context.Context, l *Line, now time.Time, free, batch
 	slots := [2]int{l.grabSome(singles.size(), false), l.grabSome(batches.size(), true)}
 	l.hungry = [2]bool{singles.most || slots[0] < singles.size(), batches.most || slots[1] < batches.size()}
 	s.desk.Unlock()
+	l.free() // what has waited longer may have gone
 	if slots[0]+slots[1] > 0 {
 		if err := s.hand(ctx, l, []found{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
 			return next, err

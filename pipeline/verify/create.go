@@ -107,7 +107,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	if d.Sealed, err = s.seal(d.ID, &r.Private); err != nil {
 		return nil, err
 	}
-	if d.line.Take(r.Item != nil) {
+	if d.line.slot(ctx, r) {
 		d.lease, d.Sent = s.calls.Lease(d.line.Line), true
 		d.SentAt = d.line.Latest(d.lease)
 	}

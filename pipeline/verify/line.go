@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -34,6 +35,15 @@ func (s *Service) connect(c Connection) error {
 // serves reports whether a method's verifications may go there.
 func (l *line) serves(method schema.VerificationMethod) bool {
 	return l.Methods == nil || slices.Contains(l.Methods, method)
+}
+
+// slot takes a slot for a request, when there is one. A record of a batch waits for it as
+// long as it would for its verdict.
+func (l *line) slot(ctx context.Context, r *Request) bool {
+	if r.Item == nil {
+		return l.Take(false)
+	}
+	return l.TakeWithin(ctx, itemWait)
 }
 
 // lineOf is the connection of a name; nil for none.
