@@ -23,7 +23,7 @@ NPM   := node_modules/.package-lock.json
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks bench-recharges fuzz ifsc clean
+.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications fuzz ifsc clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,12 @@ bench-recharges: $(NPM) ## measure recharges to their final state beside the raw
 	$(GO) test -run '^$$' -bench 'BenchmarkRecharge$$' -benchtime 10000x -timeout 30m ./pipeline/recharge
 	$(GO) test -run '^$$' -bench 'BenchmarkLatency' -benchtime 3000x -timeout 30m ./pipeline/recharge
 	$(GO) test -run '^$$' -bench . -benchtime 3x -timeout 30m ./pipeline/batch
+
+# PostgreSQL is measured where VAYU_TEST_POSTGRES names it.
+bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny drops at once, and batches of 10,000
+	$(GO) test -run '^$$' -bench 'BenchmarkUPI$$' -benchtime 3000x -timeout 30m ./pipeline/verify
+	$(GO) test -run '^$$' -bench 'BenchmarkWaiting$$' -benchtime 1x -timeout 30m ./pipeline/verify
+	$(GO) test -run '^$$' -bench 'BenchmarkBulk' -benchtime 3x -timeout 30m ./pipeline/verify
 
 fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 	@set -e; git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file target; do \

@@ -1,0 +1,232 @@
+package verify_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/fixturetest"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/batch"
+	"vayu/pipeline/verify"
+	"vayu/schema"
+)
+
+// prompt is a bank that answers at once, but for deposits to slow accounts.
+type prompt struct {
+	slow time.Duration
+	came chan struct{} // told of each slow one
+}
+
+var found = verify.Answer{Outcome: verify.Found, Account: verify.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}
+
+func (p *prompt) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, error) {
+	p.came <- struct{}{}
+	select {
+	case <-time.After(p.slow):
+		return found, nil
+	case <-ctx.Done():
+		return verify.Answer{}, ctx.Err()
+	}
+}
+
+func (p *prompt) Enquire(context.Context, verify.Order) (verify.Answer, error) { return found, nil }
+
+func (p *prompt) Resolve(context.Context, verify.Order) (verify.Answer, error) { return found, nil }
+
+// counter is a server with a prompt bank.
+type counter struct {
+	b      *testing.B
+	db     *state.DB
+	url    string
+	tenant accounttest.Tenant
+	bank   *prompt
+}
+
+func newCounter(b *testing.B, db *state.DB) *counter {
+	b.Helper()
+	c := &counter{b: b, db: db, tenant: accounttest.AddTenant(b, db, "shop"), bank: &prompt{25 * time.Second, make(chan struct{}, 10_000)}}
+	box := accounttest.Box(b)
+	if err := box.Claim(b.Context(), db); err != nil {
+		b.Fatal(err)
+	}
+	events, err := outbox.New(outbox.Config{DB: db})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := verify.New(verify.Config{
+		DB: db, Box: box, Events: events, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
+		Connections: []verify.Connection{{Name: "prompt", Timeout: 30 * time.Second, ResendAfter: 30 * time.Second, Concurrency: 2000, Bank: c.bank}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	access := accounttest.Access(b, db, nil)
+	batches, err := batch.New(batch.Config{DB: db, Box: box, Change: access.Change, Kinds: []batch.Kind{s.BatchKind()}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.url = accounttest.Serve(b, access, append(s.Routes(), batches.Routes()...))
+	for _, run := range []func(context.Context) error{s.Run, batches.Run} {
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- run(ctx) }()
+		b.Cleanup(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	return c
+}
+
+// ask asks, and demands a status.
+func (c *counter) ask(method, path, body string, want int, header ...string) (text string) {
+	req, err := http.NewRequestWithContext(context.Background(), method, c.url+path, strings.NewReader(body))
+	if err != nil {
+		c.b.Error(err)
+		return ""
+	}
+	req.Header.Set("Authorization", "Bearer "+c.tenant.Keys[schema.Live])
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.b.Error(err)
+		return ""
+	}
+	defer resp.Body.Close()
+	all, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != want {
+		c.b.Errorf("%s %s: %d %s, %v", method, path, resp.StatusCode, all, err)
+	}
+	return string(all)
+}
+
+// upis verifies so many addresses at 200 a second, and reports how long they take.
+func (c *counter) upis(name string, n int) {
+	took := fixturetest.OpenLoop(n, 200, func(i int) {
+		c.ask(http.MethodPost, path, fmt.Sprintf(`{"vpa":"%suser%d@upi","name":"Asha Rao","ref_id":"%s%d"}`, name, i, name, i), http.StatusOK)
+	})
+	c.b.ReportMetric(float64(took[n/2].Microseconds())/1000, name+"p50-ms")
+	c.b.ReportMetric(float64(took[n*99/100].Microseconds())/1000, name+"p99-ms")
+}
+
+// BenchmarkUPI is the time from the moment at which a request is due to its whole
+// reply, for addresses at 200 a second over HTTP, whether or not earlier ones are
+// done: with keys, limits, events and audit, on SQLite, and a bank that answers at
+// once.
+func BenchmarkUPI(b *testing.B) {
+	c := newCounter(b, statetest.SQLite(b))
+	b.ResetTimer()
+	c.upis("", b.N)
+}
+
+// BenchmarkWaiting is what a thousand penny drops cost that wait together for 25 s,
+// each with a connection to the server: how much more memory is in use than before,
+// for each and in all, and what 200 addresses a second take alone and meanwhile. The
+// other ends of the connections, which are in the same process, hold a socket each and
+// no buffer.
+func BenchmarkWaiting(b *testing.B) {
+	const drops = 1000
+	for range b.N {
+		c := newCounter(b, statetest.SQLite(b))
+		c.upis("alone-", 1000)
+		before := inUse()
+		conns := make([]net.Conn, drops)
+		for i := range conns {
+			conns[i] = c.send(fmt.Sprintf(`{"account_number":"%012d","ifsc":"SBIN0000691","name":"Asha Rao","ref_id":"drop %d"}`, i, i))
+		}
+		for range conns {
+			<-c.bank.came
+		}
+		more := inUse() - before
+		b.ReportMetric(more/drops, "B/drop")
+		b.ReportMetric(more/1e6, "MB")
+		c.upis("meanwhile-", 1000)
+		for _, conn := range conns {
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || resp.StatusCode != http.StatusOK {
+				b.Fatalf("got %+v, %v", resp, err)
+			}
+			_ = conn.Close()
+		}
+	}
+}
+
+// send sends a request on a connection of its own.
+func (c *counter) send(body string) net.Conn {
+	c.b.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
+	if err == nil {
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			path, c.tenant.Keys[schema.Live], len(body), body)
+	}
+	if err != nil {
+		c.b.Fatal(err)
+	}
+	return conn
+}
+
+// inUse is the memory of heap and stacks that is in use, in bytes.
+func inUse() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapInuse + m.StackInuse)
+}
+
+// BenchmarkBulk is how long 10,000 records take from POST to completed with a bank that
+// answers at once, and how many results a second are streamed then.
+func BenchmarkBulk(b *testing.B) {
+	b.Run("sqlite", func(b *testing.B) { benchBulk(b, statetest.SQLite(b)) })
+	b.Run("postgres", func(b *testing.B) { benchBulk(b, statetest.Postgres(b)) })
+}
+
+func benchBulk(b *testing.B, db *state.DB) {
+	b.Helper()
+	const total = 10_000
+	c := newCounter(b, db)
+	records := make([]string, total)
+	var worked, streamed time.Duration
+	for n := range b.N {
+		for i := range records {
+			records[i] = fmt.Sprintf(`{"vpa":"user%d.%d@upi","name":"Asha Rao"}`, n, i)
+		}
+		began := time.Now()
+		taken := c.ask(http.MethodPost, batchPath, `{"records":[`+strings.Join(records, ",")+`]}`, http.StatusAccepted)
+		_, id, _ := strings.Cut(taken, `"batch_id":"`)
+		id, _, _ = strings.Cut(id, `"`)
+		look := time.NewTicker(50 * time.Millisecond)
+		for range look.C {
+			if strings.Contains(c.ask(http.MethodGet, batchPath+"/"+id, "", http.StatusOK), `"completed"`) {
+				break
+			}
+		}
+		look.Stop()
+		worked += time.Since(began)
+		began = time.Now()
+		lines := strings.Count(c.ask(http.MethodGet, batchPath+"/"+id+"/results", "", http.StatusOK, "Accept", "application/x-ndjson"), "\n")
+		streamed += time.Since(began)
+		if lines != total {
+			b.Fatalf("%d results are streamed", lines)
+		}
+	}
+	b.ReportMetric(worked.Seconds()/float64(b.N), "s/10k")
+	b.ReportMetric(float64(total*b.N)/streamed.Seconds(), "results/s")
+}
