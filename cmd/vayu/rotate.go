@@ -19,6 +19,7 @@ import (
 	"vayu/internal/pause"
 	"vayu/internal/seal"
 	"vayu/internal/state"
+	"vayu/pipeline/batch"
 	"vayu/pipeline/verify"
 )
 
@@ -85,7 +86,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 
 // sealedColumns are all columns of the state store whose values are sealed.
 func sealedColumns() []seal.Column {
-	return slices.Concat(account.Sealed(), subscription.Sealed(), verify.Sealed())
+	return slices.Concat(account.Sealed(), subscription.Sealed(), batch.Sealed(), verify.Sealed())
 }
 
 // rotate gives the store another key, and says what was done.

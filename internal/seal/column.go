@@ -5,8 +5,9 @@ package seal
 // neither can know another place of a value.
 type Column struct {
 	Table string
-	Name  string   // a BYTEA; NULL and an empty value are nothing sealed
-	Key   []string // names of the table's primary key, all of them TEXT
+	Name  string // a BYTEA; NULL and an empty value are nothing sealed
+	// Key is the table's primary key: names of TEXT columns, and others cast to TEXT.
+	Key []string
 	// About is the place of the value in the row with this key, in the order of
 	// Key. No two rows, and no columns whose values are not interchangeable, have
 	// the same one.

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -34,7 +33,7 @@ func (w *worker) accept(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	sum := sha256.Sum256(c.Body)
+	sum := w.Box.Digest("batch", c.Body)
 	resp, err := w.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
 		return w.take(c, tx, want, sum)
 	})(c)
@@ -48,7 +47,7 @@ func (w *worker) accept(c *api.Call) (api.Response, error) {
 }
 
 // take stores a batch, or finds the one that was stored under its ref_id.
-func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum [sha256.Size]byte) (api.Response, account.Entry, error) {
+func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum []byte) (api.Response, account.Entry, error) {
 	now := w.Now()
 	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
 	client := ""
@@ -56,7 +55,7 @@ func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum [sha256.Size]b
 		client = c.Client.String()
 	}
 	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: want.ref, Valid: want.ref != ""},
-		sum[:], want.total, c.Key, c.ID, client, now.UnixMicro())
+		sum, want.total, c.Key, c.ID, client, now.UnixMicro())
 	if err != nil {
 		return api.Response{}, account.Entry{}, fmt.Errorf("storing a batch: %w", err)
 	}
@@ -78,7 +77,7 @@ func (w *worker) storeChunks(tx *state.Tx, now time.Time, id string, c *api.Call
 	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
 		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())
 		for _, p := range chunks[from:to] {
-			args = append(args, p.first, p.count, c.Body[p.from:p.to])
+			args = append(args, p.first, p.count, sealChunk(w.Box, id, p.first, c.Body[p.from:p.to]))
 		}
 		if _, err := tx.Exec(text, args...); err != nil {
 			return fmt.Errorf("storing records %d of a batch: %w", chunks[from].first, err)
@@ -88,12 +87,12 @@ func (w *worker) storeChunks(tx *state.Tx, now time.Time, id string, c *api.Call
 }
 
 // before is the reply to a batch whose ref_id was used before.
-func (w *worker) before(c *api.Call, tx *state.Tx, ref string, sum [sha256.Size]byte) (api.Response, error) {
+func (w *worker) before(c *api.Call, tx *state.Tx, ref string, sum []byte) (api.Response, error) {
 	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
 	if err != nil {
 		return api.Response{}, fmt.Errorf("reading the batch of a ref_id: %w", err)
 	}
-	if !bytes.Equal(r.fingerprint, sum[:]) {
+	if !bytes.Equal(r.fingerprint, sum) {
 		return api.Response{}, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
 	}
 	resp := w.accepted(r)

@@ -63,6 +63,9 @@ func (k *Kind) Taken(c *api.Call) (ref string, chunks [][][]byte, err error) {
 	return want.ref, chunks, nil
 }
 
+// SealChunk seals the records of a chunk.
+var SealChunk = sealChunk
+
 // RefOf is the ref_id of a record.
 var RefOf = refOf
 

@@ -225,7 +225,7 @@ func newSite(tb testing.TB, db *state.DB, room int) *site {
 	var err error
 	access := accounttest.Access(tb, db, s.clock.Now)
 	s.Service, err = batch.New(batch.Config{
-		DB: db, Box: accounttest.Box(tb), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
+		DB: db, Box: accounttest.ClaimedBox(tb, db), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&s.log, s.bell), nil)), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ func eachKeeper(t *testing.T, do func(t *testing.T, k *keeper)) {
 		access := accounttest.Access(t, s.DB, s.clock.Now)
 		var err error
 		s.Service, err = batch.New(batch.Config{
-			DB: s.DB, Box: accounttest.Box(t), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
+			DB: s.DB, Box: accounttest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
 			Log: slog.New(slog.NewTextHandler(teller{s}, nil)),
 		})
 		if err != nil {

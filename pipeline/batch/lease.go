@@ -70,7 +70,11 @@ func (w *worker) refill(ctx context.Context) {
 // read is the records of a chunk. One that cannot be read, which has been tampered
 // with, has none, and comes again for as long as nobody repairs it.
 func (w *worker) read(ctx context.Context, c *chunk) []record {
-	records, err := c.records()
+	err := c.open(w.Box)
+	var records []record
+	if err == nil {
+		records, err = c.records()
+	}
 	if err != nil {
 		w.metrics.failures.Inc()
 		w.Log.ErrorContext(ctx, "records of a batch cannot be read", slog.Any("error", err))

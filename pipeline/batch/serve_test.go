@@ -250,7 +250,7 @@ func TestKindsAreApart(t *testing.T) {
 		other := kind
 		other.Name = "verification"
 		access := accounttest.Access(t, s.DB, s.clock.Now)
-		service, err := batch.New(batch.Config{DB: s.DB, Box: accounttest.Box(t), Change: access.Change, Kinds: []batch.Kind{other}})
+		service, err := batch.New(batch.Config{DB: s.DB, Box: accounttest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{other}})
 		if err != nil {
 			t.Fatal(err)
 		}

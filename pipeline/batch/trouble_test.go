@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"vayu/internal/account/accounttest"
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
 )
@@ -119,7 +120,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		bad, good := s.post(s.a, records(3, "{}")), s.post(s.a, records(3, "{}"))
 		set := func(text string) {
 			update(t, s.DB, func(tx *state.Tx) error {
-				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, []byte(text))
+				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.SealChunk(accounttest.Box(t), bad, 0, []byte(text)))
 				return err
 			})
 		}

@@ -54,7 +54,7 @@ func newDesk(t *testing.T, db *state.DB) *desk {
 		t.Fatal(err)
 	}
 	d.Service, err = recharge.New(recharge.Config{
-		DB: db, Box: accounttest.Box(t), Events: events, Metrics: d.reg, BatchShare: 8,
+		DB: db, Box: accounttest.ClaimedBox(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
 		Connections: []recharge.Connection{sandbox.Connection(nil), d.courier.connection("courier"), d.courier.connection("second")},
 	})
 	if err != nil {

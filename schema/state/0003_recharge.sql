@@ -113,7 +113,7 @@ CREATE TABLE batch (
 	mode        TEXT   NOT NULL,
 	kind        TEXT   NOT NULL, -- recharge
 	ref_id      TEXT,            -- the client's; NULL for none
-	fingerprint BYTEA  NOT NULL, -- SHA-256 of the body
+	fingerprint BYTEA  NOT NULL, -- keyed hash of the body
 	state       TEXT   NOT NULL CHECK (state IN ('queued', 'processing', 'completed')),
 	total       BIGINT NOT NULL,
 	successful  BIGINT NOT NULL,
@@ -137,7 +137,7 @@ CREATE TABLE batch_chunk (
 	count      BIGINT NOT NULL, -- of its records
 	kind       TEXT   NOT NULL, -- of the batch
 	account_id TEXT   NOT NULL,
-	records    BYTEA  NOT NULL, -- JSON values as the client sent them, with commas between
+	records    BYTEA  NOT NULL, -- JSON values as the client sent them, with commas between; sealed
 	due_at     BIGINT NOT NULL, -- when it may be leased; of a leased one the end of the lease
 	token      TEXT   NOT NULL, -- of the lease; empty for none
 	tries      BIGINT NOT NULL, -- leases in a row in which no record was begun

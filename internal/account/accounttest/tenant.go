@@ -28,6 +28,16 @@ func Box(tb testing.TB) *seal.Box {
 	return box
 }
 
+// ClaimedBox is [Box] as the one of a store: it can make digests.
+func ClaimedBox(tb testing.TB, db *state.DB) *seal.Box {
+	tb.Helper()
+	box := Box(tb)
+	if err := box.Claim(tb.Context(), db); err != nil {
+		tb.Fatal(err)
+	}
+	return box
+}
+
 // Tenant is an account with a key of every scope for each world.
 type Tenant struct {
 	ID   string
