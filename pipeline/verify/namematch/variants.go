@@ -27,6 +27,7 @@ verma varma
 rathore rathor rathod
 sahu sahoo
 jadhav jadhao
+rao rav
 dattatray dattatraya dattatrey
 kumar kr kmr
 shaikh sheikh shaik sk sheik shekh
