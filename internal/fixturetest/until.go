@@ -1,18 +1,22 @@
 package fixturetest
 
 import (
-	"runtime"
 	"testing"
 	"time"
 )
 
+const (
+	patience = 3 * time.Minute      // a machine may be busy, and the race detector slow
+	between  = 2 * time.Millisecond // two looks: a loop without a pause takes the time of what it waits for
+)
+
 // Until waits until something is so that nobody tells of, and fails the test when it
-// is not after a minute.
+// is not after three minutes.
 func Until(tb testing.TB, what string, so func() bool) {
 	tb.Helper()
-	for limit := time.Now().Add(time.Minute); !so(); runtime.Gosched() {
+	for limit := time.Now().Add(patience); !so(); time.Sleep(between) {
 		if time.Now().After(limit) {
-			tb.Fatalf("after a minute it is not so that %s", what)
+			tb.Fatalf("after %s it is not so that %s", patience, what)
 		}
 	}
 }

@@ -4,18 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
+	"vayu/internal/fixturetest"
 	"vayu/internal/outbox"
-	"vayu/internal/pause"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
 )
@@ -42,7 +38,7 @@ func BenchmarkLatency(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	url := serveBench(b, accounttest.Access(b, db, nil), s.Routes())
+	url := accounttest.Serve(b, accounttest.Access(b, db, nil), s.Routes())
 	ask := func(method, path, body string, want int) {
 		req, err := http.NewRequestWithContext(b.Context(), method, url+path, strings.NewReader(body))
 		if err != nil {
@@ -63,9 +59,9 @@ func BenchmarkLatency(b *testing.B) {
 			b.Errorf("%s %s: %d %s, %v", method, path, resp.StatusCode, text, err)
 		}
 	}
-	floor := openLoop(b.N, perSecond, func(int) { ask(http.MethodGet, "/v1/operators", "", http.StatusOK) })
+	floor := fixturetest.OpenLoop(b.N, perSecond, func(int) { ask(http.MethodGet, "/v1/operators", "", http.StatusOK) })
 	b.ResetTimer()
-	took := openLoop(b.N, perSecond, func(i int) {
+	took := fixturetest.OpenLoop(b.N, perSecond, func(i int) {
 		ask(http.MethodPost, "/v1/recharge", fmt.Sprintf(`{"mobile":"98%08d","operator":"Airtel","amount":199,"type":"prepaid","ref_id":"ref-%d"}`, i, i), http.StatusOK)
 	})
 	b.StopTimer()
@@ -77,44 +73,4 @@ func BenchmarkLatency(b *testing.B) {
 	if err := <-ended; err != nil {
 		b.Error(err)
 	}
-}
-
-// serveBench serves routes as the service does.
-func serveBench(b *testing.B, access api.Access, routes []api.Route) (url string) {
-	b.Helper()
-	h, err := api.New(api.Config{Routes: routes, Access: access})
-	if err != nil {
-		b.Fatal(err)
-	}
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	listener, err := api.NewListener(socket, nil, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	server := api.NewServer(h, nil)
-	go func() { _ = server.Serve(listener) }() // until it is closed
-	b.Cleanup(func() { _ = server.Close() })
-	return "http://" + socket.Addr().String()
-}
-
-// openLoop does something n times at a rate, and returns how long after its time each
-// was done, the shortest first.
-func openLoop(n, perSecond int, do func(i int)) []time.Duration {
-	took := make([]time.Duration, n)
-	var all sync.WaitGroup
-	began := time.Now()
-	for i := range n {
-		due := time.Duration(i) * time.Second / time.Duration(perSecond)
-		pause.For(context.Background(), due-time.Since(began))
-		all.Go(func() {
-			do(i)
-			took[i] = time.Since(began) - due
-		})
-	}
-	all.Wait()
-	slices.Sort(took)
-	return took
 }

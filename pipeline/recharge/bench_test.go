@@ -3,13 +3,12 @@ package recharge
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"vayu/internal/account/accounttest"
 	"vayu/internal/api"
+	"vayu/internal/fixturetest"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
@@ -24,28 +23,6 @@ func (prompt) Submit(context.Context, Order) (Answer, error) {
 }
 
 func (prompt) Enquire(context.Context, Order) (Answer, error) { return Answer{Outcome: Succeeded}, nil }
-
-// together has work done n times by so many callers at once, and returns how often a
-// second.
-func together(b *testing.B, callers, n int, work func(caller, i int) error) float64 {
-	b.Helper()
-	var left atomic.Int64
-	left.Store(int64(n))
-	began := time.Now()
-	var all sync.WaitGroup
-	for caller := range callers {
-		all.Go(func() {
-			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
-				if err := work(caller, int(i)); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	return float64(n) / time.Since(began).Seconds()
-}
 
 // BenchmarkRecharge is how many recharges a second go from a call of Do to their
 // final state, with postings, events and rows of the audit log, for 64 callers and a
@@ -87,9 +64,9 @@ func benchRecharge(b *testing.B, db *state.DB, c benchCase) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	floor := together(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
+	floor := fixturetest.Together(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
 	b.ResetTimer()
-	rate := together(b, c.callers, b.N, func(caller, i int) error {
+	rate := fixturetest.Together(b, c.callers, b.N, func(caller, i int) error {
 		q := Request{
 			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 199_00,
 			By: api.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},

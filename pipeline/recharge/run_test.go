@@ -11,21 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
-
-// waitFor waits until something is so that nobody tells of.
-func waitFor(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for limit := time.Now().Add(time.Minute); !so(); runtime.Gosched() {
-		if time.Now().After(limit) {
-			t.Fatalf("after a minute it is not so that %s", what)
-		}
-	}
-}
 
 // A process that is killed leaves leases. The next on the same store asks what has
 // become of the orders before it sends anything.
@@ -39,7 +30,7 @@ func TestAfterAKillItIsAskedBeforeItIsSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
+		fixturetest.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
 		s.open(s.DB)
 		if err := s.calls.FreeLeases(t.Context()); err != nil {
@@ -81,7 +72,7 @@ func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
 		if _, _, err := s.Do(t.Context(), s.request(), 0); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
+		fixturetest.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
 		s.open(s.DB)
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
 		for _, c := range []struct {
@@ -332,8 +323,8 @@ func TestItRuns(t *testing.T) {
 			return n == want
 		}
 	}
-	waitFor(t, "all are told as pending", told(n, "recharge.pending"))
-	waitFor(t, "no call is under way", func() bool { return s.lines[0].Slots().Busy == 0 })
+	fixturetest.Until(t, "all are told as pending", told(n, "recharge.pending"))
+	fixturetest.Until(t, "no call is under way", func() bool { return s.lines[0].Slots().Busy == 0 })
 	if stacks := goroutines(); strings.Count(stacks, "(*Service).carry") > 0 || len(s.waits.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending, and %d wait", strings.Count(stacks, "(*Service).carry"), len(s.waits.Counts()))
 	}
@@ -345,7 +336,7 @@ func TestItRuns(t *testing.T) {
 		t.Errorf("%v are counted as pending, %v as old", all, old)
 	}
 	s.lines[0].Nudge()
-	waitFor(t, "all are completed", told(n, "recharge.completed"))
+	fixturetest.Until(t, "all are completed", told(n, "recharge.completed"))
 	held, asked := make(chan struct{}), make(chan struct{})
 	s.puppet.set(func() {
 		s.puppet.submit = func(Order) (Answer, error) { close(asked); <-held; return Answer{Outcome: Succeeded}, nil }
@@ -356,7 +347,7 @@ func TestItRuns(t *testing.T) {
 	}
 	<-asked
 	cancel()
-	waitFor(t, "it has stopped", s.calls.Stopped)
+	fixturetest.Until(t, "it has stopped", s.calls.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil || after.State != schema.RechargePending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)

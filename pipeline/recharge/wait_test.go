@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/fixturetest"
 	"vayu/schema"
 )
 
@@ -27,7 +28,7 @@ func (s *stage) patients(n int, wait time.Duration) (id string, got <-chan Recor
 			all <- rec
 		}()
 	}
-	waitFor(s.t.(*testing.T), "all wait", func() bool {
+	fixturetest.Until(s.t, "all wait", func() bool {
 		counts := s.waits.Counts()
 		for of, waiting := range counts {
 			if id = of; waiting == n && len(counts) == 1 {
@@ -48,7 +49,7 @@ func TestAPatientRequestWaitsForACallback(t *testing.T) {
 		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending, Again: time.Hour}) })
 		const n = 3
 		id, got := s.patients(n, longestWait)
-		waitFor(t, "it is told as pending", func() bool { return s.see(id).ToldPending })
+		fixturetest.Until(t, "it is told as pending", func() bool { return s.see(id).ToldPending })
 		s.told(s.see(id), Answer{Outcome: Succeeded})
 		for range n {
 			if r := <-got; r.State != schema.RechargeSuccess || r.ID != id {
@@ -146,7 +147,7 @@ func TestAPatientRequestOutlivesAnOutage(t *testing.T) {
 		id, got := s.patients(1, longestWait)
 		r := s.see(id)
 		run(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
-		waitFor(t, "the outage is counted", func() bool { return s.figure("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
+		fixturetest.Until(t, "the outage is counted", func() bool { return s.figure("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
 		run(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
 		s.told(r, Answer{Outcome: Succeeded})
 		if r := <-got; r.State != schema.RechargeSuccess {

@@ -99,7 +99,7 @@ func TestEachIsClaimedOnce(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(one.failed)
 	statetest.Exec(t, db, "DROP TABLE errand")
-	if pause := one.Look(t.Context(), one.line); pause != AwayPause || fixturetest.Figure(t, reg, "failed") != 1 {
+	if pause := one.Look(t.Context(), one.line); pause != AwayPause || fixturetest.Figure(t, reg, "failed_total") != 1 {
 		t.Errorf("without its table it looks again after %s", pause)
 	}
 }

@@ -51,7 +51,7 @@ func eachShop(t *testing.T, do func(t *testing.T, s *shop)) {
 
 func newShop(t *testing.T, db *state.DB) *shop {
 	t.Helper()
-	s := &shop{t: t, db: db, clock: &fixturetest.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed"})}
+	s := &shop{t: t, db: db, clock: &fixturetest.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed_total", Help: "Looks that failed."})}
 	s.clock.Set(noon)
 	s.open()
 	return s

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"slices"
 	"sync"
 )
@@ -10,8 +9,8 @@ import (
 type Waiters[T any] struct {
 	mu      sync.Mutex
 	waiting map[string][]*Waiter[T]
-	ctx     context.Context // ends when nobody may wait any more
-	end     context.CancelFunc
+	ended   chan struct{} // closed when nobody may wait any more
+	end     func()
 }
 
 // Waiter waits for one thing. Several may wait for the same.
@@ -21,8 +20,8 @@ type Waiter[T any] struct {
 
 // NewWaiters returns none.
 func NewWaiters[T any]() *Waiters[T] {
-	w := &Waiters[T]{waiting: map[string][]*Waiter[T]{}}
-	w.ctx, w.end = context.WithCancel(context.Background())
+	w := &Waiters[T]{waiting: map[string][]*Waiter[T]{}, ended: make(chan struct{})}
+	w.end = sync.OnceFunc(func() { close(w.ended) })
 	return w
 }
 
@@ -65,7 +64,7 @@ func (w *Waiters[T]) Tell(id string, what T) {
 func (w *Waiters[T]) End() { w.end() }
 
 // Ended is closed by End.
-func (w *Waiters[T]) Ended() <-chan struct{} { return w.ctx.Done() }
+func (w *Waiters[T]) Ended() <-chan struct{} { return w.ended }
 
 // Counts are how many wait, by id.
 func (w *Waiters[T]) Counts() map[string]int {

@@ -187,7 +187,8 @@ const postponeRow = `UPDATE verification SET tries = $4, due_at = $3, token = ''
 // that to whoever has it.
 func (st *settling) postpone(resendAfter time.Duration) error {
 	r := &st.out.Record
-	was, due := *r, time.Time{}
+	var due time.Time
+	was := *r
 	switch st.out.verdict {
 	case putBack: // as if the call had never been begun
 		due = st.now.Add(upstream.AwayPause)
