@@ -47,7 +47,7 @@ type Kind struct {
 	Do func(ctx context.Context, item Item) error
 	// Show renders what the subjects of items have become, by subject: JSON objects
 	// without a field index.
-	Show func(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error)
+	Show func(q state.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Room is how many records may be under way at once in an instance.
 	Room int
 	// Keep is how long after its completion the results of a batch are shown; 0 for

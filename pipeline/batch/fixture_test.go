@@ -149,33 +149,26 @@ func (s *shop) end(ctx context.Context, do func(*state.Tx) (*batch.Finished, err
 	return err
 }
 
-var selectThings = state.Group(0, "SELECT id, batch_id, state FROM thing WHERE id IN (", "?", ")")
+const selectThings = "SELECT id, batch_id, state FROM thing WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 
-func (s *shop) show(q state.Querier, _ schema.Owner, subjects []string) (map[string]any, error) {
+func (s *shop) show(q state.Querier, _ schema.Owner, id string, from, to int) (map[string]any, error) {
 	out := map[string]any{}
-	err := selectThings.Each(len(subjects), func(text string, from, to int) error {
-		var args []any
-		for _, id := range subjects[from:to] {
-			args = append(args, id)
+	return out, state.Each(q, func(row state.Scanner) error {
+		const at = "2026-11-21T06:00:00.000Z"
+		r := schema.Recharge{Operator: "Airtel", Amount: 19900, Message: "Said.", RefID: "ref", Mobile: "9000000001", Type: schema.Prepaid, CreatedAt: at}
+		if err := row.Scan(&r.TransactionID, &r.BatchID, &r.Status); err != nil {
+			return err
 		}
-		return state.Each(q, func(row state.Scanner) error {
-			const at = "2026-11-21T06:00:00.000Z"
-			r := schema.Recharge{Operator: "Airtel", Amount: 19900, Message: "Said.", RefID: "ref", Mobile: "9000000001", Type: schema.Prepaid, CreatedAt: at}
-			if err := row.Scan(&r.TransactionID, &r.BatchID, &r.Status); err != nil {
-				return err
-			}
-			switch r.Status {
-			case schema.RechargeSuccess:
-				r.CompletedAt = at
-			case schema.RechargeFailed:
-				r.Error, r.FailedAt = schema.Refuse(schema.OperatorNetworkError, "", "No answer."), at
-			case schema.RechargePending, schema.RechargeRefunded:
-			}
-			out[r.TransactionID] = r
-			return nil
-		}, text, args...)
-	})
-	return out, err
+		switch r.Status {
+		case schema.RechargeSuccess:
+			r.CompletedAt = at
+		case schema.RechargeFailed:
+			r.Error, r.FailedAt = schema.Refuse(schema.OperatorNetworkError, "", "No answer."), at
+		case schema.RechargePending, schema.RechargeRefunded:
+		}
+		out[r.TransactionID] = r
+		return nil
+	}, selectThings, id, from, to)
 }
 
 // site is a service in front of a shop, and two accounts.

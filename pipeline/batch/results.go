@@ -109,7 +109,7 @@ func (w *worker) render(q state.Querier, o schema.Owner, batchID string, from, t
 	if err != nil {
 		return fmt.Errorf("reading records %d of %s: %w", from, batchID, err)
 	}
-	shown, err := w.shown(q, o, items)
+	shown, err := w.shown(q, o, batchID, from, to, items)
 	if err != nil {
 		return fmt.Errorf("reading what records %d of %s have become: %w", from, batchID, err)
 	}
@@ -135,17 +135,11 @@ func (w *worker) render(q state.Querier, o schema.Owner, batchID string, from, t
 }
 
 // shown is what the subjects of items have become.
-func (w *worker) shown(q state.Querier, o schema.Owner, items []item) (map[string]any, error) {
-	var subjects []string
-	for _, i := range items {
-		if i.subject != "" {
-			subjects = append(subjects, i.subject)
-		}
-	}
-	if len(subjects) == 0 {
+func (w *worker) shown(q state.Querier, o schema.Owner, batchID string, from, to int, items []item) (map[string]any, error) {
+	if !slices.ContainsFunc(items, func(i item) bool { return i.subject != "" }) {
 		return nil, nil
 	}
-	return w.kind.Show(q, o, subjects)
+	return w.kind.Show(q, o, batchID, from, to)
 }
 
 // errUnshown says that a kind shows nothing of a subject, or no object.

@@ -56,6 +56,24 @@ func (t *Table[R]) ByID(q state.Querier, ids []string) (map[string]R, error) {
 	return found, err
 }
 
+// OfBatch returns what the records of a batch from one index up to another have become,
+// by their ids, whosever they are.
+func (t *Table[R]) OfBatch(q state.Querier, batch string, from, to int) (map[string]R, error) {
+	found := make(map[string]R, to-from)
+	err := state.Each(q, func(row state.Scanner) error {
+		r, err := t.Scan(row)
+		found[t.Of(&r).ID] = r
+		return err
+	}, t.ofRecords(), batch, from, to)
+	return found, err
+}
+
+// ofRecords asks for what records of a batch have become: one statement, because that of
+// many ids has to be read by the engine for each few of them.
+func (t *Table[R]) ofRecords() string {
+	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
+}
+
 // byID asks for many by their ids.
 func (t *Table[R]) byID() state.Grouped {
 	return state.Group(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")

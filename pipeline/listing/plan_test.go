@@ -106,4 +106,8 @@ func indicesOf(t *testing.T, db *state.DB, name string, analyzed bool) {
 	if strings.Contains(many, "Seq Scan") || strings.Contains(many, "SCAN") {
 		t.Errorf("%s (analyzed: %v): reading by ids reads the whole table:\n%s", name, analyzed, many)
 	}
+	records := statetest.Plan(t, db, table.ofRecords(), "rbt_1", 0, 500)
+	if strings.Contains(records, "Seq Scan on "+name) || strings.Contains(records, "SCAN "+name) {
+		t.Errorf("%s (analyzed: %v): reading the records of a batch reads the whole table:\n%s", name, analyzed, records)
+	}
 }

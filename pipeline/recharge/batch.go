@@ -72,8 +72,8 @@ func recordOf(record jsontext.Value) (Request, error) {
 }
 
 // show renders recharges as replies about batches show them.
-func show(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error) {
-	found, err := recharges.ByID(q, subjects)
+func show(q state.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
+	found, err := recharges.OfBatch(q, batchID, from, to)
 	if err != nil {
 		return nil, err
 	}

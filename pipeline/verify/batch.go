@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/listing"
 	"vayu/schema"
 )
 
@@ -85,9 +86,13 @@ func recordOf(record jsontext.Value) (Request, error) {
 	return r, err
 }
 
+// results are verifications with what replies about batches show of them: reading a
+// column costs as much as writing it.
+var results = listing.Table[Record]{Name: "verification", Columns: shownColumns, Scan: scanShown, Of: verifications.Of}
+
 // show renders verifications as replies about batches show them.
-func show(q state.Querier, o schema.Owner, subjects []string) (map[string]any, error) {
-	found, err := verifications.ByID(q, subjects)
+func show(q state.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
+	found, err := results.OfBatch(q, batchID, from, to)
 	if err != nil {
 		return nil, err
 	}

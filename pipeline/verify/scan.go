@@ -34,14 +34,41 @@ func scanRecord(row state.Scanner) (r Record, err error) {
 	r.Owner.World, r.RefID = schema.WorldOf(mode), ref.String
 	r.Named, r.Sent, r.Verified = named != 0, sent != 0, verified != 0
 	r.SentAt, r.CreatedAt, r.FinishedAt = moment(sentAt), time.UnixMicro(created).UTC(), moment(finished)
-	f.SuspiciousReasons = []string{}
-	if reasons != "" {
-		f.Suspicious = true
-		if err := json.Unmarshal([]byte(reasons), &f.SuspiciousReasons); err != nil {
-			return r, fmt.Errorf("reading the reasons of %s: %w", r.ID, err)
-		}
+	return r, readReasons(&r, reasons)
+}
+
+// shownColumns are those that replies show, as scanShown reads them.
+const shownColumns = `id, account_id, mode, ref_id, state, method, target, ifsc, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr,
+	error_code, answered_by, batch_id, created_at, finished_at`
+
+// scanShown reads a row of shownColumns.
+func scanShown(row state.Scanner) (r Record, err error) {
+	var mode, reasons string
+	var ref sql.NullString
+	var verified, created int64
+	var finished sql.NullInt64
+	f := &r.Found
+	err = row.Scan(&r.ID, &r.Owner.Account, &mode, &ref, &r.State, &r.Method, &r.Target, &r.IFSC, &f.AccountStatus, &f.NameMatch, &f.NameMatchScore, &verified,
+		&f.BeneficiaryName, &f.Bank, &f.Branch, &reasons, &r.UTR, &r.ErrorCode, &r.AnsweredBy, &r.Batch.Batch, &created, &finished)
+	if err != nil {
+		return r, err
 	}
-	return r, nil
+	r.Owner.World, r.RefID, r.Verified = schema.WorldOf(mode), ref.String, verified != 0
+	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), moment(finished)
+	return r, readReasons(&r, reasons)
+}
+
+// readReasons reads the reasons of a verification.
+func readReasons(r *Record, text string) error {
+	r.Found.SuspiciousReasons = []string{}
+	if text == "" {
+		return nil
+	}
+	r.Found.Suspicious = true
+	if err := json.Unmarshal([]byte(text), &r.Found.SuspiciousReasons); err != nil {
+		return fmt.Errorf("reading the reasons of %s: %w", r.ID, err)
+	}
+	return nil
 }
 
 // reasonsText is how reasons are kept.
