@@ -13,8 +13,8 @@ type Line struct {
 	// batchMost is how many slots records of batches may have: half, so that single
 	// requests always find some.
 	batchMost int
-	// kept is how many slots are for what waits in the store, when something does:
-	// requests that come in must not starve it.
+	// kept is how many slots are for what waits in the store while single requests wait
+	// there: those that come in must not starve it.
 	kept  int
 	wake  chan struct{} // holds one: its loop should look now
 	freed chan struct{} // holds one: who waits for a slot should try again
@@ -22,7 +22,8 @@ type Line struct {
 	// Of the desk.
 	busy, batches int
 	hungry        [2]bool   // more is due than there was room for: single ones, and records of batches
-	next          time.Time // when its loop looks next; zero while it looks
+	lastBatch     bool      // the last slot was taken by a record of a batch
+	next          time.Time // when its loop looks next; zero while it looks, and after a look that failed
 }
 
 // Worth reports whether it is worth asking at the moment.
@@ -51,11 +52,49 @@ func (l *Line) Nudge() {
 func (l *Line) Take(batch bool) bool {
 	l.desk.Lock()
 	defer l.desk.Unlock()
-	switch { // what has waited longer comes first
-	case batch && l.hungry[1], l.hungry[0] && l.of.Concurrency-l.busy <= l.kept:
-		return false
+	if batch && l.hungry[1] || l.of.Concurrency-l.busy <= l.reserved() {
+		return false // what has waited longer comes first
 	}
 	return l.grab(batch)
+}
+
+// reserved is how many slots are left to what waits in the store by what comes in: when
+// nothing but records of batches does, the one that is owed to them. The caller holds
+// the desk.
+func (l *Line) reserved() int {
+	switch {
+	case l.hungry[0]:
+		return l.kept
+	case l.owed():
+		return 1
+	default:
+		return 0
+	}
+}
+
+// owed reports whether a slot is left to records of batches that wait in the store by
+// single requests, those that wait there too among them: none of a batch is under way.
+// An upstream with one slot gives it to the two kinds in turn. The caller holds the
+// desk.
+func (l *Line) owed() bool {
+	return l.hungry[1] && l.batches == 0 && (l.of.Concurrency > 1 || !l.lastBatch)
+}
+
+// room is how many slots are free, and how many of these single requests and records
+// of batches that wait in the store may have at most. The caller holds the desk.
+func (l *Line) room() (free, singles, batches int) {
+	free = l.of.Concurrency - l.busy
+	singles = free
+	if l.owed() {
+		singles = max(0, free-1)
+	}
+	return free, singles, min(free, l.batchMost-l.batches)
+}
+
+// starved reports whether there is a slot for what waits in the store. The caller
+// holds the desk.
+func (l *Line) starved() bool {
+	return l.busy < l.of.Concurrency && (l.hungry[0] || l.hungry[1] && l.batches < l.batchMost)
 }
 
 // TakeWithin is Take for a record of a batch that waits for a slot, so long at most: who
@@ -98,6 +137,7 @@ func (l *Line) grab(batch bool) bool {
 	if batch {
 		l.batches++
 	}
+	l.lastBatch = batch
 	l.desk.calls.Add(1)
 	return true
 }
@@ -117,8 +157,7 @@ func (l *Line) Give(batch bool) {
 	if batch {
 		l.batches--
 	}
-	room := l.batches < l.batchMost
-	starved := l.hungry[0] || l.hungry[1] && room // there is room now
+	room, starved := l.batches < l.batchMost, l.starved()
 	l.desk.Unlock()
 	l.desk.calls.Done()
 	switch {

@@ -128,9 +128,11 @@ func (s *Lines[R]) Add(u Upstream, begin func(Claim[R])) (*Line, error) {
 	return l, nil
 }
 
-// Lease is a new one for one call of a line, with a token that no other has.
+// Lease is a new one for one call of a line, with a token that no other has. It ends
+// by the wall clock, as in the store: the monotonic one stands still while a machine is
+// suspended.
 func (s *Lines[R]) Lease(l *Line) Lease {
-	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Add(l.of.Timeout + Margin)}
+	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Round(0).Add(l.of.Timeout + Margin)}
 }
 
 // Run leases what is due and has the calls made until ctx ends; then it waits for the
@@ -164,8 +166,12 @@ func (s *Lines[R]) Stopped() bool {
 // Wait waits until no slot is taken.
 func (s *Lines[R]) Wait() { s.desk.calls.Wait() }
 
-// serve is the loop of a line.
+// serve is the loop of a line. After a look that failed nothing wakes it before its
+// pause is over: the slots that such a look gives back would do so at once, and so would
+// every call that ends. Who brings something new waits for no longer than that pause.
 func (s *Lines[R]) serve(ctx context.Context, i int) {
+	l := s.lines[i]
+	wake := l.wake
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -173,28 +179,35 @@ func (s *Lines[R]) serve(ctx context.Context, i int) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-		case <-s.lines[i].wake:
+		case <-wake:
 		}
-		timer.Reset(s.Look(ctx, s.lines[i]))
+		pause, err := s.look(ctx, l)
+		timer.Reset(pause)
+		if wake = l.wake; err != nil {
+			wake = nil
+		}
 	}
 }
 
 // Look makes the calls of a line that are due and have a slot, and returns how long
 // nothing else is due. It is what Run does again and again.
 func (s *Lines[R]) Look(ctx context.Context, l *Line) time.Duration {
+	pause, _ := s.look(ctx, l) // who is told of an error has been
+	return pause
+}
+
+// look is Look, with the error that Claims was told.
+func (s *Lines[R]) look(ctx context.Context, l *Line) (time.Duration, error) {
 	if !l.Worth() {
-		return AwayPause
+		return AwayPause, nil
 	}
-	now := s.Now()
 	s.desk.Lock()
 	l.next = time.Time{} // whatever becomes due from here on nudges
-	free := l.of.Concurrency - l.busy
-	batch := min(free, l.batchMost-l.batches)
 	s.desk.Unlock()
-	next, err := s.take(ctx, l, now, free, batch)
+	next, err := s.take(ctx, l, s.Now())
 	s.Claims.Tell(ctx, err)
 	if err != nil {
-		return AwayPause
+		return AwayPause, err
 	}
 	pause := max(0, min(lookEvery, next.Sub(s.Now())))
 	if next.IsZero() {
@@ -203,13 +216,17 @@ func (s *Lines[R]) Look(ctx context.Context, l *Line) time.Duration {
 	s.desk.Lock()
 	l.next = s.Now().Add(pause)
 	s.desk.Unlock()
-	return pause
+	return pause, nil
 }
 
 // take claims what is due, for at most as many slots as are free, has the calls made,
-// and returns when something is due that is not yet.
-func (s *Lines[R]) take(ctx context.Context, l *Line, now time.Time, free, batch int) (next time.Time, err error) {
-	singles, err := s.find(ctx, l, s.sql.dueSingle, now, free)
+// and returns when something is due that is not yet. Single requests come first, but for
+// the slot that is owed to records of batches.
+func (s *Lines[R]) take(ctx context.Context, l *Line, now time.Time) (next time.Time, err error) {
+	s.desk.Lock()
+	free, single, batch := l.room()
+	s.desk.Unlock()
+	singles, err := s.find(ctx, l, s.sql.dueSingle, now, single)
 	if err != nil {
 		return next, err
 	}
@@ -220,7 +237,11 @@ func (s *Lines[R]) take(ctx context.Context, l *Line, now time.Time, free, batch
 	s.desk.Lock()
 	slots := [2]int{l.grabSome(singles.size(), false), l.grabSome(batches.size(), true)}
 	l.hungry = [2]bool{singles.most || slots[0] < singles.size(), batches.most || slots[1] < batches.size()}
+	starved := l.starved()
 	s.desk.Unlock()
+	if starved { // by a slot that was given back meanwhile, or that nobody has whom it was owed
+		l.Nudge()
+	}
 	l.free() // what has waited longer may have gone
 	if slots[0]+slots[1] > 0 {
 		if err := s.hand(ctx, l, []found{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
