@@ -3,6 +3,7 @@ package listing
 import (
 	"database/sql"
 	"errors"
+	"iter"
 	"math"
 	"time"
 
@@ -70,8 +71,9 @@ func (t *Table[R]) Page(q state.Querier, f Filter) (all []R, next string, err er
 // scans reports whether a filter asks for what no index finds.
 func (t *Table[R]) scans(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
 
-// ofBatch is what a filter lets through of a batch, one more than the limit. The
-// records of a batch are few enough to be looked through at once.
+// ofBatch is what a filter lets through of a batch, at least one more than the limit
+// when there are so many. The records of a batch are few enough to be looked through at
+// once.
 func (t *Table[R]) ofBatch(q state.Querier, f *Filter) ([]R, error) {
 	var mine int
 	err := q.QueryRow("SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3", f.Batch, f.Owner.Account, f.Owner.World.String()).Scan(&mine)
@@ -86,9 +88,7 @@ func (t *Table[R]) ofBatch(q state.Querier, f *Filter) ([]R, error) {
 		return nil, err
 	}
 	var all []R
-	for len(ids) > 0 && len(all) <= f.Limit {
-		some := ids[:min(len(ids), f.Limit+1)]
-		ids = ids[len(some):]
+	for some := range pieces(ids, f.Limit+1) {
 		found, err := t.ByID(q, some)
 		if err != nil {
 			return nil, err
@@ -98,8 +98,30 @@ func (t *Table[R]) ofBatch(q state.Querier, f *Filter) ([]R, error) {
 				all = append(all, r)
 			}
 		}
+		if len(all) > f.Limit {
+			break
+		}
 	}
 	return all, nil
+}
+
+// piece is how many records of a batch are read between two looks at whether a page is
+// full: were it as many as a page has, pages of one would read a batch in thousands of
+// questions.
+const piece = 500
+
+// pieces cuts ids. The first are as many as a page needs, which is often all that is
+// read, the others at least a piece.
+func pieces(ids []string, first int) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for size := first; len(ids) > 0; size = max(size, piece) {
+			some := ids[:min(len(ids), size)]
+			ids = ids[len(some):]
+			if !yield(some) {
+				return
+			}
+		}
+	}
 }
 
 // selectSubjects asks for what the records of a batch have become, below an id, the

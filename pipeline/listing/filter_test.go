@@ -2,6 +2,7 @@ package listing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,20 +76,69 @@ func TestWhatIsAskedForIsListed(t *testing.T) {
 			} {
 				f := second()
 				c.change(&f)
-				var pages []string
-				for _, ids := range walk(t, db, table.Table, f) {
-					var numbers []string
-					for _, id := range ids {
-						numbers = append(numbers, number(id))
-					}
-					pages = append(pages, strings.Join(numbers, " "))
-				}
-				if got := strings.Join(pages, ", "); got != c.want {
+				if got := numbers(walk(t, db, table.Table, f)); got != c.want {
 					t.Errorf("%s, %s: got %q, want %q", name, what, got, c.want)
 				}
 			}
 		}
 	})
+}
+
+// However short a page is, a batch is read in few pieces, and every record once.
+func TestASmallPageOfABatchReadsFewPieces(t *testing.T) {
+	t.Parallel()
+	ids := make([]string, 10_000)
+	for i := range ids {
+		ids[i] = fmt.Sprint(i)
+	}
+	for first, want := range map[int]int{2: 21, 51: 21, 1_001: 10, 20_000: 1} {
+		var got []string
+		n := 0
+		for some := range pieces(ids, first) {
+			got = append(got, some...)
+			n++
+		}
+		if n != want || !slices.Equal(got, ids) {
+			t.Errorf("first %d: %d ids in %d pieces, want %d", first, len(got), n, want)
+		}
+	}
+}
+
+// What a filter seldom lets through is found in every piece of a batch, and on one page.
+func TestAPageOfABatchGoesOnInTheNextPiece(t *testing.T) {
+	t.Parallel()
+	const batchID, n = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", 2*piece + 300
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		for name, table := range tables {
+			// Two in one piece, one in each of the others, and the oldest.
+			crowd(t, db, name, 3*n, fmt.Sprintf("CASE WHEN i IN (1, %d, %d, %d, %d) THEN 'failed' ELSE 'success' END", 3*200+1, 3*piece+1, 3*(2*piece)+1, 3*(2*piece+1)+1))
+			statetest.Exec(t, db, "DELETE FROM batch")
+			statetest.Exec(t, db, "DELETE FROM batch_item")
+			statetest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+				VALUES ($1, 'acc_1', 'live', 'any', NULL, $2, 'processing', 9, 0, 0, '', '', '', 0)`, batchID, []byte("x"))
+			statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT CAST($1 AS TEXT), created_at, id, 'begun' FROM "+name+" WHERE account_id = 'acc_1'", batchID)
+			for limit, want := range map[int]string{1: "3004, 3001, 1501, 601, 1", 2: "3004 3001, 1501 601, 1", 100: "3004 3001 1501 601 1"} {
+				f := second()
+				f.Batch, f.State, f.Limit = batchID, "failed", limit
+				if got := numbers(walk(t, db, table.Table, f)); got != want {
+					t.Errorf("%s, pages of %d: got %q, want %q", name, limit, got, want)
+				}
+			}
+		}
+	})
+}
+
+// numbers are those of the ids of pages.
+func numbers(pages [][]string) string {
+	var texts []string
+	for _, ids := range pages {
+		var page []string
+		for _, id := range ids {
+			page = append(page, number(id))
+		}
+		texts = append(texts, strings.Join(page, " "))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // number is what crowdID was given.
