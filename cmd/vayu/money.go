@@ -76,53 +76,48 @@ func (s *service) publicURL() string {
 	return s.address
 }
 
-// banks are who verifies accounts: the sandbox's bank, and those that files describe.
-func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
-	all := []verify.Connection{banksandbox.Connection(time.Now)}
-	origins := []string{"the bank that the sandbox brings along"} // of each of all
-	for _, file := range c.Verify.Banks {
-		one, err := bankaggregator.Open(file, log, reg)
-		if err != nil {
-			return nil, fmt.Errorf("verify.banks: %w", err)
-		}
-		same := func(c verify.Connection) bool { return c.Name == one.Name } // a callback names no world
-		if i := slices.IndexFunc(all, same); i >= 0 {
-			return nil, fmt.Errorf("verify.banks: %s: the name %s is that of %s already", file, one.Name, origins[i])
-		}
-		all, origins = append(all, one), append(origins, file)
-	}
-	return all, nil
-}
-
 // connections are who carries recharges out: the sandbox's operator, and those that
 // files describe.
 func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
-	all := []recharge.Connection{sandbox.Connection(time.Now)}
-	origins := []string{"the operator that the sandbox brings along"} // of each of all
-	for _, file := range c.Recharge.Operators {
-		one, err := aggregator.Open(file, log, reg)
+	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
+		func(file string) (recharge.Connection, error) { return aggregator.Open(file, log, reg) },
+		func(c recharge.Connection) string { return c.Name })
+}
+
+// banks are who verifies accounts: the sandbox's bank, and those that files describe.
+func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
+	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
+		func(file string) (verify.Connection, error) { return bankaggregator.Open(file, log, reg) },
+		func(c verify.Connection) string { return c.Name })
+}
+
+// connect opens the files of a setting, beside what the sandbox brings along. No two may
+// have one name, in whatever world: a callback names none.
+func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
+	all, origins := []C{sandbox}, map[string]string{name(sandbox): "what the sandbox brings along"}
+	for _, file := range files {
+		one, err := open(file)
 		if err != nil {
-			return nil, fmt.Errorf("recharge.operators: %w", err)
+			return nil, fmt.Errorf("%s: %w", setting, err)
 		}
-		same := func(c recharge.Connection) bool { return c.Name == one.Name } // a callback names no world
-		if i := slices.IndexFunc(all, same); i >= 0 {
-			return nil, fmt.Errorf("recharge.operators: %s: the name %s is that of %s already", file, one.Name, origins[i])
+		if other, taken := origins[name(one)]; taken {
+			return nil, fmt.Errorf("%s: %s: the name %s is that of %s already", setting, file, name(one), other)
 		}
-		all, origins = append(all, one), append(origins, file)
+		all, origins[name(one)] = append(all, one), file
 	}
 	return all, nil
 }
 
-// rechargeDrain is how long calls of operators that are under way may take to end;
-// what has not ended then is asked about after the next start.
-const rechargeDrain = 20 * time.Second
+// callDrain is how long calls of operators and banks that are under way may take to end;
+// what is broken off is asked about after the next start.
+const callDrain = 20 * time.Second
 
 // parts are what runs: batches come last, because they make recharges.
 func (m *money) parts() []run.Part {
 	return []run.Part{
-		{Name: "recharges", Run: m.recharges.Run, Drain: rechargeDrain},
-		{Name: "verifications", Run: m.verifications.Run, Drain: rechargeDrain},
-		{Name: "batches", Run: m.batches.Run, Drain: rechargeDrain},
+		{Name: "recharges", Run: m.recharges.Run, Drain: callDrain},
+		{Name: "verifications", Run: m.verifications.Run, Drain: callDrain},
+		{Name: "batches", Run: m.batches.Run, Drain: callDrain},
 	}
 }
 

@@ -2,7 +2,6 @@ package delivery_test
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,10 +17,9 @@ import (
 
 	"vayu/dispatch/delivery"
 	"vayu/internal/account"
+	"vayu/internal/account/accounttest"
 	"vayu/internal/api"
 	"vayu/internal/api/apitest"
-	"vayu/internal/config"
-	"vayu/internal/seal"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -51,10 +49,7 @@ func eachSite(t *testing.T, do func(t *testing.T, s *site)) {
 
 func newSite(t *testing.T, db *state.DB) *site {
 	t.Helper()
-	box, err := seal.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := accounttest.ClaimedBox(t, db)
 	s := &site{t: t, reg: prometheus.NewRegistry()}
 	s.micros.Store(start.UnixMicro())
 	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }

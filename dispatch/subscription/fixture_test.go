@@ -61,9 +61,13 @@ func newSite(t testing.TB, db *state.DB) *site {
 	t.Helper()
 	s := &site{t: t, clock: &fixturetest.Clock{}, log: &fixturetest.Log{}, reg: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	box := accounttest.Box(t)
+	if db != nil {
+		box = accounttest.ClaimedBox(t, db)
+	}
 	var err error
 	s.who, err = account.New(account.Config{
-		DB: db, Box: accounttest.Box(t), Log: log, Now: s.clock.Now,
+		DB: db, Box: box, Log: log, Now: s.clock.Now,
 		Settings: account.Settings{Plans: map[string]int64{"unlimited": 0}},
 	})
 	if err != nil {

@@ -42,8 +42,14 @@ type site struct {
 func newSite(t testing.TB, db *state.DB, change func(*Config)) *site {
 	t.Helper()
 	s := &site{t: t, clock: &fixturetest.Clock{}, log: &fixturetest.Log{}, reg: prometheus.NewRegistry()}
+	box := testBox(t)
+	if db != nil {
+		if err := box.Claim(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
 	c := Config{
-		DB: db, Box: testBox(t), Metrics: s.reg, Now: s.clock.Now,
+		DB: db, Box: box, Metrics: s.reg, Now: s.clock.Now,
 		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
 		Settings: Settings{Plans: map[string]int64{"free": 1000, "five": 5, "hundred": 100, "unlimited": 0}},
 	}

@@ -69,6 +69,9 @@ func newHouse(t *testing.T, db *state.DB, more ...api.Route) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := box.Claim(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
 	h := &house{t: t}
 	h.micros.Store(auditStart.UnixMicro())
 	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -2,7 +2,6 @@ package account
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
 	"net/http"
@@ -28,7 +27,7 @@ type once struct {
 	account     string
 	mode        string
 	key         string
-	fingerprint [sha256.Size]byte
+	fingerprint []byte
 }
 
 // onceOf reads the Idempotency-Key of a POST; nil when there is none.
@@ -42,11 +41,7 @@ func (s *Service) onceOf(c *api.Call) (*once, error) {
 			"The header Idempotency-Key stands once and has 1 to 255 printable ASCII characters.")
 	}
 	o := &once{box: s.Box, account: c.Account, mode: c.World.String(), key: values[0]}
-	h := sha256.New()
-	hashText(h, c.Method)
-	hashText(h, c.URL.RequestURI())
-	hashText(h, string(c.Body))
-	o.fingerprint = [sha256.Size]byte(h.Sum(nil))
+	o.fingerprint = s.Box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
 	return o, nil
 }
 
@@ -90,7 +85,7 @@ func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 		ON CONFLICT (account_id, mode, key) DO UPDATE
 		SET fingerprint = excluded.fingerprint, status = 0, body = excluded.body, expires_at = excluded.expires_at
 		WHERE idempotent_reply.expires_at <= $7`,
-		o.account, o.mode, o.key, o.fingerprint[:], []byte{}, now.Add(idempotencyLife).UnixMicro(), now.UnixMicro())
+		o.account, o.mode, o.key, o.fingerprint, []byte{}, now.Add(idempotencyLife).UnixMicro(), now.UnixMicro())
 	if err != nil {
 		return nil, fmt.Errorf("claiming an Idempotency-Key: %w", err)
 	}
@@ -104,7 +99,7 @@ func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a stored reply: %w", err)
 	}
-	if subtle.ConstantTimeCompare(fingerprint, o.fingerprint[:]) == 0 {
+	if subtle.ConstantTimeCompare(fingerprint, o.fingerprint) == 0 {
 		return nil, schema.Refuse(schema.IdempotencyConflict, idempotencyHeader,
 			"This Idempotency-Key was used with another request within the last 24 hours.")
 	}

@@ -167,6 +167,9 @@ func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
 				t.Errorf("the restored store is at version %d", now.Version)
 			}
 			want, got := contents(t, dir), contents(t, again)
+			for i, row := range got["account"] { // a column that a migration after it adds
+				got["account"][i] = strings.Replace(row, `,"name_tolerance":null`, "", 1)
+			}
 			for table := range want {
 				if diff := cmp.Diff(want[table], got[table]); diff != "" {
 					t.Errorf("table %s (-want +got):\n%s", table, diff)

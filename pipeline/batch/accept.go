@@ -66,6 +66,12 @@ func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum []byte) (api.R
 	if err := w.storeChunks(tx, now, id, c, want.chunks); err != nil {
 		return api.Response{}, account.Entry{}, err
 	}
+	for _, a := range want.again {
+		item := Item{Batch: id, Index: a.index, Record: a.value}
+		if _, err := Refuse(tx, now, item, schema.Refuse(schema.DuplicateRefID, "ref_id", fmt.Sprintf("Record %d of this batch has this ref_id.", a.first))); err != nil {
+			return api.Response{}, account.Entry{}, err
+		}
+	}
 	tx.After(w.wake)
 	return w.accepted(row{id: id, state: schema.BatchQueued, total: want.total}), account.Entry{
 		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": want.total},

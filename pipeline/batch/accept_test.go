@@ -147,3 +147,24 @@ func TestOneOfManyAtOnceIsStored(t *testing.T) {
 		}
 	})
 }
+
+// Of records with one ref_id the first counts, although they are worked on at the same
+// time.
+func TestTheFirstOfDoubledReferencesCounts(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 8, func(t *testing.T, s *site) {
+		id := s.post(s.a, `[{"ref_id":"a"},{"ref_id":"b"},{"ref_id":"a"},{},{"ref_id":"a","amount":1},{}]`)
+		s.run()
+		s.wait(id)
+		got := s.door.Ask(s.a.Keys[schema.Live], "GET", path+"/"+id+"/results", "").Want(t, "the results", 200)
+		var doubled []int
+		for i, r := range got.At("results").([]any) {
+			if strings.Contains(fmt.Sprint(r), string(schema.DuplicateRefID)) {
+				doubled = append(doubled, i)
+			}
+		}
+		if diff := cmp.Diff([]int{2, 4}, doubled); diff != "" {
+			t.Errorf("refused (-want +got):\n%s\n%s", diff, got.Text)
+		}
+	})
+}

@@ -22,6 +22,13 @@ type wanted struct {
 	ref    string // "" for none
 	total  int
 	chunks []piece
+	again  []again
+}
+
+// again is a record whose ref_id another before it has.
+type again struct {
+	index, first int
+	value        []byte
 }
 
 // piece is a chunk before it is stored.
@@ -44,7 +51,7 @@ func (k *Kind) read(c *api.Call) (wanted, error) {
 	if _, err := api.Decode[checked](c); err != nil {
 		return wanted{}, err
 	}
-	b := body{kind: k}
+	b := body{kind: k, refs: map[string]int{}}
 	if err := b.read(c.Body); err != nil {
 		return wanted{}, err
 	}
@@ -56,7 +63,8 @@ type body struct {
 	wanted
 
 	kind   *Kind
-	array  bool // the array was there
+	array  bool           // the array was there
+	refs   map[string]int // index of the first record with a ref_id
 	faults schema.Faults
 }
 
@@ -136,12 +144,28 @@ func (b *body) records(d *jsontext.Decoder) error {
 		}
 		end := int(d.InputOffset())
 		b.add(end-len(value), end)
+		b.note(value)
 	}
 	if b.total == 0 || b.total > schema.BatchMost {
 		b.fault("A batch has 1 to 10,000 " + b.kind.Array + ".")
 	}
 	_, err := d.ReadToken()
 	return err
+}
+
+// note looks whether a record before has its ref_id: records are worked on at the same
+// time, and it is the first that counts.
+func (b *body) note(value []byte) {
+	ref := refOf(value)
+	if ref == "" || b.total >= schema.BatchMost {
+		return
+	}
+	first, there := b.refs[ref]
+	if there {
+		b.again = append(b.again, again{b.total, first, bytes.Clone(value)})
+		return
+	}
+	b.refs[ref] = b.total
 }
 
 // add puts a record into the last piece, or begins one.

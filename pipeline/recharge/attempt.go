@@ -32,7 +32,7 @@ func (s *Service) start(j job) { go s.carry(j) }
 // carry makes the call of a job, and those that follow from it at once, and gives
 // its slot back.
 func (s *Service) carry(j job) {
-	ctx := context.Background() // whoever asked for the recharge may go: it goes on
+	ctx := s.calls.Calls()
 	var out settled
 	for going := true; going; {
 		out, going = s.advance(ctx, &j)
@@ -55,8 +55,11 @@ func (s *Service) advance(ctx context.Context, j *job) (out settled, going bool)
 	if w.err == nil && w.Outcome == NotSubscriber && j.rec.redetects() {
 		w.onto, w.err = s.redetect(ctx, &j.rec, j.line)
 	}
-	limit, done := context.WithTimeout(ctx, upstream.Recording)
-	out, err := s.settle(limit, &j.rec, &w, j.lease)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
+	err := upstream.Rescue(func() (err error) {
+		out, err = s.settle(limit, &j.rec, &w, j.lease)
+		return err
+	})
 	done()
 	s.metrics.records.Tell(ctx, err)
 	if err != nil { // the lease ends, and then it is looked at again

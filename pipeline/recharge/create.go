@@ -114,7 +114,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		}
 	}
 	slot := d.line != nil && d.line.slot(ctx, r)
-	now := whole(s.Now()) // after a lookup that may have taken seconds
+	now := state.Whole(s.Now()) // after a lookup that may have taken seconds
 	d.ID, d.CreatedAt = newID(now), now
 	if d.line == nil {
 		d.failed(schema.InvalidNumber, notNumbers[d.Type]+" "+nothingCharged)
@@ -245,8 +245,8 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 		due = now
 	}
 	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.Asked, d.Operator,
-		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, flag(d.Sent), micros(d.SentAt), micros(due), d.lease.Token,
-		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), micros(d.FinishedAt))
+		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, state.Flag(d.Sent), state.Micros(d.SentAt), state.Micros(due), d.lease.Token,
+		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), state.Micros(d.FinishedAt))
 	if err != nil {
 		return err
 	}

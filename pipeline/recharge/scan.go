@@ -25,32 +25,8 @@ func scanRecord(row state.Scanner) (r Record, err error) {
 		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded)
 	r.Owner.World = schema.WorldOf(mode)
 	r.Sent, r.ToldPending = sent != 0, told != 0
-	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = moment(sentAt), time.UnixMicro(created).UTC(), moment(finished), moment(refunded)
+	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = state.Moment(sentAt), time.UnixMicro(created).UTC(), state.Moment(finished), state.Moment(refunded)
 	return r, err
-}
-
-// moment is a time of the store; zero for NULL.
-func moment(micros sql.NullInt64) time.Time {
-	if !micros.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros.Int64).UTC()
-}
-
-// micros is a time for the store; NULL for zero.
-func micros(at time.Time) any {
-	if at.IsZero() {
-		return nil
-	}
-	return at.UnixMicro()
-}
-
-// flag is a truth for the store.
-func flag(is bool) int64 {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // Questions about one recharge.

@@ -149,8 +149,8 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 	r, due := &st.out.Record, st.word.after(st.now)
 	was := *r
 	st.learn()
-	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, micros(due), st.now.UnixMicro(),
-		micros(st.began())}
+	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, state.Micros(due), st.now.UnixMicro(),
+		state.Micros(st.began())}
 	if st.word.err != nil {
 		query, args = finishOwnRow, append(args, st.lease.Token)
 	}
@@ -161,7 +161,7 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 	}
 	st.out.due = due
 	st.timed()
-	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, whole(st.now)
+	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, state.Whole(st.now)
 	if to == schema.RechargeSuccess {
 		err = wallet.Commit(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount)
 	} else {
@@ -194,7 +194,7 @@ func (st *settling) began() time.Time {
 	if st.word.call != submit {
 		return time.Time{}
 	}
-	return whole(st.word.asked)
+	return state.Whole(st.word.asked)
 }
 
 // timed takes what was stored of that.
@@ -253,7 +253,7 @@ func (st *settling) refund() (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	r.State, r.RefundedAt = schema.RechargeRefunded, whole(st.now)
+	r.State, r.RefundedAt = schema.RechargeRefunded, state.Whole(st.now)
 	if err := wallet.Refund(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
 		return false, err
 	}
@@ -294,6 +294,3 @@ func (st *settling) audit(action string, more map[string]any) error {
 		Account: r.Owner.Account, World: r.Owner.World, Actor: st.word.by, Action: action, Subject: r.ID, Detail: detail,
 	})
 }
-
-// whole is a time as the store keeps it.
-func whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }

@@ -32,6 +32,8 @@ const (
 	// AwayPause is the pause before the next look at an upstream that is not
 	// available, or a store that does not answer.
 	AwayPause = time.Second
+	// Grace is how long calls that are under way may go on when the service stops.
+	Grace = 10 * time.Second
 	// lookEvery is how long a loop sleeps at most: other instances and commands make
 	// things due without telling it.
 	lookEvery = 5 * time.Second
@@ -81,6 +83,8 @@ type Lines[R any] struct {
 	lines  []*Line
 	begin  []func(Claim[R]) // of lines
 	sql    statements
+	calls  context.Context // of calls; ends some time after that of Run
+	hurry  context.CancelFunc
 	token  string // what the tokens of this instance's leases begin with
 	leases atomic.Uint64
 }
@@ -95,7 +99,9 @@ type desk struct {
 
 // New returns lines without an upstream.
 func New[R any](c Config[R]) *Lines[R] {
-	return &Lines[R]{Config: c, token: ulid.Make().String(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
+	s := &Lines[R]{Config: c, token: ulid.Make().String(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
+	s.calls, s.hurry = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
+	return s
 }
 
 // Upstream is who is called.
@@ -136,7 +142,7 @@ func (s *Lines[R]) Lease(l *Line) Lease {
 }
 
 // Run leases what is due and has the calls made until ctx ends; then it waits for the
-// calls that are under way. The store is ready.
+// calls that are under way, and breaks them off after Grace. The store is ready.
 func (s *Lines[R]) Run(ctx context.Context) {
 	for {
 		err := s.FreeLeases(ctx)
@@ -153,8 +159,15 @@ func (s *Lines[R]) Run(ctx context.Context) {
 	s.desk.Lock()
 	s.desk.stopped = true
 	s.desk.Unlock()
-	s.Wait() // each ends by its time-out
+	// What is broken off is asked about after the next start.
+	grace := time.AfterFunc(Grace, s.hurry)
+	defer grace.Stop()
+	s.Wait()
 }
+
+// Calls is the context in which calls are made: no client's, because they go on without
+// whoever has asked for them.
+func (s *Lines[R]) Calls() context.Context { return s.calls }
 
 // Stopped reports whether no call begins any more.
 func (s *Lines[R]) Stopped() bool {

@@ -51,20 +51,19 @@ type job struct {
 	rec     Record
 	private Private
 	call    call
-	resent  bool // of deposit: it may have been asked for before
+	resent  bool  // of deposit: it may have been asked for before
+	sealed  error // why what is private cannot be read; nobody is asked then
 	lease   upstream.Lease
 }
 
 // resume carries on with a verification that was leased.
 func (s *Service) resume(l *line, claim upstream.Claim[Record]) {
-	p, err := s.open(&claim.Record)
-	if err != nil { // another instance may have the key; here it waits for the end of its lease
+	j := job{line: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
+	if j.private, j.sealed = s.open(&claim.Record); j.sealed != nil {
 		s.metrics.unopened.Inc()
-		s.Log.Error("a verification cannot be read that waits for the bank", "verification", claim.Record.ID, "error", err)
-		l.Give(claim.Record.Batch.Batch != "")
-		return
+		s.Log.Error("a verification cannot be read that waits for the bank", "verification", claim.Record.ID, "error", j.sealed)
 	}
-	s.start(job{line: l, rec: claim.Record, private: p, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
+	s.start(j)
 }
 
 // start has a job carried on by a goroutine, for which Run waits at its end.
@@ -73,7 +72,7 @@ func (s *Service) start(j job) { go s.carry(j) }
 // carry makes the call of a job, and the one that follows from it at once, and gives
 // its slot back.
 func (s *Service) carry(j job) {
-	ctx := context.Background() // whoever asked for it may go: it goes on
+	ctx := s.calls.Calls()
 	for s.advance(ctx, &j) {
 	}
 	j.Give(j.rec.Batch.Batch != "")
@@ -88,8 +87,12 @@ func (s *Service) advance(ctx context.Context, j *job) bool {
 		return false
 	}
 	w := s.ask(ctx, j)
-	limit, done := context.WithTimeout(ctx, upstream.Recording)
-	out, err := s.settle(limit, &j.rec, &w, j.lease, &j.private)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
+	var out settled
+	err := upstream.Rescue(func() (err error) {
+		out, err = s.settle(limit, &j.rec, &w, j.lease, &j.private)
+		return err
+	})
 	done()
 	s.metrics.records.Tell(ctx, err)
 	if err != nil { // the lease ends, and then it is looked at again
@@ -128,6 +131,10 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 	w := word{call: j.call, resent: j.resent, asked: s.Now(), by: actor}
 	limit, done := context.WithTimeout(ctx, j.Timeout)
 	defer done()
+	if j.sealed != nil {
+		w.call, w.err = enquire, j.sealed // of a deposit it is not to be said that it was asked for
+		return w
+	}
 	if j.call == deposit {
 		crash.Point(crash.VerifySending)
 	}

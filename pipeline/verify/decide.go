@@ -95,6 +95,7 @@ func notFound(method schema.VerificationMethod) schema.Code {
 const (
 	firstPause   = 5 * time.Second
 	longestPause = 10 * time.Minute
+	longestAgain = time.Hour // that a bank can ask for
 )
 
 // backoff is the pause after so many looks without a final answer: 5, 10, 20, 40 s
@@ -111,7 +112,7 @@ func nextLook(r *Record, w *word, resendAfter time.Duration, now time.Time) time
 	pause := now.Add(backoff(r.Tries))
 	switch {
 	case w.err == nil && w.Again > 0:
-		return now.Add(w.Again)
+		return now.Add(min(w.Again, longestAgain))
 	case w.err == nil && w.Outcome == Unknown && w.call == enquire:
 		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // not later than it may be asked for again
 			return resendAt

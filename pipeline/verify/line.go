@@ -20,6 +20,9 @@ func (s *Service) connect(c Connection) error {
 	if c.Bank == nil {
 		return errors.New("it has no bank")
 	}
+	if c.ResendAfter < c.Timeout {
+		return errors.New("a deposit would be asked for again while a call is under way")
+	}
 	// Also in two worlds: a callback names no world.
 	if slices.ContainsFunc(s.lines, func(other *line) bool { return other.Name == c.Name }) {
 		return errors.New("two connections have that name")

@@ -21,7 +21,7 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 	switch m := namematch.Compare(expected, registered); {
 	case m.Exact:
 		return schema.NameExact, m.Score
-	case m.Score >= threshold && m.Score > 0:
+	case m.Score >= threshold:
 		return schema.NamePartial, m.Score
 	default:
 		return schema.NameNone, m.Score

@@ -17,12 +17,12 @@ func (s *Service) seal(id string, p *Private) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sealing what %s verifies: %w", id, err)
 	}
-	return s.Box.Seal(text, private.About(id)), nil
+	return private.Seal(s.Box, text, id), nil
 }
 
 // open reads what a verification that is pending is about.
 func (s *Service) open(r *Record) (p Private, err error) {
-	text, err := s.Box.Open(r.Sealed, private.About(r.ID))
+	text, err := private.Open(s.Box, r.Sealed, r.ID)
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"vayu/internal/pause"
 	"vayu/internal/state"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -64,46 +65,94 @@ func (s *Service) countPending(ctx context.Context) {
 	for world := range pending {
 		s.metrics.pending[world].Store(pending[world])
 	}
-	s.metrics.counts.Tell(ctx, state.Each(s.DB.View(ctx), func(row state.Scanner) error {
+	s.metrics.counts.Tell(ctx, s.stranded(ctx))
+}
+
+// stranded says of banks that are not configured any more that they are waited for, and
+// gives up what they have been waited for too long.
+func (s *Service) stranded(ctx context.Context) error {
+	return state.Each(s.DB.View(ctx), func(row state.Scanner) error {
 		var mode, provider string
 		var n int64
 		if err := row.Scan(&mode, &provider, &n); err != nil {
 			return err
 		}
-		if s.lineOf(schema.WorldOf(mode), provider) == nil {
-			s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; they stay so until it is again",
-				"provider", provider, "world", mode, "pending", n)
+		if s.lineOf(schema.WorldOf(mode), provider) != nil {
+			return nil
 		}
-		return nil
-	}, selectPending))
+		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; they are given up in time, unless it is again",
+			"provider", provider, "world", mode, "pending", n)
+		return s.abandon(ctx, mode, provider)
+	}, selectPending)
 }
 
-// deleteRows deletes the oldest. Those of a batch stay as long as its results may be
-// asked for.
-const deleteRows = `DELETE FROM verification WHERE id IN (
-	SELECT id FROM verification WHERE finished_at < $1 AND (batch_id = '' OR finished_at < $2) ORDER BY finished_at LIMIT $3)`
+// What nobody asks about any more has no lease.
+const (
+	freeStranded   = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
+	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
+)
+
+// abandon gives up what is pending with a bank that is not configured, once it is old
+// enough.
+func (s *Service) abandon(ctx context.Context, mode, provider string) error {
+	now := s.Now()
+	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+		_, err := tx.Exec(freeStranded, mode, provider, now.UnixMicro())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	old, err := state.All(s.DB.View(ctx), scanRecord, selectStranded, mode, provider, now.UnixMicro(), now.Add(-s.Settings.GiveUp).UnixMicro())
+	if err != nil {
+		return err
+	}
+	for i := range old {
+		w := word{call: enquire, err: ErrNotAsked, asked: now, by: actor}
+		if _, err := s.settle(ctx, &old[i], &w, upstream.Lease{}, &Private{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The oldest are deleted. Those of a batch stay as long as it shows them.
+const (
+	deleteSingle = `DELETE FROM verification WHERE id IN (
+		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2)`
+	deleteBatched = `DELETE FROM verification WHERE id IN (
+		SELECT v.id FROM verification v WHERE v.batch_id <> '' AND v.finished_at < $1
+			AND NOT EXISTS (SELECT 1 FROM batch_item i WHERE i.batch_id = v.batch_id AND i.place = v.batch_index)
+		ORDER BY v.finished_at LIMIT $2)`
+)
 
 // deleteOld deletes what has been finished for longer than it is kept.
 func (s *Service) deleteOld(ctx context.Context) {
 	if s.Settings.Keep == 0 {
 		return
 	}
-	single := s.Now().Add(-s.Settings.Keep)
-	// A batch is completed when its last record has been given up, at the latest.
-	batched := s.Now().Add(-max(s.Settings.Keep, resultsKept+s.Settings.GiveUp+24*time.Hour))
+	now := s.Now()
+	if s.deleteAll(ctx, deleteSingle, now.Add(-s.Settings.Keep)) {
+		s.deleteAll(ctx, deleteBatched, now.Add(-max(s.Settings.Keep, resultsKept)))
+	}
+}
+
+// deleteAll deletes what a statement finds that was finished before a time; false when
+// the store does not let it.
+func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) bool {
 	for {
 		var n int64
 		err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
-			n, err = tx.Exec(deleteRows, single.UnixMicro(), batched.UnixMicro(), deleteMost)
+			n, err = tx.Exec(text, before.UnixMicro(), deleteMost)
 			return err
 		})
 		s.metrics.deletions.Tell(ctx, err)
 		if err != nil {
-			return
+			return false
 		}
 		s.metrics.deleted.Add(float64(n))
 		if n < deleteMost {
-			return
+			return true
 		}
 	}
 }

@@ -282,7 +282,7 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 				{single[0], "verification_due ", []any{"live", "puppet", 50_000, 10}}, {single[1], "verification_due ", []any{"live", "puppet", 50_000}},
 				{batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}}, {batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
 				{selectEarlier, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
-				{deleteRows, "verification_finished ", []any{int64(300), int64(200), 500}},
+				{deleteSingle, "verification_finished ", []any{int64(300), 500}}, {deleteBatched, "verification_finished_batch ", []any{int64(300), 500}},
 				{selectPending, "verification_pending", nil}, {tallyPending, "verification_pending", nil},
 				{selectByID, "", []any{"ver_1"}}, {selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
 			} {

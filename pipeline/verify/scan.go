@@ -33,7 +33,7 @@ func scanRecord(row state.Scanner) (r Record, err error) {
 	}
 	r.Owner.World, r.RefID = schema.WorldOf(mode), ref.String
 	r.Named, r.Sent, r.Verified = named != 0, sent != 0, verified != 0
-	r.SentAt, r.CreatedAt, r.FinishedAt = moment(sentAt), time.UnixMicro(created).UTC(), moment(finished)
+	r.SentAt, r.CreatedAt, r.FinishedAt = state.Moment(sentAt), time.UnixMicro(created).UTC(), state.Moment(finished)
 	return r, readReasons(&r, reasons)
 }
 
@@ -54,7 +54,7 @@ func scanShown(row state.Scanner) (r Record, err error) {
 		return r, err
 	}
 	r.Owner.World, r.RefID, r.Verified = schema.WorldOf(mode), ref.String, verified != 0
-	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), moment(finished)
+	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), state.Moment(finished)
 	return r, readReasons(&r, reasons)
 }
 
@@ -79,33 +79,6 @@ func reasonsText(reasons []string) (string, error) {
 	text, err := json.Marshal(reasons)
 	return string(text), err
 }
-
-// moment is a time of the store; zero for NULL.
-func moment(micros sql.NullInt64) time.Time {
-	if !micros.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros.Int64).UTC()
-}
-
-// micros is a time for the store; NULL for zero.
-func micros(at time.Time) any {
-	if at.IsZero() {
-		return nil
-	}
-	return at.UnixMicro()
-}
-
-// flag is a truth for the store.
-func flag(is bool) int64 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// whole is a time as the store keeps it.
-func whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
 
 // Questions about one verification.
 const (

@@ -3,14 +3,13 @@ package verify
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"vayu/internal/account"
 	"vayu/internal/crash"
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/httpjson"
 	"vayu/pipeline/upstream"
 	"vayu/pipeline/verify/branch"
 	"vayu/pipeline/verify/ifsc"
@@ -93,7 +92,7 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 func (st *settling) finish() error {
 	r := &st.out.Record
 	st.learn()
-	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, whole(st.now), nil
+	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, state.Whole(st.now), nil
 	query, args := finishRow, []any(nil)
 	switch {
 	case st.out.verdict == succeed:
@@ -112,7 +111,7 @@ func (st *settling) finish() error {
 	if err != nil {
 		return err
 	}
-	n, err := st.tx.Exec(query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, flag(r.Verified),
+	n, err := st.tx.Exec(query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, state.Flag(r.Verified),
 		f.BeneficiaryName, f.Bank, f.Branch, reasons, r.UTR, string(r.ErrorCode), st.now.UnixMicro()}, args...)...)
 	if err != nil {
 		return err
@@ -198,7 +197,7 @@ func (st *settling) postpone(resendAfter time.Duration) error {
 	default:
 		st.learn()
 		if st.word.call == deposit {
-			r.SentAt = whole(st.word.asked)
+			r.SentAt = state.Whole(st.word.asked)
 		}
 		due = nextLook(r, st.word, resendAfter, st.now)
 		r.Tries++
@@ -207,7 +206,7 @@ func (st *settling) postpone(resendAfter time.Duration) error {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	}
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, flag(r.Sent), micros(r.SentAt), string(r.Trouble))
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, state.Flag(r.Sent), state.Micros(r.SentAt), string(r.Trouble))
 	if err != nil {
 		return err
 	}
@@ -251,23 +250,11 @@ func (st *settling) learn() {
 	}
 }
 
-// longestForeign bounds what is kept of a bank's text, in bytes.
-const longestForeign = 400
+// longestForeign bounds what is kept of a bank's text, in characters.
+const longestForeign = 200
 
-// clean makes a bank's text one that every store takes.
-func clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, text)
-	for len(text) > longestForeign {
-		_, size := utf8.DecodeLastRuneInString(text)
-		text = text[:len(text)-size]
-	}
-	return text
-}
+// clean makes a bank's text one that every store takes, and that can be shown.
+func clean(text string) string { return httpjson.Line(text, longestForeign) }
 
 // Settle acts on a bank's word on a verification that came by itself: by
 // compare-and-set, so that repeating it changes nothing. By is who says so, for the
@@ -292,7 +279,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 		return r, nil
 	}
 	p, err := s.open(&r)
-	if err != nil {
+	if err != nil && a.Outcome == Found { // else nobody needs it
 		return Record{}, err
 	}
 	out, err := s.settle(ctx, &r, &w, upstream.Lease{}, &p)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -148,8 +149,8 @@ func TestWhatABankWritesIsCleaned(t *testing.T) {
 		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
 			t.Errorf("reasons: %s", diff)
 		}
-		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMAर") || len(f.BeneficiaryName) > longestForeign || r.ProviderRef != "p" ||
-			len(r.UTR) != longestForeign || f.Bank != "Bank" || len(f.Branch) > longestForeign {
+		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र") || utf8.RuneCountInString(f.BeneficiaryName) > longestForeign || r.ProviderRef != "p" ||
+			utf8.RuneCountInString(r.UTR) != longestForeign || f.Bank != "Bank" || utf8.RuneCountInString(f.Branch) > longestForeign {
 			t.Errorf("got %+v", r)
 		}
 		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)

@@ -61,6 +61,8 @@ func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	now := c.Now
+	c.Now = func() time.Time { return now().Round(0) } // leases end by the clock of the store, also when the machine was suspended
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

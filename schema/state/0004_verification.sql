@@ -58,7 +58,8 @@ CREATE INDEX verification_due ON verification (mode, provider, due_at) WHERE due
 CREATE INDEX verification_due_batch ON verification (mode, provider, due_at) WHERE due_at IS NOT NULL AND batch_id <> '';
 CREATE INDEX verification_pending ON verification (account_id, mode, id) WHERE state = 'pending';
 CREATE INDEX verification_failed ON verification (account_id, mode, id) WHERE state = 'failed';
-CREATE INDEX verification_finished ON verification (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX verification_finished ON verification (finished_at) WHERE finished_at IS NOT NULL AND batch_id = '';
+CREATE INDEX verification_finished_batch ON verification (finished_at) WHERE finished_at IS NOT NULL AND batch_id <> '';
 CREATE INDEX verification_same ON verification (account_id, mode, same, finished_at) WHERE finished_at IS NOT NULL;
 
 -- Branches of banks, from a directory that the operator of this service has

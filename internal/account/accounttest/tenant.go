@@ -75,7 +75,7 @@ func AddTenant(tb testing.TB, db *state.DB, name string) (a Tenant) {
 // does not run: Refresh makes it know tenants that were added later.
 func Access(tb testing.TB, db *state.DB, now func() time.Time) *account.Service {
 	tb.Helper()
-	s, err := account.New(account.Config{DB: db, Box: Box(tb), Settings: account.Settings{Plans: Plans}, Now: now})
+	s, err := account.New(account.Config{DB: db, Box: ClaimedBox(tb, db), Settings: account.Settings{Plans: Plans}, Now: now})
 	if err != nil {
 		tb.Fatal(err)
 	}

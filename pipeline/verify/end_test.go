@@ -1,0 +1,97 @@
+package verify
+
+import (
+	"testing"
+	"time"
+
+	"vayu/schema"
+)
+
+// Everything that is pending ends, whoever cannot be asked about it: what nobody here
+// can read, and what waits for a bank that is not configured any more.
+func TestThereIsAnEnd(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]string{
+		"unreadable": "UPDATE verification SET private = 'x'", "not configured": "UPDATE verification SET provider = 'gone', token = 'dead'",
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+				r := s.do(s.request())
+				s.exec(change)
+				s.turn(time.Hour)
+				s.countPending(t.Context())
+				if got := s.see(r.ID); got.State != schema.VerificationPending {
+					t.Errorf("after an hour it is %s", got.State)
+				}
+				s.turn(30 * 24 * time.Hour)
+				s.countPending(t.Context())
+				if got := s.see(r.ID); got.State != schema.VerificationFailed || len(s.events()) != 1 {
+					t.Errorf("a month later it is %s, events %q", got.State, s.events())
+				}
+			})
+		})
+	}
+}
+
+// What cannot be read any more is not there, if the bank says so.
+func TestWhatIsUnreadableMayBeMissing(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+		r := s.do(s.request())
+		s.exec("UPDATE verification SET private = 'x'")
+		got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "test")
+		if err != nil || got.State != schema.VerificationFailed || got.ErrorCode != schema.AccountNotFound {
+			t.Errorf("got %s %s, %v", got.State, got.ErrorCode, err)
+		}
+	})
+}
+
+// The rows of a batch stay for as long as it shows them, also when it has taken longer
+// than single verifications are kept.
+func TestResultsHaveTheirRows(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Keep, c.GiveUp = 48*time.Hour, 7*24*time.Hour })
+		s.addBatch("bat_1", 2)
+		q := s.request()
+		q.Item = &Place{"bat_1", 0}
+		s.do(q)
+		s.clock.Pass(7*24*time.Hour - time.Minute) // the other record found the bank away
+		s.puppet.set(func() {
+			s.puppet.deposit, s.puppet.enquire = says(Answer{Outcome: Pending}), says(Answer{Outcome: Pending})
+		})
+		q = s.request()
+		q.Item = &Place{"bat_1", 1}
+		s.do(q)
+		s.turn(7*24*time.Hour + time.Minute) // it is given up
+		if got := s.texts("SELECT state FROM batch"); got[0] != "completed" {
+			t.Fatal(got)
+		}
+		s.clock.Pass(2 * 24 * time.Hour) // of the seven that results are kept
+		s.deleteOld(t.Context())
+		shown, err := show(s.DB.View(t.Context()), s.owner, "bat_1", 0, 2)
+		if err != nil || len(shown) != 2 {
+			t.Errorf("two days after the batch was completed %d of its records are shown, %v", len(shown), err)
+		}
+	})
+}
+
+// What panics while an outcome is recorded is an error of that verification, and it is
+// asked about again.
+func TestAPanicEndsNothingElse(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		events := s.Events
+		s.Events = nil
+		r := s.do(s.request())
+		s.Events = events
+		if got := s.figure("vayu_verify_store_failures_total", "doing", "record"); got != 1 || s.see(r.ID).State != schema.VerificationPending {
+			t.Errorf("%v failures are counted, it is %s", got, s.see(r.ID).State)
+		}
+		s.turn(time.Hour)
+		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+	})
+}

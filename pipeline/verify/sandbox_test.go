@@ -1,0 +1,41 @@
+package verify_test
+
+import (
+	"testing"
+	"time"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/sandbox"
+	"vayu/schema"
+)
+
+// In the sandbox the number says what is answered (CONTRACT 7), whatever was answered
+// before.
+func TestTheSandboxRemembersNothing(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		tenant := accounttest.AddTenant(t, db, "shop")
+		events, err := outbox.New(outbox.Config{DB: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings := verify.DefaultSettings()
+		settings.Cache = 24 * time.Hour
+		s, err := verify.New(verify.Config{DB: db, Box: accounttest.ClaimedBox(t, db), Events: events, Settings: settings,
+			PublicURL: func() string { return "" }, Connections: []verify.Connection{sandbox.Connection(nil)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Rahul Sharma", "Priya Nair"} {
+			r, _, err := s.Do(t.Context(), verify.Request{Owner: tenant.In(schema.Sandbox), Method: schema.VerifyPennyDrop,
+				Private: verify.Private{Account: "123456780001", IFSC: "SBIN0000691", Name: name}, Tolerance: -1}, 5*time.Second, false)
+			if err != nil || r.Found.NameMatch != schema.NameExact || !r.Verified {
+				t.Errorf("%s: %s, verified %v, %v", name, r.Found.NameMatch, r.Verified, err)
+			}
+		}
+	})
+}
