@@ -34,7 +34,8 @@ func scanRecord(row state.Scanner) (r Record, err error) {
 	r.Owner.World, r.RefID = schema.WorldOf(mode), ref.String
 	r.Named, r.Sent, r.Verified = named != 0, sent != 0, verified != 0
 	r.SentAt, r.CreatedAt, r.FinishedAt = state.Moment(sentAt), time.UnixMicro(created).UTC(), state.Moment(finished)
-	return r, readReasons(&r, reasons)
+	err = readReasons(&r, reasons)
+	return r, err
 }
 
 // shownColumns are those that replies show, as scanShown reads them.
@@ -55,7 +56,8 @@ func scanShown(row state.Scanner) (r Record, err error) {
 	}
 	r.Owner.World, r.RefID, r.Verified = schema.WorldOf(mode), ref.String, verified != 0
 	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), state.Moment(finished)
-	return r, readReasons(&r, reasons)
+	err = readReasons(&r, reasons)
+	return r, err
 }
 
 // readReasons reads the reasons of a verification.
