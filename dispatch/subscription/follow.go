@@ -82,7 +82,7 @@ func (b *Book) looked(since time.Time) bool {
 
 // within is look for somebody who waits.
 func (b *Book) within(ctx context.Context, since time.Time) error {
-	limit, done := context.WithTimeout(ctx, lookMost)
+	limit, done := context.WithTimeout(ctx, b.most)
 	defer done()
 	return b.counted(ctx, b.look(limit, since))
 }

@@ -62,6 +62,7 @@ func seed(t testing.TB, db *state.DB, n int, of func(i int) schema.Owner, events
 func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
+		s.most = time.Minute // a machine that has much else to do reads ten thousand rows more slowly
 		key := a.keys[schema.Live]
 		made := seed(t, s.DB, Most-1, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
 		s.look()
@@ -83,6 +84,7 @@ func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 			t.Errorf("%d are told", len(got))
 		}
 		again := newSite(t, s.DB)
+		again.most = s.most
 		again.look()
 		if diff := cmp.Diff(s.Snapshot().contents(), again.Snapshot().contents()); diff != "" {
 			t.Errorf("read at once and bit by bit: %s", diff)

@@ -39,7 +39,7 @@ type reading struct {
 
 // ask gives each question its own time: all together may take long.
 func (r *reading) ask(do func(view state.View) error) error {
-	limit, done := context.WithTimeout(r.ctx, lookMost)
+	limit, done := context.WithTimeout(r.ctx, r.most)
 	defer done()
 	return do(r.DB.View(limit))
 }

@@ -80,6 +80,7 @@ type Book struct {
 	gone     []departed // deleted subscriptions that are still in memory; of who looks
 	metrics  *metrics
 	known    chan struct{} // closed when the subscriptions are known
+	most     time.Duration // of one question to the store
 }
 
 // New returns an empty book. It fails when a metric is registered already.
@@ -90,7 +91,7 @@ func New(c Config) (*Book, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Book{Config: c, looking: make(chan struct{}, 1), made: c.Now(), known: make(chan struct{})}
+	b := &Book{Config: c, looking: make(chan struct{}, 1), made: c.Now(), known: make(chan struct{}), most: lookMost}
 	b.now.Store(&Snapshot{revision: unread})
 	var err error
 	if b.metrics, err = newMetrics(b, c.Metrics); err != nil {
