@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 	"vayu/schema"
@@ -38,6 +39,7 @@ func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
 		s.await(t, ids...)
 		ids = append(ids, d.say("acc_a"))
 		s.await(t, ids...)
+		fixturetest.Until(t, "nothing waits any more", func() bool { return d.count("outbox") == 0 }) // it was taken a moment ago
 		stop()
 		if diff := cmp.Diff(ids, s.ids("")); diff != "" {
 			t.Errorf("the events that came: %s", diff)
