@@ -220,7 +220,9 @@ func counter(tb testing.TB, reg *prometheus.Registry, name string) float64 {
 // to come again.
 func TestAStatementThatTakesTooLongEnds(t *testing.T) {
 	t.Parallel()
-	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t) + "&statement_timeout=50"})
+	dsn := statetest.PostgresDSN(t)
+	statetest.Open(t, state.Config{DSN: dsn}) // makes the tables, which may take longer
+	db := statetest.Open(t, state.Config{DSN: dsn + "&statement_timeout=1000"})
 	err := db.Update(t.Context(), func(tx *state.Tx) error {
 		_, err := tx.Exec("SELECT pg_sleep(60)")
 		return err

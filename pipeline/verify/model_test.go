@@ -114,6 +114,7 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 	const rounds = 60
 	bank := &naive{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
 	s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = bank.deposit, bank.enquire })
+	moves := rand.New(rand.NewPCG(seed, 2)) // the bank's dice are the bank's
 	var services []*Service
 	for round := range rounds {
 		if round < rounds*2/3 { // at last only what is pending is carried on
@@ -121,7 +122,7 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 				t.Fatal(err)
 			}
 		}
-		s.clock.Pass(time.Duration(1+bank.dice.IntN(30)) * time.Second)
+		s.clock.Pass(time.Duration(1+moves.IntN(30)) * time.Second)
 		s.calls.Look(t.Context(), s.lines[0].Line)
 		if !s.rests(bank) || round%10 == 9 { // it was killed; what it had under way hangs
 			services = append(services, s.Service)
