@@ -27,8 +27,8 @@ func (prompt) Enquire(context.Context, Order) (Answer, error) { return Answer{Ou
 // BenchmarkRecharge is how many recharges a second go from a call of Do to their
 // final state, with postings, events and rows of the audit log, for 64 callers and a
 // provider that answers at once. The floor of the same run is the same rows as two
-// commits each, without anything between. Records of a batch are 256 at once, for
-// which there are 32 slots: most wait in the store, and are claimed.
+// commits each, without anything between. Records of a batch are 256 at once, and wait
+// for the 32 slots that there are for them.
 func BenchmarkRecharge(b *testing.B) {
 	for name, c := range map[string]benchCase{"accounts=1": {1, 64, false}, "accounts=16": {16, 64, false}, "batch": {1, 256, true}} {
 		b.Run(name, func(b *testing.B) {

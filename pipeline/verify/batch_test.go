@@ -121,9 +121,6 @@ func TestABatchIsWorkedOn(t *testing.T) {
 
 // As many as there may be are worked on, and read in one stream.
 func TestTenThousandRecordsAreVerified(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes some seconds")
-	}
 	t.Parallel()
 	d := newDesk(t, statetest.SQLite(t), nil)
 	const total = 10_000
