@@ -18,8 +18,9 @@ type bucket struct {
 // newBuckets are the full buckets of a new key.
 func (s *Service) newBuckets() [api.LimitClasses]*bucket {
 	return [api.LimitClasses]*bucket{
-		api.Calls: newBucket(s.Settings.Rate, s.Settings.Burst),
-		api.Money: newBucket(s.Settings.MoneyRate, s.Settings.MoneyBurst),
+		api.Calls:   newBucket(s.Settings.Rate, s.Settings.Burst),
+		api.Money:   newBucket(s.Settings.MoneyRate, s.Settings.MoneyBurst),
+		api.Viewing: newBucket(s.Settings.Rate, s.Settings.Burst),
 	}
 }
 

@@ -11,6 +11,9 @@ type Call struct {
 	Principal
 	ID     string     // the request id
 	Client netip.Addr // who asks: the socket's address, or what a trusted proxy says
+	// BySession says that a browser asks that has signed in: its session says whose
+	// key it acts for, in place of a header. Such a call came to below SessionPrefix.
+	BySession bool
 	Body   []byte     // the whole body as it came; nil for none
 	// Count is how many calls this one counts as towards the quota: 1 unless the
 	// handler says more, as a bulk question does.
@@ -54,7 +57,10 @@ const (
 	Calls LimitClass = iota
 	// Money is the bucket of recharges and verifications.
 	Money
+	// Viewing is the bucket of what people look at in a browser, so that they and
+	// the programs that use the same key do not take each other's calls away.
+	Viewing
 )
 
 // LimitClasses is how many classes there are.
-const LimitClasses = 2
+const LimitClasses = 3

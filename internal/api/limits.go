@@ -55,7 +55,7 @@ func (x *exchange) number(name string, v int64) {
 }
 
 // classNames are the buckets as clients know them.
-var classNames = [LimitClasses]string{Calls: "default", Money: "money"}
+var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
 
 // retryIn is how long in seconds a refused call should wait, when whoever
 // refused it did not say: until the month ends, a bucket gives the next call, or what

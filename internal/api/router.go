@@ -18,8 +18,14 @@ import (
 // Version is the API version of replies, and so far the only one.
 const Version = "2026-11-01"
 
+// SessionPrefix stands before the path of a call that a browser makes with its
+// session: /dashboard/v1/aqi is /v1/aqi, asked so. The cookie of a session is sent
+// to below it only, so that nothing but a key opens /v1.
+const SessionPrefix = "/dashboard"
+
 // Config is what a router is made of. Open holds handlers that need no key
-// (health, metrics), by path; they are asked with GET and HEAD only.
+// (health, metrics), by path; they are asked with GET and HEAD only. A path that
+// ends with a slash stands for all below it.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
@@ -36,6 +42,7 @@ type router struct {
 	mux     *mux.Router
 	plain   map[string]*endpoint // the paths without variables
 	proxies proxies
+	origin  *http.CrossOriginProtection // of calls with a session
 	access  Access
 	log     *slog.Logger
 	metrics *metrics
@@ -48,7 +55,10 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt := &router{mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: c.Proxies, access: c.Access, log: c.Log, metrics: m}
+	rt := &router{
+		mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: c.Proxies,
+		origin: http.NewCrossOriginProtection(), access: c.Access, log: c.Log, metrics: m,
+	}
 	if rt.log == nil {
 		rt.log = slog.New(slog.DiscardHandler)
 	}
@@ -78,6 +88,10 @@ func New(c Config) (http.Handler, error) {
 		slices.Sort(e.allow)
 	}
 	for path, h := range c.Open {
+		if strings.HasSuffix(path, "/") {
+			rt.mux.PathPrefix(path).Handler(rt.reading(h))
+			continue
+		}
 		rt.mux.Handle(path, rt.reading(h))
 	}
 	rt.mux.NotFoundHandler = http.HandlerFunc(rt.notFound)
@@ -115,6 +129,13 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rt.notFound(x, r) // a slash that is written so belongs to a name, and none has one
 		return
 	}
+	if rest, ok := strings.CutPrefix(r.URL.Path, SessionPrefix+"/v1/"); ok {
+		r = x.bySession("/v1/" + rest)
+		if err := rt.origin.Check(r); err != nil {
+			rt.refuse(x, schema.Refuse(schema.Forbidden, "", "A session may be used by the dashboard's own pages only."))
+			return
+		}
+	}
 	// Most questions go to a path without variables. The mux tries its routes one
 	// after the other, and copies the request twice; a map does neither.
 	if e := rt.plain[r.URL.Path]; e != nil {
@@ -138,6 +159,17 @@ func (rt *router) take(w http.ResponseWriter, r *http.Request) *exchange {
 		x.constant("Strict-Transport-Security", onlyTLS)
 	}
 	return x
+}
+
+// bySession marks the call as one of a browser's session and returns its request,
+// as if it had been asked at path.
+func (x *exchange) bySession(path string) *http.Request {
+	r := *x.call.Request
+	at := *r.URL
+	at.Path, at.RawPath = path, ""
+	r.URL = &at
+	x.call.Request, x.call.BySession = &r, true
+	return &r
 }
 
 // recovered turns a panic into a 500; net/http's own way to abort is let by.
