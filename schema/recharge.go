@@ -47,6 +47,15 @@ type Recharge struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
+// RechargeDetail is a recharge with its whole story, as GET
+// /v1/recharge/{id}?view=detail shows it.
+type RechargeDetail struct {
+	Recharge
+	Asked
+
+	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator has contradicted what is final
+}
+
 // Detection says where an operator and its circle are known from.
 type Detection struct {
 	Source     string `json:"source"`     // lookup: the provider, which knows ported numbers; series: whom the number was given to first
@@ -73,6 +82,9 @@ type RechargeEvent struct {
 	Reason        string        `json:"reason,omitempty"`
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
+
+// Subject is what the event is about: the id of the recharge.
+func (e RechargeEvent) Subject() string { return e.TransactionID }
 
 // Plan is something that an operator offers.
 type Plan struct {

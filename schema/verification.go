@@ -93,6 +93,9 @@ type BulkCompleted struct {
 	ExpiresAt  string `json:"expires_at"`
 }
 
+// Subject is what the event is about: the id of the batch.
+func (e BulkCompleted) Subject() string { return e.BatchID }
+
 // VerificationEvent is the data of verification.completed and verification.failed.
 type VerificationEvent struct {
 	VerificationID string             `json:"verification_id"`
@@ -110,4 +113,14 @@ type VerificationEvent struct {
 	RefID         string   `json:"ref_id,omitempty"`
 	VerifiedAt    string   `json:"verified_at,omitempty"`
 	FailedAt      string   `json:"failed_at,omitempty"`
+}
+
+// Subject is what the event is about: the id of the verification.
+func (e VerificationEvent) Subject() string { return e.VerificationID }
+
+// VerificationDetail is a verification with its whole story, as GET
+// /v1/bank/verify/{id}?view=detail shows it.
+type VerificationDetail struct {
+	Verification
+	Asked
 }

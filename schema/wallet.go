@@ -59,6 +59,9 @@ type Payment struct {
 	Error       *Problem      `json:"error,omitempty"`
 }
 
+// Subject is what the events about it are about: its id.
+func (p Payment) Subject() string { return p.PaymentID }
+
 // WalletEntry is a line of an account's statement: what something has changed of
 // what can be spent, and of what is set aside.
 type WalletEntry struct {
