@@ -13,6 +13,7 @@ import (
 type filter struct {
 	account, mode string
 	typ           string // "" for all
+	subject       string // "" for all
 	from, to      int64  // microseconds; to is not part of it
 	after         string // id; "" for the first page
 	limit         int
@@ -27,12 +28,13 @@ const scanMost = 10_000
 // its limit and not the last.
 //
 // The time in an id is that of its event, so a range of time is one of the index.
-// Bounds are to the millisecond; created_at says it exactly.
+// Bounds are to the millisecond; created_at says it exactly. A subject has a handful
+// of events, which are looked through at once.
 func (a filter) find(view state.View) (envelopes []json.RawMessage, next string, err error) {
 	lower := max(a.after, idAt(a.from))
 	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
 	more := false // behind upper
-	if a.typ != "" {
+	if a.typ != "" && a.subject == "" {
 		var end string
 		err := view.QueryRow(`SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
 			ORDER BY id LIMIT 1 OFFSET $5`, a.account, a.mode, lower, upper, scanMost-1).Scan(&end)
@@ -47,12 +49,11 @@ func (a filter) find(view state.View) (envelopes []json.RawMessage, next string,
 		id       string
 		envelope []byte
 	}
+	text, args := a.query(lower, upper)
 	rows, err := state.All(view, func(s state.Scanner) (r row, err error) {
 		err = s.Scan(&r.id, &r.envelope)
 		return r, err
-	}, `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
-		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)
-		ORDER BY id LIMIT $8`, a.account, a.mode, lower, upper, a.from, a.to, a.typ, a.limit+1)
+	}, text, args...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -68,4 +69,16 @@ func (a filter) find(view state.View) (envelopes []json.RawMessage, next string,
 		envelopes[i] = rows[i].envelope
 	}
 	return envelopes, next, nil
+}
+
+// query is the statement for one more than the limit of those between two ids.
+func (a filter) query(lower, upper string) (text string, args []any) {
+	text = `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
+		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`
+	args = []any{a.account, a.mode, lower, upper, a.from, a.to, a.typ, a.limit + 1}
+	if a.subject != "" {
+		text += " AND subject = $9 AND subject <> ''" // that none is empty is what the index asks for
+		args = append(args, a.subject)
+	}
+	return text + " ORDER BY id LIMIT $8", args
 }

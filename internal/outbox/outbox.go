@@ -89,8 +89,9 @@ func New(c Config) (*Outbox, error) {
 
 // Append stores an event to be told to everybody who has subscribed to it, in
 // the transaction of its change, and returns its id. Data is marshalled here,
-// once and for all; it must be a JSON object. When the transaction has committed,
-// the relay of this process is woken. An error fails the change.
+// once and for all; it must be a JSON object. Data that has a method Subject() string
+// is found by what that returns: the id of what the event is about. When the
+// transaction has committed, the relay of this process is woken. An error fails the change.
 //
 // Ids rise in the order of calls. On SQLite that is the order of commits; on
 // PostgreSQL two changes that run at the same time may commit in the other order,
@@ -113,8 +114,8 @@ func (o *Outbox) Append(tx *state.Tx, account string, world schema.World, event 
 func (o *Outbox) Store(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
 	e, err := o.event(account, world, event, data)
 	if err == nil {
-		_, err = tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
-			e.ID, e.Account, e.World.String(), string(e.Type), e.CreatedAt.UnixMicro(), e.Envelope)
+		_, err = tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope, subject) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+			e.ID, e.Account, e.World.String(), string(e.Type), e.CreatedAt.UnixMicro(), e.Envelope, subjectOf(data))
 	}
 	if err != nil {
 		return Event{}, fmt.Errorf("storing event %s: %w", event, err)

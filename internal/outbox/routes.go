@@ -28,17 +28,20 @@ func (o *Outbox) Routes() []api.Route {
 // listEvents answers GET /v1/events: the oldest first, so that who was away reads
 // on from where he was.
 func (o *Outbox) listEvents(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "type", "from", "to", "limit", "cursor")
+	params, err := api.Parameters(c.URL.RawQuery, "type", "subject", "from", "to", "limit", "cursor")
 	if err != nil {
 		return api.Response{}, err
 	}
 	var f schema.Faults
-	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"]}
+	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"], subject: params["subject"]}
 	if _, there := params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
 		f.AddAs(schema.UnknownEventType, "type", "There is no such type of event.")
 	}
+	if _, there := params["subject"]; there && !isSubject(ask.subject) {
+		f.Add("subject", "A subject is the id of a recharge (txn_), a verification (ver_), a payment (pay_) or a batch (rbt_, bat_).")
+	}
 	ask.from, ask.to = page.Span(&f, params)
-	list := "events/" + ask.typ + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
+	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
 	ask.limit, ask.after = page.Limit(&f, params), page.After(&f, o.Box, c, list, params)
 	if err := f.Problem(); err != nil {
 		return api.Response{}, err
