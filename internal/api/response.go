@@ -34,6 +34,10 @@ type Response struct {
 	// reply. It is called once, with status and header gone: an error ends the reply
 	// so that the client sees that it is not whole.
 	Stream func(w Flusher) error
+	// Endless says that Stream goes on for as long as its client likes. Proxies are asked
+	// to pass its pieces on at once, each of which is taken within seconds or the
+	// connection is given up, and a client that leaves is nothing to log.
+	Endless bool
 	// ETag is the quoted strong validator of Body; nil for none. A response
 	// that has one answers conditional requests.
 	ETag []string
@@ -128,6 +132,7 @@ var (
 	bearer      = []string{"Bearer"}
 	replayed    = []string{"true"}
 	closing     = []string{"close"}
+	unbuffered  = []string{"no"}
 	// A year, as long as browsers and scanners ask for.
 	onlyTLS = []string{"max-age=31536000"}
 )
