@@ -73,6 +73,19 @@ type Delivery struct {
 	// the one that a retry made for this.
 	RetryOf   *string `json:"retry_of"`
 	RetriedAs *string `json:"retried_as"`
+	// LastAttempt is null before the first one has ended.
+	LastAttempt *LastAttempt `json:"last_attempt"`
+}
+
+// LastAttempt is the newest attempt of a delivery, or of a webhook: an Attempt
+// without the receiver's answer.
+type LastAttempt struct {
+	Number     int     `json:"attempt"`
+	At         string  `json:"at"`
+	DurationMS float64 `json:"duration_ms"`
+	Stage      Stage   `json:"stage"`
+	HTTPStatus *int    `json:"http_status"`
+	Error      string  `json:"error"`
 }
 
 // DeliveryShown is the reply to a question about one delivery.

@@ -45,6 +45,12 @@ func ListQueries(state schema.DeliveryState, retried, webhook string) (text, low
 	return text, lowest, args, lowestArgs
 }
 
+// EventQuery is the statement of a list of one event's deliveries.
+func EventQuery(event, webhook string, state schema.DeliveryState) (text string, args []any) {
+	f := filter{state: state, webhook: webhook, event: event, from: math.MinInt64, to: math.MaxInt64, limit: 100}
+	return f.query(&api.Call{Principal: api.Principal{Account: "acc_crowd"}}, "")
+}
+
 // Page is how many deliveries of acc_crowd in a state, or those of them to a
 // webhook, the first page has, and the id after which the next begins.
 func Page(q store.Querier, state schema.DeliveryState, webhook string) (n int, next string, err error) {

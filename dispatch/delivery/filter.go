@@ -61,7 +61,7 @@ func (f *filter) indexed(q *question, c *api.Call) {
 	if f.after != "" {
 		q.and("d.id < ", f.after)
 	}
-	if f.state == schema.DeliveryFailed {
+	if f.indexedFailed() {
 		q.text += " AND d.state = 'failed'"
 		if f.retried == "false" {
 			q.text += " AND d.retried_as = ''"
@@ -69,11 +69,19 @@ func (f *filter) indexed(q *question, c *api.Call) {
 	}
 }
 
+// indexedFailed reports whether an index of failed deliveries fits. Those of one
+// event are few, and found by it.
+func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
+
 // unindexed is what has to be read for: a delivery changes its state for each of
 // its indices, and those that few ask for are not worth it.
 func (f *filter) unindexed() (text string) {
-	failed := f.state == schema.DeliveryFailed
-	if f.state != "" && !failed {
+	failed := f.indexedFailed()
+	switch {
+	case f.state == "" || failed:
+	case f.event != "":
+		text = " AND d.state || '' = '" + string(f.state) + "'" // so that no index of a state is seen to fit
+	default:
 		text = " AND d.state = '" + string(f.state) + "'"
 	}
 	switch {
@@ -88,7 +96,7 @@ func (f *filter) unindexed() (text string) {
 // query is the statement for one more than the limit, of those that are not below
 // the id floor.
 func (f *filter) query(c *api.Call, floor string) (string, []any) {
-	q := question{text: "SELECT " + shownColumns + " FROM delivery d JOIN event e ON e.id = d.event_id WHERE "}
+	q := question{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)
 	f.instants(&q)
 	if floor != "" {

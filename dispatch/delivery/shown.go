@@ -15,8 +15,13 @@ import (
 // instant is how moments are shown: RFC 3339 in UTC with milliseconds.
 const instant = "2006-01-02T15:04:05.000Z"
 
-// Columns of a delivery as scanShown reads them.
-const shownColumns = "d.id, d.webhook_id, d.event_id, e.type, d.state, d.attempts, d.created_at, d.due_at, d.token, d.finished_at, d.retry_of, d.retried_as"
+// Columns of a delivery as scanShown reads them, and where they are: an attempt is
+// found by its key, so that a page costs no more than a look per row.
+const (
+	shownColumns = `d.id, d.webhook_id, d.event_id, e.type, d.state, d.attempts, d.created_at, d.due_at, d.token, d.finished_at, d.retry_of, d.retried_as,
+		a.at, a.duration, a.stage, a.http_status, a.error`
+	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
+)
 
 // scanShown reads a row of shownColumns as it is shown at now, and what follows
 // them into more.
@@ -26,9 +31,12 @@ func scanShown(now time.Time, more ...any) func(state.Scanner) (schema.Delivery,
 		var created, due int64
 		var token, retryOf, retriedAs string
 		var finished sql.NullInt64
+		var last lastScan
 		err := row.Scan(append([]any{
 			&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.State, &d.Made, &created, &due, &token, &finished, &retryOf, &retriedAs,
+			&last.at, &last.duration, &last.stage, &last.status, &last.text,
 		}, more...)...)
+		d.LastAttempt = last.shown(d.Made)
 		d.CreatedAt = shownInstant(created)
 		if d.State == schema.DeliveryWaiting && (token == "" || due <= now.UnixMicro()) {
 			text := shownInstant(due)
@@ -42,6 +50,28 @@ func scanShown(now time.Time, more ...any) func(state.Scanner) (schema.Delivery,
 		return d, err
 	}
 }
+
+// lastScan is an attempt that may not be there.
+type lastScan struct {
+	at, duration, status sql.NullInt64
+	stage, text          sql.NullString
+}
+
+// shown is attempt number n; nil when it is not there.
+func (l *lastScan) shown(n int) *schema.LastAttempt {
+	if !l.at.Valid {
+		return nil
+	}
+	a := schema.LastAttempt{
+		Number: n, At: shownInstant(l.at.Int64), DurationMS: milliseconds(l.duration.Int64), Stage: schema.Stage(l.stage.String), Error: l.text.String,
+	}
+	if status := int(l.status.Int64); status != 0 {
+		a.HTTPStatus = &status
+	}
+	return &a
+}
+
+func milliseconds(micros int64) float64 { return float64(micros) / 1000 }
 
 func shownInstant(micros int64) string { return time.UnixMicro(micros).UTC().Format(instant) }
 
@@ -74,7 +104,7 @@ func detailed(q state.Querier, c *api.Call, id string, now time.Time) (d schema.
 	if !schema.IsID(id) {
 		return d, errNoDelivery
 	}
-	row := q.QueryRow("SELECT "+shownColumns+`, w.url FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id
+	row := q.QueryRow("SELECT "+shownColumns+", w.url FROM "+shownTables+` JOIN webhook w ON w.id = d.webhook_id
 		WHERE d.id = $1 AND d.account_id = $2 AND d.mode = $3`, id, c.Account, c.World.String())
 	d.Delivery, err = scanShown(now, &d.URL)(row)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -97,7 +127,7 @@ func scanAttempt(row state.Scanner) (schema.Attempt, error) {
 	var status int
 	var body []byte
 	err := row.Scan(&a.Number, &at, &micros, &a.Stage, &status, &a.Error, &body)
-	a.At, a.DurationMS = shownInstant(at), float64(micros)/1000
+	a.At, a.DurationMS = shownInstant(at), milliseconds(micros)
 	if status != 0 {
 		a.HTTPStatus = &status
 	}

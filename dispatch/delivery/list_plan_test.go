@@ -1,0 +1,99 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// spread puts 20,000 deliveries with an attempt each into the store, of many events,
+// accounts and states, so that PostgreSQL sees what its indices are for.
+func spread(t *testing.T, db *state.DB) {
+	t.Helper()
+	crowd(t, db, 20_000, 100)
+	statetest.Exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
+		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+		SELECT 'evt_' || CAST(i AS TEXT), 'acc_crowd', 'live', 'payment.succeeded', 1, $1 FROM n`, []byte("{}"))
+	statetest.Exec(t, db, "UPDATE delivery SET event_id = 'evt_' || CAST(due_at % 5000 AS TEXT)")
+	statetest.Exec(t, db, "UPDATE delivery SET account_id = 'acc_' || CAST(due_at % 7 AS TEXT) WHERE due_at % 100 > 0")
+	statetest.Exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
+	statetest.Exec(t, db, "UPDATE delivery SET retried_as = 'dlv' WHERE state = 'failed' AND due_at % 100 > 0")
+	statetest.Exec(t, db, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
+		SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, []byte{})
+}
+
+// readsAttempts reports whether a plan reads attempts otherwise than by their key.
+func readsAttempts(plan string) bool {
+	return !strings.Contains(plan, "USING INDEX sqlite_autoindex_attempt_1") && !strings.Contains(plan, "attempt_pkey") && strings.Contains(plan, "attempt") ||
+		strings.Contains(plan, "SCAN a") || strings.Contains(plan, "Seq Scan on attempt")
+}
+
+// TestListsUseTheirIndices as claims do.
+func TestListsUseTheirIndices(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		spread(t, db)
+		const wh = "wh_000000000000000001000000001"
+		for _, analyzed := range []bool{false, true} {
+			if analyzed {
+				statetest.Exec(t, db, "ANALYZE")
+			} else if db.Name() == "postgres" {
+				continue // it has a daemon for that
+			}
+			for _, c := range []struct {
+				want    string
+				state   schema.DeliveryState
+				retried string
+				webhook string
+			}{
+				{want: "delivery_account"},
+				{want: "delivery_webhook", webhook: wh},
+				{"delivery_account", schema.DeliveryWaiting, "", ""},
+				{"delivery_account", schema.DeliveryCancelled, "false", ""},
+				{"delivery_account", "", "true", ""},
+				{"delivery_webhook", schema.DeliveryWaiting, "", wh},
+				{"delivery_webhook", schema.DeliveryDelivered, "", wh},
+				{"delivery_webhook", "", "false", wh},
+				{"delivery_failed", schema.DeliveryFailed, "", ""},
+				{"delivery_failed", schema.DeliveryFailed, "true", ""},
+				{"delivery_failed_webhook", schema.DeliveryFailed, "", wh},
+				{"delivery_failed_webhook", schema.DeliveryFailed, "true", wh},
+				{"delivery_retriable", schema.DeliveryFailed, "false", ""},
+				{"delivery_retriable_webhook", schema.DeliveryFailed, "false", wh},
+			} {
+				text, lowest, args, lowestArgs := delivery.ListQueries(c.state, c.retried, c.webhook)
+				for text, args := range map[string][]any{text: args, lowest: lowestArgs} {
+					if got := statetest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") || readsAttempts(got) {
+						t.Errorf("%+v (analyzed: %v) does not use %s alone:\n%s\n%s", c, analyzed, c.want, text, got)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The deliveries of one event are found by the key that keeps them from being there
+// twice, whatever else is asked.
+func TestDeliveriesOfAnEventUseTheirIndex(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		spread(t, db)
+		statetest.Exec(t, db, "ANALYZE")
+		index := "delivery_event_id_webhook_id_retry_of_key"
+		if db.Name() != "postgres" {
+			index = "sqlite_autoindex_delivery_2"
+		}
+		for _, webhook := range []string{"", "wh_000000000000000001000000001"} {
+			for _, state := range []schema.DeliveryState{"", schema.DeliveryWaiting, schema.DeliveryFailed} {
+				text, args := delivery.EventQuery("evt_42", webhook, state)
+				if got := statetest.Plan(t, db, text, args...); !strings.Contains(got, index+" ") || readsAttempts(got) {
+					t.Errorf("%q of %q does not use %s:\n%s", state, webhook, index, got)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/live"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Feed finds deliveries that are new or have moved on, for live notices.
+type Feed struct{ DB *state.DB }
+
+// Kinds implements live.Feed.
+func (Feed) Kinds() []live.Kind {
+	return []live.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
+}
+
+// What a look reads at most: liveNew deliveries that were made, of some accounts
+// together, and liveMoved attempts that were recorded, of everybody.
+const (
+	liveNew   = 1000
+	liveMoved = 10_000
+)
+
+const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode, d.state, d.attempts FROM "
+
+// selectMade reads along delivery_account, for some owners each from an id on.
+var selectMade = state.Group(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
+	JOIN delivery d ON d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 ORDER BY d.id LIMIT $1`)
+
+// Every attempt moves its delivery on, and without one it moves only when its
+// subscription is deleted. Both indexes are those of everybody, in the order of time.
+const (
+	selectTried = liveColumns + `(SELECT delivery_id, recorded_at FROM attempt WHERE recorded_at >= $1 ORDER BY recorded_at LIMIT $2) AS a
+		JOIN delivery d ON d.id = a.delivery_id ORDER BY a.recorded_at`
+	selectEnded = liveColumns + "delivery d WHERE d.finished_at >= $1 AND d.finished_at IS NOT NULL ORDER BY d.finished_at LIMIT $2"
+)
+
+// Changes implements live.Feed.
+func (f Feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, err error) {
+	view := f.DB.View(ctx)
+	err = selectMade.Each(len(asks), func(text string, from, to int) error {
+		args := []any{liveNew}
+		for _, a := range asks[from:to] {
+			args = append(args, a.Account, a.World.String(), firstID(a.Since))
+		}
+		all, err := state.All(view, scanNotice, text, args...)
+		if len(all) == liveNew {
+			found.Cut = append(found.Cut, live.Owners(asks[from:to])...)
+		}
+		found.Notices = append(found.Notices, all...)
+		return err
+	})
+	if err != nil {
+		return live.Found{}, fmt.Errorf("looking for new deliveries: %w", err)
+	}
+	since, owners := live.Since(asks)
+	for _, text := range []string{selectTried, selectEnded} {
+		n := 0
+		err := state.Each(view, func(row state.Scanner) error {
+			n++
+			one, err := scanNotice(row)
+			if owners[one.Owner] {
+				found.Notices = append(found.Notices, one)
+			}
+			return err
+		}, text, since.UnixMicro(), liveMoved)
+		if err != nil {
+			return live.Found{}, fmt.Errorf("looking for deliveries that have moved on: %w", err)
+		}
+		if n == liveMoved {
+			found.Cut = live.Owners(asks)
+		}
+	}
+	found.Notices = newest(found.Notices)
+	return found, nil
+}
+
+// firstID is the first id of a delivery that was made at a time.
+func firstID(at time.Time) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(at)) // no clock is that wrong
+	return idPrefix + id.String()
+}
+
+// newest leaves what was read last of each delivery, in place of the first: statements
+// of one look see different moments, the later the newer.
+func newest(all []live.Notice) []live.Notice {
+	at := make(map[string]int, len(all))
+	out := all[:0]
+	for _, n := range all {
+		if i, there := at[n.ID]; there {
+			out[i] = n
+			continue
+		}
+		at[n.ID] = len(out)
+		out = append(out, n)
+	}
+	return out
+}
+
+func scanNotice(row state.Scanner) (live.Notice, error) {
+	var data schema.LiveDeliveryNotice
+	n := live.Notice{Kind: schema.LiveDelivery, Scope: schema.WebhooksManage}
+	var mode string
+	err := row.Scan(&data.ID, &data.WebhookID, &data.EventID, &n.Owner.Account, &mode, &data.State, &data.Attempts)
+	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data
+	return n, err
+}
