@@ -20,10 +20,14 @@ ARGS      ?=
 BIN   := bin/vayu
 LINT  := bin/golangci-lint
 NPM   := node_modules/.package-lock.json
+WEB   := internal/dashboard/web
+PAGE  := internal/dashboard/dist/index.html
+TYPES := $(WEB)/src/api/schema.d.ts
+WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev/null)
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications fuzz ifsc clean
+.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications fuzz ifsc clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,16 +35,19 @@ help: ## print this list
 run: build ## build, then serve on 127.0.0.1:8080 with data in ./data; prints a curl that works
 	$(BIN) serve --webhook-local $(ARGS)
 
-build: $(NPM) ## build bin/vayu, and fetch the engine's library beside it
+build: $(NPM) $(PAGE) ## build bin/vayu with its dashboard, and fetch the engine's library beside it
 	$(GO) build -trimpath -o $(BIN) ./cmd/vayu
 
-test: $(NPM) ## run every test
+test: $(NPM) web ## run every test
 	$(GO) test -timeout $(TIMEOUT) ./...
 
-test-race: $(NPM) ## run every test with the race detector
+test-race: $(NPM) web ## run every test with the race detector
 	$(GO) test $(RACE) -timeout $(TIMEOUT) ./...
 
 check: format vet lint test-race readme ## everything that CI checks
+
+web: $(PAGE) ## check and test the dashboard's page
+	npm run --silent dashboard:check
 
 format: ## fail when a file is not gofmt'ed
 	@bad=$$(gofmt -l $(GOSRC)); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
@@ -92,10 +99,17 @@ ifsc: $(NPM) ## write the list of IFSC anew from the npm package ifsc
 	$(GO) run ./pipeline/verify/ifsc/generate node_modules/ifsc pipeline/verify/ifsc/codes.gz
 
 clean: ## remove what was built; data and node_modules stay
-	rm -rf bin
+	rm -rf bin internal/dashboard/dist/index.html internal/dashboard/dist/assets $(TYPES)
 
 $(NPM): package.json package-lock.json
 	npm ci --no-audit --no-fund
+	@touch $@
+
+$(TYPES): $(NPM) $(wildcard schema/openapi.yaml schema/openapi/*.yaml)
+	npm run --silent dashboard:types
+
+$(PAGE): $(TYPES) $(WEBSRC) package.json
+	npm run --silent dashboard:build
 	@touch $@
 
 $(LINT): .ci/lint/go.mod .ci/lint/go.sum

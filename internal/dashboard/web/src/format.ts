@@ -1,0 +1,54 @@
+import { locale } from './i18n';
+
+const zone = 'Asia/Kolkata';
+
+/** number writes a figure as the API gave it, with India's grouping and no rounding. */
+export function number(value: number): string {
+	return new Intl.NumberFormat(locale.value, { maximumFractionDigits: 20 }).format(value);
+}
+
+/** rupees writes an amount of money, always with its paise. */
+export function rupees(value: number): string {
+	return new Intl.NumberFormat(locale.value, { style: 'currency', currency: 'INR' }).format(value);
+}
+
+/** instant writes a moment of the API (RFC 3339) as day and time in India. */
+export function instant(at: string): string {
+	return new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone }).format(new Date(at));
+}
+
+/** hour writes a moment without its seconds. */
+export function hour(at: string): string {
+	return new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone }).format(new Date(at));
+}
+
+/** day writes a date of the API (2026-11-21) in words. */
+export function day(date: string): string {
+	return new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`));
+}
+
+/** today is the date in India, as the API writes dates. */
+export function today(now: Date): string {
+	return new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now);
+}
+
+/** before is the date that lies a number of days before another. */
+export function before(date: string, days: number): string {
+	const at = new Date(`${date}T00:00:00Z`);
+	at.setUTCDate(at.getUTCDate() - days);
+	return at.toISOString().slice(0, 10);
+}
+
+const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+	['day', 86_400],
+	['hour', 3_600],
+	['minute', 60],
+	['second', 1],
+];
+
+/** ago writes how long before or after now a moment is, in its largest unit. */
+export function ago(at: string, now: Date): string {
+	const seconds = Math.round((new Date(at).getTime() - now.getTime()) / 1000);
+	const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const);
+	return new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+}

@@ -1,0 +1,3 @@
+export const air = {
+	'air.title': 'Air',
+};

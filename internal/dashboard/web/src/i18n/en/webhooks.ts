@@ -1,0 +1,3 @@
+export const webhooks = {
+	'webhooks.title': 'Webhooks',
+};

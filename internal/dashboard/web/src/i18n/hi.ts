@@ -1,0 +1,9 @@
+import type { en } from './en';
+import { account } from './hi/account';
+import { air } from './hi/air';
+import { shell } from './hi/shell';
+import { transactions } from './hi/transactions';
+import { webhooks } from './hi/webhooks';
+
+/** Every text of the page in Hindi. */
+export const hi: Record<keyof typeof en, string> = { ...shell, ...air, ...account, ...transactions, ...webhooks };

@@ -1,0 +1,57 @@
+import type { JSX } from 'preact';
+import type { Key } from './i18n';
+
+/**
+ * Route is a page: where it is, below /dashboard, and what it shows. Its module is
+ * fetched when the page is opened for the first time. Parameters of the path, such as
+ * :id, are the component's properties.
+ */
+export interface Route {
+	path: string;
+	load: () => Promise<(properties: Record<string, string>) => JSX.Element>;
+}
+
+/** Entry is a line of the navigation. */
+export interface Entry {
+	to: string;
+	name: Key;
+	/** scope is what the key must hold for the page to have anything to show. */
+	scope?: 'aqi:read' | 'recharge:read' | 'verify:read' | 'webhooks:manage' | 'account:read' | 'keys:manage';
+}
+
+/** Group is entries with a heading. */
+export interface Group {
+	name: Key;
+	entries: readonly Entry[];
+}
+
+/** groups is the navigation. */
+export const groups: readonly Group[] = [
+	{
+		name: 'shell.air',
+		entries: [
+			{ to: '/', name: 'shell.map', scope: 'aqi:read' },
+			{ to: '/compare', name: 'shell.compare', scope: 'aqi:read' },
+		],
+	},
+	{
+		name: 'shell.transactions',
+		entries: [
+			{ to: '/recharges', name: 'shell.recharges', scope: 'recharge:read' },
+			{ to: '/verifications', name: 'shell.verifications', scope: 'verify:read' },
+			{ to: '/batches', name: 'shell.batches' },
+			{ to: '/wallet', name: 'shell.wallet', scope: 'recharge:read' },
+		],
+	},
+	{
+		name: 'shell.settings',
+		entries: [
+			{ to: '/webhooks', name: 'shell.webhooks', scope: 'webhooks:manage' },
+			{ to: '/deliveries', name: 'shell.deliveries', scope: 'webhooks:manage' },
+			{ to: '/keys', name: 'shell.keys', scope: 'account:read' },
+			{ to: '/usage', name: 'shell.usage', scope: 'account:read' },
+			{ to: '/audit', name: 'shell.audit', scope: 'account:read' },
+			{ to: '/sessions', name: 'shell.sessions' },
+		],
+	},
+];

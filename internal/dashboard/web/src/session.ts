@@ -1,0 +1,96 @@
+import { effect, signal } from '@preact/signals';
+import { api, keyed, ok, Problem, type Schemas } from './api/client';
+import { queries } from './api/queries';
+
+/** Current is whom the page speaks for. */
+export type Current = Schemas['SessionCurrent'];
+
+/** Where the page stands with its session. */
+export type Standing =
+	| { at: 'asking' }
+	| { at: 'in'; current: Current }
+	| { at: 'out'; why: 'new' | 'ended' | 'left' }
+	| { at: 'away'; problem: Problem };
+
+/** standing is asking until the API has said who is signed in. */
+export const standing = signal<Standing>({ at: 'asking' });
+
+/** look asks the API whom the browser's cookie stands for. */
+export async function look(): Promise<void> {
+	try {
+		standing.value = { at: 'in', current: await ok(api.GET('/v1/sessions/current')) };
+	} catch (error) {
+		if (error instanceof Problem && error.status === 401) {
+			standing.value = { at: 'out', why: 'new' };
+		} else {
+			standing.value = { at: 'away', problem: error instanceof Problem ? error : new Problem(0, undefined) };
+		}
+	}
+}
+
+/** signIn exchanges a key for a session. It throws a Problem when the key is refused. */
+export async function signIn(key: string): Promise<void> {
+	await ok(keyed.POST('/v1/sessions', { headers: { Authorization: `Bearer ${key}` } }));
+	queries.clear();
+	await look();
+	tell('in');
+}
+
+/** signOut ends this session, or with everywhere all of its key. */
+export async function signOut(everywhere: boolean): Promise<void> {
+	if (everywhere) {
+		await ok(api.DELETE('/v1/sessions'));
+	} else {
+		await ok(api.DELETE('/v1/sessions/{id}', { params: { path: { id: 'current' } } }));
+	}
+	leave('left');
+	tell('out');
+}
+
+/** leave forgets everything that was fetched: the next to sign in may be somebody else. */
+export function leave(why: 'ended' | 'left'): void {
+	queries.cancelQueries();
+	queries.clear();
+	standing.value = { at: 'out', why };
+}
+
+/** may says whether the key of the session holds a scope. */
+export function may(scope: Schemas['Scope']): boolean {
+	const now = standing.value;
+	return now.at === 'in' && now.current.key.scopes.includes(scope);
+}
+
+// Tabs tell each other: one that signs out, or in as somebody else, does so for all.
+const tabs = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('vayu-session');
+
+function tell(what: 'in' | 'out'): void {
+	tabs?.postMessage(what);
+}
+
+/** watch follows other tabs, and leaves when a call says that the session has ended. */
+export function watch(): () => void {
+	const heard = (message: MessageEvent) => {
+		if (message.data === 'out') {
+			leave('left');
+		} else {
+			queries.clear();
+			void look();
+		}
+	};
+	tabs?.addEventListener('message', heard);
+	const stop = queries.getQueryCache().subscribe((change) => {
+		const error = change.type === 'updated' && change.action.type === 'error' ? change.action.error : undefined;
+		if (error instanceof Problem && error.status === 401 && standing.peek().at === 'in') {
+			leave('ended');
+		}
+	});
+	const named = effect(() => {
+		const now = standing.value;
+		document.documentElement.dataset.world = now.at === 'in' ? now.current.mode : '';
+	});
+	return () => {
+		tabs?.removeEventListener('message', heard);
+		stop();
+		named();
+	};
+}

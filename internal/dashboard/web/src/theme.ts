@@ -1,0 +1,19 @@
+import { effect, signal } from '@preact/signals';
+
+/** Theme is which colours are shown. */
+export type Theme = 'system' | 'light' | 'dark';
+
+const kept = 'vayu-theme';
+
+function first(): Theme {
+	const said = localStorage.getItem(kept);
+	return said === 'light' || said === 'dark' ? said : 'system';
+}
+
+/** theme is the choice of this browser. */
+export const theme = signal<Theme>(first());
+
+effect(() => {
+	document.documentElement.dataset.theme = theme.value;
+	localStorage.setItem(kept, theme.value);
+});

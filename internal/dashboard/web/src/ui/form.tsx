@@ -1,0 +1,89 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { Problem } from '../api/client';
+import { said } from './states';
+
+/** Field is a labelled input with a hint, and what the API said is wrong with it. */
+export function Field(
+	props: { label: string; hint?: string; problem?: string | undefined } & Omit<JSX.IntrinsicElements['input'], 'id' | 'label'>,
+): JSX.Element {
+	const { label, hint, problem, ...input } = props;
+	const id = useId();
+	return (
+		<div class="field">
+			<label for={id}>{label}</label>
+			<input id={id} aria-invalid={problem ? true : undefined} aria-describedby={`${id}-hint ${id}-problem`} {...input} />
+			<p class="hint" id={`${id}-hint`}>
+				{hint}
+			</p>
+			<p class="wrong" id={`${id}-problem`}>
+				{problem}
+			</p>
+		</div>
+	);
+}
+
+/** Select is a labelled choice of one. */
+export function Select(props: {
+	label: string;
+	value: string;
+	options: readonly (readonly [value: string, text: string])[];
+	onChange: (value: string) => void;
+}): JSX.Element {
+	const id = useId();
+	return (
+		<div class="field">
+			<label for={id}>{props.label}</label>
+			<select id={id} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+				{props.options.map(([value, text]) => (
+					<option key={value} value={value}>
+						{text}
+					</option>
+				))}
+			</select>
+		</div>
+	);
+}
+
+/** Submission is a form on its way. */
+export interface Submission {
+	busy: boolean;
+	/** problem is the last refusal; undefined when there was none since. */
+	problem: Problem | undefined;
+	/** of is what is wrong with a field of the request. */
+	of: (field: string) => string | undefined;
+	submit: (event: Event) => void;
+}
+
+/** useSubmission runs an action when its form is submitted, once at a time. */
+export function useSubmission(action: () => Promise<void>): Submission {
+	const [busy, setBusy] = useState(false);
+	const [problem, setProblem] = useState<Problem>();
+	const submit = (event: Event) => {
+		event.preventDefault();
+		if (busy) {
+			return;
+		}
+		setBusy(true);
+		setProblem(undefined);
+		action()
+			.catch((error: unknown) => setProblem(error instanceof Problem ? error : new Problem(0, undefined)))
+			.finally(() => setBusy(false));
+	};
+	const of = (field: string) => {
+		const detail = problem?.details.find((detail) => detail.field === field);
+		return detail?.message ?? (problem?.field === field ? problem.message : undefined);
+	};
+	return { busy, problem, of, submit };
+}
+
+/** Refused shows what a form's refusal says, where no field of it does. */
+export function Refused(props: { submission: Submission; fields?: readonly string[]; children?: ComponentChildren }): JSX.Element {
+	const { problem, of } = props.submission;
+	const shown = problem && !props.fields?.some((field) => of(field) !== undefined);
+	return (
+		<p class="wrong" role="alert">
+			{shown ? (props.children ?? said(problem)) : ''}
+		</p>
+	);
+}
