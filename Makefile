@@ -22,7 +22,7 @@ LINT  := bin/golangci-lint
 NPM   := node_modules/.package-lock.json
 WEB   := internal/dashboard/web
 PAGE  := internal/dashboard/dist/index.html
-TYPES := $(WEB)/src/api/schema.d.ts
+TYPES := $(WEB)/made/schema.d.ts
 WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev/null)
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
@@ -99,7 +99,7 @@ ifsc: $(NPM) ## write the list of IFSC anew from the npm package ifsc
 	$(GO) run ./pipeline/verify/ifsc/generate node_modules/ifsc pipeline/verify/ifsc/codes.gz
 
 clean: ## remove what was built; data and node_modules stay
-	rm -rf bin internal/dashboard/dist/index.html internal/dashboard/dist/assets $(TYPES)
+	rm -rf bin internal/dashboard/dist/index.html internal/dashboard/dist/assets $(WEB)/made
 
 $(NPM): package.json package-lock.json
 	npm ci --no-audit --no-fund

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch';
-import type { components, paths } from './schema';
+import type { components, paths } from '../../made/schema';
 
 /** The objects of the contract, by the names that openapi.yaml gives them. */
 export type Schemas = components['schemas'];
