@@ -25,6 +25,7 @@ import (
 	"vayu/internal/apidoc"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
+	"vayu/internal/live"
 	"vayu/internal/outbox"
 	"vayu/internal/run"
 	"vayu/internal/seal"
@@ -73,6 +74,7 @@ type service struct {
 	db     *columnar.DB
 	query  *query.Service
 	air    *air
+	live   *live.Service
 	server *http.Server
 	// certificates is nil when the API speaks plain HTTP.
 	certificates *api.Certificates
@@ -122,6 +124,9 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.air, err = newAir(cfg, s.db, s.query, log, reg); err != nil {
 		return nil, err
 	}
+	if err := s.newLive(log, reg); err != nil {
+		return nil, err
+	}
 	if err := s.newAPI(reg); err != nil {
 		return nil, err
 	}
@@ -150,6 +155,7 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	s.server = api.NewServer(handler, s.log)
 	s.server.RegisterOnShutdown(s.money.recharges.EndWaits)
 	s.server.RegisterOnShutdown(s.money.verifications.EndWaits)
+	s.server.RegisterOnShutdown(s.live.End)
 	if !s.TLS.Enabled() {
 		return nil
 	}
@@ -179,6 +185,7 @@ func (s *service) run(ctx context.Context) error {
 		{Name: "state", Run: s.state.Run, Ready: s.stateReady},
 		{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
 	}, s.webhooks.parts(), s.money.parts(), []run.Part{
+		{Name: "live", Run: s.live.Run},
 		{Name: "engine", Run: s.db.Run, Drain: engineDrain},
 		{Name: "api", Run: func(ctx context.Context) error {
 			s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
@@ -252,5 +259,5 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 
 // routes is the table of every endpoint that needs a key.
 func (s *service) routes() []api.Route {
-	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes())
+	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

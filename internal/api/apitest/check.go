@@ -209,6 +209,9 @@ func (r *reply) checkBody(method string, resp *http.Response, body []byte) []str
 		}
 		return found
 	}
+	if name == eventStream {
+		return checkMessages(s, plain)
+	}
 	if err := s.Validate(string(plain)); err != nil {
 		return []string{fmt.Sprintf("the body %.1000s\n%s", plain, explain(err))}
 	}

@@ -1,0 +1,58 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/internal/live"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Feed finds events that have come, for live notices.
+type Feed struct{ DB *state.DB }
+
+// Kinds implements live.Feed.
+func (Feed) Kinds() []live.Kind {
+	return []live.Kind{{Name: schema.LiveEvent, Scopes: []schema.Scope{schema.WebhooksManage}}}
+}
+
+// liveMost bounds what one statement reads for some accounts.
+const liveMost = 1000
+
+// selectSince reads along event_account, for some owners each from an id on.
+var selectSince = state.Group(1, "SELECT e.id, e.account_id, e.mode, e.type, e.subject, e.created_at FROM (VALUES ", "(?, ?, ?)", `) AS v
+	JOIN event e ON e.account_id = v.column1 AND e.mode = v.column2 AND e.id >= v.column3 ORDER BY e.id LIMIT $1`)
+
+// Changes implements live.Feed.
+func (f Feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, err error) {
+	view := f.DB.View(ctx)
+	err = selectSince.Each(len(asks), func(text string, from, to int) error {
+		args := []any{liveMost}
+		for _, a := range asks[from:to] {
+			args = append(args, a.Account, a.World.String(), idAt(a.Since.UnixMicro()))
+		}
+		all, err := state.All(view, scanNotice, text, args...)
+		if len(all) == liveMost {
+			found.Cut = append(found.Cut, live.Owners(asks[from:to])...)
+		}
+		found.Notices = append(found.Notices, all...)
+		return err
+	})
+	if err != nil {
+		return live.Found{}, fmt.Errorf("looking for new events: %w", err)
+	}
+	return found, nil
+}
+
+func scanNotice(row state.Scanner) (live.Notice, error) {
+	var data schema.LiveEventNotice
+	n := live.Notice{Kind: schema.LiveEvent, Scope: schema.WebhooksManage}
+	var mode string
+	var created int64
+	err := row.Scan(&data.ID, &n.Owner.Account, &mode, &data.Type, &data.Subject, &created)
+	data.Created = time.UnixMicro(created).Unix()
+	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data
+	return n, err
+}

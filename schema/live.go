@@ -1,0 +1,66 @@
+package schema
+
+// LiveKind is what a notice of GET /v1/live is about; its name stands in the field
+// event of a message.
+type LiveKind string
+
+// The kinds of notices.
+const (
+	LiveDelivery LiveKind = "delivery"
+	LiveEvent    LiveKind = "event"
+	LiveBatch    LiveKind = "batch"
+	LiveAir      LiveKind = "air"
+)
+
+// Messages of GET /v1/live that are no notices.
+const (
+	LiveHello = "hello"
+	LiveReset = "reset"
+)
+
+// LiveGreeting is the first message.
+type LiveGreeting struct {
+	Mode    string     `json:"mode"`
+	Account string     `json:"account"` // id
+	Kinds   []LiveKind `json:"kinds"`   // that will be told
+	At      string     `json:"at"`      // RFC 3339 in UTC
+}
+
+// LiveAnew says that notices of some kinds were left out: read anew what you show.
+type LiveAnew struct {
+	Kinds []LiveKind `json:"kinds"`
+}
+
+// LiveDeliveryNotice says that a delivery is new or has moved on.
+type LiveDeliveryNotice struct {
+	ID        string        `json:"id"`
+	WebhookID string        `json:"webhook_id"`
+	EventID   string        `json:"event_id"`
+	State     DeliveryState `json:"state"`
+	Attempts  int           `json:"attempts"` // that are recorded
+}
+
+// LiveEventNotice says that something has happened.
+type LiveEventNotice struct {
+	ID      string    `json:"id"`
+	Type    EventType `json:"type"`
+	Subject string    `json:"subject,omitempty"` // id of what it is about
+	Created int64     `json:"created"`           // Unix seconds
+}
+
+// LiveBatchNotice says how far a batch is.
+type LiveBatchNotice struct {
+	ID         string     `json:"batch_id"`
+	Kind       string     `json:"kind"` // recharge or verification
+	State      BatchState `json:"state"`
+	Total      int        `json:"total"`
+	Successful int        `json:"successful"`
+	Failed     int        `json:"failed"`
+}
+
+// LiveAirNotice says that figures of the air have changed.
+type LiveAirNotice struct {
+	Updated string `json:"updated"` // end of the newest hour of any city, RFC 3339 in UTC
+	Cities  int    `json:"cities"`  // that are known
+	Built   string `json:"built"`   // when these figures were published, RFC 3339 in UTC
+}
