@@ -174,3 +174,10 @@ func excerpt(body []byte) string {
 	const most = 200
 	return strconv.Quote(string(body[:min(most, len(body))]))
 }
+
+// Misunderstood reports whether an error is that an answer came which says nothing to
+// us: an error page, no JSON, or words that the description does not map.
+func Misunderstood(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)
+}

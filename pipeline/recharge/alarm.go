@@ -40,6 +40,9 @@ func (st *settling) alarm() (bool, error) {
 		return false, err
 	}
 	r.Alarm = alarm
+	if err := st.note(st.alarmSaid()); err != nil {
+		return false, err
+	}
 	if err := st.leave(); err != nil {
 		return false, err
 	}

@@ -17,7 +17,7 @@ func (s *Service) Callbacks() map[string]upstream.Callback {
 			if err != nil {
 				return err
 			}
-			_, err = s.Settle(c.Context(), l.World, l.Name, told.Reference, told.Answer, "provider:"+l.Name)
+			_, err = s.Settle(c.Context(), l.World, l.Name, told.Reference, told.Answer, byCallback+l.Name)
 			return err
 		}
 	}

@@ -27,6 +27,9 @@ func (st *settling) postpone() error {
 	r.Tries++
 	st.timed()
 	st.out.due = due
+	if err := st.note(st.word.said()); err != nil {
+		return err
+	}
 	return st.tellOnce()
 }
 
@@ -48,6 +51,9 @@ func (st *settling) putBack() error {
 		return err
 	}
 	r.Sent, r.SentAt, st.out.due = sent, at, due
+	if err := st.note(st.word.said()); err != nil {
+		return err
+	}
 	return st.tellOnce()
 }
 
@@ -77,10 +83,11 @@ func (st *settling) renew() error {
 	sentAt := state.Whole(l.Latest(upstream.Lease{Until: until}))
 	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
 		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
-	if err == nil && n == 1 {
-		r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
+	if err != nil || n == 0 {
+		return err
 	}
-	return err
+	r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
+	return st.note(st.word.said())
 }
 
 // extend begins a lease anew, for another call about a refund that is wanted. Who has
@@ -95,10 +102,11 @@ func (st *settling) extend() error {
 	until := st.now.Add(l.Timeout + upstream.Margin)
 	n, err := st.tx.Exec("UPDATE recharge SET due_at = $4 WHERE id = $1 AND token = $2 AND state = 'success' AND refund_id = $3",
 		r.ID, st.lease.Token, r.RefundID, until.UnixMicro())
-	if err == nil && n == 1 {
-		st.out.due, st.out.verdict = until, next
+	if err != nil || n == 0 {
+		return err
 	}
-	return err
+	st.out.due, st.out.verdict = until, next
+	return st.note(st.word.said())
 }
 
 const redirectRow = `UPDATE recharge SET first_provider = provider, operator = $3, circle = $4, detection = 'lookup', provider = $5, reference = $6, provider_ref = '',
@@ -123,6 +131,9 @@ func (st *settling) redirect() (bool, error) {
 		return false, err
 	}
 	st.out.due, st.out.from = due, was.Provider
+	if err := st.note(schema.AnswerRedirected); err != nil {
+		return false, err
+	}
 	return true, st.audit("recharge.redirected", map[string]any{"from": was.Operator})
 }
 
@@ -136,7 +147,7 @@ func (st *settling) leave() error {
 	token, due := st.lease.Token, st.word.after(st.now)
 	if token == "" {
 		if due.IsZero() {
-			return nil
+			return st.heard()
 		}
 		token = "-" // nobody's
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/api"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -72,14 +73,27 @@ func statusOf(r *Record) int {
 
 // get answers GET /v1/recharge/{id}.
 func (s *Service) get(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+	detailed, err := upstream.Detailed(c)
+	if err != nil {
 		return api.Response{}, err
+	}
+	if detailed {
+		return s.getDetail(c)
 	}
 	rec, err := s.Find(c.Context(), c.Owner(), idOf(c))
 	if err != nil {
 		return api.Response{}, err
 	}
 	return api.Response{Value: shown(&rec)}, nil
+}
+
+// getDetail answers GET /v1/recharge/{id}?view=detail.
+func (s *Service) getDetail(c *api.Call) (api.Response, error) {
+	rec, asked, err := s.Story(c.Context(), c.Owner(), idOf(c))
+	if err != nil {
+		return api.Response{}, err
+	}
+	return api.Response{Value: schema.RechargeDetail{Recharge: shown(&rec), Asked: asked, Alarm: rec.Alarm}}, nil
 }
 
 // postRefund answers POST /v1/recharge/{id}/refund.

@@ -159,6 +159,9 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 		*r = was
 		return false, err
 	}
+	if err := st.noteFinal(&was, submit); err != nil {
+		return false, err
+	}
 	st.out.due = due
 	st.timed()
 	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, state.Whole(st.now)
@@ -253,6 +256,9 @@ func (st *settling) refund() (bool, error) {
 	case err != nil:
 		return false, err
 	}
+	if err := st.noteFinal(r, reverse); err != nil {
+		return false, err
+	}
 	r.State, r.RefundedAt = schema.RechargeRefunded, state.Whole(st.now)
 	if err := wallet.Refund(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
 		return false, err
@@ -274,6 +280,9 @@ func (st *settling) refuse() (bool, error) {
 		return false, err
 	}
 	st.out.due, r.Tries = st.now, 0
+	if err := st.note(st.word.said()); err != nil {
+		return false, err
+	}
 	err = st.audit("recharge.refund_refused", map[string]any{"refund_id": r.RefundID})
 	r.RefundID, r.RefundReason = "", ""
 	return true, err

@@ -111,6 +111,7 @@ type stage struct {
 	reg    *prometheus.Registry
 	clock  *fixturetest.Clock
 	puppet *puppet
+	tenant accounttest.Tenant
 	owner  schema.Owner
 	refs   int
 }
@@ -132,7 +133,8 @@ func newStage(t testing.TB, db *state.DB, more ...Connection) *stage {
 	t.Helper()
 	s := &stage{t: t, clock: &fixturetest.Clock{}, puppet: &puppet{}}
 	s.clock.Set(noon)
-	s.owner = accounttest.AddTenant(t, db, "shop").In(schema.Live)
+	s.tenant = accounttest.AddTenant(t, db, "shop")
+	s.owner = s.tenant.In(schema.Live)
 	s.open(db, more...)
 	books, err := wallet.New(wallet.Config{DB: db, Events: s.Events, Now: s.clock.Now})
 	if err != nil {

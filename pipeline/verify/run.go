@@ -116,14 +116,14 @@ func (s *Service) abandon(ctx context.Context, mode, provider string) error {
 	return nil
 }
 
-// The oldest are deleted. Those of a batch stay as long as it shows them.
+// The oldest are deleted, with their steps. Those of a batch stay as long as it shows them.
 const (
 	deleteSingle = `DELETE FROM verification WHERE id IN (
-		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2)`
+		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2) RETURNING id`
 	deleteBatched = `DELETE FROM verification WHERE id IN (
 		SELECT v.id FROM verification v WHERE v.batch_id <> '' AND v.finished_at < $1
 			AND NOT EXISTS (SELECT 1 FROM batch_item i WHERE i.batch_id = v.batch_id AND i.place = v.batch_index)
-		ORDER BY v.finished_at LIMIT $2)`
+		ORDER BY v.finished_at LIMIT $2) RETURNING id`
 )
 
 // deleteOld deletes what has been finished for longer than it is kept.
@@ -141,10 +141,14 @@ func (s *Service) deleteOld(ctx context.Context) {
 // the store does not let it.
 func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) bool {
 	for {
-		var n int64
-		err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
-			n, err = tx.Exec(text, before.UnixMicro(), deleteMost)
-			return err
+		var n int
+		err := s.DB.Update(ctx, func(tx *state.Tx) error {
+			ids, err := state.All(tx, scanID, text, before.UnixMicro(), deleteMost)
+			if err != nil {
+				return err
+			}
+			n = len(ids)
+			return upstream.Forget(tx, ids)
 		})
 		s.metrics.deletions.Tell(ctx, err)
 		if err != nil {
@@ -155,4 +159,9 @@ func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) 
 			return true
 		}
 	}
+}
+
+func scanID(row state.Scanner) (id string, err error) {
+	err = row.Scan(&id)
+	return id, err
 }

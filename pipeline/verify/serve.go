@@ -8,6 +8,7 @@ import (
 
 	"vayu/internal/api"
 	"vayu/pipeline/listing"
+	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -97,14 +98,27 @@ func statusOf(r *Record) int {
 
 // get answers GET /v1/bank/verify/{id}.
 func (s *Service) get(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+	detailed, err := upstream.Detailed(c)
+	if err != nil {
 		return api.Response{}, err
+	}
+	if detailed {
+		return s.getDetail(c)
 	}
 	rec, err := s.Find(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
 	if err != nil {
 		return api.Response{}, err
 	}
 	return api.Response{Value: shown(&rec)}, nil
+}
+
+// getDetail answers GET /v1/bank/verify/{id}?view=detail.
+func (s *Service) getDetail(c *api.Call) (api.Response, error) {
+	rec, asked, err := s.Story(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
+	if err != nil {
+		return api.Response{}, err
+	}
+	return api.Response{Value: schema.VerificationDetail{Verification: shown(&rec), Asked: asked}}, nil
 }
 
 // verifications is how verifications are listed, and found by their ids.

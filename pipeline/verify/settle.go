@@ -79,7 +79,7 @@ func (st *settling) do() error {
 	case resend:
 		return st.renew()
 	default:
-		return nil
+		return st.heard()
 	}
 }
 
@@ -119,6 +119,9 @@ func (st *settling) finish() error {
 	if n == 0 { // it has its verdict, or it is somebody else's turn to give it up
 		st.out.verdict = rest
 		st.out.Record, _, err = one(st.tx, selectByID, r.ID)
+		return err
+	}
+	if err := st.noteFinal(); err != nil {
 		return err
 	}
 	return st.accompany(st.tx, st.now, r, st.word.by)
@@ -215,7 +218,7 @@ func (st *settling) postpone(resendAfter time.Duration) error {
 		return nil
 	}
 	st.out.due = due
-	return nil
+	return st.note()
 }
 
 // renew begins a lease anew, for asking for a deposit again. Who has lost his does
@@ -231,10 +234,11 @@ func (st *settling) renew() error {
 	sentAt := l.Latest(upstream.Lease{Until: until})
 	n, err := st.tx.Exec("UPDATE verification SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
 		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
-	if err == nil && n == 1 {
-		r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
+	if err != nil || n == 0 {
+		return err
 	}
-	return err
+	r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
+	return st.note()
 }
 
 // learn takes what the bank says beside the outcome.

@@ -11,7 +11,7 @@ import (
 )
 
 // Actor is who has settled a recharge, in the audit log.
-const Actor = "reconcile"
+const Actor = recharge.ByFile
 
 // settleMost is how many are settled at once: each is a transaction of its own, and
 // those that wait together share a commit.

@@ -1,0 +1,93 @@
+package upstream
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// noted records a step at so long after noon.
+func noted(t *testing.T, db *state.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
+	t.Helper()
+	err := db.Update(t.Context(), func(tx *state.Tx) error { return Note(tx, subject, act, answer, noon.Add(after)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func steps(t *testing.T, db *state.DB, subject string) (all []string) {
+	t.Helper()
+	found, err := Steps(db.View(t.Context()), subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range found {
+		all = append(all, fmt.Sprint(s.Act, " ", s.Answer, " ", s.Times, " ", s.First.Sub(noon), " ", s.Last.Sub(noon)))
+	}
+	return all
+}
+
+// The same answer to the same act in a row is one step, however often it comes.
+func TestEqualStepsAreOne(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		noted(t, db, "txn_1", schema.ActSubmit, schema.AnswerPending, 0)
+		for i := range 100 {
+			noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, time.Duration(1+i)*time.Second)
+		}
+		noted(t, db, "txn_2", schema.ActEnquire, schema.AnswerPending, time.Hour)
+		noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerNone, 101*time.Second)
+		noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, 90*time.Second) // by a clock that is behind
+		noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, 80*time.Second)
+		want := []string{
+			"submit pending 1 0s 0s", "enquire pending 100 1s 1m40s", "enquire no_answer 1 1m41s 1m41s", "enquire pending 2 1m41s 1m41s",
+		}
+		if diff := cmp.Diff(want, steps(t, db, "txn_1")); diff != "" {
+			t.Errorf("steps (-want +got):\n%s", diff)
+		}
+		err := db.Update(t.Context(), func(tx *state.Tx) error { return Forget(tx, []string{"txn_1", "txn_3"}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := append(steps(t, db, "txn_1"), steps(t, db, "txn_2")...); len(got) != 1 {
+			t.Errorf("after one was forgotten: %q", got)
+		}
+	})
+}
+
+// Who says now this and now that for days has a hundred steps, the newest among them.
+func TestStepsAreBounded(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		said := [...]schema.StepAnswer{schema.AnswerPending, schema.AnswerNone}
+		for i := range 151 {
+			noted(t, db, "txn_1", schema.ActEnquire, said[i%2], time.Duration(i)*time.Second)
+		}
+		got := steps(t, db, "txn_1")
+		if len(got) != stepsMost || got[98] != "enquire pending 1 1m38s 1m38s" || got[99] != "enquire pending 1 2m30s 2m30s" {
+			t.Errorf("got %d steps, in the end %q", len(got), got[len(got)-2:])
+		}
+	})
+}
+
+func TestStepsUseTheirIndex(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		statetest.Exec(t, db, `INSERT INTO upstream_step (subject, number, act, answer, first_at, last_at, times)
+			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 20000)
+			SELECT 'txn_' || CAST(i / 2 AS TEXT), 1 + i % 2, 'enquire', 'pending', i, i, 1 FROM n`)
+		statetest.Exec(t, db, "ANALYZE")
+		for text, args := range map[string][]any{
+			selectSteps: {"txn_7"}, repeatStep: {"txn_7", "enquire", "pending", 1}, insertStep: {"txn_7", "enquire", "pending", 1, 100},
+			replaceStep: {"txn_7", "enquire", "pending", 1, 100},
+		} {
+			wantNoScan(t, statetest.Plan(t, db, text, args...), text)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package verify
+
+import (
+	"context"
+	"errors"
+
+	"vayu/internal/state"
+	"vayu/pipeline/httpjson"
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// note records what was asked and what kind of answer came.
+func (st *settling) note() error {
+	return upstream.Note(st.tx, st.out.ID, st.word.act(), st.word.said(), state.Whole(st.now))
+}
+
+// noteFinal is note for the word that ends a verification, unless it is the answer to
+// the first call: then the row says it, and nothing more is written.
+func (st *settling) noteFinal() error {
+	r, w := &st.out.Record, st.word
+	if w.err == nil && w.call == firstCall(r) && !w.resent && r.Tries == 0 && (w.Outcome == Found || w.Outcome == NotFound) {
+		return nil
+	}
+	return st.note()
+}
+
+// heard records what a bank has told by itself of what is pending and stays so.
+func (st *settling) heard() error {
+	if st.word.call != told {
+		return nil
+	}
+	// Setting a column has others wait who record about the same.
+	n, err := st.tx.Exec("UPDATE verification SET tries = tries WHERE id = $1 AND state = 'pending'", st.out.ID)
+	if err != nil || n == 0 {
+		return err
+	}
+	return st.note()
+}
+
+// act is what a step calls that from which a word comes.
+func (w *word) act() schema.StepAct {
+	return [...]schema.StepAct{told: schema.ActCallback, deposit: schema.ActDeposit, enquire: schema.ActEnquire, resolve: schema.ActResolve}[w.call]
+}
+
+// said is what a step calls an answer, or that none came.
+func (w *word) said() schema.StepAnswer {
+	switch {
+	case w.err == nil:
+		return [...]schema.StepAnswer{
+			schema.AnswerPending, schema.AnswerFound, schema.AnswerNotFound, schema.AnswerUnknown, schema.AnswerNotMade,
+		}[w.Outcome]
+	case errors.Is(w.err, ErrNotAsked):
+		return schema.AnswerNotAsked
+	case errors.Is(w.err, ErrNotSent):
+		return schema.AnswerNotConnected
+	case errors.Is(w.err, errOutcome), errors.Is(w.err, errPanic), httpjson.Misunderstood(w.err):
+		return schema.AnswerUnreadable
+	}
+	return schema.AnswerNone
+}
+
+// Story returns a verification of an owner by its id with what banks were asked about
+// it; not_found when there is none.
+func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Record, asked schema.Asked, err error) {
+	if !schema.IsID(id) {
+		return Record{}, schema.Asked{}, errNoVerification
+	}
+	view := s.DB.View(ctx)
+	steps, err := upstream.Steps(view, id) // before the verification: they never say more than its state does
+	if err != nil {
+		return Record{}, schema.Asked{}, err
+	}
+	if r, err = s.Find(ctx, o, id); err != nil {
+		return Record{}, schema.Asked{}, err
+	}
+	asked = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(outline(&r, len(steps) > 0), steps)}
+	if r.State == schema.VerificationPending {
+		asked.NextLookAt, err = waiting.NextLook(view, id)
+	}
+	return r, asked, err
+}
+
+// outline is what the row of a verification says of its story; noted is that it has
+// steps.
+func outline(r *Record, noted bool) *upstream.Outline {
+	o := &upstream.Outline{Created: r.CreatedAt, Sent: r.SentAt, Act: (&word{call: firstCall(r)}).act(), Finished: r.FinishedAt, End: schema.AnswerSuccess}
+	said := schema.AnswerFound
+	if r.State == schema.VerificationFailed {
+		o.End, said = schema.AnswerFailed, schema.AnswerNotFound
+	}
+	// Without steps, and looked at again, it is from before there were any; and who has
+	// given it up has said nothing.
+	if (noted || r.Tries == 0) && reached(r) {
+		o.Said = said
+	}
+	return o
+}
