@@ -16,6 +16,7 @@ const (
 	SelectBefore = selectBefore
 	SelectAfter  = selectAfter
 	SelectLanes  = selectLanes
+	SelectHealth = selectHealth
 
 	SelectOrphaned = selectOrphaned
 	CancelOrphans  = cancelOrphans

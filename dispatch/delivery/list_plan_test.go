@@ -23,7 +23,7 @@ func spread(t *testing.T, db *state.DB) {
 	statetest.Exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
 	statetest.Exec(t, db, "UPDATE delivery SET retried_as = 'dlv' WHERE state = 'failed' AND due_at % 100 > 0")
 	statetest.Exec(t, db, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
-		SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, []byte{})
+		SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, make([]byte, 1000)) // as receivers answer
 }
 
 // readsAttempts reports whether a plan reads attempts otherwise than by their key.

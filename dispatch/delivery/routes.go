@@ -16,6 +16,7 @@ func (s *Service) Routes() []api.Route {
 	return []api.Route{
 		{Method: http.MethodGet, Path: "/v1/deliveries", Scope: manage, Body: 0, Handler: s.list},
 		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/deliveries", Scope: manage, Body: 0, Handler: s.listOfWebhook},
+		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/health", Scope: manage, Body: 0, Handler: s.health},
 		{Method: http.MethodGet, Path: "/v1/deliveries/{id}", Scope: manage, Body: 0, Handler: s.get},
 		{Method: http.MethodPost, Path: "/v1/deliveries/{id}/retry", Scope: manage, Body: body, Handler: s.retry},
 		{Method: http.MethodPost, Path: "/v1/deliveries/retry", Scope: manage, Body: body, Handler: s.retryFailed},

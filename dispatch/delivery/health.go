@@ -1,0 +1,68 @@
+package delivery
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/api"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+const (
+	// healthMost bounds the deliveries that a webhook's health is judged by, and so
+	// its cost: with eight attempts each, 8,000 rows that are found by their keys.
+	healthMost = 1000
+	// healthRecent is how many of the newest attempts decide between healthy and
+	// degraded. With fewer a single failure would be forgotten at once, with many more
+	// an endpoint that was mended would be called degraded for hours.
+	healthRecent = 20
+	// failingFrom is how many attempts must have failed in a row, to this moment, for a
+	// webhook to be failing. The first three of one delivery are made within 40 s: a
+	// receiver that is restarted fails one or two, one that is down fails all.
+	failingFrom = 3
+)
+
+// selectHealth is the newest deliveries of a webhook, each with each of its
+// attempts: along delivery_webhook, and the key of attempt.
+const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.retried_as, COALESCE(a.number, 0), a.at, a.duration, a.stage, a.http_status, a.error
+	FROM (SELECT id, state, created_at, due_at, token, retried_as FROM delivery WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2) AS d
+	LEFT JOIN attempt a ON a.delivery_id = d.id`
+
+// health answers GET /v1/webhooks/{id}/health.
+func (s *Service) health(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	webhook, view := mux.Vars(c.Request)["id"], s.DB.View(c.Context())
+	active, err := isActive(view, c, webhook)
+	if err != nil {
+		return api.Response{}, err
+	}
+	t := newTally(webhook, s.Now())
+	err = state.Each(view, t.take, selectHealth, webhook, healthMost+1)
+	if err != nil {
+		return api.Response{}, fmt.Errorf("reading the health of a webhook: %w", err)
+	}
+	return api.Response{Value: t.shown(active)}, nil
+}
+
+// isActive reports whether a webhook of the caller's, which is not deleted, is not
+// paused.
+func isActive(q state.Querier, c *api.Call, webhook string) (active bool, err error) {
+	if !schema.IsID(webhook) {
+		return false, schema.NoWebhook("id")
+	}
+	err = q.QueryRow("SELECT active <> 0 FROM webhook WHERE id = $1 AND account_id = $2 AND mode = $3 AND deleted_at IS NULL",
+		webhook, c.Account, c.World.String()).Scan(&active)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, schema.NoWebhook("id")
+	case err != nil:
+		return false, fmt.Errorf("reading a webhook: %w", err)
+	}
+	return active, nil
+}

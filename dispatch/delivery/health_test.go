@@ -1,0 +1,167 @@
+package delivery_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// healthOf asks for a webhook's health.
+func (s *site) healthOf(webhook string) schema.WebhookHealth {
+	s.t.Helper()
+	return read[schema.WebhookHealth](s.t, s.live("GET", "/v1/webhooks/"+webhook+"/health", ""), 200)
+}
+
+// attempted stores a delivery whose first attempt was answered with a status.
+func (s *site) attempted(webhook string, status int) delivery.Row {
+	s.t.Helper()
+	s.pass(time.Second)
+	r := s.delivery(schema.Live, webhook)
+	record(s.t, s.DB, s.Now(), outcome(&r, "token", status, s.Now()))
+	return r
+}
+
+func TestTheHealthOfAWebhookInOneWord(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook := s.webhook(schema.Live, 1)
+		is := func(what string, want schema.Health) {
+			t.Helper()
+			if got := s.healthOf(webhook); got.Health != want {
+				t.Errorf("%s: it is %s, want %s", what, got.Health, want)
+			}
+		}
+		is("without a delivery", schema.HealthIdle)
+		s.delivery(schema.Live, webhook)
+		is("before the first attempt", schema.HealthIdle)
+		s.attempted(webhook, http.StatusOK)
+		is("after a success", schema.HealthHealthy)
+		failures := []string{s.attempted(webhook, http.StatusBadGateway).ID, s.attempted(webhook, http.StatusBadGateway).ID}
+		is("after two failures", schema.HealthDegraded)
+		failures = append(failures, s.attempted(webhook, http.StatusFound).ID)
+		is("after three in a row", schema.HealthFailing)
+		statetest.Exec(t, s.DB, "UPDATE webhook SET active = 0")
+		is("while it is paused", schema.HealthPaused)
+		statetest.Exec(t, s.DB, "UPDATE webhook SET active = 1")
+		for range 20 {
+			is("before twenty successes", map[bool]schema.Health{true: schema.HealthFailing, false: schema.HealthDegraded}[failures != nil])
+			s.attempted(webhook, http.StatusNoContent)
+			failures = nil
+		}
+		is("after twenty successes", schema.HealthHealthy)
+		given := s.finished(schema.Live, webhook, http.StatusGone)
+		for range 20 {
+			s.attempted(webhook, http.StatusOK)
+		}
+		is("with one that was given up", schema.HealthDegraded)
+		s.live("POST", "/v1/deliveries/"+given.ID+"/retry", "")
+		is("after that is delivered again", schema.HealthHealthy)
+	})
+}
+
+func TestTheHealthOfAWebhookInNumbers(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
+		s.attempted(other, http.StatusOK)
+		s.pass(time.Hour)
+		begun := s.Now()
+		at := func(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z") }
+		answered := s.attempted(webhook, http.StatusOK)
+		s.pass(50 * time.Minute)
+		refused := s.delivery(schema.Live, webhook)
+		o := outcome(&refused, "token", 0, s.Now())
+		o.Result.Stage, o.Result.Error, o.Result.Duration = schema.StageTLS, "the certificate has expired", 2*time.Second
+		failedAt := s.Now()
+		record(t, s.DB, s.Now(), o)
+		s.finished(schema.Live, webhook, http.StatusTeapot)
+		statetest.Exec(t, s.DB, "UPDATE attempt SET at = at - 1, duration = 1000000 WHERE http_status = 418")
+		cancelled := s.delivery(schema.Live, webhook)
+		statetest.Exec(t, s.DB, "UPDATE delivery SET state = 'cancelled' WHERE id = $1", cancelled.ID)
+		s.delivery(schema.Live, webhook) // an attempt is under way
+
+		got := s.healthOf(webhook)
+		status, text := 200, at
+		since, next, oldest := text(begun.Add(time.Second)), text(failedAt.Add(10*time.Second)), text(failedAt)
+		median, p95 := 1000.0, 2000.0
+		want := schema.WebhookHealth{
+			Status: "success", WebhookID: webhook, Health: schema.HealthDegraded, Deliveries: 5, Since: &since, OldestWaitingAt: &oldest, NextAttemptAt: &next,
+			States:   schema.DeliveryCounts{Waiting: 2, Delivered: 1, Failed: 1, Cancelled: 1, Unretried: 1},
+			Attempts: schema.AttemptCounts{Count: 3, Successes: 1, MedianMS: &median, P95MS: &p95},
+			LastSuccess: &schema.WebhookAttempt{DeliveryID: answered.ID, LastAttempt: schema.LastAttempt{
+				Number: 1, At: since, DurationMS: 12.345, Stage: schema.StageStatus, HTTPStatus: &status,
+			}},
+			LastFailure: &schema.WebhookAttempt{DeliveryID: refused.ID, LastAttempt: schema.LastAttempt{
+				Number: 1, At: oldest, DurationMS: 2000, Stage: schema.StageTLS, Error: "the certificate has expired",
+			}},
+		}
+		first := failedAt.Truncate(time.Hour).Add(-23 * time.Hour)
+		for i := range 24 {
+			want.ByHour = append(want.ByHour, schema.AttemptsOfHour{Hour: first.Add(time.Duration(i) * time.Hour).Format(time.RFC3339)})
+		}
+		want.ByHour[23] = schema.AttemptsOfHour{Hour: "2026-11-21T07:00:00Z", Delivered: 1, Failed: 2}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		s.pass(23 * time.Hour)
+		if got := s.healthOf(webhook).ByHour[0]; got != want.ByHour[23] {
+			t.Errorf("23 hours later the first is %+v", got)
+		}
+		s.pass(time.Hour)
+		for _, hour := range s.healthOf(webhook).ByHour {
+			if hour.Delivered+hour.Failed != 0 {
+				t.Errorf("a day later there is %+v", hour)
+			}
+		}
+	})
+}
+
+// Of ten thousand deliveries the newest thousand are looked at.
+func TestHealthIsThatOfTheNewestThousand(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook := s.webhook(schema.Live, 1)
+		s.many(webhook, 10_000, 8)
+		got := s.healthOf(webhook)
+		since := s.Now().Add(-999 * time.Second).Format("2006-01-02T15:04:05.000Z")
+		if got.Deliveries != 1000 || !got.HasMore || got.States.Failed != 1000 || got.Attempts.Count != 8000 || *got.Since != since || *got.Attempts.MedianMS != 4 || *got.Attempts.P95MS != 8 ||
+			got.Health != schema.HealthFailing || got.LastFailure.DeliveryID != rowID(9_999) || got.LastFailure.Number != 8 {
+			t.Errorf("got %+v, since %s and not %s", got, *got.Since, since)
+		}
+	})
+}
+
+func TestTheHealthOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook, sandbox := s.webhook(schema.Live, 1), s.webhook(schema.Sandbox, 2)
+		addAccount(t, s.DB, "acc_other")
+		addWebhook(t, s.DB, "acc_other", schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
+		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {
+			s.live("GET", "/v1/webhooks/"+id+"/health", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
+		}
+		s.live("GET", "/v1/webhooks/"+webhook+"/health?view=x", "").refused(t, "a parameter", 400, schema.InvalidRequest, "view", "")
+		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		s.live("GET", "/v1/webhooks/"+webhook+"/health", "").refused(t, "a deleted one", 404, schema.NotFound, "id", "webhook")
+	})
+}
+
+func TestHealthUsesItsIndices(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		spread(t, db)
+		statetest.Exec(t, db, "ANALYZE")
+		got := statetest.Plan(t, db, delivery.SelectHealth, "wh_000000000000000001000000001", 1001)
+		if !strings.Contains(got, "delivery_webhook ") || readsAttempts(got) || strings.Contains(got, "TEMP B-TREE") {
+			t.Errorf("the plan is\n%s", got)
+		}
+	})
+}
