@@ -1,5 +1,7 @@
 import { defineConfig } from 'vite';
 
+const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
+
 // The page lives below /dashboard/ and goes into the binary from ../dist. Nothing is
 // inlined as data: the page's policy lets in only what the service itself sends.
 export default defineConfig({
@@ -12,7 +14,7 @@ export default defineConfig({
 		modulePreload: { polyfill: false },
 		target: 'es2022',
 	},
-	// `npx vite internal/dashboard/web` serves the sources against a running service.
-	server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/dashboard/v1': 'http://127.0.0.1:8080' } },
+	// `npx vite internal/dashboard/web` serves the sources, and asks a service that runs.
+	server: { proxy: { '/v1': service, '/dashboard/v1': service } },
 	test: { include: ['src/**/*.test.ts'], environment: 'node' },
 } as import('vite').UserConfig);
