@@ -266,6 +266,7 @@ func (m *model) end(rt *rapid.T) {
 			rt.Fatalf("%s (%+v, asked %q) is %s in the end, want %s", it.id, it.script, it.request.Asked, it.seen.State, it.want)
 		}
 		m.effect(rt, it)
+		m.story(rt, it)
 	}
 	for _, p := range m.purses {
 		if diff := cmp.Diff(p.events(), told(rt, m.db, p.owner)); diff != "" {
@@ -291,6 +292,34 @@ func (m *model) effect(rt *rapid.T, it *item) {
 	}
 	if got != want || reversed != wantReversed {
 		rt.Fatalf("%s is %s, and the operator did it %d times and took it back %d times", it.id, it.seen.State, got, reversed)
+	}
+}
+
+// story demands that what is told of a recharge is how it stands, and that no answer
+// contradicts it.
+func (m *model) story(rt *rapid.T, it *item) {
+	_, asked, err := m.service.Story(m.ctx, it.request.Owner, it.id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	ends := map[schema.RechargeState][]schema.StepAnswer{
+		schema.RechargePending: nil, schema.RechargeSuccess: {"success"}, schema.RechargeFailed: {"failed"}, schema.RechargeRefunded: {"success", "refunded"},
+	}[it.seen.State]
+	var settled []schema.StepAnswer
+	good, bad := false, false
+	for _, s := range asked.Steps {
+		switch {
+		case s.Act == schema.ActSettled:
+			settled = append(settled, s.Answer)
+		case s.Answer == schema.AnswerSucceeded:
+			good = true
+		case s.Answer == schema.AnswerFailed:
+			bad = true
+		default:
+		}
+	}
+	if !slices.Equal(settled, ends) || good && len(ends) == 0 || good && ends[0] == "failed" || bad && (len(ends) == 0 || ends[0] != "failed") {
+		rt.Fatalf("%s is %s, and its story is %+v", it.id, it.seen.State, asked.Steps)
 	}
 }
 

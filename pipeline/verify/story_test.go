@@ -1,0 +1,121 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/account/accounttest"
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// wantStory demands the steps of a verification, as "act answer times", between created
+// and what is wanted.
+func (s *stage) wantStory(id string, want ...string) (shown schema.VerificationDetail) {
+	s.t.Helper()
+	door := accounttest.NewDoor(s.t, accounttest.Access(s.t, s.DB, time.Now), s.Routes())
+	reply := door.Ask(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
+	if err := json.Unmarshal([]byte(reply.Text), &shown); err != nil {
+		s.t.Fatal(err)
+	}
+	var steps []string
+	for _, step := range shown.Steps {
+		text := fmt.Sprint(step.Act, " ", step.Answer)
+		if step.Times > 1 {
+			text += fmt.Sprint(" ", step.Times)
+		}
+		steps = append(steps, text)
+	}
+	if diff := cmp.Diff(append([]string{"created recorded"}, want...), steps); diff != "" {
+		s.t.Errorf("the story (-want +got):\n%s", diff)
+	}
+	return shown
+}
+
+const countSteps = "SELECT count(*) FROM upstream_step"
+
+// What is answered at once writes no step.
+func TestAnImmediateStoryIsInTheRow(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		good, address := s.do(s.request()), s.do(s.address())
+		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: NotFound}) })
+		missing := s.do(s.request())
+		if n := s.number(countSteps); n != 0 {
+			t.Errorf("%d steps are stored", n)
+		}
+		got := s.wantStory(good.ID, "deposit found", "settled success")
+		if got.Provider != "puppet" || got.ProviderRef != "theirs" || got.Tries != 0 || got.NextLookAt != "" || got.Beneficiary == nil {
+			t.Errorf("got %+v", got)
+		}
+		s.wantStory(address.ID, "resolve found", "settled success")
+		s.wantStory(missing.ID, "deposit not_found", "settled failed")
+		door := accounttest.NewDoor(t, accounttest.Access(t, s.DB, time.Now), s.Routes())
+		key := s.tenant.Keys[schema.Live]
+		door.Ask(key, "GET", path+"/"+good.ID+"?view=full", "").WantError(t, "another view", 400, schema.InvalidRequest, "view")
+		door.Ask(key, "GET", path+"/ver_01KAJ0C5T7V9X1Z3B5D7F9H1K3?view=detail", "").WantError(t, "of nothing", 404, schema.NotFound, "")
+	})
+}
+
+// Everything that a bank can do instead of answering has a word, and the same again and
+// again is told once.
+func TestEveryTroubleIsInTheStory(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		set := func(deposit, enquire func(Order) (Answer, error)) {
+			s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = deposit, enquire })
+		}
+		set(fails(errBreaker), nil)
+		r := s.do(s.request())
+		s.turn(upstream.AwayPause)
+		set(fails(errUnsent), nil)
+		s.turn(upstream.AwayPause)
+		set(says(Answer{Outcome: NotMade}), nil)
+		s.turn(time.Minute)
+		set(fails(errLost), says(Answer{Outcome: Pending}))
+		s.turn(time.Minute)
+		for range 100 {
+			s.turn(longestPause)
+		}
+		set(says(Answer{Outcome: Pending}), says(Answer{Outcome: -1}))
+		s.turn(longestPause)
+		set(says(Answer{Outcome: Pending}), says(Answer{Outcome: Unknown}))
+		s.turn(longestPause)
+		if got := s.wantStory(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
+			"enquire not_understood", "enquire unknown", "deposit pending"); got.NextLookAt == "" || got.Status != schema.VerificationPending {
+			t.Errorf("got %+v", got)
+		}
+		for _, outcome := range []Outcome{Pending, Pending, NotFound, NotFound} {
+			if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: outcome}, "provider:puppet"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.wantStory(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
+			"enquire not_understood", "enquire unknown", "deposit pending", "callback pending 2", "callback not_found", "settled failed")
+	})
+}
+
+// A verification that is given up has nobody's verdict; when it is deleted, so are its
+// steps.
+func TestAStoryEndsWithItsVerification(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.set(func(c *Settings) { c.Keep = time.Hour })
+		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: Pending}) })
+		young := s.do(s.address())
+		s.clock.Pass(s.settings.GiveUp)
+		s.turn(0)
+		s.wantStory(young.ID, "resolve pending 2", "settled failed")
+		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: Pending}) })
+		s.clock.Pass(2 * time.Hour)
+		other := s.do(s.address())
+		s.deleteOld(t.Context())
+		if got := s.texts("SELECT DISTINCT subject FROM upstream_step"); len(got) != 1 || got[0] != other.ID {
+			t.Errorf("there are steps of %q, want %s", got, other.ID)
+		}
+	})
+}
