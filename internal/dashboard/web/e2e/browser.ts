@@ -1,0 +1,93 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import axe, { type AxeResults } from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+
+const shots = resolve(import.meta.dirname, '../../shots');
+
+// Chromium asks Google for this and that at every start, unless told not to.
+const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-sync'];
+
+const open: BrowserContext[] = [];
+let browser: Browser;
+
+beforeAll(async () => {
+	browser = await chromium.launch({ executablePath: process.env.VAYU_CHROMIUM ?? '/usr/bin/chromium', args: quiet });
+});
+afterEach(async () => {
+	await Promise.all(open.splice(0).map((context) => context.close()));
+});
+afterAll(() => browser.close());
+
+/** Seen is a page that is looked at, and what went wrong on it so far. */
+export interface Seen {
+	page: Page;
+	/** faults are errors of scripts and breaches of the page's policy. */
+	faults: string[];
+}
+
+/** visit opens a new browser window at a path of the dashboard. */
+export async function visit(path = '/', base = inject('base')): Promise<Seen> {
+	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN' });
+	open.push(context);
+	const page = await context.newPage();
+	const faults: string[] = [];
+	page.on('pageerror', (error) => faults.push(String(error)));
+	page.on('console', (message) => {
+		if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) {
+			faults.push(message.text());
+		}
+	});
+	await page.goto(`/dashboard${path}`);
+	return { page, faults };
+}
+
+/** signedIn opens a window and signs in with a key, the sandbox's unless another is given. */
+export async function signedIn(path = '/', key = inject('sandbox'), base = inject('base')): Promise<Seen> {
+	const seen = await visit(path, base);
+	await seen.page.getByLabel('API key').fill(key);
+	await seen.page.getByRole('button', { name: 'Sign in' }).click();
+	await seen.page.getByRole('navigation', { name: 'Main' }).waitFor();
+	return seen;
+}
+
+/** ask calls the public API as any program would. */
+export async function ask<T>(path: string, body?: unknown, key = inject('sandbox'), base = inject('base')): Promise<T> {
+	const reply = await fetch(base + path, {
+		method: body === undefined ? 'GET' : 'POST',
+		headers: { Authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+		body: body === undefined ? null : JSON.stringify(body),
+	});
+	return (await reply.json()) as T;
+}
+
+/** accessible has axe look at the page as it is now, and fails on what is serious. */
+export async function accessible(page: Page): Promise<void> {
+	const found = (await page.evaluate(`${axe.source}; axe.run(document, {
+		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`)) as AxeResults;
+	const serious = found.violations
+		.filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+		.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
+	expect(serious).toEqual([]);
+}
+
+/** pictured takes a page at both widths in both colours, and checks each: no sideways scrolling, nothing for axe. */
+export async function pictured(page: Page, name: string): Promise<void> {
+	await mkdir(shots, { recursive: true });
+	const before = page.viewportSize();
+	for (const [width, size] of Object.entries({ desktop: { width: 1280, height: 800 }, phone: { width: 360, height: 740 } })) {
+		await page.setViewportSize(size);
+		for (const colorScheme of ['light', 'dark'] as const) {
+			await page.emulateMedia({ colorScheme });
+			await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+			await accessible(page);
+		}
+		const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+		expect(over, `${name} scrolls sideways at ${width} width`).toBe(0);
+	}
+	await page.emulateMedia({ colorScheme: null });
+	if (before) {
+		await page.setViewportSize(before);
+	}
+}

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+const root = resolve(import.meta.dirname, '../../../..');
+
+/** Service is a running bin/vayu with an empty store, and the keys of its first start. */
+export interface Service {
+	base: string;
+	live: string;
+	sandbox: string;
+	/** stop ends it and removes its data. */
+	stop: () => Promise<void>;
+}
+
+/** start runs bin/vayu with data of its own, on a free port, until it answers about the air. */
+export async function start(...args: string[]): Promise<Service> {
+	const data = await mkdtemp(join(tmpdir(), 'vayu-browser-'));
+	const child = spawn(join(root, 'bin/vayu'), ['serve', '--data', data, '--listen', '127.0.0.1:0', '--webhook-local', ...args], {
+		cwd: root,
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	let said = '';
+	const ended = new Promise<number | null>((done) => child.once('exit', done));
+	const stop = async () => {
+		child.kill('SIGTERM');
+		await ended;
+		await rm(data, { recursive: true, force: true });
+	};
+	const ready = new Promise<Omit<Service, 'stop'>>((done) => {
+		const hear = (chunk: Buffer) => {
+			said += chunk.toString();
+			const base = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+			const live = /sk_live_\w{39}/.exec(said)?.[0];
+			const sandbox = /sk_test_\w{39}/.exec(said)?.[0];
+			if (base && live && sandbox && said.includes('/v1/aqi')) {
+				done({ base, live, sandbox });
+			}
+		};
+		child.stdout.on('data', hear);
+		child.stderr.on('data', hear);
+	});
+	const first = await Promise.race([ready, ended]);
+	if (first === null || typeof first === 'number') {
+		throw new Error(`bin/vayu ended with ${first}:\n${said}`);
+	}
+	return { ...first, stop };
+}
+
+declare module 'vitest' {
+	interface ProvidedContext {
+		base: string;
+		live: string;
+		sandbox: string;
+	}
+}
+
+/** setup gives all tests one service. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+	const service = await start();
+	project.provide('base', service.base);
+	project.provide('live', service.live);
+	project.provide('sandbox', service.sandbox);
+	return service.stop;
+}

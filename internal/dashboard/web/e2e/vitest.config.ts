@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+// One service and one browser for all files, one file after the other: two cores are
+// not enough for several pages and an engine at once.
+export default defineConfig({
+	root: import.meta.dirname,
+	test: {
+		include: ['**/*.test.ts'],
+		globalSetup: ['./service.ts'],
+		fileParallelism: false,
+		testTimeout: 120_000,
+		hookTimeout: 120_000,
+		reporters: ['verbose'],
+	},
+});

@@ -1,0 +1,31 @@
+import { useSearchParams } from 'wouter-preact';
+
+/**
+ * useFilters keeps the filters of a page in its address, so that it can be reloaded,
+ * shared and gone back to. A filter that is empty is not there.
+ */
+export function useFilters<K extends string>(
+	names: readonly K[],
+): [Partial<Record<K, string>>, (change: Partial<Record<K, string>>) => void] {
+	const [search, setSearch] = useSearchParams();
+	const filters: Partial<Record<K, string>> = {};
+	for (const name of names) {
+		const value = search.get(name);
+		if (value) {
+			filters[name] = value;
+		}
+	}
+	const change = (changed: Partial<Record<K, string>>) =>
+		setSearch((old) => {
+			const next = new URLSearchParams(old);
+			for (const [name, value] of Object.entries<string | undefined>(changed)) {
+				if (value) {
+					next.set(name, value);
+				} else {
+					next.delete(name);
+				}
+			}
+			return next;
+		});
+	return [filters, change];
+}
