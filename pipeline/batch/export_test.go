@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"math"
 	"time"
 
 	"vayu/internal/api"
@@ -29,10 +30,32 @@ func (s *Service) Sweep() {
 	}
 }
 
-// Questions are the statements that look for batches by whether their results are
-// kept, by what they look for.
-func (k *Kind) Questions(now time.Time) map[string]string {
-	return map[string]string{"completed": k.selectPage(schema.BatchCompleted, now), "expired": selectExpired}
+// Question is a statement that looks for batches, its values, and the indices that it may
+// use.
+type Question struct {
+	Text  string
+	Args  []any
+	Index []string
+}
+
+// Questions are the statements that look for batches of an account, by what they look
+// for.
+func (k *Kind) Questions(account string, now time.Time) map[string]Question {
+	list := func(change func(*filter), index ...string) Question {
+		f := filter{owner: schema.Owner{Account: account}, from: math.MinInt64, to: math.MaxInt64, limit: 100}
+		change(&f)
+		text, args := k.page(&f, now)
+		return Question{text, args, index}
+	}
+	return map[string]Question{
+		"expired":     {selectExpired, []any{k.Name, now.Add(-k.Keep).UnixMicro()}, []string{"batch_kept"}},
+		"completed":   list(func(f *filter) { f.stands = schema.BatchCompleted }, "batch_completed"),
+		"queued":      list(func(f *filter) { f.stands = schema.BatchQueued }, "batch_open"),
+		"all":         list(func(*filter) {}, "batch_account", "sqlite_autoindex_batch_2"), // SQLite may sort what one account has
+		"a day":       list(func(f *filter) { f.from, f.to = 5_000, 15_000 }, "batch_account"),
+		"the next":    list(func(f *filter) { f.after = "bat_110000" }, "batch_account"),
+		"a reference": list(func(f *filter) { f.ref = "17" }, "batch_account_id_mode_kind_ref_id_key", "sqlite_autoindex_batch_2"),
+	}
 }
 
 // Lease is how long leases last.

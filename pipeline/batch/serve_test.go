@@ -149,8 +149,9 @@ func TestABatchIsItsOwners(t *testing.T) {
 		list := url.QueryEscape(s.ask(path + "?limit=1").Said("next_cursor"))
 		for target, field := range map[string]string{
 			"/" + second + "/results?cursor=" + cursor: "cursor", "/" + first + "/results?cursor=" + list: "cursor", "?cursor=" + cursor: "cursor",
-			"?state=queued&cursor=" + list: "cursor", "?state=expired": "state", "?limit=0": "limit", "?limit=1001": "limit", "?ref_id=1": "ref_id",
-			"/" + first + "?x=1": "x", "/" + first + "/results?limit=x": "limit", "/" + first + "/results?state=queued": "state",
+			"?state=queued&cursor=" + list: "cursor", "?state=expired": "state", "?limit=0": "limit", "?limit=1001": "limit", "?from=x": "from", "?to=yesterday": "to",
+			"?ref_id=x&cursor=" + list: "cursor",
+			"/" + first + "?x=1":       "x", "/" + first + "/results?limit=x": "limit", "/" + first + "/results?state=queued": "state",
 		} {
 			s.ask(path+target).WantError(t, target, 400, schema.InvalidRequest, field)
 		}

@@ -1,17 +1,14 @@
 package batch
 
 import (
-	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gorilla/mux"
 
 	"vayu/internal/api"
-	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -82,54 +79,4 @@ func (w *worker) get(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	return api.Response{Value: schema.BatchShown{Status: schema.Success, Batch: w.kind.wire(&r, w.Now())}}, nil
-}
-
-// beyond is more than every id of a kind, in every collation.
-func (k *Kind) beyond() string { return string(k.Prefix[0] + 1) }
-
-// selectPage reads a list below an id, the newest first. Batches are compared as rows,
-// because otherwise PostgreSQL may read what everybody has, along the ids. A state stands in the text, so that
-// batch_open finds the few that are not completed among many that are, and
-// batch_completed those of which the results are there.
-func (k *Kind) selectPage(stands schema.BatchState, now time.Time) string {
-	text := selectBatch + "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, '') AND (account_id, mode, kind, id) < ($1, $2, $3, $4)"
-	switch stands {
-	case "":
-	case schema.BatchCompleted:
-		text += " AND state = 'completed' AND emptied_at IS NULL"
-		if k.Keep > 0 {
-			text += " AND finished_at + 0 > " + k.expired(now) // else batch_kept is read, with those of everybody
-		}
-	case schema.BatchExpired:
-		text += " AND state = 'completed' AND finished_at <= " + k.expired(now)
-	default:
-		text += " AND state <> 'completed' AND state = '" + string(stands) + "'"
-	}
-	return text + " ORDER BY account_id DESC, mode DESC, kind DESC, id DESC LIMIT $5"
-}
-
-// list answers GET of the batches of a kind.
-func (w *worker) list(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "state", "limit", "cursor")
-	if err != nil {
-		return api.Response{}, err
-	}
-	var f schema.Faults
-	stands := schema.BatchState(params["state"])
-	if stands != "" && !slices.Contains(w.kind.states(), stands) {
-		f.Add("state", "A batch is "+w.kind.statesText()+".")
-	}
-	name := "batches/" + w.kind.Name + "/" + string(stands)
-	limit, after := page.Limit(&f, params), page.After(&f, w.Box, c, name, params)
-	if err := f.Problem(); err != nil {
-		return api.Response{}, err
-	}
-	now := w.Now()
-	rows, err := state.All(w.DB.View(c.Context()), scanRow, w.kind.selectPage(stands, now), c.Account, c.World.String(), w.kind.Name, cmp.Or(after, w.kind.beyond()), limit+1)
-	if err != nil {
-		return api.Response{}, fmt.Errorf("listing batches: %w", err)
-	}
-	return page.Reply(rows, limit,
-		func(r row) (schema.Batch, error) { return w.kind.wire(&r, now), nil },
-		func(r row) *string { return page.Cursor(w.Box, c, name, r.id) })
 }
