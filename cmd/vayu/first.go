@@ -65,19 +65,23 @@ The keys of the account %q. They are shown this once; only their hashes are kept
 // greet shows the person who started the service a question that answers now.
 func (s *service) greet(address string) {
 	key := s.first[schema.Sandbox]
-	prepare := ""
+	prepare, signIn := "", "one of the keys above"
 	if key == "" {
 		prepare = fmt.Sprintf("  KEY=$(%s)\n", s.keyCommand())
-		key = "$KEY"
+		key, signIn = "$KEY", "any of your keys"
 	}
 	_, _ = fmt.Fprintf(s.out, `
-Vayu answers on %[1]s, and says how on %[1]s/docs. Simulated air, for trying it out:
+Vayu answers on %[1]s, and says how on %[1]s/docs. The dashboard is
+
+  %[1]s/dashboard/  (sign in with %[4]s)
+
+Simulated air, for trying it out:
 
 %[2]s  curl -H "Authorization: Bearer %[3]s" "%[1]s/v1/aqi?city=Delhi"
 
 A live key gets measured air, as soon as a source has brought some or a file is imported.
 
-`, address, prepare, key)
+`, address, prepare, key, signIn)
 }
 
 // keyCommand is how to make a key beside this service.

@@ -17,5 +17,5 @@ func TestRoutesAreTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apitest.Complete(t, s.routes(), []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"})
+	apitest.Complete(t, s.routes(), []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/dashboard", "/dashboard/"})
 }

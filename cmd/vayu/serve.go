@@ -22,7 +22,6 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/internal/account"
 	"vayu/internal/api"
-	"vayu/internal/apidoc"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
 	"vayu/internal/live"
@@ -139,7 +138,7 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	if err != nil {
 		return fmt.Errorf("proxies: %w", err)
 	}
-	open, err := apidoc.New()
+	open, err := pages()
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,10 @@
 package account
 
 import (
-	"errors"
+	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"vayu/internal/api"
@@ -19,28 +20,33 @@ type pass struct {
 	// unsigned says that the key needs a signature and none was found good yet:
 	// until then anybody who has seen the key may be asking.
 	unsigned bool
+	// viewing says that a browser only looks: that is in the usage and counts nothing
+	// towards the quota, or looking at an account would use it up.
+	viewing bool
 }
 
 // Admit implements api.Access.
 func (s *Service) Admit(c *api.Call, route *api.Route) (api.Pass, error) {
 	p, err := s.admit(c, route)
 	if err != nil {
-		s.metrics.refused(err.Code)
+		s.metrics.refusedBy(err)
 		return nil, err
 	}
 	return p, nil
 }
 
-func (s *Service) admit(c *api.Call, route *api.Route) (*pass, *schema.Problem) {
+func (s *Service) admit(c *api.Call, route *api.Route) (*pass, error) {
 	now := s.Now()
-	g, refusal := s.identify(c, now)
-	if refusal != nil {
-		return nil, refusal
+	g, err := s.identify(c, now)
+	if err != nil {
+		return nil, err
 	}
-	p := &pass{service: s, grant: g, day: g.account.tally.dayAt(g.world, now), unsigned: g.requireSignature}
+	p := &pass{service: s, grant: g, day: g.account.tally.dayAt(g.world, now)}
+	p.unsigned = g.requireSignature && !c.BySession
+	p.viewing = c.BySession && (c.Method == http.MethodGet || c.Method == http.MethodHead)
 	p.counter = p.day.counter(operation{route.Method, route.Path})
 	s.ledger.touch(g, now)
-	if refusal = p.ask(c, route, now); refusal != nil {
+	if refusal := p.ask(c, route, now); refusal != nil {
 		s.ledger.count(p.day, p.counter, true, 0)
 		return nil, refusal
 	}
@@ -54,22 +60,16 @@ var (
 	errExpiredKey = schema.Refuse(schema.KeyExpired, "", "The API key has expired.")
 )
 
-// identify finds the key of a call. What is no key gets one answer, whatever is
-// wrong with it.
-func (s *Service) identify(c *api.Call, now time.Time) (*grant, *schema.Problem) {
-	key, err := api.BearerKey(c.Request)
+// identify finds the key of a call, which is good now, and says whom the call
+// speaks for.
+func (s *Service) identify(c *api.Call, now time.Time) (*grant, error) {
+	find := s.keyOf
+	if c.BySession {
+		find = s.keyOfSession
+	}
+	g, err := find(c, now)
 	if err != nil {
-		if said, ok := errors.AsType[*schema.Problem](err); ok {
-			return nil, said
-		}
-		return nil, schema.Refuse(schema.Unauthorized, "", "Send your API key in the header Authorization: Bearer <key>.")
-	}
-	var g *grant
-	if _, ok := wellFormed(key); ok {
-		g = s.seek(c.Context(), hashKey(key))
-	}
-	if g == nil {
-		return nil, errUnknownKey
+		return nil, err
 	}
 	c.Principal = api.Principal{World: g.world, Account: g.account.id, Key: g.id}
 	switch {
@@ -81,6 +81,21 @@ func (s *Service) identify(c *api.Call, now time.Time) (*grant, *schema.Problem)
 	return g, nil
 }
 
+// keyOf finds the key that a call has in its header. What is no key gets one answer,
+// whatever is wrong with it.
+func (s *Service) keyOf(c *api.Call, _ time.Time) (*grant, error) {
+	key, err := api.BearerKey(c.Request)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := wellFormed(key); ok {
+		if g := s.seek(c.Context(), hashKey(key)); g != nil {
+			return g, nil
+		}
+	}
+	return nil, errUnknownKey
+}
+
 // ask decides whether a known key may make this call now, and takes what the
 // call needs of the key's bucket and the account's quota.
 func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem {
@@ -88,7 +103,7 @@ func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
 		return schema.Refuse(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
 	}
-	b := g.memory.buckets[route.Limit]
+	b := g.memory.buckets[c.Class(route)]
 	permitted := route.Scope == "" || g.scopes&scopeBit(route.Scope) != 0
 	taken := permitted && b.take(now)
 	c.Limits.Rate = b.state(now)
@@ -104,7 +119,7 @@ func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem
 			strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
 		refusal.RetryAfter = b.wait(now)
 		return refusal
-	case m != nil && !m.reserve(g.account.limitOn(route)):
+	case m != nil && !p.viewing && !m.reserve(g.account.limitOn(route)):
 		refusal := schema.Refuse(schema.QuotaExceeded, "", "The account has used all calls of its plan for this month.")
 		refusal.RetryAfter = m.left(now)
 		return refusal
@@ -129,6 +144,9 @@ func allows(list []netip.Prefix, client netip.Addr) bool {
 
 // Verify implements api.Pass.
 func (p *pass) Verify(c *api.Call) error {
+	if c.BySession { // the exchange of the key was signed
+		return nil
+	}
 	err := p.service.verifySignature(c, p.grant)
 	if err != nil {
 		p.service.metrics.refusedBy(err)
@@ -142,10 +160,12 @@ func (p *pass) Verify(c *api.Call) error {
 func (p *pass) End(c *api.Call, status int) {
 	counted := int64(0)
 	if m := p.day.month; m != nil {
-		if counts(status) && !p.unsigned {
+		if counts(status) && !p.unsigned && !p.viewing {
 			counted = max(1, c.Count)
 		}
-		m.settle(counted)
+		if !p.viewing { // else nothing was reserved
+			m.settle(counted)
+		}
 		if c.Limits.Quota.Limit != 0 {
 			c.Limits.Quota.Used = m.used.Load()
 		}
@@ -155,9 +175,9 @@ func (p *pass) End(c *api.Call, status int) {
 
 // limitOn is the quota that a route is held to. Calls about the account itself
 // count and are never refused for it: who has used everything up must still be
-// able to see that, and to revoke a key that leaked.
+// able to sign in and see that, and to revoke a key that leaked.
 func (a *held) limitOn(route *api.Route) int64 {
-	if route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) {
+	if route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, sessionsPath) {
 		return 0
 	}
 	return a.limit

@@ -45,6 +45,7 @@ type grant struct {
 // keyMemory is what this process remembers of a key whatever becomes of its
 // row.
 type keyMemory struct {
+	hash    keyHash // of the key; guarded by the book's lock
 	buckets [api.LimitClasses]*bucket
 	usedAt  atomic.Int64 // seconds
 	dirty   atomic.Bool  // usedAt is to be written
@@ -97,6 +98,18 @@ func (b *book) find(hash keyHash) *grant {
 		return nil
 	}
 	return (*shard)[hash]
+}
+
+// byID returns the key of an id; nil when there is none. It is asked for calls of
+// browsers, which read a row of the store as well: the lock is the lesser part.
+func (b *book) byID(id string) *grant {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	memory := b.memory[id]
+	if memory == nil {
+		return nil
+	}
+	return b.find(memory.hash)
 }
 
 // account returns an account by its id; nil when there is none.
@@ -177,6 +190,7 @@ func (b *book) take(n news, buckets func() [api.LimitClasses]*bucket) {
 			g.memory = &keyMemory{buckets: buckets()}
 			b.memory[g.id] = g.memory
 		}
+		g.memory.hash = row.hash
 		e.put(row.hash, &g)
 	}
 	e.publish()

@@ -36,15 +36,20 @@ type change struct {
 	// before the caller is looked at, so that none that is being revoked leaves
 	// something behind.
 	access bool
+	// anew says that the call is done however often it comes: its reply holds what is
+	// not kept, so an Idempotency-Key could not bring it again.
+	anew bool
 	// after looks at the reply, also at a stored one; nil for none. When it fails,
 	// nothing has happened.
 	after func(tx *state.Tx, caller KeyRecord, resp api.Response) error
 }
 
 func (s *Service) change(c *api.Call, ch change) (resp api.Response, err error) {
-	once, err := s.onceOf(c)
-	if err != nil {
-		return api.Response{}, err
+	var repeated *once
+	if !ch.anew {
+		if repeated, err = s.onceOf(c); err != nil {
+			return api.Response{}, err
+		}
 	}
 	err = s.DB.Update(c.Context(), func(tx *state.Tx) error {
 		now := s.Now()
@@ -59,7 +64,7 @@ func (s *Service) change(c *api.Call, ch change) (resp api.Response, err error) 
 		}
 		var entry Entry
 		var stored bool
-		if resp, entry, stored, err = once.perform(tx, now, func() (api.Response, Entry, error) { return ch.do(c, tx, caller) }); err != nil {
+		if resp, entry, stored, err = repeated.perform(tx, now, func() (api.Response, Entry, error) { return ch.do(c, tx, caller) }); err != nil {
 			return err
 		}
 		if ch.after != nil {
@@ -91,6 +96,8 @@ func callerOf(tx *state.Tx, c *api.Call, now time.Time) (KeyRecord, error) {
 		return k, errRevokedKey
 	case !k.Active:
 		return k, errExpiredKey
+	case c.BySession:
+		return k, stillSignedIn(tx, c, now)
 	}
 	return k, nil
 }

@@ -25,6 +25,7 @@ var purges = map[string]string{
 		AND expires_at <= $1`,
 	"signatures": `DELETE FROM seen_signature WHERE (key_id, signature) IN
 		(SELECT key_id, signature FROM seen_signature WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`,
+	"sessions": "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
 }
 
 // purge deletes once a minute what is over, until ctx ends. A store that is away

@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Routes are the endpoints about keys, account, usage and audit.
+// Routes are the endpoints about keys, account, usage, audit and sessions.
 func (s *Service) Routes() []api.Route {
 	const (
 		read   = string(schema.AccountRead)
@@ -23,6 +23,12 @@ func (s *Service) Routes() []api.Route {
 		{Method: http.MethodGet, Path: "/v1/account", Scope: read, Body: 0, Handler: s.getAccount},
 		{Method: http.MethodPatch, Path: "/v1/account", Scope: manage, Body: body, Handler: s.patchAccount},
 		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Body: 0, Handler: s.getUsage},
-		{Method: http.MethodGet, Path: "/v1/audit", Scope: read, Body: 0, Handler: s.listAudit},
+		{Method: http.MethodGet, Path: "/v1/audit", Scope: read, Body: 0, Type: auditTypes, Handler: s.listAudit},
+		{Method: http.MethodPost, Path: sessionsPath, Scope: "", Body: 0, Handler: s.postSession},
+		{Method: http.MethodGet, Path: sessionsPath, Scope: "", Body: 0, Handler: s.listSessions},
+		{Method: http.MethodDelete, Path: sessionsPath, Scope: "", Body: 0, Handler: s.deleteSessions},
+		{Method: http.MethodGet, Path: sessionsPath + "/current", Scope: "", Body: 0, Handler: s.getCurrent},
+		{Method: http.MethodDelete, Path: sessionsPath + "/current", Scope: "", Body: 0, Handler: s.deleteSession},
+		{Method: http.MethodDelete, Path: sessionsPath + "/{id}", Scope: "", Body: 0, Handler: s.deleteSession},
 	}
 }

@@ -314,7 +314,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"vayu_http_panics_total": 1, "vayu_http_unrouted_total": 1,
+		"vayu_http_panics_total": 1, "vayu_http_unrouted_total": 1, "vayu_http_cross_origin_refusals_total": 0,
 		"vayu_http_requests_total GET /v1/panic 500": 1, "vayu_http_requests_total GET /v1/ready 200": 1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -14,11 +14,21 @@ type Call struct {
 	// BySession says that a browser asks that has signed in: its session says whose
 	// key it acts for, in place of a header. Such a call came to below SessionPrefix.
 	BySession bool
-	Body   []byte     // the whole body as it came; nil for none
+	Session   string // id of that session; empty unless BySession
+	Body      []byte // the whole body as it came; nil for none
 	// Count is how many calls this one counts as towards the quota: 1 unless the
 	// handler says more, as a bulk question does.
 	Count  int64
 	Limits Limits
+}
+
+// Class is the bucket that the call draws from on a route. What a browser asks with
+// its session has one of its own, but for what is bounded because money moves.
+func (c *Call) Class(r *Route) LimitClass {
+	if c.BySession && r.Limit == Calls {
+		return Viewing
+	}
+	return r.Limit
 }
 
 // Handler answers a call. A *schema.Problem is the client's answer; every other
@@ -35,7 +45,7 @@ type Route struct {
 	// Body is the most bytes of a JSON body; 0 means that the route takes none.
 	Body int64
 	// Type is a media type that the route can answer with beside JSON, when Accept
-	// asks for it; empty for none.
+	// asks for it, or several, separated by a comma and a blank; empty for none.
 	Type string
 	// Unkeyed says that whoever asks has no key, and that the handler makes sure
 	// who it is: nothing is limited or counted.

@@ -16,6 +16,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	panics   prometheus.Counter
 	unrouted prometheus.Counter
+	foreign  prometheus.Counter
 }
 
 // Buckets around the promises: an answer from memory takes well under 1 ms, and
@@ -36,11 +37,14 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		unrouted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_http_unrouted_total", Help: "Requests for a path or method that does not exist.",
 		}),
+		foreign: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_http_cross_origin_refusals_total", Help: "Changes that a page of another site asked for with a browser's session.",
+		}),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.panics, m.unrouted} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.panics, m.unrouted, m.foreign} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics of the API: %w", err)
 		}

@@ -53,6 +53,22 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	return at
 }
 
+// secure reports whether a request came over TLS: to this server, or to a proxy that
+// is trusted and says so. What several proxies say stands in one list, and the first
+// entry is about the client's own connection; it can be wrong only towards a
+// connection that drops its own cookie.
+func (p proxies) secure(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	socket, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !p.trust(plain(socket.Addr())) {
+		return false
+	}
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return strings.EqualFold(strings.TrimSpace(first), "https")
+}
+
 // plain drops what is no part of an identity: the IPv6 form of an IPv4 address,
 // and the zone, which is a name of this host's interface.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }

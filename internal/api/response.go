@@ -53,6 +53,9 @@ type Response struct {
 	Length []string
 	// Location is where to find what the call made or began; "" for none.
 	Location string
+	// Cookie is set in the client; nil for none. The router adds Secure to it when the
+	// request came over TLS. A reply that is stored for repetitions loses it.
+	Cookie *http.Cookie
 	// Replayed marks the stored reply to a call that was made before.
 	Replayed bool
 	packed   map[string][]byte // the whole by encoding, when it is there already
@@ -159,6 +162,9 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 		cache = noStore
 	}
 	h["Cache-Control"] = cache
+	if resp.Cookie != nil {
+		h["Set-Cookie"] = []string{resp.Cookie.String()}
+	}
 	size := len(body)
 	for _, part := range resp.Tail {
 		size += len(part)

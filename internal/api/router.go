@@ -25,7 +25,7 @@ const SessionPrefix = "/dashboard"
 
 // Config is what a router is made of. Open holds handlers that need no key
 // (health, metrics), by path; they are asked with GET and HEAD only. A path that
-// ends with a slash stands for all below it.
+// ends with a slash stands for all below it, or for what it says when it is a Tree.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
@@ -35,6 +35,14 @@ type Config struct {
 	Access  Access
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
+}
+
+// Tree is a handler of Config.Open that does not have everything below its path. What
+// it has not is answered as not found.
+type Tree interface {
+	http.Handler
+	// Has reports whether there is something at a whole path.
+	Has(path string) bool
 }
 
 // router is the outermost handler.
@@ -132,6 +140,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rest, ok := strings.CutPrefix(r.URL.Path, SessionPrefix+"/v1/"); ok {
 		r = x.bySession("/v1/" + rest)
 		if err := rt.origin.Check(r); err != nil {
+			rt.metrics.foreign.Inc()
 			rt.refuse(x, schema.Refuse(schema.Forbidden, "", "A session may be used by the dashboard's own pages only."))
 			return
 		}
@@ -212,6 +221,10 @@ func (rt *router) reading(h http.Handler) http.Handler {
 			rt.refuseMethod(w.(*exchange), "GET, HEAD")
 			return
 		}
+		if tree, ok := h.(Tree); ok && !tree.Has(r.URL.Path) {
+			rt.notFound(w, r)
+			return
+		}
 		h.ServeHTTP(w.(*exchange).begin(), r)
 	})
 }
@@ -243,7 +256,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status = e.router.answer(x, m)
 	if e.router.log.Enabled(r.Context(), slog.LevelDebug) {
 		e.router.log.Debug("request", "request", x.call.ID, "method", r.Method, "path", pathOf(r), "status", status,
-			"world", x.call.World.String(), "key", x.call.Key, "took", time.Since(done.began))
+			"world", x.call.World.String(), "key", x.call.Key, "session", x.call.Session, "took", time.Since(done.began))
 	}
 }
 
@@ -254,7 +267,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	c.Count = 1
 	pass, err := rt.admit(c, &m.Route)
 	x.pass = pass
-	x.LimitClass = m.Limit
+	x.LimitClass = c.Class(&m.Route)
 	if c.World == schema.Sandbox && c.Key != "" {
 		x.constant("X-SERVICE-Mode", sandboxMode)
 	}
@@ -270,10 +283,24 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	}
 	x.end(resp.Status)
 	x.limits()
+	rt.adapt(c, &resp)
 	if resp.Stream != nil {
 		return rt.stream(x.begin(), c, &resp)
 	}
 	return write(x.begin(), c.Request, &resp)
+}
+
+// adapt makes of a reply what it is to this client: a cookie that came over TLS stays
+// on TLS, and a browser finds what it made where its session is good.
+func (rt *router) adapt(c *Call, resp *Response) {
+	if resp.Cookie != nil && rt.proxies.secure(c.Request) {
+		cookie := *resp.Cookie
+		cookie.Secure = true
+		resp.Cookie = &cookie
+	}
+	if c.BySession && strings.HasPrefix(resp.Location, "/v1/") {
+		resp.Location = SessionPrefix + resp.Location
+	}
 }
 
 // admit asks access, unless the route looks after that itself.

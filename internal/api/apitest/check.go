@@ -143,7 +143,7 @@ func pathOf(u *url.URL) string {
 // plainHeaders belong to HTTP rather than to the contract.
 var plainHeaders = []string{
 	"Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Security-Policy", "Content-Type",
-	"Cross-Origin-Opener-Policy", "Date", "Referrer-Policy", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "X-Content-Type-Options",
+	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy", "Date", "Referrer-Policy", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "X-Content-Type-Options",
 }
 
 func (r *reply) checkHeaders(got http.Header) []string {

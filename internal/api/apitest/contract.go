@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"vayu/internal/api"
 	"vayu/internal/apidoc"
 )
 
@@ -224,6 +225,9 @@ func (c *compiler) schema(at string) *jsonschema.Schema {
 // find returns the path that a request's path belongs to; nil for none. A path
 // parameter is any segment that is not empty.
 func (d *document) find(name string) *path {
+	if rest, ok := strings.CutPrefix(name, api.SessionPrefix+"/v1/"); ok {
+		name = "/v1/" + rest // the same, asked with a session
+	}
 	segments := strings.Split(strings.TrimPrefix(name, "/"), "/")
 	for _, p := range d.paths {
 		if len(p.segments) != len(segments) {
