@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { Query, QueryClient } from '@tanstack/preact-query';
 import { queries } from './queries';
 
 /** Notice is what the live stream tells: what kind of thing has changed, and which. */
@@ -25,33 +26,87 @@ const makesOld: Record<string, readonly string[]> = {
 	batch: ['batches'],
 	delivery: ['deliveries', 'health'],
 	event: ['events', 'recharges', 'verifications', 'wallet', 'audit'],
-	reset: ['air', 'batches', 'deliveries', 'health', 'events', 'recharges', 'verifications', 'wallet', 'audit'],
 };
+
+/**
+ * followsItself is the meta of a query that listens to notices on its own, because it
+ * can tell what of it has changed; notices do not make it old.
+ */
+export const followsItself = { live: 'self' } as const;
 
 /** pause is how long notices are gathered before what they make old is fetched again. */
 const pause = 400;
 
+/**
+ * atMost is how long to wait before the next time. While hundreds of notices come each
+ * second, a list is fetched once a second, and one that takes longer is waited for.
+ */
+const atMost = 1000;
+
+/** Refresher fetches again what notices have made old, now and then. */
+export class Refresher {
+	private readonly old = new Set<string>();
+	private timer: ReturnType<typeof setTimeout> | undefined;
+	private last = Number.NEGATIVE_INFINITY;
+
+	constructor(private readonly client: QueryClient) {}
+
+	/** add takes a notice. */
+	add(notice: Notice): void {
+		const kinds = notice.kind === 'reset' ? resets(notice) : [notice.kind];
+		for (const kind of kinds) {
+			for (const first of makesOld[kind] ?? []) {
+				this.old.add(first);
+			}
+		}
+		if (this.old.size > 0) {
+			this.plan();
+		}
+	}
+
+	/** stop forgets what is old. */
+	stop(): void {
+		clearTimeout(this.timer);
+		this.timer = undefined;
+		this.old.clear();
+	}
+
+	private plan(): void {
+		this.timer ??= setTimeout(() => this.refresh(), Math.max(pause, this.last + atMost - Date.now()));
+	}
+
+	private refresh(): void {
+		this.timer = undefined;
+		this.last = Date.now();
+		for (const first of this.old) {
+			const mine = { queryKey: [first], predicate: (query: Query) => query.meta?.live !== followsItself.live };
+			if (this.client.isFetching(mine) === 0) {
+				this.old.delete(first);
+				void this.client.invalidateQueries(mine);
+			}
+		}
+		if (this.old.size > 0) {
+			this.plan();
+		}
+	}
+}
+
+/** resets are the kinds of which notices were left out. */
+export function resets(notice: Notice): readonly string[] {
+	const { kinds } = notice.data;
+	return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : Object.keys(makesOld);
+}
+
 /** follow listens to the stream until what it returns is called. */
 export function follow(): () => void {
 	const source = new EventSource('/dashboard/v1/live');
-	const old = new Set<string>();
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	const refresh = () => {
-		timer = undefined;
-		for (const first of old) {
-			void queries.invalidateQueries({ queryKey: [first] });
-		}
-		old.clear();
-	};
+	const refresher = new Refresher(queries);
 	const heard = (kind: string) => (message: MessageEvent<string>) => {
 		const notice: Notice = { kind, data: JSON.parse(message.data) as Record<string, unknown> };
 		for (const listener of listeners) {
 			listener(notice);
 		}
-		for (const first of makesOld[kind] ?? []) {
-			old.add(first);
-		}
-		timer ??= setTimeout(refresh, pause);
+		refresher.add(notice);
 	};
 	source.onopen = () => {
 		connected.value = true;
@@ -59,11 +114,11 @@ export function follow(): () => void {
 	source.onerror = () => {
 		connected.value = false;
 	};
-	for (const kind of Object.keys(makesOld)) {
+	for (const kind of [...Object.keys(makesOld), 'reset']) {
 		source.addEventListener(kind, heard(kind));
 	}
 	return () => {
-		clearTimeout(timer);
+		refresher.stop();
 		source.close();
 		connected.value = false;
 	};

@@ -1,0 +1,71 @@
+import { QueryClient, QueryObserver } from '@tanstack/preact-query';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { followsItself, Refresher } from './live';
+
+beforeEach(() => {
+	vi.useFakeTimers();
+});
+afterEach(() => {
+	vi.useRealTimers();
+});
+
+/** watched is a query that is on the screen, and how often it was fetched. */
+function watched(client: QueryClient, first: string, takes: number, meta?: Record<string, unknown>): { times: () => number } {
+	let times = 0;
+	const options = {
+		queryKey: [first],
+		queryFn: () =>
+			new Promise((done) => {
+				times++;
+				setTimeout(() => done(times), takes);
+			}),
+		...(meta ? { meta } : {}),
+	};
+	new QueryObserver(client, options).subscribe(() => {});
+	return { times: () => times };
+}
+
+test('a storm of notices fetches what they make old once a second, and nothing else', async () => {
+	const client = new QueryClient();
+	const [deliveries, own, air] = [
+		watched(client, 'deliveries', 10),
+		watched(client, 'health', 10, followsItself),
+		watched(client, 'air', 10),
+	];
+	await vi.advanceTimersByTimeAsync(100);
+	const refresher = new Refresher(client);
+	for (let i = 0; i < 500; i++) {
+		refresher.add({ kind: 'delivery', data: { id: `dlv_${i}` } });
+		await vi.advanceTimersByTimeAsync(10);
+	}
+	await vi.advanceTimersByTimeAsync(2000);
+	expect(deliveries.times()).toBeLessThanOrEqual(7);
+	expect(deliveries.times()).toBeGreaterThanOrEqual(5);
+	expect(own.times()).toBe(1);
+	expect(air.times()).toBe(1);
+	refresher.stop();
+});
+
+test('a fetch that takes longer than notices come is not broken off, and one follows it', async () => {
+	const client = new QueryClient();
+	const slow = watched(client, 'deliveries', 3000);
+	await vi.advanceTimersByTimeAsync(100);
+	const refresher = new Refresher(client);
+	refresher.add({ kind: 'delivery', data: {} });
+	await vi.advanceTimersByTimeAsync(2500);
+	expect(slow.times()).toBe(1);
+	await vi.advanceTimersByTimeAsync(2000);
+	expect(slow.times()).toBe(2);
+	refresher.stop();
+});
+
+test('a reset makes old what it names', async () => {
+	const client = new QueryClient();
+	const [deliveries, air] = [watched(client, 'deliveries', 1), watched(client, 'air', 1)];
+	await vi.advanceTimersByTimeAsync(100);
+	const refresher = new Refresher(client);
+	refresher.add({ kind: 'reset', data: { kinds: ['delivery'] } });
+	await vi.advanceTimersByTimeAsync(2000);
+	expect([deliveries.times(), air.times()]).toEqual([2, 1]);
+	refresher.stop();
+});
