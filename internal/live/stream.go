@@ -45,7 +45,9 @@ func newStream(c *api.Call, feeds int) *stream {
 func (st *stream) wants(kind schema.LiveKind) bool { return slices.Contains(st.kinds, kind) }
 
 // sees reports whether the client may be told of a notice.
-func (st *stream) sees(n *Notice) bool { return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope) }
+func (st *stream) sees(n *Notice) bool {
+	return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope)
+}
 
 // cursor is up to when everything was sent: where a client goes on that comes again.
 func (st *stream) cursor() int64 {

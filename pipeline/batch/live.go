@@ -34,7 +34,7 @@ const liveColumns = "SELECT b.id, b.account_id, b.mode, b.kind, b.state, b.total
 
 // selectOpen reads along batch_open, and selectClosed along batch_kept.
 var selectOpen = state.Group(1, liveColumns+"(VALUES ", "(?, ?)", `) AS v
-	JOIN batch b ON b.account_id = v.column1 AND b.mode = v.column2 WHERE b.state <> 'completed' ORDER BY b.id LIMIT $1`)
+	CROSS JOIN batch b WHERE b.account_id = v.column1 AND b.mode = v.column2 AND b.state <> 'completed' LIMIT $1`)
 
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`

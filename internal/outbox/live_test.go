@@ -1,0 +1,146 @@
+package outbox
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/live"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+func TestEventsThatHaveComeAreFound(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		noon := time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC)
+		d.clock.Set(noon)
+		d.say("acc_a")
+		d.clock.Pass(10 * time.Second)
+		a, b := d.say("acc_a"), d.say("acc_b")
+		d.say("acc_c")
+		asks := []live.Ask{}
+		for i := range 20 { // more than one statement asks for
+			asks = append(asks, live.Ask{Owner: schema.Owner{Account: "acc_x", World: schema.World(i % 2)}, Since: noon})
+		}
+		asks = append(asks,
+			live.Ask{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: noon.Add(time.Second)},
+			live.Ask{Owner: schema.Owner{Account: "acc_a", World: schema.Sandbox}, Since: noon},
+			live.Ask{Owner: schema.Owner{Account: "acc_b", World: schema.Live}, Since: noon.Add(10 * time.Second)})
+		found, err := Feed{d.DB}.Changes(t.Context(), asks)
+		if err != nil || len(found.Cut) != 0 {
+			t.Fatalf("%v, cut: %v", err, found.Cut)
+		}
+		got := map[string]string{}
+		for _, n := range found.Notices {
+			data, err := json.Marshal(n.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[n.ID] = n.Owner.Account + string(n.Scope) + string(data)
+		}
+		line := func(account, id string) string {
+			return account + `webhooks:manage{"id":"` + id + `","type":"payment.succeeded","created":1795242610}`
+		}
+		if diff := cmp.Diff(map[string]string{a: line("acc_a", a), b: line("acc_b", b)}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestMoreEventsThanOneLookReads(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		before := time.Now()
+		if err := d.DB.Update(t.Context(), func(tx *state.Tx) error {
+			for range liveMost {
+				if _, err := d.Store(tx, "acc_a", schema.Live, schema.EventPaymentSucceeded, map[string]any{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		owner := schema.Owner{Account: "acc_a", World: schema.Live}
+		found, err := Feed{d.DB}.Changes(t.Context(), []live.Ask{{Owner: owner, Since: before}})
+		if diff := cmp.Diff([]schema.Owner{owner}, found.Cut); err != nil || diff != "" {
+			t.Errorf("%v %s", err, diff)
+		}
+	})
+}
+
+// One instance is told of what another has done, each with a store of its own.
+func TestAnotherInstanceIsTold(t *testing.T) {
+	t.Parallel()
+	here := state.Config{DSN: statetest.PostgresDSN(t), Connections: 4}
+	one, two := statetest.Open(t, here), statetest.Open(t, here)
+	tenant := accounttest.AddTenant(t, one, "a")
+	access := accounttest.Access(t, two, time.Now)
+	service, err := live.New(live.Config{Access: access, Feeds: []live.Feed{Feed{two}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx) }()
+	defer func() { stop(); <-ended }()
+	url := accounttest.Serve(t, access, service.Routes())
+	listen := func(world schema.World) *bufio.Scanner {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v1/live", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+tenant.Keys[world])
+		resp, err := (&http.Transport{}).RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return bufio.NewScanner(resp.Body)
+	}
+	mine, other := listen(schema.Sandbox), listen(schema.Live)
+	until(t, mine, `data: {"mode":"sandbox"`)
+	until(t, other, `data: {"mode":"live"`)
+	box, err := New(Config{DB: one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, world := range []schema.World{schema.Sandbox, schema.Live} {
+		var id string
+		if err := one.Update(t.Context(), func(tx *state.Tx) (err error) {
+			id, err = box.Append(tx, tenant.ID, world, schema.EventPaymentSucceeded, map[string]any{})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		to := mine
+		if world == schema.Live {
+			to = other
+		}
+		// The first event that each gets is its own.
+		if line := until(t, to, `data: {"id"`); !strings.Contains(line, id) {
+			t.Errorf("%s: got %s, want %s", world, line, id)
+		}
+	}
+}
+
+// until reads lines until one begins so.
+func until(t *testing.T, lines *bufio.Scanner, begin string) string {
+	t.Helper()
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), begin) {
+			return lines.Text()
+		}
+	}
+	t.Fatalf("waiting for %q: %v", begin, lines.Err())
+	return ""
+}
