@@ -153,7 +153,15 @@ func (h *house) do(key, method, path, body string, header ...string) reply {
 	} else {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set("Authorization", "Bearer "+key)
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	return h.send(req, header...)
+}
+
+// send sends a request with more headers, names and values.
+func (h *house) send(req *http.Request, header ...string) reply {
+	h.t.Helper()
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Add(header[i], header[i+1])
 	}
@@ -168,8 +176,8 @@ func (h *house) do(key, method, path, body string, header ...string) reply {
 		h.t.Error(err)
 	}
 	r := reply{status: resp.StatusCode, header: resp.Header, text: string(text)}
-	if err := json.Unmarshal(text, &r.body); err != nil {
-		h.t.Errorf("%s %s: %v: %s", method, path, err, text)
+	if err := json.Unmarshal(text, &r.body); err != nil && req.Method != http.MethodHead {
+		h.t.Errorf("%s %s: %v: %s", req.Method, req.URL.Path, err, text)
 	}
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -169,6 +170,9 @@ func (r sessionRow) wire(current string) schema.Session {
 	}
 }
 
+// keyWhole is a key, or what looks like much of one, to its end.
+var keyWhole = regexp.MustCompile(keyText.String() + `[0-9A-Za-z]*`)
+
 // agentOf is what a browser calls itself, fit to be kept and shown.
 func agentOf(r *http.Request) string {
 	name := strings.ToValidUTF8(r.UserAgent(), "?")
@@ -178,7 +182,7 @@ func agentOf(r *http.Request) string {
 		}
 		return c
 	}, name)
-	name = keyText.ReplaceAllString(name, "sk_${1}_***")
+	name = keyWhole.ReplaceAllString(name, "sk_${1}_***")
 	if utf8.RuneCountInString(name) > agentLongest {
 		return string([]rune(name)[:agentLongest])
 	}

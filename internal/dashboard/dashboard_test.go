@@ -1,0 +1,105 @@
+package dashboard
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"vayu/internal/api"
+)
+
+func door(t *testing.T, dist fstest.MapFS) http.Handler {
+	t.Helper()
+	open, err := handlers(dist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := api.New(api.Config{Open: open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func ask(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, http.NoBody)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+var dist = fstest.MapFS{
+	"index.html":          {Data: []byte("<!doctype html>the page")},
+	"icon.svg":            {Data: []byte("<svg/>")},
+	"assets/app-1a2b.js":  {Data: []byte(strings.Repeat("script();", 500))},
+	"assets/app-1a2b.css": {Data: []byte("b{}")},
+	".gitkeep":            {},
+}
+
+func TestFilesAndPlacesOfThePage(t *testing.T) {
+	t.Parallel()
+	h := door(t, dist)
+	for path, want := range map[string]struct {
+		status             int
+		typed, cache, text string
+	}{
+		"/dashboard":                     {302, "", "", ""},
+		"/dashboard/":                    {200, "text/html; charset=utf-8", "no-cache", "the page"},
+		"/dashboard/index.html":          {200, "text/html; charset=utf-8", "no-cache", "the page"},
+		"/dashboard/air/New%20Delhi":     {200, "text/html; charset=utf-8", "no-cache", "the page"},
+		"/dashboard/icon.svg":            {200, "image/svg+xml", "no-cache", "<svg/>"},
+		"/dashboard/assets/app-1a2b.js":  {200, "text/javascript; charset=utf-8", forGood[0], "script"},
+		"/dashboard/assets/app-9999.js":  {404, "application/json", "no-store", `"not_found"`},
+		"/dashboard/assets/app":          {404, "application/json", "no-store", `"not_found"`},
+		"/dashboard/.gitkeep":            {404, "application/json", "no-store", `"not_found"`},
+		"/dashboard/v1":                  {404, "application/json", "no-store", `"not_found"`},
+		"/dashboard/v1/aqi":              {404, "application/json", "no-store", `"not_found"`},
+		"/dashboard/..%2f..%2fgo.mod":    {404, "application/json", "no-store", `"not_found"`},
+		"/dashboardx":                    {404, "application/json", "no-store", `"not_found"`},
+		"/dashboard/assets/app-1a2b.css": {200, "text/css; charset=utf-8", forGood[0], "b{}"},
+	} {
+		got := ask(h, http.MethodGet, path)
+		head := got.Header()
+		if got.Code != want.status || head.Get("Content-Type") != want.typed || head.Get("Cache-Control") != want.cache || !strings.Contains(got.Body.String(), want.text) {
+			t.Errorf("%s: got %d %v %.100s, want %v", path, got.Code, head, got.Body, want)
+		}
+		if policy := head.Get("Content-Security-Policy"); want.status == 200 && !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") {
+			t.Errorf("%s: the policy %q", path, policy)
+		}
+		if again := ask(h, http.MethodGet, path, "If-None-Match", head.Get("Etag")); want.status == 200 && again.Code != http.StatusNotModified {
+			t.Errorf("%s: asked again: %d", path, again.Code)
+		}
+	}
+	if got := ask(h, http.MethodPost, "/dashboard/"); got.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", got.Code)
+	}
+	packed := ask(h, http.MethodGet, "/dashboard/assets/app-1a2b.js", "Accept-Encoding", "gzip")
+	z, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(z); err != nil || string(text) != string(dist["assets/app-1a2b.js"].Data) {
+		t.Errorf("compressed: %d bytes, %v", len(text), err)
+	}
+}
+
+func TestAFreshCheckoutSaysWhatToType(t *testing.T) {
+	t.Parallel()
+	got := ask(door(t, fstest.MapFS{".gitkeep": {}}), http.MethodGet, "/dashboard/")
+	if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "make build") || got.Header().Get("Content-Security-Policy") == "" {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+	if _, err := New(); err != nil {
+		t.Error(err)
+	}
+	if _, err := handlers(fstest.MapFS{"a.strange": {}}); err == nil {
+		t.Error("a file of no known type is served")
+	}
+}
