@@ -8,9 +8,9 @@ SHELL     := bash
 GO        ?= go
 FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
-# The longest package takes a minute with -race on two cores; a test that hangs
-# shows its stacks after ten.
-TIMEOUT   ?= 10m
+# The longest package takes two minutes with -race on two cores; a test that hangs
+# shows its stacks after twenty.
+TIMEOUT   ?= 20m
 # SQLite is C translated to Go: the race detector would slow it down three times over
 # and has nothing to find in it. Everything that calls it stays instrumented.
 RACE      := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false

@@ -245,12 +245,20 @@ func TestAWaitEndsWithTheOutcomeOrWithoutIt(t *testing.T) {
 		}
 		ask := func(wait time.Duration) <-chan result {
 			got := make(chan result, 1)
+			refused := make(chan error, 1)
 			q := s.request()
 			go func() {
 				rec, _, err := s.Do(t.Context(), q, wait)
+				if err != nil {
+					refused <- err
+				}
 				got <- result{rec, err}
 			}()
-			<-asked
+			select {
+			case <-asked:
+			case err := <-refused: // then nobody is ever asked
+				t.Fatal(err)
+			}
 			return got
 		}
 		in := ask(time.Minute)

@@ -192,9 +192,14 @@ func addBatch(t testing.TB, db *state.DB, o schema.Owner, total int) {
 // run changes the store.
 func run(t testing.TB, db *state.DB, query string, args ...any) {
 	t.Helper()
-	if err := db.Update(context.Background(), func(tx *state.Tx) error { _, err := tx.Exec(query, args...); return err }); err != nil {
+	if err := change(db, query, args...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// change is run for a goroutine that is not the test's own.
+func change(db *state.DB, query string, args ...any) error {
+	return db.Update(context.Background(), func(tx *state.Tx) error { _, err := tx.Exec(query, args...); return err })
 }
 
 // An item of a batch makes one recharge, however often it comes.
@@ -325,8 +330,9 @@ func TestItRuns(t *testing.T) {
 	}
 	fixturetest.Until(t, "all are told as pending", told(n, "recharge.pending"))
 	fixturetest.Until(t, "no call is under way", func() bool { return s.lines[0].Slots().Busy == 0 })
-	if stacks := goroutines(); strings.Count(stacks, "(*Service).carry") > 0 || len(s.waits.Counts()) > 0 {
-		t.Errorf("%d goroutines carry what is pending, and %d wait", strings.Count(stacks, "(*Service).carry"), len(s.waits.Counts()))
+	// Other tests have calls under way, some for each of their slots.
+	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waits.Counts()) > 0 {
+		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waits.Counts()))
 	}
 	s.clock.Pass(25 * time.Hour)
 	if err := s.countPending(t.Context()); err != nil {
@@ -373,7 +379,10 @@ func TestAnOutcomeThatCannotBeRecordedIsAskedForAgain(t *testing.T) {
 	eachStage(t, func(t *testing.T, s *stage) {
 		s.puppet.set(func() {
 			s.puppet.submit = func(Order) (Answer, error) {
-				run(t, s.DB, "ALTER TABLE posting RENAME TO posting_gone")
+				// Fatal would end the goroutine that has the slot, and who waits for that would do so for ever.
+				if err := change(s.DB, "ALTER TABLE posting RENAME TO posting_gone"); err != nil {
+					t.Error(err)
+				}
 				return Answer{Outcome: Succeeded}, nil
 			}
 		})
