@@ -200,7 +200,7 @@ func cookieOf(token string, life time.Duration) *http.Cookie {
 
 // noCookie makes a browser forget its token.
 func noCookie() *http.Cookie {
-	c := cookieOf("", 0)
+	c := cookieOf("", 0) //nolint:gosec // as above
 	c.MaxAge = -1
 	return c
 }

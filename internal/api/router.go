@@ -294,7 +294,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 // on TLS, and a browser finds what it made where its session is good.
 func (rt *router) adapt(c *Call, resp *Response) {
 	if resp.Cookie != nil && rt.proxies.secure(c.Request) {
-		cookie := *resp.Cookie
+		cookie := *resp.Cookie //nolint:gosec // the next line is what is missed
 		cookie.Secure = true
 		resp.Cookie = &cookie
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vayu/internal/api"
 )
 
@@ -49,6 +51,33 @@ func TestCookiesThatCameOverTLSStayThere(t *testing.T) {
 	}
 	if cookie.Secure {
 		t.Error("the handler's own cookie was changed")
+	}
+}
+
+func TestChangesFromOtherSitesAreCounted(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	access := &watched{}
+	h, err := api.New(api.Config{Access: access, Metrics: reg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/dashboard/v1/made", http.NoBody)
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := 0.0
+	for _, f := range families {
+		if f.GetName() == "vayu_http_cross_origin_refusals_total" {
+			counted = f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	if w.Code != http.StatusForbidden || counted != 1 || len(access.seen) != 0 {
+		t.Errorf("got %d, %v counted, access saw %v", w.Code, counted, access.seen)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"strings"
@@ -112,10 +113,7 @@ func (s *site) Has(name string) bool {
 
 // ServeHTTP implements http.Handler.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	for name, value := range guards {
-		header[name] = value
-	}
+	maps.Copy(w.Header(), guards)
 	if h := s.files[r.URL.Path]; h != nil {
 		h.ServeHTTP(w, r)
 		return

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -85,7 +86,7 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := io.ReadAll(z); err != nil || string(text) != string(dist["assets/app-1a2b.js"].Data) {
+	if text, err := io.ReadAll(z); err != nil || !bytes.Equal(text, dist["assets/app-1a2b.js"].Data) {
 		t.Errorf("compressed: %d bytes, %v", len(text), err)
 	}
 }
