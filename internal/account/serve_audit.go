@@ -1,61 +1,83 @@
 package account
 
 import (
-	"math"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"vayu/internal/api"
 	"vayu/internal/page"
-	"vayu/internal/state"
 	"vayu/schema"
 )
 
-// storedAudit is a row of the audit log with its hash.
-type storedAudit struct {
-	auditRow
-	hash []byte
-}
+// auditTypes are the media types that the audit log comes in beside JSON.
+const auditTypes = csvType + ", " + linesType
 
-// listAudit answers GET /v1/audit: the newest first. Rows of several instances
-// need not have been written in the order of their clocks, so time comes first
-// and the number in the chain second.
+// listAudit answers GET /v1/audit: the newest first, a page of it or, as CSV or
+// lines of JSON, all.
 func (s *Service) listAudit(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "from", "to", "limit", "cursor")
+	params, err := api.Parameters(c.URL.RawQuery, "from", "to", "subject", "actor", "action", "limit", "cursor")
 	if err != nil {
 		return api.Response{}, err
 	}
 	var f schema.Faults
-	from, to := page.Span(&f, params)
-	list := "audit/" + strconv.FormatInt(from, 10) + "/" + strconv.FormatInt(to, 10)
+	ask := selectionOf(&f, c.Owner(), params)
+	for _, as := range [...]string{csvType, linesType} {
+		if c.Wants(as) {
+			return s.exportAudit(c, &f, ask, as, params)
+		}
+	}
+	list := "audit?" + url.Values{
+		"from": {strconv.FormatInt(ask.from, 10)}, "to": {strconv.FormatInt(ask.to, 10)},
+		"subject": {ask.subject}, "actor": {ask.actor}, "action": {ask.action},
+	}.Encode()
 	limit, after := page.Limit(&f, params), page.After(&f, s.Box, c, list, params)
 	if err := f.Problem(); err != nil {
 		return api.Response{}, err
 	}
-	at, seq := to, int64(math.MinInt64) // before every row of the instant to
+	at := ask.start()
 	if after != "" {
-		at, seq = parsePlace(after)
+		at = parsePlace(after)
 	}
-	rows, err := state.All(s.DB.View(c.Context()), func(row state.Scanner) (r storedAudit, err error) {
-		err = row.Scan(&r.seq, &r.at, &r.Actor, &r.Action, &r.Subject, &r.Request, &r.Client, &r.detail, &r.hash)
-		return r, err
-	}, `SELECT seq, at, actor, action, subject, request_id, client, detail, hash FROM audit
-		WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at <= $4 AND (at < $4 OR seq < $5)
-		ORDER BY at DESC, seq DESC LIMIT $6`, c.Account, c.World.String(), from, at, seq, limit+1)
+	rows, next, err := ask.page(s.DB.View(c.Context()), at, limit)
 	if err != nil {
 		return api.Response{}, err
 	}
-	return page.Reply(rows, limit,
-		func(r storedAudit) (schema.AuditRow, error) { return r.wire(r.hash) },
-		func(r storedAudit) *string {
-			return page.Cursor(s.Box, c, list, strconv.FormatInt(r.at, 10)+" "+strconv.FormatInt(r.seq, 10))
-		})
+	reply := schema.List[schema.AuditRow]{Status: schema.Success, Data: []schema.AuditRow{}, HasMore: next != nil}
+	for i := range rows {
+		row, err := rows[i].wire(rows[i].hash)
+		if err != nil {
+			return api.Response{}, err
+		}
+		reply.Data = append(reply.Data, row)
+	}
+	if next != nil {
+		reply.NextCursor = page.Cursor(s.Box, c, list, next.String())
+	}
+	return api.Response{Value: reply}, nil
 }
 
-// parsePlace reads the cursor that listAudit has written itself.
-func parsePlace(text string) (at, seq int64) {
-	first, second, _ := strings.Cut(text, " ")
-	at, _ = strconv.ParseInt(first, 10, 64)
-	seq, _ = strconv.ParseInt(second, 10, 64)
-	return at, seq
+// selectionOf reads which rows are asked for; faults go to f.
+func selectionOf(f *schema.Faults, owner schema.Owner, params map[string]string) *selection {
+	s := &selection{owner: owner, subject: params["subject"], actor: params["actor"], action: params["action"]}
+	s.from, s.to = page.Span(f, params)
+	if s.subject != "" && !schema.IsID(s.subject) {
+		f.Add("subject", "A subject is the id of what was changed, such as txn_ and 26 letters and digits.")
+	}
+	if s.actor != "" && !schema.IsID(s.actor) {
+		f.Add("actor", "An actor is the id of a key, or a word such as command.")
+	}
+	if s.action != "" && !isAction(s.action) {
+		f.Add("action", "An action is two words with a dot between them, such as key.create; the first with its dot stands for all that begin so.")
+	}
+	return s
+}
+
+// isAction reports whether a text has the form of an action, or of the beginning of
+// one up to its dot.
+func isAction(text string) bool {
+	const longest = 64
+	first, second, dotted := strings.Cut(text, ".")
+	word := func(text string) bool { return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == "" }
+	return dotted && first != "" && len(text) <= longest && word(first) && word(second)
 }
