@@ -52,6 +52,12 @@ func EventQuery(event, webhook string, state schema.DeliveryState) (text string,
 	return f.query(&api.Call{Principal: api.Principal{Account: "acc_crowd"}}, "")
 }
 
+// RetriableQuery is the statement for failed deliveries of acc_crowd, or of a webhook.
+func RetriableQuery(webhook string) (text string, args []any) {
+	f := filter{webhook: webhook, from: math.MinInt64, to: math.MaxInt64}
+	return f.retriable(&api.Call{Principal: api.Principal{Account: "acc_crowd"}})
+}
+
 // Page is how many deliveries of acc_crowd in a state, or those of them to a
 // webhook, the first page has, and the id after which the next begins.
 func Page(q store.Querier, state schema.DeliveryState, webhook string) (n int, next string, err error) {

@@ -37,7 +37,7 @@ func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
 		})
 		look := func(since time.Time) (all []schema.LiveDeliveryNotice) {
 			found, err := delivery.Feed{DB: db}.Changes(t.Context(), []live.Ask{
-				{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: since}, {Owner: schema.Owner{Account: "acc_a", World: schema.Sandbox}},
+				{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: since}, {Owner: schema.Owner{Account: "acc_a", World: schema.Sandbox}, Since: since},
 			})
 			if err != nil || len(found.Cut) != 0 {
 				t.Fatalf("%v, cut: %v", err, found.Cut)

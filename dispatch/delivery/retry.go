@@ -11,7 +11,6 @@ import (
 
 	"vayu/internal/account"
 	"vayu/internal/api"
-	"vayu/internal/page"
 	"vayu/internal/state"
 	"vayu/schema"
 )
@@ -36,7 +35,10 @@ func (s *Service) retry(c *api.Call) (api.Response, error) {
 		if err != nil {
 			return api.Response{}, account.Entry{}, err
 		}
-		made, err := s.again(tx, c, d.webhook, []old{d.old})
+		var made []string
+		if err = notDeleted(tx, d.webhook); err == nil {
+			made, err = s.again(tx, c, []old{d})
+		}
 		if err != nil {
 			return api.Response{}, account.Entry{}, err
 		}
@@ -51,18 +53,11 @@ func retried(ids []string, more bool) api.Response {
 }
 
 // old is a delivery that is made anew.
-type old struct{ id, event string }
-
-// single is one that was asked for by its id.
-type single struct {
-	old
-
-	webhook string
-}
+type old struct{ id, event, webhook string }
 
 // retriable finds a delivery of the caller's and locks it, or says why it cannot
-// be retried.
-func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d single, err error) {
+// be retried; whether its webhook is still there is for the caller to ask.
+func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d old, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
 	}
@@ -86,7 +81,7 @@ func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d single, e
 	case stands == schema.DeliveryWaiting:
 		return d, schema.Refuse(schema.InvalidRequest, "id", "This delivery is still waiting: its next attempt is at "+shownInstant(due)+".")
 	}
-	return d, notDeleted(tx, d.webhook)
+	return d, nil
 }
 
 // notDeleted refuses what is for a subscription that is gone.
@@ -107,11 +102,11 @@ var setRetriedAs = state.Group(0, "UPDATE delivery SET retried_as = v.column2 FR
 
 // again makes a new delivery for each of some that are over, due now, and returns
 // their ids. What another call makes anew at the same moment is left to it.
-func (s *Service) again(tx *state.Tx, c *api.Call, webhook string, over []old) ([]string, error) {
+func (s *Service) again(tx *state.Tx, c *api.Call, over []old) ([]string, error) {
 	now := s.Now()
 	all := make([]fresh, len(over))
 	for i, o := range over {
-		all[i] = fresh{id: newID(now), event: o.event, webhook: webhook, account: c.Account, world: c.World, retryOf: o.id, dueAt: now.UnixMicro()}
+		all[i] = fresh{id: newID(now), event: o.event, webhook: o.webhook, account: c.Account, world: c.World, retryOf: o.id, dueAt: now.UnixMicro()}
 	}
 	stored, err := insertFresh(tx, all, now)
 	if err != nil {
@@ -119,10 +114,12 @@ func (s *Service) again(tx *state.Tx, c *api.Call, webhook string, over []old) (
 	}
 	made := []string{}
 	var links []any
+	wake := map[string]bool{}
 	for i, d := range all {
 		if stored[i] {
 			made = append(made, d.id)
 			links = append(links, d.retryOf, d.id)
+			wake[d.webhook] = true
 		}
 	}
 	err = setRetriedAs.Each(len(made), func(text string, from, to int) error {
@@ -133,91 +130,11 @@ func (s *Service) again(tx *state.Tx, c *api.Call, webhook string, over []old) (
 		return nil, fmt.Errorf("linking %d retries: %w", len(made), err)
 	}
 	if len(made) > 0 {
-		tx.After(func() { s.Wake(webhook) })
+		tx.After(func() {
+			for webhook := range wake {
+				s.Wake(webhook)
+			}
+		})
 	}
 	return made, nil
-}
-
-// wanted is the body of POST /v1/deliveries/retry.
-type wanted struct {
-	Webhook *string `json:"webhook_id"`
-	From    *string `json:"from"`
-	To      *string `json:"to"`
-}
-
-// filter is which deliveries a body asks for, with every fault of it.
-func (w *wanted) filter() (f filter, err error) {
-	var faults schema.Faults
-	if w.Webhook == nil || *w.Webhook == "" {
-		faults.Add("webhook_id", "The webhook whose failed deliveries are to be retried is needed.")
-	} else {
-		f.webhook = *w.Webhook
-	}
-	params := map[string]string{}
-	for name, text := range map[string]*string{"from": w.From, "to": w.To} {
-		if text != nil {
-			params[name] = *text
-		}
-	}
-	f.from, f.to = page.Span(&faults, params)
-	return f, faults.Problem()
-}
-
-// selectFailed begins the question for failed deliveries that were not retried
-// yet; its index is delivery_retriable_webhook.
-const selectFailed = "SELECT d.id, d.event_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
-
-// failed are the oldest failed deliveries of a filter, one more than a call
-// makes anew when there are more.
-func (f *filter) failed(q state.Querier) ([]old, error) {
-	question := question{selectFailed, []any{f.webhook}}
-	f.ids(&question)
-	f.instants(&question)
-	question.args = append(question.args, retryMost+1)
-	question.text += fmt.Sprintf(" ORDER BY d.id LIMIT $%d", len(question.args))
-	all, err := state.All(q, func(row state.Scanner) (o old, err error) {
-		err = row.Scan(&o.id, &o.event)
-		return o, err
-	}, question.text, question.args...)
-	if err != nil {
-		return nil, fmt.Errorf("looking for failed deliveries: %w", err)
-	}
-	return all, nil
-}
-
-// retryFailed answers POST /v1/deliveries/retry.
-func (s *Service) retryFailed(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
-	}
-	body, err := api.Decode[wanted](c)
-	if err != nil {
-		return api.Response{}, err
-	}
-	f, err := body.filter()
-	if err != nil {
-		return api.Response{}, err
-	}
-	return s.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
-		mine, err := owns(tx, c, "webhook", f.webhook)
-		if err == nil && !mine {
-			err = schema.NoWebhook("webhook_id")
-		}
-		if err == nil {
-			err = notDeleted(tx, f.webhook)
-		}
-		if err != nil {
-			return api.Response{}, account.Entry{}, err
-		}
-		over, err := f.failed(tx)
-		if err != nil {
-			return api.Response{}, account.Entry{}, err
-		}
-		more := len(over) > retryMost
-		made, err := s.again(tx, c, f.webhook, over[:min(len(over), retryMost)])
-		if err != nil || len(made) == 0 {
-			return retried(made, more), account.Entry{}, err
-		}
-		return retried(made, more), account.Entry{Action: retryAction, Subject: f.webhook, Detail: map[string]any{"retried": len(made), "has_more": more}}, nil
-	})(c)
 }

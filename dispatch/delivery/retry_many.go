@@ -1,0 +1,180 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vayu/internal/account"
+	"vayu/internal/api"
+	"vayu/internal/page"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// wanted is the body of POST /v1/deliveries/retry: those of a webhook, all of the
+// account, or some by their ids.
+type wanted struct {
+	Webhook *string  `json:"webhook_id"`
+	All     bool     `json:"all"`
+	IDs     []string `json:"delivery_ids"`
+	From    *string  `json:"from"`
+	To      *string  `json:"to"`
+}
+
+// filter is which deliveries a body asks for, with every fault of it.
+func (w *wanted) filter() (f filter, err error) {
+	var faults schema.Faults
+	switch {
+	case w.IDs != nil:
+		w.some(&faults)
+		return f, faults.Problem()
+	case w.Webhook == nil && w.All:
+	case w.Webhook == nil || *w.Webhook == "":
+		faults.Add("webhook_id", "Say whose failed deliveries are to be retried: those of a webhook_id, delivery_ids, or all.")
+	case w.All:
+		faults.AddAs(schema.ConflictingParameters, "all", "Of webhook_id and all there is one.")
+	default:
+		f.webhook = *w.Webhook
+	}
+	params := map[string]string{}
+	for name, text := range map[string]*string{"from": w.From, "to": w.To} {
+		if text != nil {
+			params[name] = *text
+		}
+	}
+	f.from, f.to = page.Span(&faults, params)
+	return f, faults.Problem()
+}
+
+// some checks the ids of deliveries.
+func (w *wanted) some(faults *schema.Faults) {
+	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
+		if there {
+			faults.AddAs(schema.ConflictingParameters, name, "With delivery_ids there is no "+name+".")
+		}
+	}
+	if len(w.IDs) == 0 || len(w.IDs) > retryMost {
+		faults.Add("delivery_ids", "There are 1 to "+strconv.Itoa(retryMost)+" deliveries in one call.")
+		return
+	}
+	sorted := slices.Sorted(slices.Values(w.IDs))
+	if len(slices.Compact(sorted)) < len(w.IDs) {
+		faults.Add("delivery_ids", "A delivery is there twice.")
+	}
+}
+
+// selectFailed and selectAllFailed begin the questions for failed deliveries that
+// were not retried yet, of a webhook and of an account; their indices are
+// delivery_retriable_webhook and delivery_retriable.
+const (
+	selectFailed    = "SELECT d.id, d.event_id, d.webhook_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
+	selectAllFailed = `SELECT d.id, d.event_id, d.webhook_id FROM delivery d JOIN webhook w ON w.id = d.webhook_id AND w.deleted_at IS NULL
+		WHERE d.state = 'failed' AND d.retried_as = '' AND d.account_id = $1 AND d.mode = $2`
+)
+
+// retriable is the statement for the oldest failed deliveries of a filter, one more
+// than a call makes anew.
+func (f *filter) retriable(c *api.Call) (string, []any) {
+	q := question{selectFailed, []any{f.webhook}}
+	if f.webhook == "" {
+		q = question{selectAllFailed, []any{c.Account, c.World.String()}}
+	}
+	f.ids(&q)
+	f.instants(&q)
+	q.args = append(q.args, retryMost+1)
+	return q.text + fmt.Sprintf(" ORDER BY d.id LIMIT $%d", len(q.args)), q.args
+}
+
+// failed are the oldest failed deliveries of a filter, one more than a call makes
+// anew when there are more.
+func (f *filter) failed(q state.Querier, c *api.Call) ([]old, error) {
+	text, args := f.retriable(c)
+	all, err := state.All(q, func(row state.Scanner) (o old, err error) {
+		err = row.Scan(&o.id, &o.event, &o.webhook)
+		return o, err
+	}, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for failed deliveries: %w", err)
+	}
+	return all, nil
+}
+
+// named are the deliveries of ids, all of them or none. They are locked in the
+// order of their ids, so that two calls never wait for each other.
+func (s *Service) named(tx *state.Tx, c *api.Call, ids []string) ([]old, error) {
+	places := make([]int, len(ids))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
+	all, there := make([]old, len(ids)), map[string]bool{}
+	for _, i := range places {
+		d, err := retriable(tx, c, ids[i], s.Now())
+		if err == nil && !there[d.webhook] {
+			err = notDeleted(tx, d.webhook)
+		}
+		if p, refused := errors.AsType[*schema.Problem](err); refused && p.Code.Status() < 500 {
+			return nil, schema.Refuse(p.Code, "delivery_ids."+strconv.Itoa(i), p.Message)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[i], there[d.webhook] = d, true
+	}
+	return all, nil
+}
+
+// over are the deliveries that a body asks for, one more than a call makes anew when
+// there are more, and the name of what they belong to.
+func (s *Service) over(tx *state.Tx, c *api.Call, body *wanted, f *filter) (all []old, about string, err error) {
+	if body.IDs != nil {
+		all, err = s.named(tx, c, body.IDs)
+		return all, c.Account, err
+	}
+	if f.webhook == "" {
+		all, err = f.failed(tx, c)
+		return all, c.Account, err
+	}
+	mine, err := owns(tx, c, "webhook", f.webhook)
+	if err == nil && !mine {
+		err = schema.NoWebhook("webhook_id")
+	}
+	if err == nil {
+		err = notDeleted(tx, f.webhook)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	all, err = f.failed(tx, c)
+	return all, f.webhook, err
+}
+
+// retryFailed answers POST /v1/deliveries/retry.
+func (s *Service) retryFailed(c *api.Call) (api.Response, error) {
+	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+		return api.Response{}, err
+	}
+	body, err := api.Decode[wanted](c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	f, err := body.filter()
+	if err != nil {
+		return api.Response{}, err
+	}
+	return s.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+		over, about, err := s.over(tx, c, &body, &f)
+		if err != nil {
+			return api.Response{}, account.Entry{}, err
+		}
+		more := len(over) > retryMost
+		made, err := s.again(tx, c, over[:min(len(over), retryMost)])
+		if err != nil || len(made) == 0 {
+			return retried(made, more), account.Entry{}, err
+		}
+		return retried(made, more), account.Entry{Action: retryAction, Subject: about, Detail: map[string]any{"retried": len(made), "has_more": more}}, nil
+	})(c)
+}
