@@ -3,7 +3,7 @@ import { api, keyed, ok, Problem, type Schemas } from './api/client';
 import { queries } from './api/queries';
 
 /** Current is whom the page speaks for. */
-export type Current = Schemas['SessionCurrent'];
+export type Current = Schemas['Identity']['data'];
 
 /** Where the page stands with its session. */
 export type Standing =
@@ -18,7 +18,7 @@ export const standing = signal<Standing>({ at: 'asking' });
 /** look asks the API whom the browser's cookie stands for. */
 export async function look(): Promise<void> {
 	try {
-		standing.value = { at: 'in', current: await ok(api.GET('/v1/sessions/current')) };
+		standing.value = { at: 'in', current: (await ok(api.GET('/v1/sessions/current'))).data };
 	} catch (error) {
 		if (error instanceof Problem && error.status === 401) {
 			standing.value = { at: 'out', why: 'new' };

@@ -1,4 +1,9 @@
 import type { Route } from '../routes';
 
-/** routes are the pages of this part. */
-export const routes: readonly Route[] = [];
+/** routes are the pages of the account: its keys, its usage, what was done, who is signed in. */
+export const routes: readonly Route[] = [
+	{ path: '/keys', load: async () => (await import('./keys')).Keys },
+	{ path: '/usage', load: async () => (await import('./usage')).Usage },
+	{ path: '/audit', load: async () => (await import('./audit')).Audit },
+	{ path: '/sessions', load: async () => (await import('./sessions')).Sessions },
+];

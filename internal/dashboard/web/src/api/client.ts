@@ -8,10 +8,12 @@ export type Schemas = components['schemas'];
  * api calls the public API with the browser's session. Its paths, parameters and
  * replies are those of openapi.yaml: whatever the page shows, anyone can fetch.
  */
-export const api = createClient<paths>({ baseUrl: '/dashboard' });
+// The store of queries decides how old a reply may be, and the live stream when it is: the
+// browser's own store must ask each time, or a notice would be answered with what was.
+export const api = createClient<paths, 'application/json'>({ baseUrl: '/dashboard', cache: 'no-cache' });
 
 /** keyed calls the public API with a key of its own, to exchange it for a session. */
-export const keyed = createClient<paths>({ baseUrl: '/' });
+export const keyed = createClient<paths, 'application/json'>({ baseUrl: '/' });
 
 /** Problem is a refusal of the API, or of the way to it. */
 export class Problem extends Error {
@@ -22,6 +24,8 @@ export class Problem extends Error {
 	/** field names what is wrong with the request; undefined when no field is. */
 	readonly field: string | undefined;
 	readonly details: readonly { field?: string; code?: string; message: string }[];
+	/** choices are the places that a name may stand for, or names like one that is not known. */
+	readonly choices: readonly string[];
 	readonly request: string | undefined;
 	/** retryAfter is how many seconds to wait before the same call may succeed. */
 	readonly retryAfter: number | undefined;
@@ -33,6 +37,8 @@ export class Problem extends Error {
 		this.code = typeof error.code === 'string' ? error.code : status === 0 ? 'offline' : `http_${status}`;
 		this.field = typeof error.field === 'string' ? error.field : undefined;
 		this.details = Array.isArray(error.details) ? (error.details as Problem['details']) : [];
+		const choices = error.candidates ?? error.suggestions;
+		this.choices = Array.isArray(choices) ? choices.map(String) : [];
 		this.request = typeof error.request_id === 'string' ? error.request_id : undefined;
 		this.retryAfter = retryAfter;
 	}

@@ -1,0 +1,37 @@
+import { useQueryClient } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, ok, type Schemas } from '../api/client';
+import { t } from '../i18n';
+import { may } from '../session';
+import { Field, Refused, useSubmission } from '../ui/form';
+import { networks } from './scopes';
+
+/** Allowed is the account's list of addresses from which its keys work; a live key that manages keys changes it. */
+export function Allowed(props: { of: Schemas['Account'] }): JSX.Element {
+	const [text, setText] = useState(props.of.allow_list.join(', '));
+	const client = useQueryClient();
+	const submission = useSubmission(async () => {
+		await ok(api.PATCH('/v1/account', { body: { allow_list: networks(text) } }));
+		await client.invalidateQueries({ queryKey: ['usage'] });
+	});
+	const changes = may('keys:manage') && props.of.mode === 'live';
+	return (
+		<form onSubmit={submission.submit}>
+			<Field
+				label={t('account.allowed')}
+				hint={t(changes ? 'account.allowed.hint' : 'account.allowed.read')}
+				problem={submission.of('allow_list')}
+				value={text}
+				readOnly={!changes}
+				onInput={(event) => setText(event.currentTarget.value)}
+			/>
+			<Refused submission={submission} fields={['allow_list']} />
+			{changes && (
+				<button type="submit" disabled={submission.busy}>
+					{t('action.save')}
+				</button>
+			)}
+		</form>
+	);
+}

@@ -1,0 +1,106 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, ok, type Schemas } from '../api/client';
+import { t } from '../i18n';
+import { useFilters } from '../ui/address';
+import { Field } from '../ui/form';
+import { Rows, useList } from '../ui/list';
+import { Page } from '../ui/page';
+import { Time } from '../ui/parts';
+import { Table } from '../ui/table';
+import { about } from './subject';
+
+type Row = Schemas['AuditRow'];
+
+const names = ['from', 'to', 'subject', 'actor', 'action'] as const;
+
+function Subject(props: { of: string }): JSX.Element {
+	const to = about(props.of);
+	return to ? (
+		<Link href={to}>
+			<code>{props.of}</code>
+		</Link>
+	) : (
+		<code>{props.of}</code>
+	);
+}
+
+/** Audit is everything that was done to the account in this world, newest first. */
+export function Audit(): JSX.Element {
+	const [filters, change] = useFilters(names);
+	const list = useList<Row>(['audit', filters], (cursor, signal) =>
+		ok(api.GET('/v1/audit', { params: { query: { ...filters, ...(cursor ? { cursor } : {}) } }, signal })),
+	);
+	const whole = new URLSearchParams(filters).toString();
+	return (
+		<Page
+			title={t('shell.audit')}
+			actions={
+				<>
+					<Export type="text/csv" file="audit.csv" query={whole} />
+					<Export type="application/x-ndjson" file="audit.ndjson" query={whole} />
+				</>
+			}
+		>
+			<p class="hint">{t('account.audit.what')}</p>
+			<search class="filters">
+				{names.map((name) => (
+					<Field
+						key={name}
+						label={t(`account.audit.${name}`)}
+						type={name === 'from' || name === 'to' ? 'date' : 'text'}
+						value={filters[name] ?? ''}
+						onChange={(event) => change({ [name]: event.currentTarget.value.trim() })}
+					/>
+				))}
+				<button type="button" onClick={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>
+					{t('action.reset')}
+				</button>
+			</search>
+			<Rows list={list} empty={t('account.audit.none')}>
+				{(rows) => (
+					<Table
+						caption={t('shell.audit')}
+						rows={rows}
+						id={(row) => String(row.seq)}
+						columns={[
+							{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
+							{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
+							{ name: t('account.audit.action'), show: (row) => <code>{row.action}</code> },
+							{ name: t('account.audit.subject'), show: (row) => <Subject of={row.subject} /> },
+							{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
+							{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },
+							{
+								name: t('account.audit.detail'),
+								show: (row) => (
+									<details>
+										<summary>{t('account.audit.show')}</summary>
+										<pre>{JSON.stringify({ ...row.detail, request_id: row.request_id, hash: row.hash }, null, 2)}</pre>
+									</details>
+								),
+							},
+						]}
+					/>
+				)}
+			</Rows>
+		</Page>
+	);
+}
+
+/** Export saves the whole selection as a file. */
+function Export(props: { type: string; file: string; query: string }): JSX.Element {
+	const save = async () => {
+		const reply = await fetch(`/dashboard/v1/audit${props.query && `?${props.query}`}`, { headers: { Accept: props.type } });
+		const url = URL.createObjectURL(await reply.blob());
+		const link = document.createElement('a');
+		link.href = url;
+		link.download = props.file;
+		link.click();
+		URL.revokeObjectURL(url);
+	};
+	return (
+		<button type="button" onClick={() => void save()}>
+			{t('account.audit.save', { file: props.file })}
+		</button>
+	);
+}

@@ -1,0 +1,50 @@
+import type { Schemas } from '../api/client';
+
+type Day = Schemas['UsageDay'];
+
+/** Sum is what several rows of usage add up to. */
+export interface Sum {
+	calls: number;
+	failed: number;
+	counted: number;
+}
+
+function add(to: Sum, day: Day): void {
+	to.calls += day.calls;
+	to.failed += day.failed;
+	to.counted += day.counted;
+}
+
+/** sums adds the days of each operation up, the most used first. */
+export function sums(days: readonly Day[]): (Sum & { operation: string })[] {
+	const found = new Map<string, Sum & { operation: string }>();
+	for (const day of days) {
+		const sum = found.get(day.operation) ?? { operation: day.operation, calls: 0, failed: 0, counted: 0 };
+		add(sum, day);
+		found.set(day.operation, sum);
+	}
+	return [...found.values()].sort((a, b) => b.calls - a.calls || a.operation.localeCompare(b.operation));
+}
+
+/** byDay adds the operations of each day up, from the first day to the last; a day without calls is there with zeros. */
+export function byDay(days: readonly Day[]): (Sum & { date: string })[] {
+	const found = new Map<string, Sum & { date: string }>();
+	const dates = days.map((day) => day.date).sort();
+	const last = dates.at(-1) ?? '';
+	for (let at = dates[0] ?? ''; at !== '' && at <= last; at = next(at)) {
+		found.set(at, { date: at, calls: 0, failed: 0, counted: 0 });
+	}
+	for (const day of days) {
+		const sum = found.get(day.date);
+		if (sum) {
+			add(sum, day);
+		}
+	}
+	return [...found.values()];
+}
+
+function next(date: string): string {
+	const at = new Date(`${date}T00:00:00Z`);
+	at.setUTCDate(at.getUTCDate() + 1);
+	return at.toISOString().slice(0, 10);
+}
