@@ -168,12 +168,13 @@ func (t *tally) byHour() []schema.AttemptsOfHour {
 		a := &t.made[i]
 		since := a.at.Int64 - first.UnixMicro()
 		n := since / time.Hour.Microseconds()
-		switch {
-		case since < 0 || n >= hoursShown:
-		case a.ok():
-			hours[n].Delivered++
-		default:
-			hours[n].Failed++
+		if since < 0 || n >= int64(len(hours)) {
+			continue
+		}
+		if hour := &hours[n]; a.ok() {
+			hour.Delivered++
+		} else {
+			hour.Failed++
 		}
 	}
 	return hours
