@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 
 const root = resolve(import.meta.dirname, '../../../..');
@@ -11,6 +12,8 @@ export interface Service {
 	base: string;
 	live: string;
 	sandbox: string;
+	/** data is where its store is. */
+	data: string;
 	/** stop ends it and removes its data. */
 	stop: () => Promise<void>;
 }
@@ -29,7 +32,7 @@ export async function start(...args: string[]): Promise<Service> {
 		await ended;
 		await rm(data, { recursive: true, force: true });
 	};
-	const ready = new Promise<Omit<Service, 'stop'>>((done) => {
+	const ready = new Promise<Omit<Service, 'data' | 'stop'>>((done) => {
 		const hear = (chunk: Buffer) => {
 			said += chunk.toString();
 			const base = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
@@ -46,7 +49,13 @@ export async function start(...args: string[]): Promise<Service> {
 	if (first === null || typeof first === 'number') {
 		throw new Error(`bin/vayu ended with ${first}:\n${said}`);
 	}
-	return { ...first, stop };
+	return { ...first, data, stop };
+}
+
+/** command runs bin/vayu beside a service, on its data, and returns what it prints. */
+export async function command(data: string, ...args: string[]): Promise<string> {
+	const { stdout } = await promisify(execFile)(join(root, 'bin/vayu'), [...args, '--data', data], { cwd: root });
+	return stdout;
 }
 
 declare module 'vitest' {
@@ -54,6 +63,7 @@ declare module 'vitest' {
 		base: string;
 		live: string;
 		sandbox: string;
+		data: string;
 	}
 }
 
@@ -63,5 +73,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
 	project.provide('base', service.base);
 	project.provide('live', service.live);
 	project.provide('sandbox', service.sandbox);
+	project.provide('data', service.data);
 	return service.stop;
 }

@@ -6,6 +6,9 @@ import { byDay } from './sums';
 
 const tall = 100;
 
+/** A bar is no wider than it is in a month. */
+const fewest = 31;
+
 /** Days draws calls per day as bars, those that failed at their foot. The figures stand in the tables beside it. */
 export function Days(props: { of: readonly Schemas['UsageDay'][] }): JSX.Element {
 	const days = byDay(props.of);
@@ -13,7 +16,7 @@ export function Days(props: { of: readonly Schemas['UsageDay'][] }): JSX.Element
 	return (
 		<svg
 			class="days"
-			viewBox={`0 0 ${days.length * 10} ${tall}`}
+			viewBox={`0 0 ${Math.max(days.length, fewest) * 10} ${tall}`}
 			preserveAspectRatio="none"
 			role="img"
 			aria-label={t('account.calls.chart', { most: number(most) })}

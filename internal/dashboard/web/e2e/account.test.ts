@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { expect, inject, test } from 'vitest';
+import { ask, pictured, signedIn } from './browser';
+import { command } from './service';
+
+/** manager makes a sandbox key that may make others. */
+async function manager(): Promise<string> {
+	const made = await command(
+		inject('data'),
+		...['key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', 'manager', '--scopes', 'aqi:read,account:read,keys:manage'],
+	);
+	return /sk_test_\w{39}/.exec(made)?.[0] ?? '';
+}
+
+test('a key is made, shown once, rotated and revoked', async () => {
+	const { page, faults } = await signedIn('/keys', await manager());
+	await page.getByRole('button', { name: 'Make a key' }).click();
+	const dialog = page.getByRole('dialog');
+	await dialog.getByLabel('Name').fill('for the phone');
+	await dialog.getByLabel('Allowed from').fill('nonsense');
+	await dialog.getByRole('button', { name: 'Make a key' }).click();
+	await dialog.getByText('nonsense').waitFor();
+	await dialog.getByLabel('Allowed from').fill('');
+	await dialog.getByRole('button', { name: 'Make a key' }).click();
+	await dialog.getByText('It is shown this once').waitFor();
+	const key = (await dialog.locator('code').first().textContent()) ?? '';
+	expect((await ask<{ status: string }>('/v1/aqi?city=Delhi', undefined, key)).status).toBe('success');
+	await pictured(page, 'keys-made');
+	await dialog.getByRole('button', { name: 'Close' }).click();
+
+	const row = page.getByRole('row', { name: 'for the phone' }).first();
+	await row.getByRole('button', { name: 'Rotate' }).click();
+	await dialog.getByLabel('The old key goes on for').selectOption('0');
+	await dialog.getByRole('button', { name: 'Rotate' }).click();
+	await dialog.getByText('It is shown this once').waitFor();
+	const next = (await dialog.locator('code').first().textContent()) ?? '';
+	expect(next).not.toBe(key);
+	await dialog.getByRole('button', { name: 'Close' }).click();
+
+	const current = page.getByRole('row', { name: 'for the phone' }).filter({ hasText: 'Active' }).first();
+	await current.getByRole('button', { name: 'Revoke' }).click();
+	await dialog.getByRole('button', { name: 'Revoke' }).click();
+	await expect.poll(() => page.getByRole('row', { name: 'for the phone' }).filter({ hasText: 'Active' }).count()).toBe(0);
+	expect(faults).toEqual([]);
+});
+
+test('usage is what the API says, and looking at it costs nothing', async () => {
+	for (let i = 0; i < 3; i++) {
+		await ask('/v1/aqi?city=Pune', undefined, inject('live'));
+	}
+	const { page, faults } = await signedIn('/usage', inject('live'));
+	await page
+		.getByRole('heading', { name: 'By operation', includeHidden: true })
+		.or(page.getByRole('cell', { name: 'GET /v1/aqi' }))
+		.first()
+		.waitFor();
+	type Usage = { quota: { used: number }; days: { operation: string; calls: number }[] };
+	const before = await ask<Usage>('/v1/usage', undefined, inject('live'));
+	await page.reload();
+	const want = before.days.filter((day) => day.operation === 'GET /v1/aqi').reduce((sum, day) => sum + day.calls, 0);
+	const row = page.getByRole('region', { name: 'By operation' }).getByRole('row', { name: 'GET /v1/aqi' });
+	expect(await row.getByRole('cell').nth(1).textContent()).toBe(String(want));
+	const after = await ask<Usage>('/v1/usage', undefined, inject('live'));
+	expect(after.quota.used).toBe(before.quota.used + 1); // the question itself
+	await pictured(page, 'usage');
+	expect(faults).toEqual([]);
+});
+
+test('the audit log is filtered by its address, and saved whole', async () => {
+	const { page, faults } = await signedIn('/audit?action=session.');
+	await page.getByRole('cell', { name: 'session.create' }).first().waitFor();
+	expect(await page.getByRole('cell', { name: 'key.create' }).count()).toBe(0);
+	const saving = page.waitForEvent('download');
+	await page.getByRole('button', { name: 'Save as audit.csv' }).click();
+	const text = await readFile(await (await saving).path(), 'utf8');
+	expect(text.split('\n')[0]).toContain('seq,');
+	expect(text).toContain('session.create');
+	expect(text).not.toContain('key.create');
+	await page.getByRole('button', { name: 'Reset' }).click();
+	await page.getByRole('cell', { name: 'key.create' }).first().waitFor();
+	await pictured(page, 'audit');
+	expect(faults).toEqual([]);
+});
+
+test('who is signed in is listed', async () => {
+	const { page } = await signedIn('/sessions');
+	await page.getByText('this one').waitFor();
+	await pictured(page, 'sessions');
+});

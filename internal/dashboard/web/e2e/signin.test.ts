@@ -1,0 +1,74 @@
+import { expect, inject, test } from 'vitest';
+import { pictured, signedIn, visit } from './browser';
+import { command } from './service';
+
+test('a key is exchanged for a session, and neither is left where a script could read it', async () => {
+	const { page, faults } = await signedIn();
+	expect(await page.evaluate(() => document.cookie)).toBe('');
+	const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+	expect(kept).not.toContain('sk_');
+	const [cookie] = await page.context().cookies();
+	expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/dashboard' });
+	expect(faults).toEqual([]);
+});
+
+test('a key that is not known is refused where it was typed', async () => {
+	const { page } = await visit();
+	await page.getByLabel('API key').fill(`sk_test_${'a'.repeat(39)}`);
+	await page.getByRole('button', { name: 'Sign in' }).click();
+	await page.getByText('This key is not known').waitFor();
+	await pictured(page, 'signin');
+});
+
+test('the two worlds cannot be mistaken for each other', async () => {
+	const sandbox = await signedIn();
+	await sandbox.page.getByText('Nothing here is real or charged').waitFor();
+	const live = await signedIn('/', inject('live'));
+	await live.page.getByText('Live', { exact: true }).waitFor();
+	expect(await live.page.getByText('Nothing here is real or charged').count()).toBe(0);
+});
+
+test('a deep link survives signing in', async () => {
+	const { page } = await signedIn('/audit?action=key.');
+	await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+	expect(page.url()).toContain('/dashboard/audit?action=key.');
+});
+
+test('a session that ends in the middle leads to the door and back to where one was', async () => {
+	const made = await command(inject('data'), 'key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', 'short');
+	const key = /sk_test_\w{39}/.exec(made)?.[0] ?? '';
+	const { page, faults } = await signedIn('/usage', key);
+	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+	const id = /key_\w{26}/.exec(made)?.[0] ?? '';
+	await command(inject('data'), 'key', 'revoke', id);
+	await page.getByRole('link', { name: 'Audit log' }).click();
+	await page.getByText('The session has ended').waitFor();
+	await page.getByLabel('API key').fill(inject('sandbox'));
+	await page.getByRole('button', { name: 'Sign in' }).click();
+	await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+	expect(faults).toEqual([]);
+});
+
+test('signing out in one tab signs out in the other, and everywhere in another browser', async () => {
+	const first = await signedIn('/sessions');
+	const tab = await first.page.context().newPage();
+	await tab.goto('/dashboard/usage');
+	await tab.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+	const elsewhere = await signedIn('/sessions');
+	await first.page.getByRole('button', { name: 'Sign out everywhere' }).click();
+	await first.page.getByText('You have signed out').waitFor();
+	await tab.getByText('You have signed out').waitFor();
+	await elsewhere.page.getByRole('link', { name: 'Usage' }).click();
+	await elsewhere.page.getByText('The session has ended').waitFor();
+});
+
+test('the door works by keyboard alone, and in Hindi', async () => {
+	const { page } = await visit();
+	await page.getByLabel('API key').waitFor();
+	await page.keyboard.type(inject('sandbox'));
+	await page.keyboard.press('Enter');
+	await page.getByRole('navigation', { name: 'Main' }).waitFor();
+	await page.getByLabel('Language').selectOption('hi');
+	await page.getByRole('navigation', { name: 'मुख्य' }).waitFor();
+	expect(await page.getAttribute('html', 'lang')).toBe('hi');
+});
