@@ -1,0 +1,26 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+const now = signal(new Date());
+let watchers = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** useNow is the time, every second; what calls it is drawn again as often. */
+export function useNow(): Date {
+	useEffect(() => {
+		watchers++;
+		if (watchers === 1) {
+			now.value = new Date();
+			timer = setInterval(() => {
+				now.value = new Date();
+			}, 1000);
+		}
+		return () => {
+			watchers--;
+			if (watchers === 0) {
+				clearInterval(timer);
+			}
+		};
+	}, []);
+	return now.value;
+}

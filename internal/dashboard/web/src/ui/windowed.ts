@@ -1,0 +1,85 @@
+import { defaultRangeExtractor, observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+
+/** Windowed is the part of a long list that is near the screen. */
+export interface Windowed {
+	/** parts are the rows to draw, in order, each with the height of what is left out before it. */
+	parts: readonly { index: number; before: number }[];
+	/** after is the height of what is left out after the last one. */
+	after: number;
+	/** measure is the ref of a row, which has its index in data-index. */
+	measure: (row: HTMLElement | null) => void;
+	/** first and last are the rows that can be seen; -1 without any. */
+	first: number;
+	last: number;
+}
+
+/**
+ * useWindowed draws only those of count rows that are near the screen, whatever their
+ * heights are, for a list that scrolls with the page. The row that has the focus stays.
+ * About is the usual height of a row in pixels; body is what holds the rows.
+ */
+export function useWindowed(count: number, about: number, body: { current: HTMLElement | null }): Windowed {
+	const [, draw] = useReducer((n: number, _: undefined) => n + 1, 0);
+	const [margin, setMargin] = useState(0);
+	const focused = useRef(-1);
+	const options = {
+		count,
+		estimateSize: () => about,
+		getScrollElement: () => window,
+		observeElementRect: observeWindowRect,
+		observeElementOffset: observeWindowOffset,
+		scrollToFn: windowScroll,
+		overscan: 8,
+		scrollMargin: margin,
+		initialOffset: () => window.scrollY,
+		onChange: () => draw(undefined),
+		rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
+			const near = defaultRangeExtractor(range);
+			const at = focused.current;
+			return at < 0 || at >= range.count || near.includes(at) ? near : [...near, at].sort((a, b) => a - b);
+		},
+	};
+	const made = useRef<Virtualizer<Window, HTMLElement>>();
+	made.current ??= new Virtualizer<Window, HTMLElement>(options);
+	const virtual = made.current;
+	virtual.setOptions({ ...virtual.options, ...options });
+	useLayoutEffect(() => virtual._didMount(), [virtual]);
+	useLayoutEffect(() => {
+		virtual._willUpdate();
+		const top = body.current ? Math.round(body.current.getBoundingClientRect().top + window.scrollY) : 0;
+		if (Math.abs(top - margin) > 1) {
+			setMargin(top);
+		}
+	});
+	useEffect(() => {
+		const element = body.current;
+		const came = (event: FocusEvent) => {
+			const row = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-index]') : null;
+			focused.current = row ? Number(row.dataset.index) : -1;
+		};
+		const went = () => {
+			focused.current = -1;
+		};
+		element?.addEventListener('focusin', came);
+		element?.addEventListener('focusout', went);
+		return () => {
+			element?.removeEventListener('focusin', came);
+			element?.removeEventListener('focusout', went);
+		};
+	}, [body]);
+
+	let end = margin;
+	const parts = virtual.getVirtualItems().map((item) => {
+		const before = Math.max(0, item.start - end);
+		end = item.end;
+		return { index: item.index, before };
+	});
+	return {
+		parts,
+		after: Math.max(0, margin + virtual.getTotalSize() - end),
+		measure: virtual.measureElement,
+		first: virtual.range?.startIndex ?? -1,
+		last: virtual.range?.endIndex ?? -1,
+	};
+}

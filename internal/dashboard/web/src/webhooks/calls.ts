@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/preact-query';
+import { api, ok, type Schemas } from '../api/client';
+import { before } from '../format';
+import type { Listed } from '../ui/list';
+import type { Row, Wanted } from './feed';
+
+/** Webhook is an endpoint that is told of events. */
+export type Webhook = Schemas['Webhook'];
+
+/** pageSize is how many deliveries are fetched at once. */
+export const pageSize = 200;
+
+const dated = /^\d{4}-\d{2}-\d{2}$/;
+
+/** range turns days of India into instants; what is no day is left to the API to read. */
+export function range(wanted: { from?: string | undefined; to?: string | undefined }): { from?: string; to?: string } {
+	const { from, to } = wanted;
+	return {
+		...(from ? { from: dated.test(from) ? `${from}T00:00:00+05:30` : from } : {}),
+		...(to ? { to: dated.test(to) ? `${before(to, -1)}T00:00:00+05:30` : to } : {}),
+	};
+}
+
+/** deliveries fetches a page of them, the newest first. */
+export function deliveries(wanted: Wanted, more: { cursor?: string; limit?: number } = {}, signal?: AbortSignal): Promise<Listed<Row>> {
+	const query = {
+		...range(wanted),
+		...(wanted.state ? { state: wanted.state } : {}),
+		...(wanted.retried ? { retried: wanted.retried === 'true' } : {}),
+		...(wanted.webhook ? { webhook_id: wanted.webhook } : {}),
+		...(wanted.event ? { event_id: wanted.event } : {}),
+		limit: more.limit ?? pageSize,
+		...(more.cursor ? { cursor: more.cursor } : {}),
+	};
+	return ok(api.GET('/v1/deliveries', { params: { query }, ...(signal ? { signal } : {}) }));
+}
+
+/** useWebhooks is the first thousand webhooks, to name and to choose them. */
+export function useWebhooks() {
+	return useQuery({
+		queryKey: ['webhooks', 'all'],
+		queryFn: async ({ signal }) => (await ok(api.GET('/v1/webhooks', { params: { query: { limit: 1000 } }, signal }))).data,
+	});
+}
+
+/** Envelope is an event, and the bytes in which it is sent. */
+export interface Envelope {
+	raw: string;
+	event: Schemas['Event'];
+}
+
+/** envelope fetches an event as it is sent. */
+export async function envelope(id: string, signal: AbortSignal): Promise<Envelope> {
+	const text = await ok(api.GET('/v1/events/{id}', { params: { path: { id } }, parseAs: 'text', signal }));
+	const event = (JSON.parse(text) as { data: Schemas['Event'] }).data;
+	const head = '"data":';
+	const at = text.indexOf(head);
+	return {
+		raw:
+			at < 0
+				? JSON.stringify(event)
+				: text
+						.slice(at + head.length)
+						.trimEnd()
+						.slice(0, -1),
+		event,
+	};
+}
+
+/** retryOne delivers again, and returns the id of the new delivery. */
+export async function retryOne(id: string): Promise<string | undefined> {
+	const reply = await ok(api.POST('/v1/deliveries/{id}/retry', { params: { path: { id } } }));
+	return reply.delivery_ids[0];
+}

@@ -1,0 +1,77 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, ok } from '../api/client';
+import { t } from '../i18n';
+import { Rows, useList } from '../ui/list';
+import { Card, Facts, Page } from '../ui/page';
+import { Time } from '../ui/parts';
+import type { Webhook } from './calls';
+import { HealthLine } from './health';
+import { ActiveBadge } from './words';
+import './webhooks.css';
+
+/** Webhooks is the list of endpoints. */
+export function Webhooks(): JSX.Element {
+	const list = useList<Webhook>(['webhooks', 'list'], (cursor, signal) =>
+		ok(api.GET('/v1/webhooks', { params: { query: { limit: 50, ...(cursor ? { cursor } : {}) } }, signal })),
+	);
+	return (
+		<Page
+			title={t('webhooks.title')}
+			actions={
+				<>
+					<Link href="/deliveries">{t('webhooks.deliveries')}</Link>
+					<Link href="/webhooks/new" class="primary">
+						{t('webhooks.add')}
+					</Link>
+				</>
+			}
+		>
+			<p class="hint">{t('webhooks.about')}</p>
+			<Rows list={list} empty={t('webhooks.none')} hint={<p>{t('webhooks.none.hint')}</p>}>
+				{(rows) => (
+					<>
+						{rows.map((webhook) => (
+							<One key={webhook.id} webhook={webhook} />
+						))}
+					</>
+				)}
+			</Rows>
+		</Page>
+	);
+}
+
+function One(props: { webhook: Webhook }): JSX.Element {
+	const { webhook } = props;
+	return (
+		<Card>
+			<header class="card-head">
+				<h2 class="wh-url">
+					<Link href={`/webhooks/${webhook.id}`}>{webhook.url}</Link>
+				</h2>
+				<ActiveBadge active={webhook.active} />
+			</header>
+			<HealthLine id={webhook.id} />
+			<Facts
+				of={[
+					[t('webhooks.events'), <Types key="types" of={webhook.events} />],
+					[t('webhooks.secret'), <code key="secret">…{webhook.secret_last4}</code>],
+					[t('webhooks.created'), <Time key="created" at={webhook.created_at} />],
+				]}
+			/>
+		</Card>
+	);
+}
+
+/** Types are the events that a webhook gets. */
+export function Types(props: { of: readonly string[] }): JSX.Element {
+	return (
+		<ul class="wh-types">
+			{props.of.map((type) => (
+				<li key={type}>
+					<code>{type}</code>
+				</li>
+			))}
+		</ul>
+	);
+}

@@ -1,0 +1,122 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, ok, type Schemas } from '../api/client';
+import { queries } from '../api/queries';
+import { t } from '../i18n';
+import { Field, Refused, useSubmission } from '../ui/form';
+import { Card, Page } from '../ui/page';
+import { Choose } from './choose';
+import type { EventType } from './kinds';
+import { Secret, Verify } from './secret';
+import { SendTest } from './test';
+import './webhooks.css';
+
+type Made = Schemas['WebhookShown'];
+
+/** NewWebhook makes an endpoint, and then shows its secret and sends it a test event. */
+export function NewWebhook(): JSX.Element {
+	const [made, setMade] = useState<Made>();
+	return made ? <Done webhook={made} /> : <Make done={setMade} />;
+}
+
+function Make(props: { done: (made: Made) => void }): JSX.Element {
+	const [url, setUrl] = useState('');
+	const [chosen, setChosen] = useState<ReadonlySet<EventType>>(new Set());
+	const [own, setOwn] = useState(false);
+	const [secret, setSecret] = useState('');
+	// The same key until it has succeeded: a reply that is lost does not make a second webhook.
+	const [once] = useState(() => crypto.randomUUID());
+	const submission = useSubmission(async () => {
+		const body = { url, events: [...chosen], ...(own ? { secret } : {}) };
+		const key = `${once}-${digest(JSON.stringify(body))}`;
+		props.done(await ok(api.POST('/v1/webhooks', { params: { header: { 'Idempotency-Key': key } }, body })));
+		void queries.invalidateQueries({ queryKey: ['webhooks'] });
+	});
+	const events = submission.of('events') ?? submission.problem?.details.find((detail) => detail.field?.startsWith('events.'))?.message;
+	return (
+		<Page title={t('webhooks.new')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
+			<form onSubmit={submission.submit} noValidate>
+				<Card>
+					<Field
+						label={t('webhooks.url')}
+						hint={t('webhooks.url.hint')}
+						type="url"
+						required
+						autoComplete="off"
+						spellcheck={false}
+						maxLength={2048}
+						placeholder="https://shop.example.com/vayu"
+						value={url}
+						onInput={(event) => setUrl(event.currentTarget.value)}
+						problem={submission.of('url')}
+					/>
+				</Card>
+				<Card>
+					<Choose chosen={chosen} change={setChosen} problem={events} />
+				</Card>
+				<Card>
+					<fieldset class="wh-choose">
+						<legend>{t('webhooks.secret')}</legend>
+						<label>
+							<input type="radio" name="secret" checked={!own} onChange={() => setOwn(false)} />
+							<span>
+								{t('webhooks.secret.made')}
+								<span class="hint">{t('webhooks.secret.made.hint')}</span>
+							</span>
+						</label>
+						<label>
+							<input type="radio" name="secret" checked={own} onChange={() => setOwn(true)} />
+							<span>
+								{t('webhooks.secret.own')}
+								<span class="hint">{t('webhooks.secret.own.hint')}</span>
+							</span>
+						</label>
+						{own && (
+							<Field
+								label={t('webhooks.secret.value')}
+								type="text"
+								autoComplete="off"
+								spellcheck={false}
+								maxLength={255}
+								value={secret}
+								onInput={(event) => setSecret(event.currentTarget.value)}
+								problem={submission.of('secret')}
+							/>
+						)}
+					</fieldset>
+				</Card>
+				<Refused submission={submission} fields={['url', 'events', 'secret', ...[...chosen].map((_, index) => `events.${index}`)]} />
+				<button type="submit" class="primary" disabled={submission.busy}>
+					{t('webhooks.save')}
+				</button>
+			</form>
+		</Page>
+	);
+}
+
+/** digest names a body, so that a body that was mended is another request. */
+function digest(text: string): string {
+	let sum = 0;
+	for (const character of text) {
+		sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) | 0;
+	}
+	return (sum >>> 0).toString(36);
+}
+
+function Done(props: { webhook: Made }): JSX.Element {
+	const { webhook } = props;
+	return (
+		<Page title={t('webhooks.made')} actions={<Link href={`/webhooks/${webhook.id}`}>{t('webhooks.made.open')}</Link>}>
+			<Card>
+				<p class="wh-url">{webhook.url}</p>
+				{webhook.secret ? <Secret value={webhook.secret} /> : <p>{t('webhooks.secret.yours', { last: webhook.secret_last4 })}</p>}
+				<Verify />
+			</Card>
+			<Card title={t('webhooks.test')}>
+				<p>{t('webhooks.test.about')}</p>
+				<SendTest id={webhook.id} events={webhook.events} />
+			</Card>
+		</Page>
+	);
+}

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { pretty } from './pretty';
+
+test('JSON is indented, and its tokens stay', () => {
+	expect(pretty('{"a":10.00,"b":[1,{"c":"x:,{}\\" "}],"d":{},"e":[]}')).toBe(
+		'{\n  "a": 10.00,\n  "b": [\n    1,\n    {\n      "c": "x:,{}\\" "\n    }\n  ],\n  "d": {},\n  "e": []\n}',
+	);
+});
+
+test('what is no JSON does no harm', () => {
+	expect(pretty('}}]"')).toBe('\n}\n}\n]"');
+	expect(pretty('')).toBe('');
+});
