@@ -1,0 +1,86 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, ok, type Schemas } from '../../api/client';
+import { number } from '../../format';
+import { t } from '../../i18n';
+import { may } from '../../session';
+import { useFilters } from '../../ui/address';
+import { Tabs } from '../../ui/choice';
+import { Rows, useList } from '../../ui/list';
+import { Page } from '../../ui/page';
+import { Time } from '../../ui/parts';
+import { Table } from '../../ui/table';
+import { ends } from '../days';
+import { Filters } from '../filters';
+import { BatchBadge } from '../words';
+import { kindOf } from './kind';
+import { Progress } from './progress';
+import '../transactions.css';
+
+const states = { recharge: ['queued', 'processing', 'completed'], verification: ['queued', 'processing', 'completed', 'expired'] } as const;
+
+type Any = Schemas['Batch'] | Schemas['VerificationBatch'];
+
+/** Batches is the list of those of one kind. */
+export function Batches(): JSX.Element {
+	const [filters, change] = useFilters(['kind', 'status', 'from', 'to', 'ref_id']);
+	const asked = kindOf(filters.kind);
+	// Who may see one kind only is shown that.
+	const kind = asked === 'recharge' && !may('recharge:read') && may('verify:read') ? 'verification' : asked;
+	const state = (states[kind] as readonly Schemas['VerificationBatchState'][]).find((one) => one === filters.status);
+	const query = { ...(filters.ref_id && { ref_id: filters.ref_id }), ...ends(filters.from, filters.to) };
+	const list = useList<Any>(['batches', kind, state, query], (cursor, signal) => {
+		const page = { ...query, limit: 50, ...(cursor && { cursor }) };
+		if (kind === 'recharge') {
+			const of = state === 'expired' ? undefined : state;
+			return ok(api.GET('/v1/recharge/batch', { params: { query: { ...page, ...(of && { state: of }) } }, signal }));
+		}
+		return ok(api.GET('/v1/verification/batch', { params: { query: { ...page, ...(state && { state }) } }, signal }));
+	});
+	return (
+		<Page
+			title={t('shell.batches')}
+			actions={
+				may(kind === 'recharge' ? 'recharge:write' : 'verify:write') && (
+					<Link href={`/batches/new?kind=${kind}`} class="primary">
+						{t('batch.new')}
+					</Link>
+				)
+			}
+		>
+			<Tabs
+				label={t('batch.kind')}
+				at={kind}
+				tabs={[
+					['recharge', '/batches', t('batch.kind.recharge')],
+					['verification', '/batches?kind=verification', t('batch.kind.verification')],
+				]}
+			/>
+			<Filters states={states[kind].map((one) => [one, t(`batch.state.${one}`)])} values={filters} change={change} />
+			<Rows list={list} empty={t('batch.none')} hint={<p>{t('batch.none.hint')}</p>}>
+				{(rows) => (
+					<Table
+						caption={t('shell.batches')}
+						rows={rows}
+						id={(row) => row.batch_id}
+						columns={[
+							{
+								name: t('batch.one'),
+								show: (row) => (
+									<Link class="id" href={`/batches/${row.batch_id}`}>
+										{row.ref_id ?? row.batch_id}
+									</Link>
+								),
+							},
+							{ name: t('transactions.state'), show: (row) => <BatchBadge state={row.state} /> },
+							{ name: t('batch.progress'), show: (row) => <Progress batch={row} small /> },
+							{ name: t('batch.failed'), figure: true, show: (row) => number(row.failed) },
+							{ name: t('batch.total'), figure: true, show: (row) => number(row.total) },
+							{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
+						]}
+					/>
+				)}
+			</Rows>
+		</Page>
+	);
+}

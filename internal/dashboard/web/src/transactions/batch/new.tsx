@@ -1,0 +1,176 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { api, ok } from '../../api/client';
+import { queries } from '../../api/queries';
+import { number, rupees } from '../../format';
+import { t } from '../../i18n';
+import { useFilters } from '../../ui/address';
+import { Tabs } from '../../ui/choice';
+import { Field, Refused, useSubmission } from '../../ui/form';
+import { Card, Page } from '../../ui/page';
+import { recorded, wrong } from '../recorded';
+import { freshRef } from '../ref';
+import { type Kind, kindOf } from './kind';
+import { Preview } from './preview';
+import { mostBytes, mostRecords, type Parser, type Read, read, sum, without } from './records';
+import '../transactions.css';
+
+const examples: Record<Kind, string> = {
+	recharge: 'mobile,amount,operator,type,ref_id\n9000000001,199,auto,prepaid,emp-1\n9000000003,239,Jio,prepaid,emp-2\n',
+	verification: 'account_number,ifsc,vpa,name,ref_id\n00112233440001,SBIN0000691,,Asha Rao,payee-1\n,,partial@upi,Meena Iyer,payee-2\n',
+};
+
+/** table is the parser, fetched when a table is there to be read. One record more than a batch takes is read, to know. */
+async function table(): Promise<Parser> {
+	const { default: Papa } = await import('papaparse');
+	return (text) => Papa.parse<string[]>(text, { skipEmptyLines: 'greedy', preview: mostRecords + 2 }).data;
+}
+
+/** NewBatch takes records that are pasted or in a file, shows what would be sent and what is wrong, and sends them. */
+export function NewBatch(): JSX.Element {
+	const [filters] = useFilters(['kind']);
+	const kind = kindOf(filters.kind);
+	return (
+		<Page title={t('batch.new')}>
+			<Tabs
+				label={t('batch.kind')}
+				at={kind}
+				tabs={[
+					['recharge', '/batches/new?kind=recharge', t('batch.kind.recharge')],
+					['verification', '/batches/new?kind=verification', t('batch.kind.verification')],
+				]}
+			/>
+			<Form key={kind} kind={kind} />
+		</Page>
+	);
+}
+
+function Form(props: { kind: Kind }): JSX.Element {
+	const { kind } = props;
+	const [, navigate] = useLocation();
+	const id = useId();
+	const [text, setText] = useState('');
+	const [ref, setRef] = useState(() => freshRef('batch'));
+	const [leave, setLeave] = useState(false);
+	const [large, setLarge] = useState(false);
+	const found = useRead(kind, text, ref);
+	const wallet = useQuery({
+		queryKey: ['wallet', 'balance'],
+		enabled: kind === 'recharge',
+		queryFn: ({ signal }) => ok(api.GET('/v1/wallet', { signal })),
+	});
+	const records = found ? (leave ? without(found) : found.records) : [];
+	const blocked = !found || found.whole !== undefined || (found.troubles.length > 0 && !leave) || records.length === 0;
+	const submission = useSubmission(async () => {
+		const body = kind === 'recharge' ? { recharges: records, ref_id: ref.trim() } : { records, ref_id: ref.trim() };
+		if (new Blob([JSON.stringify(body)]).size > mostBytes) {
+			throw wrong('records', t('batch.wrong.large'));
+		}
+		const { id: made } = await recorded(
+			kind === 'recharge'
+				? api.POST('/v1/recharge/batch', { body: body as never })
+				: (api.POST('/v1/verification/batch', { body: body as never }) as never),
+			'batch_id',
+		);
+		void queries.invalidateQueries({ queryKey: ['batches'] });
+		navigate(`/batches/${made}`);
+	});
+	const { problem, of } = submission;
+	const choose = async (file: File | undefined) => {
+		setLarge(file !== undefined && file.size > mostBytes);
+		if (file && file.size <= mostBytes) {
+			setText(await file.text());
+		}
+	};
+	return (
+		<form onSubmit={submission.submit}>
+			<Card>
+				<p>{t(`batch.how.${kind}`)}</p>
+				<div class="field">
+					<label for={`${id}-file`}>{t('batch.file')}</label>
+					<input
+						id={`${id}-file`}
+						type="file"
+						accept=".csv,.json,.ndjson,.txt,text/csv,application/json"
+						aria-describedby={`${id}-limits`}
+						onChange={(event) => void choose(event.currentTarget.files?.[0])}
+					/>
+					<p class="hint" id={`${id}-limits`}>
+						{t('batch.limits')}
+					</p>
+					<p class="wrong" role="alert">
+						{large ? t('batch.wrong.large') : ''}
+					</p>
+				</div>
+				<div class="field">
+					<label for={`${id}-text`}>{t('batch.text')}</label>
+					<textarea id={`${id}-text`} rows={8} spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+					<div class="actions">
+						<button type="button" class="small" onClick={() => setText(examples[kind])}>
+							{t('batch.example')}
+						</button>
+						<button type="button" class="small quiet" disabled={text === ''} onClick={() => setText('')}>
+							{t('action.reset')}
+						</button>
+					</div>
+				</div>
+				<Field
+					label={t('transactions.ref')}
+					hint={t('batch.ref.hint')}
+					problem={of('ref_id') ?? (problem?.code === 'duplicate_ref_id' ? problem.message : undefined)}
+					maxLength={200}
+					required
+					spellcheck={false}
+					value={ref}
+					onInput={(event) => setRef(event.currentTarget.value)}
+				/>
+			</Card>
+			{found && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
+			<Card>
+				<p role="status">
+					{blocked
+						? t('batch.notyet')
+						: kind === 'recharge'
+							? t('batch.ready.recharge', { count: number(records.length), amount: rupees(sum(records)) })
+							: t('batch.ready.verification', { count: number(records.length) })}
+				</p>
+				{kind === 'recharge' && wallet.data && <p class="hint">{t('recharge.balance', { amount: rupees(wallet.data.available) })}</p>}
+				{kind === 'recharge' && wallet.data && !blocked && sum(records) > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
+				<Refused submission={submission} fields={['ref_id']} />
+				{of('records') && <p class="wrong">{of('records')}</p>}
+				{problem?.status === 0 && <p class="note">{t('transactions.again.safe')}</p>}
+				<button type="submit" class="primary" disabled={blocked || submission.busy}>
+					{submission.busy ? t('transactions.sending') : t('batch.send')}
+				</button>
+			</Card>
+		</form>
+	);
+}
+
+/** still is how long nothing must be typed before a text is read. */
+const still = 300;
+
+/** useRead reads a text once nothing more is typed; undefined while there is none, or it is being read. */
+function useRead(kind: Kind, text: string, ref: string): Read | undefined {
+	const [found, setFound] = useState<Read>();
+	useEffect(() => {
+		setFound(undefined);
+		if (text.trim() === '') {
+			return undefined;
+		}
+		let over = false;
+		const timer = setTimeout(async () => {
+			const got = await read(kind, text, ref.trim(), await table());
+			if (!over) {
+				setFound(got);
+			}
+		}, still);
+		return () => {
+			over = true;
+			clearTimeout(timer);
+		};
+	}, [kind, text, ref]);
+	return found;
+}

@@ -1,0 +1,21 @@
+import type { JSX } from 'preact';
+import { number } from '../../format';
+import { t } from '../../i18n';
+
+/** Progress is how far a batch is: a bar, and the same in words. */
+export function Progress(props: {
+	batch: { total: number; successful: number; failed: number; done: number };
+	small?: boolean;
+}): JSX.Element {
+	const { total, successful, failed, done } = props.batch;
+	const words = t('batch.progress.words', { done: number(done), total: number(total) });
+	return (
+		<div class="progress">
+			<progress max={total} value={done} aria-label={words} />
+			<p class={props.small ? 'hint' : ''}>
+				{words}
+				{!props.small && ` · ${t('batch.counts', { successful: number(successful), failed: number(failed) })}`}
+			</p>
+		</div>
+	);
+}

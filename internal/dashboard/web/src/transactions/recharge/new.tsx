@@ -1,0 +1,164 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { api, ok, type Schemas } from '../../api/client';
+import { queries } from '../../api/queries';
+import { rupees } from '../../format';
+import { t } from '../../i18n';
+import { Choice } from '../../ui/choice';
+import { Field, Refused, Select, useSubmission } from '../../ui/form';
+import { Card, Page } from '../../ui/page';
+import { type Magic, Values } from '../magic';
+import { amountOf, recorded, wrong } from '../recorded';
+import { freshRef } from '../ref';
+import { Detected, useDetected } from './detected';
+import { digitsOf } from './digits';
+import { Plans } from './plans';
+import '../transactions.css';
+
+const magic: readonly Magic[] = (['1', '2', '3', '4', '5', '6', '7', '8', '9'] as const).map((last) => ({
+	value: `900000000${last}`,
+	says: `recharge.magic.${last}`,
+}));
+
+const fields = ['mobile', 'subscriber_id', 'operator', 'amount', 'ref_id'] as const;
+
+/**
+ * NewRecharge sends one recharge. Its reference stays the same until the API has recorded
+ * something under it, so that trying again after a lost answer moves no money twice.
+ */
+export function NewRecharge(): JSX.Element {
+	const [, navigate] = useLocation();
+	const [type, setType] = useState<Schemas['RechargeType']>('prepaid');
+	const [number, setNumber] = useState('');
+	const [operator, setOperator] = useState('auto');
+	const [amount, setAmount] = useState('');
+	const [ref, setRef] = useState(() => freshRef('recharge'));
+	const [failed, setFailed] = useState<string>();
+	const operators = useQuery({
+		queryKey: ['operators'],
+		staleTime: 60_000,
+		queryFn: ({ signal }) => ok(api.GET('/v1/operators', { signal })),
+	});
+	const wallet = useQuery({ queryKey: ['wallet', 'balance'], queryFn: ({ signal }) => ok(api.GET('/v1/wallet', { signal })) });
+	const detected = useDetected(type === 'prepaid' ? digitsOf(number) : undefined);
+	const named = operator === 'auto' ? detected.data?.operator : operator;
+	const circle = named !== undefined && named === detected.data?.operator ? detected.data.circle : undefined;
+	const submission = useSubmission(async () => {
+		const rupees = amountOf(amount);
+		if (rupees === undefined) {
+			throw wrong('amount', t('transactions.amount.wrong'));
+		}
+		setFailed(undefined);
+		const { id, problem } = await recorded(
+			api.POST('/v1/recharge', {
+				body: {
+					...(type === 'prepaid' ? { mobile: number.trim() } : { subscriber_id: number.trim() }),
+					operator,
+					amount: rupees,
+					type,
+					ref_id: ref.trim(),
+				} as never,
+			}),
+			'transaction_id',
+		);
+		for (const first of ['recharges', 'wallet', 'events', 'audit']) {
+			void queries.invalidateQueries({ queryKey: [first] });
+		}
+		if (!problem) {
+			navigate(`/recharges/${id}`);
+			return;
+		}
+		// It was recorded as failed, and the reference stands for it for ever.
+		setFailed(id);
+		setRef(freshRef('recharge'));
+		throw problem;
+	});
+	const { problem, of } = submission;
+	const choose = (chosen: Schemas['RechargeType']) => {
+		setType(chosen);
+		setOperator(chosen === 'prepaid' ? 'auto' : (operators.data?.data.find((one) => one.type === 'dth')?.name ?? ''));
+	};
+	return (
+		<Page title={t('recharge.new')}>
+			<div class="beside">
+				<Card>
+					<form onSubmit={submission.submit}>
+						<Choice
+							label={t('recharge.type')}
+							value={type}
+							options={[
+								['prepaid', t('recharge.type.prepaid')],
+								['dth', t('recharge.type.dth')],
+							]}
+							onChange={choose}
+						/>
+						<Field
+							label={t(type === 'prepaid' ? 'recharge.mobile' : 'recharge.subscriber')}
+							hint={t(type === 'prepaid' ? 'recharge.mobile.hint' : 'recharge.subscriber.hint')}
+							problem={of('mobile') ?? of('subscriber_id')}
+							inputMode="tel"
+							autocomplete="off"
+							maxLength={64}
+							required
+							value={number}
+							onInput={(event) => setNumber(event.currentTarget.value)}
+						/>
+						{type === 'prepaid' && <Detected query={detected} />}
+						<Select
+							label={t('recharge.operator')}
+							value={operator}
+							options={[
+								...(type === 'prepaid' ? [['auto', t('recharge.auto')] as const] : []),
+								...(operators.data?.data ?? [])
+									.filter((one) => one.type === type)
+									.map((one) => [one.name, one.available ? one.name : t('recharge.unavailable', { name: one.name })] as const),
+							]}
+							onChange={setOperator}
+						/>
+						{of('operator') && <p class="wrong">{of('operator')}</p>}
+						{named && <Plans operator={named} circle={circle} amount={amountOf(amount)} choose={(plan) => setAmount(String(plan))} />}
+						<Field
+							label={t('recharge.amount')}
+							hint={wallet.data ? t('recharge.balance', { amount: rupees(wallet.data.available) }) : ''}
+							problem={of('amount')}
+							inputMode="decimal"
+							autocomplete="off"
+							required
+							value={amount}
+							onInput={(event) => setAmount(event.currentTarget.value)}
+						/>
+						<Field
+							label={t('transactions.ref')}
+							hint={t('recharge.ref.hint')}
+							problem={of('ref_id') ?? (problem?.code === 'duplicate_ref_id' ? problem.message : undefined)}
+							maxLength={255}
+							required
+							spellcheck={false}
+							value={ref}
+							onInput={(event) => setRef(event.currentTarget.value)}
+						/>
+						<Refused submission={submission} fields={fields} />
+						{problem?.status === 0 && <p class="note">{t('transactions.again.safe')}</p>}
+						{failed && (
+							<p class="note">
+								{t('recharge.recorded')} <Link href={`/recharges/${failed}`}>{t('recharge.story')}</Link>
+								{problem?.code === 'insufficient_balance' && (
+									<>
+										{' · '}
+										<Link href="/wallet">{t('recharge.towallet')}</Link>
+									</>
+								)}
+							</p>
+						)}
+						<button type="submit" class="primary" disabled={submission.busy}>
+							{submission.busy ? t('transactions.sending') : t('recharge.send')}
+						</button>
+					</form>
+				</Card>
+				{type === 'prepaid' && <Values title={t('transactions.magic.title')} hint={t('recharge.magic')} values={magic} use={setNumber} />}
+			</div>
+		</Page>
+	);
+}
