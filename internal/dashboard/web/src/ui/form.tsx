@@ -50,7 +50,7 @@ export interface Submission {
 	busy: boolean;
 	/** problem is the last refusal; undefined when there was none since. */
 	problem: Problem | undefined;
-	/** of is what is wrong with a field of the request. */
+	/** of is what is wrong with a field of the request, or with a part of it: events.2 is of events. */
 	of: (field: string) => string | undefined;
 	submit: (event: Event) => void;
 }
@@ -71,8 +71,9 @@ export function useSubmission(action: () => Promise<void>): Submission {
 			.finally(() => setBusy(false));
 	};
 	const of = (field: string) => {
-		const detail = problem?.details.find((detail) => detail.field === field);
-		return detail?.message ?? (problem?.field === field ? problem.message : undefined);
+		const about = (named: string | undefined) => named === field || named?.startsWith(`${field}.`);
+		const detail = problem?.details.find((detail) => about(detail.field));
+		return detail?.message ?? (about(problem?.field) ? problem?.message : undefined);
 	};
 	return { busy, problem, of, submit };
 }
