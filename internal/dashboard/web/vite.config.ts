@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { indiaOutlines } from './outlines';
 
 const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 
@@ -6,6 +7,8 @@ const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 // inlined as data: the page's policy lets in only what the service itself sends.
 export default defineConfig({
 	base: '/dashboard/',
+	cacheDir: '../../../node_modules/.vite',
+	plugins: [indiaOutlines()],
 	esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
 	build: {
 		outDir: '../dist',

@@ -1,0 +1,72 @@
+import type { Schemas } from '../api/client';
+import type { Key } from '../i18n';
+
+/** Category is one of the words that the API gives an index. */
+export type Category = Schemas['Category'];
+
+/** Pollutant is a field of a record that holds a concentration. */
+export type Pollutant = 'pm25' | 'pm10' | 'no2' | 'so2' | 'co' | 'o3';
+
+/** Figure is what a chart can show: the index or a pollutant. */
+export type Figure = 'aqi' | Pollutant;
+
+/** Band is a category with the range of its index, and the ending of the tokens of its colours. */
+export interface Band {
+	word: Category;
+	from: number;
+	to: number;
+	token: string;
+	name: Key;
+	health: Key;
+}
+
+/** bands are CPCB's six categories (National Air Quality Index, 2014), the best first. */
+export const bands: readonly Band[] = [
+	{ word: 'Good', from: 0, to: 50, token: 'good', name: 'air.good', health: 'air.health.good' },
+	{ word: 'Satisfactory', from: 51, to: 100, token: 'satisfactory', name: 'air.satisfactory', health: 'air.health.satisfactory' },
+	{ word: 'Moderate', from: 101, to: 200, token: 'moderate', name: 'air.moderate', health: 'air.health.moderate' },
+	{ word: 'Poor', from: 201, to: 300, token: 'poor', name: 'air.poor', health: 'air.health.poor' },
+	{ word: 'Very Poor', from: 301, to: 400, token: 'very-poor', name: 'air.verypoor', health: 'air.health.verypoor' },
+	{ word: 'Severe', from: 401, to: 500, token: 'severe', name: 'air.severe', health: 'air.health.severe' },
+];
+
+/** bandOf is the band of a word of the API; undefined for none. */
+export function bandOf(word: string | null | undefined): Band | undefined {
+	return bands.find((band) => band.word === word);
+}
+
+/** bandAt is the band in which an index or sub-index lies; for those that the API gives no word. */
+export function bandAt(index: number): Band | undefined {
+	return bands.find((band) => index >= band.from && index <= band.to);
+}
+
+/** toneOf is the class with the colours of a category. */
+export function toneOf(band: Band | undefined): string {
+	return `aqi-${band?.token ?? 'none'}`;
+}
+
+/** pollutants are the six of every record, with how they are written. */
+export const pollutants: readonly { id: Pollutant; name: string; unit: string }[] = [
+	{ id: 'pm25', name: 'PM2.5', unit: 'µg/m³' },
+	{ id: 'pm10', name: 'PM10', unit: 'µg/m³' },
+	{ id: 'no2', name: 'NO₂', unit: 'µg/m³' },
+	{ id: 'so2', name: 'SO₂', unit: 'µg/m³' },
+	{ id: 'co', name: 'CO', unit: 'mg/m³' },
+	{ id: 'o3', name: 'O₃', unit: 'µg/m³' },
+];
+
+/** figureOf reads what a chart shows from a parameter of the address; the index when it is none. */
+export function figureOf(text: string | null): Figure {
+	return pollutants.find(({ id }) => id === text)?.id ?? 'aqi';
+}
+
+/** tops are where the bands end: of the index, and of each concentration in its unit. Above the last is Severe. */
+export const tops: Readonly<Record<Figure, readonly number[]>> = {
+	aqi: [50, 100, 200, 300, 400],
+	pm25: [30, 60, 90, 120, 250],
+	pm10: [50, 100, 250, 350, 430],
+	no2: [40, 80, 180, 280, 400],
+	so2: [40, 80, 380, 800, 1600],
+	co: [1, 2, 10, 17, 34],
+	o3: [50, 100, 168, 208, 748],
+};

@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, ok, Problem } from '../api/client';
+import { before, today } from '../format';
+import { t } from '../i18n';
+import { useFilters } from '../ui/address';
+import { Card, Page } from '../ui/page';
+import { Time } from '../ui/parts';
+import { Empty, Loading } from '../ui/states';
+import { Calendar } from './calendar';
+import { Controls, Lines, nameOf, Ranged, Refusal, shownOf } from './charts';
+import { history, useRecord, type Where } from './history';
+import { Allowed, Legend } from './parts';
+import { cityPath } from './places';
+import { Current, Pollutants, Stations } from './record';
+import { Search } from './search';
+
+/** City is the page of a city: its air now, on a day, and over time. */
+export function City(props: Record<string, string>): JSX.Element {
+	const name = decoded(props.city ?? '');
+	return <Place where={useMemo(() => ({ city: name }), [name])} title={name} />;
+}
+
+/** Pin is the page of a postal code. */
+export function Pin(props: Record<string, string>): JSX.Element {
+	const code = decoded(props.pincode ?? '');
+	return <Place where={useMemo(() => ({ pincode: code }), [code])} title={t('air.pin', { pin: code })} />;
+}
+
+function decoded(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		// A stray % is part of the name.
+		return part;
+	}
+}
+
+function Place(props: { where: Where; title: string }): JSX.Element {
+	const { where, title } = props;
+	return (
+		<Page
+			title={title}
+			actions={
+				'city' in where && (
+					<Link class="primary" href={`/compare?city=${encodeURIComponent(where.city)}`}>
+						{t('air.compare')}
+					</Link>
+				)
+			}
+		>
+			<Allowed>
+				<Card>
+					<Search />
+				</Card>
+				<Air where={where} />
+			</Allowed>
+		</Page>
+	);
+}
+
+function Air(props: { where: Where }): JSX.Element {
+	const { where } = props;
+	const [filters, change] = useFilters(['date', 'span', 'of', 'by']);
+	const { date } = filters;
+	const record = useRecord(where, date);
+	const since = <Since where={where} />;
+	const missing = record.error instanceof Problem && record.error.code === 'no_data';
+	if (!record.data && record.error && !missing) {
+		return (
+			<Refusal error={record.error} again={() => void record.refetch()} choose={(name) => <Link href={cityPath(name)}>{name}</Link>} />
+		);
+	}
+	return (
+		<>
+			{record.data ? (
+				<>
+					<Current record={record.data} date={date} now={() => change({ date: '' })} />
+					<Pollutants record={record.data} />
+				</>
+			) : missing ? (
+				<Card>
+					<Empty title={t(date ? 'air.nodata.day' : 'air.nodata')}>
+						{since}
+						{date && (
+							<button type="button" onClick={() => change({ date: '' })}>
+								{t('air.back')}
+							</button>
+						)}
+					</Empty>
+				</Card>
+			) : (
+				<Loading />
+			)}
+			<Over where={where} filters={filters} change={change} since={since} />
+			<Year where={where} date={date} choose={(chosen) => change({ date: chosen })} since={since} />
+			{record.data && <Stations record={record.data} />}
+		</>
+	);
+}
+
+function Over(props: {
+	where: Where;
+	filters: { span?: string; of?: string; by?: string };
+	change: (change: { span?: string; of?: string; by?: string }) => void;
+	since: JSX.Element;
+}): JSX.Element {
+	const { where, filters } = props;
+	const shown = shownOf(filters);
+	const query = useQuery(history(where, shown.span, shown.step));
+	const name = nameOf(shown.figure);
+	const series = useMemo(() => [{ name, token: 'ink', dash: [], entries: query.data ?? [] }], [query.data, name]);
+	return (
+		<Card title={t('air.over')}>
+			<Controls shown={shown} change={props.change} />
+			<Ranged query={query} since={props.since}>
+				{() => <Lines series={series} shown={shown} />}
+			</Ranged>
+		</Card>
+	);
+}
+
+function Year(props: { where: Where; date: string | undefined; choose: (date: string) => void; since: JSX.Element }): JSX.Element {
+	const query = useQuery(history(props.where, '1y', 'day'));
+	const to = today(new Date());
+	return (
+		<Card title={t('air.calendar')}>
+			<Ranged query={query} since={props.since}>
+				{(entries) => (
+					<>
+						<Legend />
+						<Calendar from={before(to, 364)} to={to} entries={entries} chosen={props.date} onChoose={props.choose} />
+					</>
+				)}
+			</Ranged>
+		</Card>
+	);
+}
+
+/** Since says when the readings of a place begin, as far as its nearest station knows. */
+function Since(props: { where: Where }): JSX.Element {
+	const record = useRecord(props.where, undefined);
+	const id = record.data?.stations[0]?.id;
+	const station = useQuery({
+		queryKey: ['air', 'station', id],
+		queryFn: ({ signal }) => ok(api.GET('/v1/stations/{id}', { params: { path: { id: id ?? '' } }, signal })),
+		enabled: id !== undefined,
+	});
+	return station.data ? (
+		<p>
+			{t('air.since', { station: station.data.name })} <Time at={station.data.first_seen} />
+		</p>
+	) : (
+		<p>{t('air.nodata.hint')}</p>
+	);
+}

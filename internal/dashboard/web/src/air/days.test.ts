@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { months, step, weeks } from './days';
+
+test('weeks go from Monday to Sunday, with the days of the range only', () => {
+	// 2026-11-18 is a Wednesday.
+	expect(weeks('2026-11-18', '2026-11-24')).toEqual([
+		[undefined, undefined, '2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21', '2026-11-22'],
+		['2026-11-23', '2026-11-24', undefined, undefined, undefined, undefined, undefined],
+	]);
+});
+
+test('a year holds each of its days once', () => {
+	const days = weeks('2025-11-23', '2026-11-22')
+		.flat()
+		.filter((date) => date !== undefined);
+	expect(days).toHaveLength(365);
+	expect(new Set(days).size).toBe(365);
+	expect([days[0], days.at(-1)]).toEqual(['2025-11-23', '2026-11-22']);
+});
+
+test('a leap day has its place', () => {
+	expect(weeks('2028-02-28', '2028-03-05')).toEqual([
+		['2028-02-28', '2028-02-29', '2028-03-01', '2028-03-02', '2028-03-03', '2028-03-04', '2028-03-05'],
+	]);
+});
+
+test('months cover all weeks', () => {
+	const of = weeks('2025-11-23', '2026-11-22');
+	const found = months(of);
+	expect(found.reduce((sum, month) => sum + month.weeks, 0)).toBe(of.length);
+	expect(found[0]?.date.slice(0, 7)).toBe('2025-11');
+	expect(found.at(-1)?.date.slice(0, 7)).toBe('2026-11');
+});
+
+test.each([
+	['ArrowUp', '2026-11-17'],
+	['ArrowDown', '2026-11-19'],
+	['ArrowLeft', '2026-11-11'],
+	['ArrowRight', '2026-11-20'],
+	['Home', '2026-11-01'],
+	['End', '2026-11-20'],
+	['PageUp', '2026-11-01'],
+	['x', undefined],
+])('%s leads to %s', (key, to) => {
+	expect(step(key, '2026-11-18', '2026-11-01', '2026-11-20')).toBe(to);
+});

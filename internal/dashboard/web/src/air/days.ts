@@ -1,0 +1,71 @@
+/** Week is seven days from Monday to Sunday. */
+export type Week = (string | undefined)[];
+
+const day = 86_400_000;
+
+/** weeks are the weeks from one date to another (both included), each from Monday to Sunday. */
+export function weeks(from: string, to: string): Week[] {
+	const first = Date.parse(from);
+	const last = Date.parse(to);
+	// getUTCDay counts from Sunday.
+	const monday = first - ((new Date(first).getUTCDay() + 6) % 7) * day;
+	const found: Week[] = [];
+	for (let start = monday; start <= last; start += 7 * day) {
+		found.push(
+			Array.from({ length: 7 }, (_, i) => {
+				const at = start + i * day;
+				return at < first || at > last ? undefined : new Date(at).toISOString().slice(0, 10);
+			}),
+		);
+	}
+	return found;
+}
+
+/** Month is a heading above the weeks in which its days begin. */
+export interface Month {
+	/** date lies in the month. */
+	date: string;
+	weeks: number;
+}
+
+/** months are the headings of weeks: each covers those whose first shown day lies in it. */
+export function months(of: readonly Week[]): Month[] {
+	const found: Month[] = [];
+	for (const week of of) {
+		const date = week.find((one) => one !== undefined);
+		if (!date) {
+			continue;
+		}
+		const last = found.at(-1);
+		if (last && last.date.slice(0, 7) === date.slice(0, 7)) {
+			last.weeks++;
+		} else {
+			found.push({ date, weeks: 1 });
+		}
+	}
+	return found;
+}
+
+/** step is the date that a key leads to, within the first and last; undefined for a key that leads nowhere. */
+export function step(key: string, date: string, first: string, last: string): string | undefined {
+	const days: Readonly<Record<string, number>> = {
+		ArrowLeft: -7,
+		ArrowRight: 7,
+		ArrowUp: -1,
+		ArrowDown: 1,
+		PageUp: -28,
+		PageDown: 28,
+	};
+	if (key === 'Home') {
+		return first;
+	}
+	if (key === 'End') {
+		return last;
+	}
+	const by = days[key];
+	if (by === undefined) {
+		return undefined;
+	}
+	const to = new Date(Date.parse(date) + by * day).toISOString().slice(0, 10);
+	return to < first ? first : to > last ? last : to;
+}

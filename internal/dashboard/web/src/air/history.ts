@@ -1,0 +1,87 @@
+import { type UseQueryOptions, useQuery } from '@tanstack/preact-query';
+import { api, ok, Problem, type Schemas } from '../api/client';
+import { queries } from '../api/queries';
+import { before, today } from '../format';
+import { type Entry, type Span, type Step, spans, windows } from './series';
+
+/** Where is a place that the API answers for. */
+export type Where = { city: string } | { pincode: string };
+
+/** Detail is a record with what it is made of. */
+export type Detail = Schemas['DetailedRecord'];
+
+/** useRecord fetches the record of a place with every detail: of now, or of a day in India. */
+export function useRecord(where: Where, date: string | undefined) {
+	return useQuery({
+		queryKey: ['air', 'record', where, date ?? 'now'],
+		queryFn: async ({ signal }): Promise<Detail> => {
+			const got = await ok(api.GET('/v1/aqi', { params: { query: { ...where, view: 'detail', ...(date && { date }) } }, signal }));
+			if (!('sub_indices' in got)) {
+				throw new Problem(200, undefined);
+			}
+			return got;
+		},
+	});
+}
+
+async function entries(where: Where, part: { from: string; to: string }, step: Step, signal: AbortSignal): Promise<Entry[]> {
+	const got = await ok(api.GET('/v1/aqi', { params: { query: { ...where, ...part, interval: step } }, signal }));
+	return 'records' in got ? got.records : [];
+}
+
+const longest: Readonly<Record<Step, number>> = { hour: 31, day: 366 };
+const atOnce = 3;
+const settled = 3;
+
+/**
+ * gather fetches a range in as many calls as it takes, few at a time; what lies some days
+ * back is asked for once only. A part without data is empty; that all are is no_data.
+ */
+async function gather(where: Where, from: string, to: string, step: Step, signal: AbortSignal): Promise<Entry[]> {
+	const parts = windows(from, to, longest[step]);
+	const found: Entry[][] = parts.map(() => []);
+	let missing: Problem | undefined;
+	let next = 0;
+	const work = async () => {
+		while (next < parts.length) {
+			const index = next++;
+			const part = parts[index];
+			if (!part) {
+				return;
+			}
+			try {
+				found[index] =
+					part.to < before(to, settled)
+						? await queries.fetchQuery({
+								queryKey: ['past', where, part, step],
+								queryFn: () => entries(where, part, step, signal),
+								staleTime: 600_000,
+							})
+						: await entries(where, part, step, signal);
+			} catch (error) {
+				if (!(error instanceof Problem && error.code === 'no_data')) {
+					throw error;
+				}
+				missing = error;
+			}
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(atOnce, parts.length) }, work));
+	if (missing && found.every((part) => part.length === 0)) {
+		throw missing;
+	}
+	return found.flat();
+}
+
+/** history is the query of a place's hours or days over a span that ends today, in India. */
+export function history(where: Where, span: Span, step: Step): UseQueryOptions<Entry[], Error> {
+	const to = today(new Date());
+	const days = spans.find(({ id }) => id === span)?.days ?? 2;
+	const from = before(to, days - 1);
+	return {
+		queryKey: ['air', 'history', where, from, to, step],
+		queryFn: ({ signal }) => gather(where, from, to, step, signal),
+		staleTime: 60_000,
+		retry: (count, error) => error instanceof Problem && error.passing && count < 2,
+	};
+}

@@ -1,0 +1,4 @@
+declare module 'virtual:india' {
+	const outlines: import('../../outlines').Outline[];
+	export default outlines;
+}

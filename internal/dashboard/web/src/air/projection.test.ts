@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { outlines, rings, thin } from '../../outlines';
+import { around, drawn, fitted, moved, place, size, whole, within, zoomed } from './projection';
+
+const drawing = outlines();
+
+/** The state of the drawing whose shape holds a point, by counting edges to the right of it. */
+function stateAt([x, y]: [number, number]): string | undefined {
+	return drawing.find(({ path }) => {
+		let inside = false;
+		for (const ring of rings(path.replaceAll('M', 'm').replace(/^m/, 'M').replaceAll('zm', 'zM'))) {
+			for (const [i, [ax, ay]] of ring.entries()) {
+				const [bx, by] = ring[(i + 1) % ring.length] ?? [ax, ay];
+				if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) {
+					inside = !inside;
+				}
+			}
+		}
+		return inside;
+	})?.name;
+}
+
+test.each([
+	['Jaipur', 26.9124, 75.7873, 'Rajasthan'],
+	['Nagpur', 21.1458, 79.0882, 'Maharashtra'],
+	['Bengaluru', 12.9716, 77.5946, 'Karnataka'],
+	['Guwahati', 26.1445, 91.7362, 'Assam'],
+	['Bhopal', 23.2599, 77.4126, 'Madhya Pradesh'],
+	['Lucknow', 26.8467, 80.9462, 'Uttar Pradesh'],
+	['Madurai', 9.9252, 78.1198, 'Tamil Nadu'],
+	['Shimla', 31.1048, 77.1734, 'Himachal Pradesh'],
+	['Delhi', 28.6448, 77.1201, 'Delhi'],
+	['Leh', 34.1526, 77.5771, 'Jammu and Kashmir'],
+	['Aizawl', 23.7271, 92.7176, 'Mizoram'],
+])('%s lies in its state of the drawing', (_, latitude, longitude, state) => {
+	const at = place(latitude, longitude);
+	expect(at && stateAt(at)).toBe(state);
+});
+
+test('a position that is not known, or not in India, is not on the map', () => {
+	expect(place(null, 77)).toBeUndefined();
+	expect(place(28, null)).toBeUndefined();
+	expect(place(51.5, -0.1)).toBeUndefined();
+});
+
+test('the drawing is thinned, and each state keeps its box', () => {
+	expect(drawing).toHaveLength(36);
+	expect(JSON.stringify(drawing).length).toBeLessThan(120_000);
+	for (const { name, path, box } of drawing) {
+		expect(path, name).toMatch(/^(M[\d.]+ [\d.]+l[-\d. ]*z)+$/);
+		expect(box[2] * box[3], name).toBeGreaterThan(0);
+	}
+});
+
+test('relative and absolute commands are read as points', () => {
+	expect(rings('m 1,2 3,4 L 10,10 l -1,0.5e1 z m 1,1 2,2 z')).toEqual([
+		[
+			[1, 2],
+			[4, 6],
+			[10, 10],
+			[9, 15],
+		],
+		[
+			[2, 3],
+			[4, 5],
+		],
+	]);
+	expect(
+		thin([
+			[
+				[1.04, 2],
+				[1.01, 2.01],
+				[1.52, 1],
+			],
+		]),
+	).toBe('M1 2l.5-1z');
+});
+
+test('a view stays inside the drawing, and within the zoom', () => {
+	expect(within({ x: -5, y: 9999, zoom: 2 })).toEqual({ x: 0, y: size.height / 2, zoom: 2 });
+	expect(zoomed(whole, 0.1)).toEqual(whole);
+	expect(zoomed(whole, 1000).zoom).toBe(24);
+	expect(around(306, 348, 2)).toEqual({ x: 153, y: 174, zoom: 2 });
+	expect(moved({ x: 153, y: 174, zoom: 2 }, 0.5, 0)).toEqual({ x: 306, y: 174, zoom: 2 });
+	expect(fitted([])).toEqual(whole);
+	const goa = fitted([[100, 500, 10, 20]]);
+	expect(goa.x).toBeLessThan(100);
+	expect(goa.x + size.width / goa.zoom).toBeGreaterThan(110);
+});
+
+test('states of the API are found in the older drawing', () => {
+	const names = new Set(drawing.map(({ name }) => name));
+	for (const state of ['Ladakh', 'Dadra and Nagar Haveli and Daman and Diu', 'Delhi', 'Odisha', 'Puducherry', 'Telangana']) {
+		expect(drawn(state).every((name) => names.has(name))).toBe(true);
+	}
+});

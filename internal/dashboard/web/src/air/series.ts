@@ -1,0 +1,89 @@
+import type { Schemas } from '../api/client';
+import type { Figure } from './category';
+
+/** Entry is an hour or day of a range. */
+export type Entry = Schemas['Record'];
+
+/** Step is what an entry stands for. */
+export type Step = 'hour' | 'day';
+
+const length: Readonly<Record<Step, number>> = { hour: 3600, day: 86_400 };
+
+/** moment is where an entry stands on the axis, in seconds: the end of its hour, or the Indian midnight that begins its day. */
+export function moment(entry: Entry): number {
+	return Date.parse(entry.date ? `${entry.date}T00:00:00+05:30` : entry.updated) / 1000;
+}
+
+/** Line is one line of a chart: times in seconds, ascending, and what was measured; null is a gap. */
+export interface Line {
+	xs: number[];
+	ys: (number | null)[];
+}
+
+/** line reads a figure of entries. Where entries are missing a null stands, so that no line is drawn across. */
+export function line(entries: readonly Entry[], figure: Figure, step: Step): Line {
+	const xs: number[] = [];
+	const ys: (number | null)[] = [];
+	const byTime = new Map(entries.map((entry) => [moment(entry), entry[figure]] as const));
+	for (const x of [...byTime.keys()].sort((a, b) => a - b)) {
+		const last = xs.at(-1);
+		if (last !== undefined && x - last > length[step] * 1.5) {
+			xs.push(last + length[step]);
+			ys.push(null);
+		}
+		xs.push(x);
+		ys.push(byTime.get(x) ?? null);
+	}
+	return { xs, ys };
+}
+
+/**
+ * joined puts lines onto one axis. Where a line has no time that another has stands undefined,
+ * which is no gap; its own gaps stay null.
+ */
+export function joined(lines: readonly Line[]): [number[], ...(number | null | undefined)[][]] {
+	const xs = [...new Set(lines.flatMap((one) => one.xs))].sort((a, b) => a - b);
+	const columns = lines.map((one) => {
+		const at = new Map(one.xs.map((x, i) => [x, one.ys[i]] as const));
+		return xs.map((x) => at.get(x));
+	});
+	return [xs, ...columns];
+}
+
+/** Span is how far back a chart goes. */
+export type Span = '24h' | '30d' | '1y';
+
+/** spans are the choices, with their days. */
+export const spans: readonly { id: Span; days: number }[] = [
+	{ id: '24h', days: 2 },
+	{ id: '30d', days: 30 },
+	{ id: '1y', days: 365 },
+];
+
+/** spanOf reads a span from a parameter of the address. */
+export function spanOf(text: string | null | undefined): Span {
+	return spans.find(({ id }) => id === text)?.id ?? '24h';
+}
+
+/** stepOf reads what an entry stands for; hours unless it is a year. */
+export function stepOf(text: string | null | undefined, span: Span): Step {
+	return span === '24h' ? 'hour' : text === 'day' || text === 'hour' ? text : span === '1y' ? 'day' : 'hour';
+}
+
+/** recent is the last 24 hours of entries, counted from the newest. */
+export function recent(entries: readonly Entry[]): readonly Entry[] {
+	const last = Math.max(...entries.map(moment));
+	return entries.filter((entry) => moment(entry) > last - 86_400);
+}
+
+/** windows cuts days (both included, as 2026-11-21) into parts that one call may ask for, counted back from the last. */
+export function windows(from: string, to: string, most: number): { from: string; to: string }[] {
+	const day = 86_400_000;
+	const text = (at: number) => new Date(at).toISOString().slice(0, 10);
+	const first = Date.parse(from);
+	const found: { from: string; to: string }[] = [];
+	for (let last = Date.parse(to); last >= first; last -= most * day) {
+		found.unshift({ from: text(Math.max(first, last - (most - 1) * day)), to: text(last) });
+	}
+	return found;
+}
