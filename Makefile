@@ -61,9 +61,10 @@ lint: $(LINT) ## golangci-lint with .golangci.yml
 readme: build ## run the commands of README.md against a fresh binary
 	.ci/readme README.md
 
-integration: build ## run the tests that need the built binary (build tag integration)
+integration: build ## run the tests that need the built binary (build tag integration), and a browser
 	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
 	.ci/integration
+	.ci/browser
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 60m ./...
