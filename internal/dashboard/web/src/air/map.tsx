@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
 import { t } from '../i18n';
@@ -20,7 +20,7 @@ function useOutlines(): readonly Outline[] {
 }
 
 // From this zoom on there is room for the figure inside the mark.
-const roomy = 3.2;
+const roomy = 2.2;
 
 /**
  * India is the map: states, and a mark for each place with the colour of its category; the
@@ -49,6 +49,9 @@ export function India(props: {
 		}
 	}, [chosen?.at]);
 	const drag = useDrag(view, setView);
+	const width = useWidth(drag.svg);
+	// Units of the drawing in a pixel of the screen.
+	const unit = size.width / view.zoom / width;
 	const pressed = (event: KeyboardEvent) => {
 		const next = keys[event.key]?.(view);
 		if (next) {
@@ -80,6 +83,7 @@ export function India(props: {
 						() => (
 							<g class="states">
 								{outlines.map(({ id, name, path }) => (
+									// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
 									<path
 										key={id}
 										d={path}
@@ -98,14 +102,15 @@ export function India(props: {
 							<Mark
 								key={place.id}
 								place={place}
-								zoom={view.zoom}
+								unit={unit}
+								large={view.zoom >= roomy}
 								square={props.layer === 'stations'}
 								onHover={setHovered}
 								onChoose={props.onChoose}
 							/>
 						))}
 					</g>
-					{named && <Named place={named} view={view} />}
+					{named && <Named place={named} view={view} unit={unit} />}
 				</svg>
 			</div>
 			<div class="map-tools">
@@ -164,22 +169,23 @@ const keys: Readonly<Record<string, (view: View) => View>> = {
 	ArrowDown: (view) => moved(view, 0, 0.2),
 };
 
-/** Mark is a place on the map. Sizes are divided by the zoom, so that they stay as they are on the screen. */
+/** Mark is a place on the map. Sizes are in units of the screen, so that they stay as they are. */
 function Mark(props: {
 	place: Place;
-	zoom: number;
+	unit: number;
+	large: boolean;
 	square: boolean;
 	onHover: (place: Place | undefined) => void;
 	onChoose: (place: Place) => void;
 }): JSX.Element | null {
-	const { place, zoom } = props;
+	const { place, unit, large } = props;
 	if (!place.at) {
 		return null;
 	}
 	const [x, y] = place.at;
-	const large = zoom >= roomy;
-	const radius = (large ? 12 : 4 + Math.max(0, place.severity) * 0.9) / zoom;
+	const radius = (large ? 12 : 4 + Math.max(0, place.severity) * 0.9) * unit;
 	return (
+		// biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way for keys
 		<g
 			class={`mark ${toneOf(bandOf(place.category))}`}
 			onPointerEnter={() => props.onHover(place)}
@@ -192,7 +198,7 @@ function Mark(props: {
 				<circle cx={x} cy={y} r={radius} />
 			)}
 			{large && (
-				<text x={x} y={y} font-size={9.5 / zoom}>
+				<text x={x} y={y} font-size={10 * unit}>
 					{place.aqi ?? '–'}
 				</text>
 			)}
@@ -201,14 +207,13 @@ function Mark(props: {
 }
 
 /** Named is the mark that is pointed at or chosen, above all others, with its name and figure beside it. */
-function Named(props: { place: Place; view: View }): JSX.Element | null {
-	const { place, view } = props;
+function Named(props: { place: Place; view: View; unit: number }): JSX.Element | null {
+	const { place, view, unit } = props;
 	if (!place.at) {
 		return null;
 	}
 	const [x, y] = place.at;
 	const band = bandOf(place.category);
-	const unit = 1 / view.zoom;
 	const right = x - view.x < size.width / view.zoom / 2;
 	const low = y - view.y < 40 * unit;
 	return (
@@ -228,6 +233,23 @@ function Named(props: { place: Place; view: View }): JSX.Element | null {
 			</text>
 		</g>
 	);
+}
+
+/** useWidth is how wide an element is on the screen. */
+function useWidth(of: RefObject<SVGSVGElement>): number {
+	const [width, setWidth] = useState<number>(size.width);
+	useEffect(() => {
+		const element = of.current;
+		if (!element) {
+			return;
+		}
+		const resized = new ResizeObserver(() =>
+			setWidth(Math.max(1, Math.min(element.clientWidth, (element.clientHeight * size.width) / size.height))),
+		);
+		resized.observe(element);
+		return () => resized.disconnect();
+	}, [of]);
+	return width;
 }
 
 /** useDrag moves the view with the pointer; still says whether the last press was no drag. */

@@ -60,6 +60,5 @@ export function Allowed(props: { children: ComponentChildren }): JSX.Element {
 	if (!may('aqi:read')) {
 		return <Empty title={t('state.scope', { scope: 'aqi:read' })} />;
 	}
-	// biome-ignore lint/complexity/noUselessFragments: children may be several
 	return <>{props.children}</>;
 }
