@@ -8,6 +8,7 @@ import { Rows, useList } from '../ui/list';
 import { Page } from '../ui/page';
 import { Time } from '../ui/parts';
 import { Table } from '../ui/table';
+import { Export } from './export';
 import { about } from './subject';
 
 type Row = Schemas['AuditRow'];
@@ -84,23 +85,5 @@ export function Audit(): JSX.Element {
 				)}
 			</Rows>
 		</Page>
-	);
-}
-
-/** Export saves the whole selection as a file. */
-function Export(props: { type: string; file: string; query: string }): JSX.Element {
-	const save = async () => {
-		const reply = await fetch(`/dashboard/v1/audit${props.query && `?${props.query}`}`, { headers: { Accept: props.type } });
-		const url = URL.createObjectURL(await reply.blob());
-		const link = document.createElement('a');
-		link.href = url;
-		link.download = props.file;
-		link.click();
-		URL.revokeObjectURL(url);
-	};
-	return (
-		<button type="button" onClick={() => void save()}>
-			{t('account.audit.save', { file: props.file })}
-		</button>
 	);
 }

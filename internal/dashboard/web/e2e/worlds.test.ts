@@ -1,0 +1,105 @@
+import { expect, inject, test } from 'vitest';
+import { ask, signedIn } from './browser';
+import { command } from './service';
+
+const hostile = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
+
+test('names that are scripts are shown as they are written, wherever users or receivers can put them', async () => {
+	const made = await command(
+		inject('data'),
+		...['key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', hostile, '--scopes', 'all', '--quiet'],
+	);
+	const key = made.trim();
+	await ask('/v1/wallet/topups', { amount: 500, ref_id: 'hostile-topup' }, key);
+	const recharge = await ask<{ transaction_id: string }>(
+		'/v1/recharge',
+		{ mobile: '9000000001', operator: 'auto', amount: 10, type: 'prepaid', ref_id: hostile },
+		key,
+	);
+	const verification = await ask<{ verification_id: string }>(
+		'/v1/bank/verify',
+		{ vpa: 'success@upi', name: hostile, ref_id: hostile },
+		key,
+	);
+	const webhook = await ask<{ id: string }>(
+		'/v1/webhooks',
+		{ url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}`, events: ['recharge.completed'] },
+		key,
+	);
+	const { page, faults } = await signedIn('/keys', key);
+	for (const path of [
+		'/keys',
+		'/audit',
+		'/sessions',
+		'/recharges',
+		`/recharges/${recharge.transaction_id}`,
+		'/verifications',
+		`/verifications/${verification.verification_id}`,
+		'/wallet',
+		'/webhooks',
+		`/webhooks/${webhook.id}`,
+		'/deliveries',
+		`/recharges?ref_id=${encodeURIComponent(hostile)}`,
+		`/air/${encodeURIComponent(hostile)}`,
+		`/compare?city=${encodeURIComponent(hostile)}`,
+	]) {
+		await page.goto(`/dashboard${path}`);
+		await page.getByRole('heading', { level: 1 }).waitFor();
+		await page.waitForLoadState('load');
+		await expect.poll(() => page.locator('.spinner').count()).toBe(0);
+		expect(await page.title(), path).not.toBe('taken');
+		expect(await page.locator('img[src="x"]').count(), path).toBe(0);
+	}
+	expect(faults).toEqual([]);
+});
+
+test('a service that is away is said to be, and pages come back by themselves', async () => {
+	const { page } = await signedIn('/usage');
+	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+	await page.context().setOffline(true);
+	await page.getByRole('link', { name: 'Audit log' }).click();
+	await page.getByText('The service does not answer').waitFor();
+	await page.context().setOffline(false);
+	await page.getByRole('button', { name: 'Try again' }).click();
+	await page.getByRole('region', { name: 'Audit log' }).waitFor();
+});
+
+test('a service that answers 503 signs nobody out', async () => {
+	const { page } = await signedIn('/usage');
+	await page.route('**/dashboard/v1/**', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{}' }));
+	await page.reload();
+	await page.getByRole('button', { name: 'Try again' }).waitFor();
+	await page.unroute('**/dashboard/v1/**');
+	await page.getByRole('button', { name: 'Try again' }).click();
+	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+});
+
+test('on a slow network it says that it loads, and the first load is small', async () => {
+	const { page } = await signedIn('/usage');
+	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+	const answers = await page.evaluate(() =>
+		(performance.getEntriesByType('resource') as PerformanceResourceTiming[])
+			.filter((entry) => entry.name.includes('/dashboard/assets/'))
+			.map((entry) => entry.encodedBodySize),
+	);
+	const whole = answers.reduce((sum, size) => sum + size, 0);
+	expect(whole).toBeGreaterThan(10_000);
+	expect(whole).toBeLessThan(200 * 1024);
+	await page.route('**/dashboard/v1/audit*', async (route) => {
+		await page.getByText('Loading').first().waitFor();
+		await route.continue();
+	});
+	await page.getByRole('link', { name: 'Audit log' }).click();
+	await page.getByRole('region', { name: 'Audit log' }).waitFor();
+});
+
+test('nothing is fetched from anywhere else', async () => {
+	const { page } = await signedIn('/');
+	const hosts = new Set<string>();
+	page.on('request', (request) => hosts.add(new URL(request.url()).host));
+	for (const name of ['Compare cities', 'Recharges', 'Webhooks', 'Usage']) {
+		await page.getByRole('link', { name }).click();
+		await page.getByRole('heading', { level: 1 }).waitFor();
+	}
+	expect([...hosts]).toEqual([new URL(inject('base')).host]);
+});
