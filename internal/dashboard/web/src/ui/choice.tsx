@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import './choice.css';
 
 /** Choice is a labelled choice of one of a few, all of them in sight. */
 export function Choice<V extends string>(props: {

@@ -52,10 +52,11 @@ function Form(props: { kind: Kind }): JSX.Element {
 	const [, navigate] = useLocation();
 	const id = useId();
 	const [text, setText] = useState('');
+	const [file, setFile] = useState<{ name: string; text: string }>();
 	const [ref, setRef] = useState(() => freshRef('batch'));
 	const [leave, setLeave] = useState(false);
 	const [large, setLarge] = useState(false);
-	const found = useRead(kind, text, ref);
+	const found = useRead(kind, file ? file.text : text, ref);
 	const wallet = useQuery({
 		queryKey: ['wallet', 'balance'],
 		enabled: kind === 'recharge',
@@ -78,11 +79,10 @@ function Form(props: { kind: Kind }): JSX.Element {
 		navigate(`/batches/${made}`);
 	});
 	const { problem, of } = submission;
-	const choose = async (file: File | undefined) => {
-		setLarge(file !== undefined && file.size > mostBytes);
-		if (file && file.size <= mostBytes) {
-			setText(await file.text());
-		}
+	const choose = async (chosen: File | undefined) => {
+		const fits = chosen !== undefined && chosen.size <= mostBytes;
+		setLarge(chosen !== undefined && !fits);
+		setFile(fits ? { name: chosen.name, text: await chosen.text() } : undefined);
 	};
 	return (
 		<form onSubmit={submission.submit}>
@@ -104,18 +104,35 @@ function Form(props: { kind: Kind }): JSX.Element {
 						{large ? t('batch.wrong.large') : ''}
 					</p>
 				</div>
-				<div class="field">
-					<label for={`${id}-text`}>{t('batch.text')}</label>
-					<textarea id={`${id}-text`} rows={8} spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-					<div class="actions">
-						<button type="button" class="small" onClick={() => setText(examples[kind])}>
-							{t('batch.example')}
+				{file ? (
+					// A text of ten thousand lines takes the browser seconds to lay out, so that of a file is not shown whole.
+					<p class="note">
+						{t('batch.from', { name: file.name })}{' '}
+						<button type="button" class="small" onClick={() => setFile(undefined)}>
+							{t('batch.unfile')}
 						</button>
-						<button type="button" class="small quiet" disabled={text === ''} onClick={() => setText('')}>
-							{t('action.reset')}
-						</button>
+					</p>
+				) : (
+					<div class="field">
+						<label for={`${id}-text`}>{t('batch.text')}</label>
+						<textarea
+							id={`${id}-text`}
+							rows={8}
+							wrap="off"
+							spellcheck={false}
+							value={text}
+							onInput={(event) => setText(event.currentTarget.value)}
+						/>
+						<div class="actions">
+							<button type="button" class="small" onClick={() => setText(examples[kind])}>
+								{t('batch.example')}
+							</button>
+							<button type="button" class="small quiet" disabled={text === ''} onClick={() => setText('')}>
+								{t('action.reset')}
+							</button>
+						</div>
 					</div>
-				</div>
+				)}
 				<Field
 					label={t('transactions.ref')}
 					hint={t('batch.ref.hint')}

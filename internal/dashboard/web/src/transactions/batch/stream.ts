@@ -14,6 +14,9 @@ async function results(kind: Kind, id: string, signal: AbortSignal): Promise<Rea
 	return data as ReadableStream<Uint8Array>;
 }
 
+/** turn is how many milliseconds of lines are worked on before the browser may do something else. */
+const turn = 25;
+
 /**
  * lines splits a stream into its lines, without their ends. A stream that breaks off
  * throws; nothing of it is taken for the whole.
@@ -22,9 +25,15 @@ export async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator
 	const reader = stream.getReader();
 	const decoder = new TextDecoder();
 	let rest = '';
+	let begun = performance.now();
 	try {
 		for (;;) {
 			const { done, value } = await reader.read();
+			// What has already arrived is read without a pause, however much it is.
+			if (performance.now() - begun > turn) {
+				await new Promise((resume) => setTimeout(resume, 0));
+				begun = performance.now();
+			}
 			rest += decoder.decode(value, { stream: !done });
 			const found = rest.split('\n');
 			rest = found.pop() ?? '';

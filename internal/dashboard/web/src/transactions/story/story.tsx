@@ -184,10 +184,10 @@ function Deliveries(props: { event: string }): JSX.Element {
 		queryFn: ({ signal }) => ok(api.GET('/v1/deliveries', { params: { query: { event_id: props.event, limit: 50 } }, signal })),
 	});
 	if (!query.data) {
-		return <span class="hint">{query.error ? query.error.message : t('state.loading')}</span>;
+		return <span class="hint nobody">{query.error ? query.error.message : t('state.loading')}</span>;
 	}
 	if (query.data.data.length === 0) {
-		return <span class="hint">{t('story.nobody')}</span>;
+		return <span class="hint nobody">{t('story.nobody')}</span>;
 	}
 	return (
 		<ul class="deliveries">
