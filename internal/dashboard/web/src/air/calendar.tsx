@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { day } from '../format';
 import { locale, t } from '../i18n';
 import { bandOf, toneOf } from './category';
 import { months, step, weeks } from './days';
@@ -26,11 +25,23 @@ export function Calendar(props: {
 			box.current.scrollLeft = box.current.scrollWidth;
 		}
 	}, []);
-	const said = (date: string) => {
-		const entry = byDate.get(date);
-		const band = bandOf(entry?.category);
-		return `${day(date)}: ${entry && band ? `${entry.aqi}, ${t(band.name)}` : t('air.nofigure')}`;
-	};
+	const language = locale.value;
+	// Written once for all days, by one formatter: making one takes longer than using it.
+	const labels = useMemo(() => {
+		const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
+		return new Map(
+			columns.flat().flatMap((date) => {
+				if (!date) {
+					return [];
+				}
+				const entry = byDate.get(date);
+				const band = bandOf(entry?.category);
+				return [
+					[date, `${format.format(new Date(date))}: ${entry && band ? `${entry.aqi}, ${t(band.name)}` : t('air.nofigure')}`] as const,
+				];
+			}),
+		);
+	}, [columns, byDate, language]);
 	const pressed = (event: KeyboardEvent) => {
 		const next = step(event.key, marked, from, to);
 		if (next) {
@@ -75,8 +86,8 @@ export function Calendar(props: {
 												data-date={date}
 												aria-current={date === chosen ? 'date' : undefined}
 												tabIndex={date === marked ? 0 : -1}
-												aria-label={said(date)}
-												title={said(date)}
+												aria-label={labels.get(date)}
+												title={labels.get(date)}
 												onFocus={() => setMarked(date)}
 												onClick={() => props.onChoose(date)}
 											>

@@ -96,8 +96,8 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 				<h2>
 					<Dash index={props.index} /> <Link href={cityPath(city)}>{city}</Link>
 				</h2>
-				<button type="button" class="small quiet" aria-label={t('air.remove', { city })} onClick={props.remove}>
-					{t('action.reset')}
+				<button type="button" class="small quiet" onClick={props.remove}>
+					{t('air.remove', { city })}
 				</button>
 			</header>
 			{!query.data && query.error ? (

@@ -54,7 +54,7 @@ async function gather(where: Where, from: string, to: string, step: Step, signal
 					part.to < before(to, settled)
 						? await queries.fetchQuery({
 								queryKey: ['past', where, part, step],
-								queryFn: () => entries(where, part, step, signal),
+								queryFn: () => entries(where, part, step, signal).catch(none),
 								staleTime: 600_000,
 							})
 						: await entries(where, part, step, signal);
@@ -71,6 +71,14 @@ async function gather(where: Where, from: string, to: string, step: Step, signal
 		throw missing;
 	}
 	return found.flat();
+}
+
+/** none makes a part without data empty, so that it, too, is asked for once only. */
+function none(error: unknown): Entry[] {
+	if (error instanceof Problem && error.code === 'no_data') {
+		return [];
+	}
+	throw error;
 }
 
 /** history is the query of a place's hours or days over a span that ends today, in India. */

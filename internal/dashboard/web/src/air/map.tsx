@@ -48,6 +48,8 @@ export function India(props: {
 			setView((now) => (now.zoom > 1 ? around(at[0], at[1], now.zoom) : now));
 		}
 	}, [chosen?.at]);
+	// The worse lies above the better where marks overlap.
+	const marks = useMemo(() => props.places.toSorted((a, b) => a.severity - b.severity), [props.places]);
 	const drag = useDrag(view, setView);
 	const width = useWidth(drag.svg);
 	// Units of the drawing in a pixel of the screen.
@@ -98,7 +100,7 @@ export function India(props: {
 						[outlines, state],
 					)}
 					<g>
-						{props.places.map((place) => (
+						{marks.map((place) => (
 							<Mark
 								key={place.id}
 								place={place}

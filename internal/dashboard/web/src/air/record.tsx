@@ -90,12 +90,16 @@ export function Pollutants(props: { record: Detail }): JSX.Element {
 					},
 					{ name: t('air.averaging'), show: (row) => (row.hours ? t(row.hours === '8h' ? 'air.8h' : 'air.24h') : '–') },
 					{ name: t('air.subindex'), show: (row) => <Bar index={subs[row.id]} /> },
-					{ name: t('air.note'), show: (row) => (row.estimated ? <Badge tone="warn">{t('air.estimated')}</Badge> : '') },
+					...(estimated ? [{ name: t('air.note'), show: noted }] : []),
 				]}
 			/>
 			{estimated && <p class="hint">{t('air.estimated.why')}</p>}
 		</Card>
 	);
+}
+
+function noted(row: { estimated: boolean }): JSX.Element | string {
+	return row.estimated ? <Badge tone="warn">{t('air.estimated')}</Badge> : '';
 }
 
 function Bar(props: { index: number | undefined }): JSX.Element {

@@ -79,7 +79,7 @@ export const air = {
 	'air.unmeasured': 'not measured',
 	'air.estimated': 'estimated',
 	'air.estimated.why': 'Estimated: borrowed from the nearest station elsewhere that has it, or derived from its index.',
-	'air.used': 'Used {used} of {total}.',
+	'air.used': 'Stations used: {used} of {total}.',
 	'air.station': 'Station',
 	'air.index': 'Index (AQI)',
 	'air.distance': 'Distance',

@@ -78,7 +78,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.unmeasured': 'मापा नहीं गया',
 	'air.estimated': 'अनुमानित',
 	'air.estimated.why': 'अनुमानित: कहीं और के निकटतम स्टेशन से लिया गया, या उसके सूचकांक से निकाला गया।',
-	'air.used': '{total} में से {used} का उपयोग हुआ।',
+	'air.used': '{total} में से {used} स्टेशनों का उपयोग हुआ।',
 	'air.station': 'स्टेशन',
 	'air.index': 'सूचकांक (AQI)',
 	'air.distance': 'दूरी',
