@@ -78,7 +78,7 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 			{batch.state === 'expired' ? (
 				<p class="note">{t('batch.expired')}</p>
 			) : (
-				<Results kind={kind} id={batch.batch_id} failed={batch.failed} finished={batch.finished_at} />
+				<Results kind={kind} id={batch.batch_id} finished={batch.finished_at} />
 			)}
 		</>
 	);

@@ -52,7 +52,7 @@ export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLea
 						id={({ row }) => String(row)}
 						columns={[
 							{ name: t('batch.row'), figure: true, show: ({ row }) => number(row) },
-							{ name: t('batch.trouble'), show: ({ says }) => t(says) },
+							{ name: t('batch.trouble'), show: ({ says }) => <span class="words">{t(says)}</span> },
 							{ name: t('batch.trouble.value'), show: ({ value }) => <bdi class="foreign">{value.slice(0, 80)}</bdi> },
 						]}
 					/>

@@ -68,7 +68,8 @@ test('verifications are looked at, too', async () => {
 			{ vpa: 'nobody' },
 			{},
 			7,
-			{ vpa: ' a.b@upi ' },
+			{ vpa: ' a.b@upi ', name: 'आशा' },
+			{ vpa: 'a.b@upi', name: '=1+1' },
 		]),
 		'b',
 		parse,
@@ -80,6 +81,7 @@ test('verifications are looked at, too', async () => {
 		'batch.wrong.vpa',
 		'batch.wrong.either',
 		'batch.wrong.object',
+		'batch.wrong.name',
 	]);
 });
 

@@ -219,6 +219,10 @@ function checkVerification(row: Row): { says: Key; value: string } | undefined {
 	if ((account === '') === (vpa === '')) {
 		return { says: 'batch.wrong.either', value: account };
 	}
+	const name = text(row.name);
+	if (name !== '' && !/\p{L}/u.test(name)) {
+		return { says: 'batch.wrong.name', value: name };
+	}
 	if (vpa !== '') {
 		return /^[A-Za-z0-9.\-_]{2,256}@[A-Za-z][A-Za-z0-9]{1,64}$/.test(vpa) ? undefined : { says: 'batch.wrong.vpa', value: vpa };
 	}

@@ -23,8 +23,8 @@ type Page = { results: Result[]; has_more: boolean; next_cursor: string | null }
 const page = 100;
 
 /** Results is what the records of a batch have become, page by page, or only those that did not go well. */
-export function Results(props: { kind: Kind; id: string; failed: number; finished: string | null }): JSX.Element {
-	const { id, failed } = props;
+export function Results(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
+	const { id } = props;
 	const [{ show }] = useFilters(['show']);
 	const at = show === 'failed' ? 'failed' : 'all';
 	return (
@@ -34,7 +34,7 @@ export function Results(props: { kind: Kind; id: string; failed: number; finishe
 				at={at}
 				tabs={[
 					['all', `/batches/${id}`, t('batch.results.all')],
-					['failed', `/batches/${id}?show=failed`, t('batch.results.failed', { count: number(failed) })],
+					['failed', `/batches/${id}?show=failed`, t('batch.results.failed')],
 				]}
 			/>
 			{at === 'failed' ? <Failed {...props} /> : <All kind={props.kind} id={id} />}
@@ -72,7 +72,7 @@ function All(props: { kind: Kind; id: string }): JSX.Element {
 	);
 }
 
-function Failed(props: { kind: Kind; id: string; failed: number; finished: string | null }): JSX.Element {
+function Failed(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
 	const { kind, id, finished } = props;
 	// All results are read for this, so it is not done again with every notice.
 	const query = useQuery<Failures<Result>>({
@@ -159,9 +159,9 @@ function Says(props: { of: Result }): JSX.Element {
 	const { of } = props;
 	if ('error' in of && of.error) {
 		return (
-			<>
+			<span class="words">
 				<code>{of.error.code}</code> {of.error.message}
-			</>
+			</span>
 		);
 	}
 	return <span>{'name_match' in of && of.name_match ? t(`verify.match.${of.name_match}`) : ''}</span>;

@@ -186,7 +186,7 @@ function PaymentTable(props: { rows: readonly Schemas['Payment'][] }): JSX.Eleme
 				{ name: t('transactions.amount'), figure: true, show: (row) => rupees(row.amount) },
 				{ name: t('transactions.state'), show: (row) => <PaymentBadge state={row.status} /> },
 				{ name: t('wallet.method'), show: (row) => t(`wallet.method.${row.method}`) },
-				{ name: t('wallet.says'), show: (row) => row.message },
+				{ name: t('wallet.says'), show: (row) => <span class="words">{row.message}</span> },
 				{ name: t('transactions.ref'), show: (row) => <span class="id">{row.ref_id ?? '–'}</span> },
 				{ name: t('transactions.id'), show: (row) => <code>{row.payment_id}</code> },
 			]}
