@@ -115,7 +115,7 @@ function described(one: Drawn, shown: Shown): string {
 	}
 	return t('air.chart.label', {
 		name: one.name,
-		figure: nameOf(shown.figure),
+		figure: one.name === nameOf(shown.figure) ? unitOf(shown.figure) : nameOf(shown.figure),
 		span: t(`air.span.${shown.span}`),
 		least: number(Math.min(...values)),
 		most: number(Math.max(...values)),

@@ -100,7 +100,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							label={t('air.state')}
 							value={state}
 							options={[['', t('air.india')], ...states.map((one) => [one, one] as const)]}
-							onChange={(value) => change({ state: value })}
+							onChange={(value) => change({ state: value, at: '' })}
 						/>
 						<Select
 							label={t('air.category')}
