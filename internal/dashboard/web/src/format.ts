@@ -2,24 +2,42 @@ import { locale } from './i18n';
 
 const zone = 'Asia/Kolkata';
 
+// Making a format takes longer than using it a hundred times, and a table uses many.
+const made = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
+
+function kept<T extends Intl.NumberFormat | Intl.DateTimeFormat>(kind: string, make: () => T): T {
+	const name = `${kind} ${locale.value}`;
+	const old = made.get(name) as T | undefined;
+	if (old) {
+		return old;
+	}
+	const format = make();
+	made.set(name, format);
+	return format;
+}
+
 /** number writes a figure as the API gave it, with India's grouping and no rounding. */
 export function number(value: number): string {
-	return new Intl.NumberFormat(locale.value, { maximumFractionDigits: 20 }).format(value);
+	return kept('number', () => new Intl.NumberFormat(locale.value, { maximumFractionDigits: 20 })).format(value);
 }
 
 /** rupees writes an amount of money, always with its paise. */
 export function rupees(value: number): string {
-	return new Intl.NumberFormat(locale.value, { style: 'currency', currency: 'INR' }).format(value);
+	return kept('rupees', () => new Intl.NumberFormat(locale.value, { style: 'currency', currency: 'INR' })).format(value);
 }
 
 /** instant writes a moment of the API (RFC 3339) as day and time in India. */
 export function instant(at: string): string {
-	return new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone }).format(new Date(at));
+	return kept('instant', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone })).format(
+		new Date(at),
+	);
 }
 
 /** hour writes a moment without its seconds. */
 export function hour(at: string): string {
-	return new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone }).format(new Date(at));
+	return kept('hour', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })).format(
+		new Date(at),
+	);
 }
 
 /** day writes a date of the API (2026-11-21) in words. */

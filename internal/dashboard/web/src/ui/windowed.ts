@@ -14,6 +14,16 @@ export interface Windowed {
 	last: number;
 }
 
+/** heightOf is the height of a row, as it was seen last. */
+function heightOf(seen: Map<number, number>, row: HTMLElement, entry: ResizeObserverEntry | undefined): number | undefined {
+	const index = Number(row.dataset.index);
+	const height = entry?.borderBoxSize[0]?.blockSize;
+	if (height) {
+		seen.set(index, height);
+	}
+	return height || seen.get(index);
+}
+
 /**
  * useWindowed draws only those of count rows that are near the screen, whatever their
  * heights are, for a list that scrolls with the page. The row that has the focus stays.
@@ -23,6 +33,7 @@ export function useWindowed(count: number, about: number, body: { current: HTMLE
 	const [, draw] = useReducer((n: number, _: undefined) => n + 1, 0);
 	const [margin, setMargin] = useState(0);
 	const focused = useRef(-1);
+	const heights = useRef(new Map<number, number>());
 	const options = {
 		count,
 		estimateSize: () => about,
@@ -30,7 +41,10 @@ export function useWindowed(count: number, about: number, body: { current: HTMLE
 		observeElementRect: observeWindowRect,
 		observeElementOffset: observeWindowOffset,
 		scrollToFn: windowScroll,
-		overscan: 8,
+		overscan: 5,
+		// Heights come from the browser after it has laid out. Asking for them earlier would
+		// have it lay out the page for every row.
+		measureElement: (row: HTMLElement, entry: ResizeObserverEntry | undefined) => heightOf(heights.current, row, entry) ?? about,
 		scrollMargin: margin,
 		initialOffset: () => window.scrollY,
 		onChange: () => draw(undefined),
@@ -47,11 +61,18 @@ export function useWindowed(count: number, about: number, body: { current: HTMLE
 	useLayoutEffect(() => virtual._didMount(), [virtual]);
 	useLayoutEffect(() => {
 		virtual._willUpdate();
-		const top = body.current ? Math.round(body.current.getBoundingClientRect().top + window.scrollY) : 0;
-		if (Math.abs(top - margin) > 1) {
-			setMargin(top);
-		}
 	});
+	const there = count > 0;
+	useEffect(() => {
+		// What stands above the list moves it: the page's height tells.
+		const watcher = new ResizeObserver(() => {
+			if (there && body.current) {
+				setMargin(Math.round(body.current.getBoundingClientRect().top + window.scrollY));
+			}
+		});
+		watcher.observe(document.body);
+		return () => watcher.disconnect();
+	}, [body, there]);
 	useEffect(() => {
 		const element = body.current;
 		const came = (event: FocusEvent) => {

@@ -63,7 +63,7 @@ export function Deliveries(): JSX.Element {
 			}
 		>
 			<Tabs wanted={wanted} change={filter} />
-			<form class="filters" onSubmit={(event) => event.preventDefault()}>
+			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
 				<Select
 					label={t('webhooks.state')}
 					value={wanted.state ?? ''}

@@ -88,14 +88,7 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 
 function Told(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
 	return (
-		<Card
-			title={t('webhooks.event')}
-			actions={
-				<>
-					<Link href={`/events/${props.id}`}>{props.id}</Link>
-				</>
-			}
-		>
+		<Card title={t('webhooks.event')} actions={<Link href={`/events/${props.id}`}>{props.id}</Link>}>
 			<p class="hint">{fires(props.type)}</p>
 			<EventContent id={props.id} />
 		</Card>

@@ -32,7 +32,7 @@ export function Events(): JSX.Element {
 	return (
 		<Page title={t('webhooks.event.all')} actions={<Link href="/deliveries">{t('webhooks.deliveries')}</Link>}>
 			<p class="hint">{t('webhooks.event.about')}</p>
-			<form class="filters" onSubmit={(event) => event.preventDefault()}>
+			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
 				<Select
 					label={t('webhooks.event')}
 					value={type ?? ''}

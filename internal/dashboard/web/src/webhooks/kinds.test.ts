@@ -12,7 +12,7 @@ test('eleven types and eight attempts', () => {
 		'10 minutes',
 		'1 hour',
 		'6 hours',
-		'1 day',
+		'24 hours',
 	]);
 });
 

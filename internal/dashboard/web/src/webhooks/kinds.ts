@@ -66,13 +66,12 @@ export function about(data: Record<string, unknown>): About | undefined {
 }
 
 const units = [
-	['day', 86_400],
 	['hour', 3_600],
 	['minute', 60],
 	['second', 1],
 ] as const;
 
-/** span writes a number of seconds in a language: 30 seconds, 2 minutes, 6 hours. */
+/** span writes a number of seconds in a language: 30 seconds, 2 minutes, 24 hours. */
 export function span(seconds: number, locale: string): string {
 	const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);
 	return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);

@@ -54,11 +54,12 @@ function One(props: { webhook: Webhook }): JSX.Element {
 			<HealthLine id={webhook.id} />
 			<Facts
 				of={[
-					[t('webhooks.events'), <Types key="types" of={webhook.events} />],
 					[t('webhooks.secret'), <code key="secret">…{webhook.secret_last4}</code>],
 					[t('webhooks.created'), <Time key="created" at={webhook.created_at} />],
 				]}
 			/>
+			<h3 class="unseen">{t('webhooks.events')}</h3>
+			<Types of={webhook.events} />
 		</Card>
 	);
 }

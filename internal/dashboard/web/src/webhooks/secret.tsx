@@ -12,7 +12,7 @@ export function Secret(props: { value: string }): JSX.Element {
 				<strong>{t('webhooks.secret.once')}</strong>
 			</p>
 			<Copyable value={props.value} />
-			<p class="hint">{t('webhooks.secret.keep')}</p>
+			<p class="wh-keep">{t('webhooks.secret.keep')}</p>
 		</div>
 	);
 }

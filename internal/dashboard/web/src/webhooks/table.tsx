@@ -70,7 +70,7 @@ export function DeliveryTable(props: {
 						<thead>
 							<tr aria-rowindex={1}>
 								{choice && (
-									<th scope="col">
+									<th scope="col" class="wh-tick">
 										<input
 											type="checkbox"
 											aria-label={t('webhooks.choose.all')}
@@ -83,7 +83,9 @@ export function DeliveryTable(props: {
 								<th scope="col">{t('webhooks.state')}</th>
 								<th scope="col">{t('webhooks.event')}</th>
 								{names && <th scope="col">{t('webhooks.endpoint')}</th>}
-								<th scope="col">{t('webhooks.attempts')}</th>
+								<th scope="col" class="wh-short">
+									{t('webhooks.attempts')}
+								</th>
 								<th scope="col">{t('webhooks.last')}</th>
 								<th scope="col">{t('webhooks.next')}</th>
 								<th scope="col">{t('webhooks.created')}</th>

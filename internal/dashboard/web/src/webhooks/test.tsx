@@ -39,7 +39,7 @@ export function SendTest(props: { id: string; events: readonly EventType[] }): J
 	});
 	return (
 		<>
-			<form class="filters" onSubmit={submission.submit}>
+			<form class="filters wh-filters" onSubmit={submission.submit}>
 				<Select
 					label={t('webhooks.test.type')}
 					value={chosen ?? ''}
@@ -60,22 +60,24 @@ export function SendTest(props: { id: string; events: readonly EventType[] }): J
 export function Followed(props: { id: string }): JSX.Element {
 	const query = useDelivery(props.id);
 	return (
-		<div class="wh-followed" role="status">
+		<div class="wh-followed">
 			<Fetched query={query}>
 				{(delivery) => (
-					<p class="wh-line">
-						<DeliveryBadge state={delivery.state} />
-						<code>{delivery.event_type}</code>
-						<span>{t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })}</span>
-						{delivery.last_attempt && (
-							<span>
-								{answer(delivery.last_attempt)}, {milliseconds(delivery.last_attempt.duration_ms)}
-							</span>
-						)}
-						{delivery.last_attempt?.error && <span class="wrong">{delivery.last_attempt.error}</span>}
+					<div class="wh-line">
+						<p class="wh-line" role="status">
+							<DeliveryBadge state={delivery.state} />
+							<code>{delivery.event_type}</code>
+							<span>{t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })}</span>
+							{delivery.last_attempt && (
+								<span>
+									{answer(delivery.last_attempt)}, {milliseconds(delivery.last_attempt.duration_ms)}
+								</span>
+							)}
+							{delivery.last_attempt?.error && <span class="wrong">{delivery.last_attempt.error}</span>}
+						</p>
 						{delivery.state === 'waiting' && delivery.attempts_made > 0 && <Due at={delivery.next_attempt_at} />}
 						<Link href={`/deliveries/${delivery.id}`}>{t('webhooks.test.open')}</Link>
-					</p>
+					</div>
 				)}
 			</Fetched>
 		</div>

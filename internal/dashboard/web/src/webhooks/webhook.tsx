@@ -68,9 +68,10 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 						],
 						[t('webhooks.created'), <Time key="created" at={webhook.created_at} />],
 						[t('webhooks.version'), webhook.api_version],
-						[t('webhooks.events'), <Types key="types" of={webhook.events} />],
 					]}
 				/>
+				<h3>{t('webhooks.events')}</h3>
+				<Types of={webhook.events} />
 				<form class="actions wh-do" onSubmit={pause.submit}>
 					<button type="submit" disabled={pause.busy}>
 						{t(webhook.active ? 'webhooks.pause' : 'webhooks.resume')}

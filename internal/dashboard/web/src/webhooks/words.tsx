@@ -3,7 +3,7 @@ import type { Schemas } from '../api/client';
 import { number } from '../format';
 import { type Key, t } from '../i18n';
 import { useNow } from '../ui/clock';
-import { Badge, Time, type Tone } from '../ui/parts';
+import { Badge, type Tone } from '../ui/parts';
 import { left } from './kinds';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
@@ -62,12 +62,8 @@ export function Due(props: { at: string | null; paused?: boolean }): JSX.Element
 		return <span>{t(props.paused ? 'webhooks.due.paused' : 'webhooks.due.now')}</span>;
 	}
 	return (
-		<span role="timer" aria-live="off">
+		<span role="timer" aria-live="off" title={props.at}>
 			{t('webhooks.due.in', { time: rest })}
-			<span class="unseen">
-				{' '}
-				<Time at={props.at} />
-			</span>
 		</span>
 	);
 }
