@@ -95,7 +95,7 @@ export interface Failures<T> {
 }
 
 /** mostFailures is how many are shown; the rest is in the download. */
-export const mostFailures = 500;
+export const mostFailures = 100;
 
 /** failures looks through all results of a batch for those that have failed or were refused. */
 export async function failures<T extends { status: string }>(kind: Kind, id: string, signal: AbortSignal): Promise<Failures<T>> {
