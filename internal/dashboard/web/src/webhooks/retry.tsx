@@ -91,17 +91,14 @@ export function RetryAll(props: {
 			deliveries({ state: 'failed', retried: 'false', from, to, webhook: webhook || undefined }, { limit: counted }, signal),
 	});
 	const submission = useSubmission(async () => {
-		const ids = webhook ? [webhook] : [...new Set([...props.webhooks.map((one) => one.id)])];
-		const within = range({ from, to });
+		const body = { ...(webhook ? { webhook_id: webhook } : { all: true }), ...range({ from, to }) };
 		let sum = 0;
 		setRetried(0);
-		for (const id of ids) {
-			for (let more = true; more && !gone.current; ) {
-				const reply = await ok(api.POST('/v1/deliveries/retry', { body: { webhook_id: id, ...within } }));
-				sum += reply.retried;
-				setRetried(sum);
-				more = reply.has_more;
-			}
+		for (let more = true; more && !gone.current; ) {
+			const reply = await ok(api.POST('/v1/deliveries/retry', { body }));
+			sum += reply.retried;
+			setRetried(sum);
+			more = reply.has_more;
 		}
 		setOver(true);
 	});

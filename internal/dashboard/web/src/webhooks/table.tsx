@@ -80,8 +80,12 @@ export function DeliveryTable(props: {
 										/>
 									</th>
 								)}
-								<th scope="col">{t('webhooks.state')}</th>
-								<th scope="col">{t('webhooks.event')}</th>
+								<th scope="col" class="wh-short">
+									{t('webhooks.state')}
+								</th>
+								<th scope="col" class="wh-type">
+									{t('webhooks.event')}
+								</th>
 								{names && <th scope="col">{t('webhooks.endpoint')}</th>}
 								<th scope="col" class="wh-short">
 									{t('webhooks.attempts')}
