@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
-import { lazy, Suspense } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
-import { Link, Route, Router, Switch } from 'wouter-preact';
+import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { routes as account } from './account/routes';
 import { routes as air } from './air/routes';
 import { follow } from './api/live';
@@ -10,14 +9,12 @@ import { look, standing, watch } from './session';
 import { Shell } from './shell';
 import { SignIn } from './signin';
 import { routes as transactions } from './transactions/routes';
+import { Guard, Opened } from './ui/opened';
 import { Page } from './ui/page';
 import { Failed, Loading } from './ui/states';
 import { routes as webhooks } from './webhooks/routes';
 
-const pages = [...air, ...account, ...transactions, ...webhooks].map((route) => ({
-	path: route.path,
-	component: lazy(async () => ({ default: await route.load() })),
-}));
+const pages = [...air, ...account, ...transactions, ...webhooks];
 
 /** App is the whole page: the door, or what is behind it. */
 export function App(): JSX.Element {
@@ -46,24 +43,31 @@ function Inside(): JSX.Element {
 	useEffect(() => follow(), []);
 	return (
 		<Router base="/dashboard">
-			<Shell>
-				<Suspense fallback={<Loading />}>
-					<Switch>
-						{pages.map(({ path, component: Component }) => (
-							<Route key={path} path={path}>
-								{(parameters: Record<string, string>) => <Component key={JSON.stringify(parameters)} {...parameters} />}
-							</Route>
-						))}
-						<Route>
-							<Page title={t('shell.notfound')}>
-								<p>
-									<Link href="/">{t('shell.notfound.back')}</Link>
-								</p>
-							</Page>
-						</Route>
-					</Switch>
-				</Suspense>
-			</Shell>
+			<Pages />
 		</Router>
+	);
+}
+
+function Pages(): JSX.Element {
+	const [location] = useLocation();
+	return (
+		<Shell>
+			<Guard key={location}>
+				<Switch>
+					{pages.map(({ path, load }) => (
+						<Route key={path} path={path}>
+							{(parameters: Record<string, string>) => <Opened key={JSON.stringify(parameters)} load={load} parameters={parameters} />}
+						</Route>
+					))}
+					<Route>
+						<Page title={t('shell.notfound')}>
+							<p>
+								<Link href="/">{t('shell.notfound.back')}</Link>
+							</p>
+						</Page>
+					</Route>
+				</Switch>
+			</Guard>
+		</Shell>
 	);
 }

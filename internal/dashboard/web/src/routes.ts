@@ -8,7 +8,7 @@ import type { Key } from './i18n';
  */
 export interface Route {
 	path: string;
-	load: () => Promise<(properties: Record<string, string>) => JSX.Element>;
+	load: () => Promise<(parameters: Record<string, string>) => JSX.Element>;
 }
 
 /** Entry is a line of the navigation. */
