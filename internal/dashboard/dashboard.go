@@ -100,15 +100,15 @@ const unbuilt = `<!doctype html>
 `
 
 // Has implements api.Tree: there are the files, and the page at every path that could
-// be one of its own. A path with an extension is a file that is not there, and what
-// is spelled like the API is no place in the page.
+// be one of its own: names of places may have dots. A file beside the page that is not
+// there is not found, and what is spelled like the API is no place in the page.
 func (s *site) Has(name string) bool {
 	if s.files[name] != nil {
 		return true
 	}
 	rest, ok := strings.CutPrefix(name, base)
-	first, _, _ := strings.Cut(rest, "/")
-	return ok && first != "v1" && first != assets && (rest == index || path.Ext(rest) == "")
+	first, _, deeper := strings.Cut(rest, "/")
+	return ok && first != "v1" && first != assets && (deeper || rest == index || path.Ext(rest) == "")
 }
 
 // ServeHTTP implements http.Handler.

@@ -55,6 +55,7 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 		"/dashboard/":                    {200, "text/html; charset=utf-8", "no-cache", "the page"},
 		"/dashboard/index.html":          {200, "text/html; charset=utf-8", "no-cache", "the page"},
 		"/dashboard/air/New%20Delhi":     {200, "text/html; charset=utf-8", "no-cache", "the page"},
+		"/dashboard/air/St.%20Thomas":    {200, "text/html; charset=utf-8", "no-cache", "the page"},
 		"/dashboard/icon.svg":            {200, "image/svg+xml", "no-cache", "<svg/>"},
 		"/dashboard/assets/app-1a2b.js":  {200, "text/javascript; charset=utf-8", forGood[0], "script"},
 		"/dashboard/assets/app-9999.js":  {404, "application/json", "no-store", `"not_found"`},
