@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { type Certificate, certificate } from './certificate';
 
 const root = resolve(import.meta.dirname, '../../../..');
 
@@ -64,15 +65,29 @@ declare module 'vitest' {
 		live: string;
 		sandbox: string;
 		data: string;
+		/** certificate is what receivers show; the service trusts it. */
+		certificate: Certificate;
 	}
+}
+
+/** account makes an account with a key for its sandbox, and returns the key. */
+export async function account(data: string, name: string): Promise<string> {
+	const key = ['key', 'create', '--account', name, '--plan', 'unlimited', '--mode', 'sandbox', '--name', 'tests', '--quiet'];
+	return (await command(data, ...key)).trim();
 }
 
 /** setup gives all tests one service. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-	const service = await start();
+	const folder = await mkdtemp(join(tmpdir(), 'vayu-receiver-'));
+	const trusted = await certificate(folder);
+	const service = await start('--webhook-ca', trusted.file);
+	project.provide('certificate', trusted);
 	project.provide('base', service.base);
 	project.provide('live', service.live);
 	project.provide('sandbox', service.sandbox);
 	project.provide('data', service.data);
-	return service.stop;
+	return async () => {
+		await service.stop();
+		await rm(folder, { recursive: true, force: true });
+	};
 }

@@ -1,0 +1,81 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterEach, inject } from 'vitest';
+
+/** Got is a delivery as it came. */
+export interface Got {
+	path: string;
+	headers: IncomingHttpHeaders;
+	body: string;
+}
+
+const open: Receiver[] = [];
+
+afterEach(async () => {
+	await Promise.all(open.splice(0).map((receiver) => receiver.shut()));
+});
+
+/** Receiver is a subscriber's server on this machine, which can be broken and mended. */
+export class Receiver {
+	readonly got: Got[] = [];
+	/** status and says are what it answers; it never answers while it is mute. */
+	status = 200;
+	says = 'thank you';
+	mute = false;
+	private server: Server | undefined;
+	private port = 0;
+
+	/** start returns one that listens on a free port, until the test is over. */
+	static async start(): Promise<Receiver> {
+		const receiver = new Receiver();
+		open.push(receiver);
+		await receiver.listen();
+		return receiver;
+	}
+
+	/** url is where it is, also while it is shut. */
+	get url(): string {
+		return `https://127.0.0.1:${this.port}/hook`;
+	}
+
+	/** listen has it answer, on the port that it had before. */
+	async listen(): Promise<void> {
+		const server = createServer({ cert: inject('certificate').cert, key: inject('certificate').key }, (request, response) => {
+			const chunks: Buffer[] = [];
+			request.on('data', (chunk: Buffer) => chunks.push(chunk));
+			request.on('end', () => {
+				this.got.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() });
+				if (!this.mute) {
+					// A connection that is kept would hide that the port was closed.
+					response.writeHead(this.status, { Connection: 'close', Location: 'https://127.0.0.1:9/elsewhere' }).end(this.says);
+				}
+			});
+		});
+		await new Promise<void>((done, failed) => server.once('error', failed).listen(this.port, '127.0.0.1', done));
+		this.server = server;
+		this.port = (server.address() as AddressInfo).port;
+	}
+
+	/** shut closes its port. */
+	async shut(): Promise<void> {
+		const { server } = this;
+		this.server = undefined;
+		if (server) {
+			server.closeAllConnections();
+			await new Promise((done) => server.close(done));
+		}
+	}
+}
+
+/** signs says whether a secret has signed a delivery, and of how many signatures it has. */
+export function signs(secret: string, { headers, body }: Got): { signed: boolean; of: number } {
+	const items = String(headers['x-service-signature'])
+		.split(',')
+		.map((item) => item.split('='));
+	const at = items.find(([name]) => name === 't')?.[1];
+	const all = items.filter(([name]) => name === 'v1').map(([, value]) => value);
+	const want = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex');
+	return { signed: all.includes(want), of: all.length };
+}

@@ -1,0 +1,280 @@
+import type { Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import { ask, pictured, signedIn } from './browser';
+import { Receiver, signs } from './receiver';
+import { account } from './service';
+
+const hostile = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
+const patient = { timeout: 60_000 };
+
+interface Attempt {
+	attempt: number;
+	at: string;
+	duration_ms: number;
+	stage: string;
+	http_status: number | null;
+	error: string;
+	response_body: string;
+}
+
+interface Delivery {
+	id: string;
+	state: string;
+	url: string;
+	attempts_made: number;
+	next_attempt_at: string | null;
+	attempts: Attempt[];
+}
+
+const figure = new Intl.NumberFormat('en-IN', { maximumFractionDigits: 20 });
+
+const stages: Record<string, string> = {
+	connect: 'connecting',
+	wait: 'waiting for the answer',
+	status: 'an answer',
+};
+
+async function delivery(id: string, key: string): Promise<Delivery> {
+	return (await ask<{ data: Delivery }>(`/v1/deliveries/${id}`, undefined, key)).data;
+}
+
+/** made is a webhook with two types of events, and its page. */
+async function made(name: string) {
+	const key = await account(inject('data'), name);
+	const receiver = await Receiver.start();
+	const body = { url: receiver.url, events: ['recharge.completed', 'payment.failed'] };
+	const webhook = await ask<{ id: string; secret: string }>('/v1/webhooks', body, key);
+	const seen = await signedIn(`/webhooks/${webhook.id}`, key);
+	await seen.page.getByRole('button', { name: 'Send test event' }).waitFor();
+	return { ...seen, key, receiver, webhook };
+}
+
+/** fired sends a test event, waits until it is followed, and returns the delivery's id. */
+async function fired(page: Page, state: string, before?: string): Promise<string> {
+	await page.getByRole('button', { name: 'Send test event' }).click();
+	const link = page.locator('.wh-followed').getByRole('link', { name: 'Open the delivery' });
+	const id = async () => ((await link.count()) > 0 ? ((await link.getAttribute('href')) ?? '').split('/').at(-1) : before);
+	await expect.poll(id, patient).not.toBe(before);
+	await page.locator('.wh-followed').getByText(state, { exact: true }).waitFor(patient);
+	return (await id()) ?? '';
+}
+
+test('a webhook is refused at its fields, and its secret is shown once and signs', async () => {
+	const key = await account(inject('data'), 'webhook-made');
+	const receiver = await Receiver.start();
+	const { page, faults } = await signedIn('/webhooks', key);
+	await page.getByText('There is no webhook yet').waitFor();
+	await pictured(page, 'webhooks-none');
+	await page.getByRole('link', { name: 'Add webhook' }).click();
+	const url = page.getByLabel('URL', { exact: true });
+	const save = page.getByRole('button', { name: 'Save webhook' });
+	const problem = async () => {
+		const ids = ((await url.getAttribute('aria-describedby')) ?? '').split(' ');
+		return page.locator(`[id="${ids.at(-1)}"]`).textContent();
+	};
+	await page.getByLabel(/recharge\.completed/).check();
+	for (const wrong of ['http://127.0.0.1/hook', 'nonsense', '']) {
+		await url.fill(wrong);
+		await save.click();
+		await page.locator('input[aria-invalid=true]').waitFor();
+		const body = { url: wrong, events: ['recharge.completed'] };
+		const { error } = await ask<{ error: { message: string } }>('/v1/webhooks', body, key);
+		await expect.poll(problem, patient).toBe(error.message);
+	}
+	await url.fill(receiver.url);
+	await page.getByRole('button', { name: 'None', exact: true }).click();
+	await page.getByText('0 of 11 chosen').waitFor();
+	await save.click();
+	await page.getByRole('group', { name: 'Events' }).getByRole('alert').filter({ hasText: /\w/ }).waitFor();
+	await pictured(page, 'webhook-new');
+	await page.getByLabel(/payment\.failed/).check();
+	await save.click();
+	await page.getByText('This secret is shown this once').waitFor();
+	const secret = (await page.locator('.wh-secret code').textContent()) ?? '';
+	expect(secret).toMatch(/^whsec_/);
+	const id = await fired(page, 'Delivered');
+	await pictured(page, 'webhook-made');
+	expect(receiver.got.map((got) => signs(secret, got))).toEqual([{ signed: true, of: 1 }]);
+	expect(receiver.got[0]?.headers['x-service-delivery-id']).toBe(id);
+
+	await page.getByRole('link', { name: 'Open the webhook' }).click();
+	await page.getByRole('heading', { name: receiver.url, level: 2 }).waitFor();
+	await page.getByText(`…${secret.slice(-4)}`).waitFor();
+	await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor();
+	expect(await page.content()).not.toContain(secret);
+	await page.goBack();
+	await save.waitFor();
+	expect(await page.content()).not.toContain(secret);
+	expect(faults).toEqual([]);
+});
+
+/** shown is what a delivery's page says of its first attempt and of the one to come. */
+async function shown(page: Page) {
+	const first = page.locator('.wh-attempts > li').first();
+	return {
+		said: await first.locator('p').allTextContents(),
+		at: await first.locator('time').first().getAttribute('datetime'),
+		body: await first.locator('pre').allTextContents(),
+		next: await page.locator('.wh-attempts > li.coming time').first().getAttribute('datetime'),
+	};
+}
+
+const breaks = [
+	{ name: 'answers 500', status: 500, says: hostile, stage: 'status' },
+	{ name: 'answers 301', status: 301, says: '', stage: 'status' },
+	{ name: 'is slow', mute: true, stage: 'wait' },
+	{ name: 'is away', shut: true, stage: 'connect' },
+];
+
+test('a receiver that breaks: how far each attempt got, what was answered, when the next is', async () => {
+	const { page, faults, key, receiver, webhook } = await made('webhook-broken');
+	let last: string | undefined;
+	for (const broken of breaks) {
+		receiver.status = broken.status ?? 200;
+		receiver.says = broken.says ?? '';
+		receiver.mute = broken.mute ?? false;
+		if (broken.shut) {
+			await receiver.shut();
+		}
+		last = await fired(page, '1 of 8', last);
+		await page.locator('.wh-followed').getByText('Waiting', { exact: true }).waitFor();
+		await page.getByRole('link', { name: 'Open the delivery' }).click();
+		await page.getByText('Attempt 1', { exact: true }).waitFor();
+		const id = last;
+		const want = async () => {
+			const { attempts, next_attempt_at } = await delivery(id, key);
+			const first = attempts[0];
+			expect(first, broken.name).toMatchObject({ stage: broken.stage, http_status: broken.status ?? null });
+			const facts = [
+				...(first?.http_status ? [`Answered ${first.http_status}`] : []),
+				`Got as far as: ${stages[first?.stage ?? '']}`,
+				`${figure.format(first?.duration_ms ?? -1)} ms`,
+			].join('');
+			return { facts, error: first?.error, at: first?.at, body: first?.response_body ? [first.response_body] : [], next: next_attempt_at };
+		};
+		const is = async () => {
+			const { said, at, body, next } = await shown(page);
+			return { facts: said[1], error: said[2], at, body, next };
+		};
+		// The second attempt may come between the two looks.
+		await expect.poll(async () => JSON.stringify(await is()) === JSON.stringify(await want()), patient).toBe(true);
+		if (broken.says) {
+			await page.getByText('What was answered').first().click();
+			await page.locator('.wh-attempts pre').first().getByText(hostile, { exact: true }).waitFor();
+			await pictured(page, 'delivery-waiting');
+		}
+		await page.getByRole('link', { name: receiver.url }).click();
+		await page.getByRole('button', { name: 'Send test event' }).waitFor();
+	}
+	expect(await page.title()).not.toBe('taken');
+	expect(await page.locator('img[src="x"]').count()).toBe(0);
+	await healthy(page, webhook.id, key, /^(degraded|failing)$/);
+	await pictured(page, 'webhook-broken');
+
+	// Mended, it is told by the attempts that follow, and the page says so by itself.
+	receiver.mute = false;
+	receiver.status = 200;
+	await receiver.listen();
+	await page.goto(`/dashboard/deliveries/${last}`);
+	await page.getByText('Delivered', { exact: true }).waitFor(patient);
+	await page.locator('.wh-attempts > li.good').waitFor();
+	await page.getByRole('link', { name: receiver.url }).click();
+	await expect.poll(() => page.locator('.wh-deliveries').getByText('Delivered', { exact: true }).count(), patient).toBe(4);
+	await healthy(page, webhook.id, key, /^degraded$/);
+	expect(faults).toEqual([]);
+});
+
+/** healthy compares a webhook's health on its page with the API's. */
+async function healthy(page: Page, id: string, key: string, word: RegExp): Promise<void> {
+	type Health = {
+		health: string;
+		states: { waiting: number; failed_unretried: number };
+		attempts: { count: number; successes: number; median_ms: number; p95_ms: number };
+		last_failure: { error: string; duration_ms: number; delivery_id: string } | null;
+	};
+	const line = page.locator('.wh-health');
+	let seen = '';
+	const missing = async () => {
+		const { health, states, attempts, last_failure: failure } = await ask<Health>(`/v1/webhooks/${id}/health`, undefined, key);
+		seen = health;
+		const said = (await line.textContent()) ?? '';
+		return [
+			health[0]?.toUpperCase() + health.slice(1),
+			`${attempts.successes} of ${attempts.count} attempts succeeded`,
+			`Median ${figure.format(attempts.median_ms)} ms`,
+			`95 % within ${figure.format(attempts.p95_ms)} ms`,
+			`${states.waiting} waiting`,
+			`${states.failed_unretried} failed, not retried`,
+			...(failure ? [failure.error, `${figure.format(failure.duration_ms)} ms`] : []),
+		].filter((part) => !said.includes(part));
+	};
+	await expect.poll(missing, patient).toEqual([]);
+	expect(seen).toMatch(word);
+}
+
+test('a webhook is edited, paused, gets another secret, and is deleted', async () => {
+	const { page, faults, key, receiver, webhook } = await made('webhook-changed');
+	const dialog = page.getByRole('dialog');
+	await page.getByRole('button', { name: 'Edit' }).click();
+	const url = page.getByLabel('URL', { exact: true });
+	await url.fill('http://x');
+	await page.getByRole('button', { name: 'Save', exact: true }).click();
+	await page.locator('input[aria-invalid=true]').waitFor();
+	await url.fill(`${receiver.url}/other`);
+	await page.getByRole('button', { name: 'Save', exact: true }).click();
+	await page.getByRole('heading', { name: `${receiver.url}/other`, level: 2 }).waitFor();
+	const first = await fired(page, 'Delivered');
+	expect(receiver.got.map((got) => got.path)).toEqual(['/hook/other']);
+
+	await page.getByRole('button', { name: 'Pause' }).click();
+	await page.getByText('While it is paused deliveries wait').waitFor();
+	const waiting = await fired(page, 'Waiting', first);
+	await page.locator('.wh-health').getByText('Paused', { exact: true }).waitFor(patient);
+	await page.locator('.wh-health').getByText('1 waiting').waitFor(patient);
+	expect(await delivery(waiting, key)).toMatchObject({ state: 'waiting', attempts_made: 0 });
+	expect(receiver.got).toHaveLength(1);
+	await page.getByRole('button', { name: 'Resume' }).click();
+	await page.locator('.wh-followed').getByText('Delivered', { exact: true }).waitFor(patient);
+
+	const rotate = async (grace: string) => {
+		await page.getByRole('button', { name: 'Replace the secret' }).click();
+		await dialog.getByLabel('The old secret ends').selectOption({ label: grace });
+		await dialog.getByRole('button', { name: 'Replace the secret' }).click();
+		await dialog.getByText('This secret is shown this once').waitFor();
+		return (await dialog.locator('code').first().textContent()) ?? '';
+	};
+	const second = await rotate('in 24 hours');
+	await pictured(page, 'webhook-rotated');
+	await dialog.getByRole('button', { name: 'Close' }).click();
+	await page.getByText('Old secret signs as well until').waitFor();
+	const after = await fired(page, 'Delivered', waiting);
+	const both = receiver.got.at(-1);
+	expect(both && [webhook.secret, second].map((secret) => signs(secret, both))).toEqual([
+		{ signed: true, of: 2 },
+		{ signed: true, of: 2 },
+	]);
+	const third = await rotate('now');
+	await dialog.getByRole('button', { name: 'Close' }).click();
+	const last = await fired(page, 'Delivered', after);
+	const one = receiver.got.at(-1);
+	expect(one && [second, third].map((secret) => signs(secret, one))).toEqual([
+		{ signed: false, of: 1 },
+		{ signed: true, of: 1 },
+	]);
+
+	await page.getByRole('button', { name: 'Pause' }).click();
+	await page.getByText('While it is paused deliveries wait').waitFor();
+	const cancelled = await fired(page, 'Waiting', last);
+	await page.getByRole('button', { name: 'Delete', exact: true }).click();
+	await dialog.getByText('will be cancelled: 1.').waitFor(patient);
+	await pictured(page, 'webhook-delete');
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	expect(await ask<{ active: boolean }>(`/v1/webhooks/${webhook.id}`, undefined, key)).toMatchObject({ active: false });
+	await page.getByRole('button', { name: 'Delete', exact: true }).click();
+	await dialog.getByRole('button', { name: 'Delete the webhook' }).click();
+	await page.getByText('There is no webhook yet').waitFor();
+	expect(await ask(`/v1/webhooks/${webhook.id}`, undefined, key)).toMatchObject({ status: 'error' });
+	await page.goto(`/dashboard/deliveries/${cancelled}`);
+	await page.getByText('Cancelled', { exact: true }).waitFor(patient);
+	expect(faults).toEqual([]);
+});
