@@ -49,7 +49,7 @@ export function India(props: {
 		}
 	}, [chosen?.at]);
 	// The worse lies above the better where marks overlap.
-	const marks = useMemo(() => props.places.toSorted((a, b) => a.severity - b.severity), [props.places]);
+	const marks = useMemo(() => props.places.toSorted((a, b) => a.severity - b.severity || (a.aqi ?? 0) - (b.aqi ?? 0)), [props.places]);
 	const drag = useDrag(view, setView);
 	const width = useWidth(drag.svg);
 	// Units of the drawing in a pixel of the screen.

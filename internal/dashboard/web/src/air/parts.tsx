@@ -28,10 +28,10 @@ export function Legend(props: {
 				const inside = (
 					<>
 						<span class={`swatch ${toneOf(band)}`} aria-hidden="true" />
-						<span>{t(band.name)}</span>
+						<span>{t(band.name)}</span>{' '}
 						<span class="range">
 							{band.from}–{band.to}
-						</span>
+						</span>{' '}
 						{counts && <b>{counts.get(band.word) ?? 0}</b>}
 					</>
 				);

@@ -1,0 +1,176 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Schemas } from '../src/api/client';
+import { same } from './air';
+import { ask, pictured, signedIn } from './browser';
+
+type City = Schemas['City'];
+type Station = Schemas['Station'];
+
+/** everything is all of a list of the API, of the sandbox. */
+async function everything<T>(path: string): Promise<T[]> {
+	const found: T[] = [];
+	let cursor = '';
+	do {
+		const page = await ask<{ data: T[]; next_cursor: string | null }>(`${path}?limit=1000${cursor}`);
+		found.push(...page.data);
+		cursor = page.next_cursor ? `&cursor=${page.next_cursor}` : '';
+	} while (cursor);
+	return found;
+}
+
+/** told is what the list beside the map should say of places. */
+function told(places: readonly (City | Station)[]): string[] {
+	return places.map(({ name, state, aqi, category }) => `${aqi ?? '–'} ${category ?? 'no index'} | ${name} ${state}`);
+}
+
+/** listed is what it says. */
+function listed(page: Page): Promise<string[]> {
+	return page
+		.getByRole('list', { name: 'Places' })
+		.getByRole('listitem')
+		.evaluateAll((items) =>
+			items.map((item) => `${item.querySelector('.index')?.textContent} | ${item.querySelector('.place-name')?.textContent}`),
+		);
+}
+
+const names = new Intl.Collator('en-IN');
+
+/** byIndex puts the highest index first, or with -1 the lowest. */
+function byIndex<T extends City | Station>(places: readonly T[], sign = 1): T[] {
+	return places.toSorted((a, b) => sign * ((b.aqi ?? 0) - (a.aqi ?? 0)) || names.compare(a.name, b.name));
+}
+
+/** agrees waits until the list says what the API answers. */
+async function agrees(page: Page, want: () => Promise<string[]>): Promise<void> {
+	await same(() => listed(page), want);
+}
+
+const cities = () => everything<City>('/v1/cities');
+
+/** zoom is how many times nearer than all of India the map is. */
+async function zoom(page: Page): Promise<number> {
+	const box = await page.getByRole('application').locator('svg').getAttribute('viewBox');
+	return 612 / Number(box?.split(' ')[2]);
+}
+
+test('cities are listed with the figures and words of the API, in three orders', async () => {
+	const { page, faults } = await signedIn();
+	await agrees(page, async () => told(byIndex(await cities())));
+	await page.getByText(`Cities: ${(await cities()).length}.`).waitFor();
+	await pictured(page, 'air-map');
+	const order = page.getByLabel('Order', { exact: true });
+	await order.selectOption('best');
+	await agrees(page, async () => told(byIndex(await cities(), -1)));
+	await order.selectOption('name');
+	await agrees(page, async () => told((await cities()).toSorted((a, b) => names.compare(a.name, b.name))));
+	expect(page.url()).toContain('order=name');
+	await page.goBack();
+	await agrees(page, async () => told(byIndex(await cities(), -1)));
+	expect(faults).toEqual([]);
+});
+
+test('every city that has a position is on the map, on the colour of its category', async () => {
+	const { page } = await signedIn('/?state=Kerala');
+	const kerala = async () => (await cities()).filter(({ state }) => state === 'Kerala');
+	await agrees(page, async () => told(byIndex(await kerala())));
+	await expect.poll(() => zoom(page)).toBeGreaterThan(2.2); // near enough for figures
+	const marks = () =>
+		page
+			.locator('.mark')
+			.evaluateAll((all) => all.map((mark) => `${mark.querySelector('text')?.textContent} ${mark.getAttribute('class')}`));
+	const want = (await kerala()).map(({ aqi, category }) => `${aqi} mark aqi-${category?.toLowerCase().replace(' ', '-')}`);
+	expect((await marks()).sort()).toEqual(want.sort());
+	await page.locator('.mark').last().hover();
+	const worst = byIndex(await kerala())[0];
+	await expect.poll(() => page.locator('.named text').textContent()).toBe(`${worst?.name}${worst?.aqi} ${worst?.category}`);
+	await page.locator('.mark').last().click();
+	await page
+		.getByRole('link', { name: `Open ${worst?.name}` })
+		.first()
+		.waitFor();
+	expect(new URL(page.url()).searchParams.get('at')).toBe(worst?.name);
+
+	await page.goto('/dashboard/');
+	await agrees(page, async () => told(byIndex(await cities())));
+	expect(await page.locator('.mark').count()).toBe((await cities()).filter(({ latitude }) => latitude !== null).length);
+});
+
+test('stations are a layer of their own', async () => {
+	const { page, faults } = await signedIn();
+	await page.getByRole('button', { name: 'Stations' }).click();
+	const stations = () => everything<Station>('/v1/stations');
+	await agrees(page, async () => told(byIndex(await stations()).slice(0, 100)));
+	await page.getByText(`Stations: ${(await stations()).length}.`).waitFor();
+	await pictured(page, 'air-stations');
+	await page.getByRole('button', { name: 'Show more' }).click();
+	await agrees(page, async () => told(byIndex(await stations())));
+	const [worst] = byIndex(await stations());
+	await page.getByRole('list', { name: 'Places' }).getByRole('button').first().click();
+	await page
+		.getByRole('status')
+		.filter({ hasText: worst?.attribution ?? 'nothing' })
+		.waitFor();
+	await page.getByRole('button', { name: 'Cities' }).click();
+	await agrees(page, async () => told(byIndex(await cities())));
+	expect(faults).toEqual([]);
+});
+
+test('states and categories narrow the list, and the address keeps them', async () => {
+	const { page } = await signedIn();
+	await page.getByLabel('State', { exact: true }).selectOption('Maharashtra');
+	const there = async () => byIndex(await cities()).filter(({ state }) => state === 'Maharashtra');
+	await agrees(page, async () => told(await there()));
+	const category = (await there())[0]?.category;
+	const only = async () => told((await there()).filter((city) => city.category === category));
+	await page.getByLabel('Category', { exact: true }).selectOption(category ?? '');
+	await agrees(page, only);
+	await page.reload();
+	await agrees(page, only);
+	const legend = page.getByRole('list', { name: 'Categories of the index' });
+	const chosen = legend.getByRole('button', { pressed: true });
+	expect(await chosen.count()).toBe(1);
+	expect(await chosen.textContent()).toMatch(new RegExp(`^${category} .+ ${(await only()).length}$`));
+	await chosen.click();
+	await agrees(page, async () => told(await there()));
+	const none = (await legend.getByRole('button').allTextContents()).findIndex((text) => text.endsWith(' 0'));
+	await legend.getByRole('button').nth(none).click();
+	await page.getByText('No place is like that').waitFor();
+});
+
+test('the map is moved by keyboard, with its buttons and without', async () => {
+	const { page } = await signedIn();
+	await page.getByRole('list', { name: 'Places' }).waitFor();
+	expect(await zoom(page)).toBeCloseTo(1);
+	await page.getByRole('button', { name: 'Nearer' }).focus();
+	await page.keyboard.press('Enter');
+	await expect.poll(() => zoom(page)).toBeCloseTo(1.6);
+	const box = () => page.getByRole('application').locator('svg').getAttribute('viewBox');
+	const before = await box();
+	await page.getByRole('button', { name: 'To the right' }).focus();
+	await page.keyboard.press('Space');
+	await expect.poll(box).not.toBe(before);
+	await page.getByRole('button', { name: 'Farther away' }).focus();
+	await page.keyboard.press('Enter');
+	await expect.poll(() => zoom(page)).toBeCloseTo(1);
+
+	await page.getByRole('application').focus();
+	await page.keyboard.press('+');
+	await page.keyboard.press('+');
+	await expect.poll(() => zoom(page)).toBeCloseTo(2.56);
+	const middle = await box();
+	await page.keyboard.press('ArrowUp');
+	await expect.poll(box).not.toBe(middle);
+	await page.keyboard.press('ArrowDown');
+	await expect.poll(box).toBe(middle);
+	await page.keyboard.press('0');
+	await expect.poll(() => zoom(page)).toBeCloseTo(1);
+
+	await page.getByLabel('State', { exact: true }).selectOption('Kerala');
+	await expect.poll(() => zoom(page)).toBeGreaterThan(2);
+	await page.getByRole('button', { name: 'All of India' }).click();
+	await expect.poll(() => zoom(page)).toBeCloseTo(1);
+	expect(new URL(page.url()).searchParams.get('state')).toBeNull();
+	await page.getByRole('application').locator('path', { hasText: 'Rajasthan' }).dispatchEvent('click');
+	await expect.poll(() => page.getByLabel('State', { exact: true }).inputValue()).toBe('Rajasthan');
+});

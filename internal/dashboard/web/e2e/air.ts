@@ -1,0 +1,101 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { ask } from './browser';
+
+/**
+ * same waits until a page shows what the API answers. Both are asked each time: simulated
+ * air of an hour, and of long ago, may come in between, and the page follows by itself.
+ */
+export async function same(shown: () => Promise<string[]>, want: () => Promise<string[]>): Promise<void> {
+	await expect
+		.poll(
+			async () => {
+				const [has, answered] = [await shown(), await want()];
+				return Array.from({ length: Math.max(has.length, answered.length) }, (_, i) => [has[i], answered[i]])
+					.filter(([one, other]) => one !== other)
+					.slice(0, 5);
+			},
+			{ timeout: 90_000, interval: 500 },
+		)
+		.toEqual([]);
+}
+
+/** rows are the cells of a table's body, a line a row; a moment is written as the API does. */
+export function rows(table: Locator): Promise<string[]> {
+	return table
+		.locator('tbody tr')
+		.evaluateAll((all) =>
+			all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.querySelector('time')?.dateTime ?? cell.textContent).join(' | ')),
+		);
+}
+
+/** facts are the names and values in a part of a page; moments are written as the API does. */
+export function facts(part: Locator): Promise<string[]> {
+	return part
+		.locator('dl.facts > div')
+		.evaluateAll((all) =>
+			all.map(
+				(one) => `${one.querySelector('dt')?.textContent}: ${one.querySelector('time')?.dateTime ?? one.querySelector('dd')?.textContent}`,
+			),
+		);
+}
+
+/** number writes a figure as India does, whole. */
+export function number(value: number): string {
+	return new Intl.NumberFormat('en-IN', { maximumFractionDigits: 20 }).format(value);
+}
+
+/** word is CPCB's name for an index. */
+export function word(index: number): string {
+	const tops = [50, 100, 200, 300, 400];
+	const names = ['Good', 'Satisfactory', 'Moderate', 'Poor', 'Very Poor', 'Severe'];
+	return names[tops.filter((top) => index > top).length] ?? '';
+}
+
+/** dayBefore is the date in India some days ago. */
+export function dayBefore(days: number): string {
+	return new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(new Date(Date.now() - days * 86_400_000));
+}
+
+/** Entry is an hour or a day of a range. */
+export interface Entry {
+	aqi: number;
+	category: string;
+	pm25: number | null;
+	updated: string;
+	date?: string;
+}
+
+/** range asks for the hours or days of a city, from some days ago until now. */
+export async function range(city: string, days: number, interval: 'hour' | 'day'): Promise<Entry[]> {
+	const query = `city=${encodeURIComponent(city)}&from=${dayBefore(days)}&to=${dayBefore(0)}&interval=${interval}`;
+	return (await ask<{ records: Entry[] }>(`/v1/aqi?${query}`)).records;
+}
+
+/** stamps writes moments in India as the browser does: a date, or a date and an hour. */
+export function stamps(page: Page, of: readonly Entry[]): Promise<string[]> {
+	return page.evaluate(
+		(entries) =>
+			entries.map(({ date, updated }) =>
+				new Intl.DateTimeFormat('en-IN', {
+					dateStyle: 'medium',
+					...(date ? {} : { timeStyle: 'short' }),
+					timeZone: 'Asia/Kolkata',
+				}).format(new Date(date ? `${date}T00:00:00+05:30` : updated)),
+			),
+		of,
+	);
+}
+
+/** whole shows all rows of the table that stands for a chart. */
+export async function whole(page: Page): Promise<Locator> {
+	const table = page.locator('.figures');
+	await table.getByRole('table').waitFor();
+	const more = table.getByRole('button', { name: 'Show more' });
+	while ((await more.count()) > 0) {
+		const before = await table.locator('tbody tr').count();
+		await more.click();
+		await expect.poll(() => table.locator('tbody tr').count()).toBeGreaterThan(before);
+	}
+	return table;
+}

@@ -1,0 +1,124 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Schemas } from '../src/api/client';
+import { ask, pictured, signedIn } from './browser';
+
+/** typed puts a text into the search, as fingers would. */
+async function typed(page: Page, text: string): Promise<void> {
+	await search(page).focus();
+	await page.keyboard.type(text);
+}
+
+function search(page: Page) {
+	return page.getByRole('combobox', { name: 'City or pin code' });
+}
+
+function options(page: Page) {
+	return page.getByRole('listbox', { name: 'City or pin code' }).getByRole('option');
+}
+
+/** opened waits for the page of a place. */
+async function opened(page: Page, title: string, path: string): Promise<void> {
+	await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+	expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`);
+}
+
+test('suggestions are those of the API; arrows mark one, Enter opens it, Escape closes them', async () => {
+	const { page, faults } = await signedIn();
+	await typed(page, 'ma');
+	const { data } = await ask<{ data: Schemas['City'][] }>('/v1/cities?q=ma&limit=8');
+	await expect
+		.poll(() => options(page).allTextContents())
+		.toEqual(data.map(({ name, state, aqi, category }) => `${name}${state} · ${aqi} · ${category}`));
+	expect(data.length).toBeGreaterThan(1);
+	expect(await search(page).getAttribute('aria-expanded')).toBe('true');
+	await page.getByText(`${data.length} suggestions`).waitFor({ state: 'attached' });
+	await pictured(page, 'air-search');
+
+	const marked = async () => {
+		const id = await search(page).getAttribute('aria-activedescendant');
+		return id ? await page.locator(`[id="${id}"][aria-selected="true"]`).textContent() : '';
+	};
+	expect(await marked()).toBe('');
+	await page.keyboard.press('ArrowDown');
+	await expect.poll(marked).toContain(data[0]?.name);
+	await page.keyboard.press('ArrowDown');
+	await expect.poll(marked).toContain(data[1]?.name);
+	await page.keyboard.press('ArrowUp');
+	await page.keyboard.press('ArrowUp');
+	await expect.poll(marked).toBe('');
+	await page.keyboard.press('ArrowUp');
+	await expect.poll(marked).toContain(data.at(-1)?.name);
+	await page.keyboard.press('Escape');
+	await expect.poll(() => search(page).getAttribute('aria-expanded')).toBe('false');
+	expect(await search(page).inputValue()).toBe('ma');
+	await page.keyboard.press('Escape');
+	await expect.poll(() => search(page).inputValue()).toBe('');
+
+	await typed(page, 'ma');
+	await expect.poll(() => options(page).count()).toBe(data.length);
+	await page.keyboard.press('ArrowDown');
+	await expect.poll(marked).not.toBe('');
+	await page.keyboard.press('Enter');
+	await opened(page, data[0]?.name ?? '', `/air/${data[0]?.name}`);
+	expect(faults).toEqual([]);
+});
+
+test('a name in Hindi is known, while it is typed and when it is entered', async () => {
+	const { page } = await signedIn();
+	await typed(page, 'दिल');
+	await expect.poll(() => options(page).first().textContent()).toContain('Delhi');
+	await typed(page, '्ली');
+	await page.keyboard.press('Enter');
+	await opened(page, 'Delhi', '/air/Delhi');
+});
+
+test('a misspelling that only one city is like opens it, and another says which may be meant', async () => {
+	const { page } = await signedIn();
+	await typed(page, 'Bengalooru');
+	await page.keyboard.press('Enter');
+	await opened(page, 'Bengaluru', '/air/Bengaluru');
+
+	type Refusal = { message: string; error: { suggestions: string[] } };
+	const refusal = await ask<Refusal>('/v1/aqi?city=Banglore');
+	await typed(page, 'Banglore');
+	await page.keyboard.press('Enter');
+	await page.getByRole('alert').getByText(refusal.message).waitFor();
+	expect(await options(page).allTextContents()).toEqual(refusal.error.suggestions);
+	await page.keyboard.press('ArrowDown');
+	await page.keyboard.press('ArrowDown');
+	await page.keyboard.press('Enter');
+	await opened(page, refusal.error.suggestions[1] ?? '', `/air/${refusal.error.suggestions[1]}`);
+});
+
+test('a name that several cities share asks which', async () => {
+	const { page, faults } = await signedIn();
+	await typed(page, 'Aurangabad');
+	await page.keyboard.press('Enter');
+	await page.getByRole('alert').getByText('Several cities are called').waitFor();
+	await expect.poll(() => options(page).allTextContents()).toEqual(['Aurangabad, Bihar', 'Aurangabad, Maharashtra']);
+	await pictured(page, 'air-homonym');
+	await options(page).nth(1).click();
+	await opened(page, 'Aurangabad, Maharashtra', '/air/Aurangabad,%20Maharashtra');
+	await page.getByText('Stations used').waitFor();
+
+	await page.goto('/dashboard/air/Aurangabad');
+	const choices = page.getByRole('list', { name: 'Places that may be meant' });
+	await expect.poll(() => choices.getByRole('link').allTextContents()).toEqual(['Aurangabad, Bihar', 'Aurangabad, Maharashtra']);
+	await choices.getByRole('link').first().click();
+	await opened(page, 'Aurangabad, Bihar', '/air/Aurangabad,%20Bihar');
+	expect(faults).toEqual([]);
+});
+
+test('a pin code opens the page of its place; one that is none is refused', async () => {
+	const { page } = await signedIn();
+	await typed(page, '411001');
+	await expect.poll(() => options(page).allTextContents()).toEqual(['Pin code 411001']);
+	await page.keyboard.press('Enter');
+	await opened(page, 'Pin code 411001', '/pin/411001');
+	await page.getByText('Stations used').waitFor();
+	const refusal = await ask<{ message: string }>('/v1/aqi?pincode=999999');
+	await page.goto('/dashboard/pin/999999');
+	await page.getByRole('alert').getByText(refusal.message).waitFor();
+	await pictured(page, 'air-unknown');
+});
