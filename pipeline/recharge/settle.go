@@ -142,6 +142,7 @@ const (
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
 	finishOwnRow = finishRow + " AND token = $11"
+	finishLate   = "UPDATE recharge SET finished_at = $2 WHERE id = $1"
 )
 
 // finish brings a recharge from pending to success or failed.
@@ -159,12 +160,13 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 		*r = was
 		return false, err
 	}
-	if err := st.noteFinal(&was, submit); err != nil {
+	at, err := st.noteFinal(&was, submit, state.Whole(st.now), finishLate)
+	if err != nil {
 		return false, err
 	}
 	st.out.due = due
 	st.timed()
-	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, state.Whole(st.now)
+	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, at
 	if to == schema.RechargeSuccess {
 		err = wallet.Commit(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount)
 	} else {
@@ -238,28 +240,31 @@ func clean(text string) string {
 	return text
 }
 
-const refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
+const (
+	refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
 		refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
 	WHERE id = $1 AND reference = $2 AND state = 'success' RETURNING refund_id, refund_reason`
+	refundLate = "UPDATE recharge SET refunded_at = $2 WHERE id = $1"
+)
 
 // refund brings a recharge from success to refunded.
 func (st *settling) refund() (bool, error) {
-	r := &st.out.Record
+	r, at := &st.out.Record, st.at()
 	reason := clean(st.word.Reason)
 	if reason == "" {
 		reason = reversedText
 	}
-	err := st.tx.QueryRow(refundRow, r.ID, r.Reference, st.now.UnixMicro(), newRefundID(st.now), reason).Scan(&r.RefundID, &r.RefundReason)
+	err := st.tx.QueryRow(refundRow, r.ID, r.Reference, at.UnixMicro(), newRefundID(st.now), reason).Scan(&r.RefundID, &r.RefundReason)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	if err := st.noteFinal(r, reverse); err != nil {
+	if r.RefundedAt, err = st.noteFinal(r, reverse, at, refundLate); err != nil {
 		return false, err
 	}
-	r.State, r.RefundedAt = schema.RechargeRefunded, state.Whole(st.now)
+	r.State = schema.RechargeRefunded
 	if err := wallet.Refund(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
 		return false, err
 	}

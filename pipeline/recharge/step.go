@@ -11,24 +11,36 @@ import (
 	"vayu/schema"
 )
 
-// note records what was asked and what kind of answer came. What comes after the
-// outcome is later than it, also by a clock that is behind.
-func (st *settling) note(answer schema.StepAnswer) error {
-	r, at := &st.out.Record, state.Whole(st.now)
-	if final := r.FinishedAt; !final.IsZero() && !at.After(final) {
-		at = final.Add(time.Microsecond)
+// at is when a word comes. What comes after the outcome is later than it, also by a
+// clock that is behind.
+func (st *settling) at() time.Time {
+	at := state.Whole(st.now)
+	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
+		return final.Add(time.Microsecond)
 	}
-	return upstream.Note(st.tx, r.ID, st.word.act(), answer, at)
+	return at
+}
+
+// note records what was asked and what kind of answer came.
+func (st *settling) note(answer schema.StepAnswer) error {
+	_, err := upstream.Note(st.tx, st.out.ID, st.word.act(), answer, st.at())
+	return err
 }
 
 // noteFinal records the word by which a recharge was finished or refunded, unless it is
-// the answer to the first call: then the row says it, and nothing more is written.
-func (st *settling) noteFinal(was *Record, first call) error {
+// the answer to the first call: then the row says it, and nothing more is written. It
+// returns when that was: at, or when a step was recorded by a clock that is ahead; then
+// the row gets it by late.
+func (st *settling) noteFinal(was *Record, first call, at time.Time, late string) (time.Time, error) {
 	w := st.word
 	if w.err == nil && w.call == first && !w.resent && was.Tries == 0 && (first == reverse || was.Reference == was.ID) {
-		return nil
+		return at, nil
 	}
-	return upstream.Note(st.tx, was.ID, w.act(), w.said(), state.Whole(st.now))
+	noted, err := upstream.Note(st.tx, was.ID, w.act(), w.said(), at)
+	if err == nil && noted.After(at) {
+		_, err = st.tx.Exec(late, was.ID, noted.UnixMicro())
+	}
+	return noted, err
 }
 
 // heard records what a provider has told by itself of what is pending and stays so.

@@ -224,3 +224,27 @@ func TestAStoryIsRecordedWithItsOutcome(t *testing.T) {
 		}
 	})
 }
+
+// Clocks of instances differ: what was told to one that is behind is told in the order
+// in which it came.
+func TestAStoryIsInOrderByAClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() {
+			s.puppet.submit = func(Order) (Answer, error) {
+				s.clock.Pass(100 * time.Millisecond)
+				return Answer{Outcome: Pending}, nil
+			}
+		})
+		r := s.do(s.request())
+		s.clock.Pass(-60 * time.Millisecond)
+		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: Succeeded}, "provider:puppet"); err != nil {
+			t.Fatal(err)
+		}
+		s.wantStory(r.ID, "submit pending", "callback succeeded", "settled success")
+		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: Reversed}, "provider:puppet"); err != nil {
+			t.Fatal(err)
+		}
+		s.wantStory(r.ID, "submit pending", "callback succeeded", "settled success", "callback reversed", "settled refunded")
+	})
+}

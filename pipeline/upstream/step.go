@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,33 +26,37 @@ const stepsMost = 100
 
 const (
 	repeatStep = `UPDATE upstream_step SET times = times + 1, last_at = CASE WHEN last_at > $4 THEN last_at ELSE $4 END
-	WHERE subject = $1 AND number = (SELECT max(number) FROM upstream_step WHERE subject = $1) AND act = $2 AND answer = $3`
+	WHERE subject = $1 AND number = (SELECT max(number) FROM upstream_step WHERE subject = $1) AND act = $2 AND answer = $3
+	RETURNING last_at`
 	// A step is not earlier than the one before it: clocks of instances differ.
 	insertStep = `INSERT INTO upstream_step (subject, number, act, answer, first_at, last_at, times)
 	SELECT CAST($1 AS TEXT), COALESCE(max(number), 0) + 1, CAST($2 AS TEXT), CAST($3 AS TEXT), CASE WHEN max(last_at) > $4 THEN max(last_at) ELSE CAST($4 AS BIGINT) END,
 		CASE WHEN max(last_at) > $4 THEN max(last_at) ELSE CAST($4 AS BIGINT) END, 1
-	FROM upstream_step WHERE subject = $1 HAVING COALESCE(max(number), 0) < $5`
+	FROM upstream_step WHERE subject = $1 HAVING COALESCE(max(number), 0) < $5 RETURNING last_at`
 	replaceStep = `UPDATE upstream_step SET act = $2, answer = $3, times = 1, first_at = CASE WHEN last_at > $4 THEN last_at ELSE $4 END,
-		last_at = CASE WHEN last_at > $4 THEN last_at ELSE $4 END WHERE subject = $1 AND number = $5`
+		last_at = CASE WHEN last_at > $4 THEN last_at ELSE $4 END WHERE subject = $1 AND number = $5
+	RETURNING last_at`
 )
 
 // Note records what an upstream was asked about a subject and what kind of answer
 // came, in the transaction that records the look. The caller has changed the subject's
 // row in it before, which has others wait who would record about the same. A first answer
-// that is final needs no step: the row says it.
-func Note(tx *state.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) error {
+// that is final needs no step: the row says it. It returns the time that the step has:
+// a later one than at, when another instance's clock was ahead.
+func Note(tx *state.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
-	n, err := tx.Exec(repeatStep, args...)
+	var last int64
+	err := tx.QueryRow(repeatStep, args...).Scan(&last)
 	for _, text := range [...]string{insertStep, replaceStep} {
-		if err != nil || n > 0 {
+		if !errors.Is(err, sql.ErrNoRows) {
 			break
 		}
-		n, err = tx.Exec(text, append(args, stepsMost)...)
+		err = tx.QueryRow(text, append(args, stepsMost)...).Scan(&last)
 	}
 	if err != nil {
-		return fmt.Errorf("recording a step of %s: %w", subject, err)
+		return time.Time{}, fmt.Errorf("recording a step of %s: %w", subject, err)
 	}
-	return nil
+	return time.UnixMicro(last).UTC(), nil
 }
 
 const selectSteps = "SELECT act, answer, first_at, last_at, times FROM upstream_step WHERE subject = $1 ORDER BY number"

@@ -15,7 +15,10 @@ import (
 // noted records a step at so long after noon.
 func noted(t *testing.T, db *state.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
 	t.Helper()
-	err := db.Update(t.Context(), func(tx *state.Tx) error { return Note(tx, subject, act, answer, noon.Add(after)) })
+	err := db.Update(t.Context(), func(tx *state.Tx) error {
+		_, err := Note(tx, subject, act, answer, noon.Add(after))
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

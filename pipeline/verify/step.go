@@ -12,17 +12,26 @@ import (
 
 // note records what was asked and what kind of answer came.
 func (st *settling) note() error {
-	return upstream.Note(st.tx, st.out.ID, st.word.act(), st.word.said(), state.Whole(st.now))
+	_, err := upstream.Note(st.tx, st.out.ID, st.word.act(), st.word.said(), state.Whole(st.now))
+	return err
 }
 
+const finishLate = "UPDATE verification SET finished_at = $2 WHERE id = $1"
+
 // noteFinal is note for the word that ends a verification, unless it is the answer to
-// the first call: then the row says it, and nothing more is written.
+// the first call: then the row says it, and nothing more is written. When a step was
+// recorded by a clock that is ahead, the end is not before it.
 func (st *settling) noteFinal() error {
 	r, w := &st.out.Record, st.word
 	if w.err == nil && w.call == firstCall(r) && !w.resent && r.Tries == 0 && (w.Outcome == Found || w.Outcome == NotFound) {
 		return nil
 	}
-	return st.note()
+	noted, err := upstream.Note(st.tx, r.ID, w.act(), w.said(), r.FinishedAt)
+	if err == nil && noted.After(r.FinishedAt) {
+		r.FinishedAt = noted
+		_, err = st.tx.Exec(finishLate, r.ID, noted.UnixMicro())
+	}
+	return err
 }
 
 // heard records what a bank has told by itself of what is pending and stays so.

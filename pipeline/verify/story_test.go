@@ -119,3 +119,23 @@ func TestAStoryEndsWithItsVerification(t *testing.T) {
 		}
 	})
 }
+
+// Clocks of instances differ: what was told to one that is behind is told in the order
+// in which it came.
+func TestAStoryIsInOrderByAClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() {
+			s.puppet.deposit = func(Order) (Answer, error) {
+				s.clock.Pass(100 * time.Millisecond)
+				return Answer{Outcome: Pending}, nil
+			}
+		})
+		r := s.do(s.request())
+		s.clock.Pass(-60 * time.Millisecond)
+		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "provider:puppet"); err != nil {
+			t.Fatal(err)
+		}
+		s.wantStory(r.ID, "deposit pending", "callback not_found", "settled failed")
+	})
+}
