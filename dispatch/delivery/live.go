@@ -47,17 +47,12 @@ const (
 // Changes implements live.Feed.
 func (f Feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, err error) {
 	view := f.DB.View(ctx)
-	err = selectMade.Each(len(asks), func(text string, from, to int) error {
+	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []live.Ask) ([]live.Notice, error) {
 		args := []any{liveNew}
-		for _, a := range asks[from:to] {
+		for _, a := range asks {
 			args = append(args, a.Account, a.World.String(), firstID(a.Since))
 		}
-		all, err := state.All(view, scanNotice, text, args...)
-		if len(all) == liveNew {
-			found.Cut = append(found.Cut, live.Owners(asks[from:to])...)
-		}
-		found.Notices = append(found.Notices, all...)
-		return err
+		return state.All(view, scanNotice, text, args...)
 	})
 	if err != nil {
 		return live.Found{}, fmt.Errorf("looking for new deliveries: %w", err)

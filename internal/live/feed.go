@@ -66,6 +66,36 @@ func Since(asks []Ask) (since time.Time, owners map[schema.Owner]bool) {
 	return since, owners
 }
 
+// Groups is a statement about any number of owners, with a text for each size of a
+// group.
+type Groups interface {
+	Each(n int, do func(text string, from, to int) error) error
+}
+
+// Search asks a statement about groups of owners. It reads so many rows at most; when
+// it has, the halves of the group are asked about, down to single owners, so that who
+// has much is Cut and nobody beside him.
+func (f *Found) Search(statement Groups, asks []Ask, most int, read func(text string, asks []Ask) ([]Notice, error)) error {
+	return statement.Each(len(asks), func(text string, from, to int) error {
+		group := asks[from:to]
+		all, err := read(text, group)
+		if err != nil {
+			return err
+		}
+		if half := len(group) / 2; len(all) >= most && half > 0 {
+			if err := f.Search(statement, group[:half], most, read); err != nil {
+				return err
+			}
+			return f.Search(statement, group[half:], most, read)
+		}
+		if len(all) >= most {
+			f.Cut = append(f.Cut, Owners(group)...)
+		}
+		f.Notices = append(f.Notices, all...)
+		return nil
+	})
+}
+
 // Owners are those of asks.
 func Owners(asks []Ask) []schema.Owner {
 	all := make([]schema.Owner, len(asks))

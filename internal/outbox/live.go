@@ -31,17 +31,12 @@ var selectSince = state.Group(1, "SELECT e.id, e.account_id, e.mode, e.type, e.s
 // Changes implements live.Feed.
 func (f Feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, err error) {
 	view := f.DB.View(ctx)
-	err = selectSince.Each(len(asks), func(text string, from, to int) error {
+	err = found.Search(&selectSince, asks, liveMost, func(text string, asks []live.Ask) ([]live.Notice, error) {
 		args := []any{liveMost}
-		for _, a := range asks[from:to] {
+		for _, a := range asks {
 			args = append(args, a.Account, a.World.String(), idAt(a.Since.UnixMicro()))
 		}
-		all, err := state.All(view, scanNotice, text, args...)
-		if len(all) == liveMost {
-			found.Cut = append(found.Cut, live.Owners(asks[from:to])...)
-		}
-		found.Notices = append(found.Notices, all...)
-		return err
+		return state.All(view, scanNotice, text, args...)
 	})
 	if err != nil {
 		return live.Found{}, fmt.Errorf("looking for new events: %w", err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,9 +72,17 @@ func TestMoreEventsThanOneLookReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		owner := schema.Owner{Account: "acc_a", World: schema.Live}
-		found, err := Feed{d.DB}.Changes(t.Context(), []live.Ask{{Owner: owner, Since: before}})
+		one := d.say("acc_b")
+		asks := []live.Ask{{Owner: owner, Since: before}}
+		for i := range 7 { // all in one statement
+			asks = append(asks, live.Ask{Owner: schema.Owner{Account: "acc_b", World: schema.World(i % 2)}, Since: before.Add(time.Duration(-i) * time.Hour)})
+		}
+		found, err := Feed{d.DB}.Changes(t.Context(), asks)
 		if diff := cmp.Diff([]schema.Owner{owner}, found.Cut); err != nil || diff != "" {
-			t.Errorf("%v %s", err, diff)
+			t.Errorf("%v, who has much is cut, and nobody else (-want +got):\n%s", err, diff)
+		}
+		if !slices.ContainsFunc(found.Notices, func(n live.Notice) bool { return n.ID == one }) {
+			t.Error("who has little is not told of it")
 		}
 	})
 }

@@ -42,17 +42,12 @@ const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at 
 // Changes implements live.Feed.
 func (f feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, err error) {
 	view := f.DB.View(ctx)
-	err = selectOpen.Each(len(asks), func(text string, from, to int) error {
+	err = found.Search(&selectOpen, asks, liveMost, func(text string, asks []live.Ask) ([]live.Notice, error) {
 		args := []any{liveMost}
-		for _, a := range asks[from:to] {
+		for _, a := range asks {
 			args = append(args, a.Account, a.World.String())
 		}
-		all, err := state.All(view, f.scan, text, args...)
-		if len(all) == liveMost {
-			found.Cut = append(found.Cut, live.Owners(asks[from:to])...)
-		}
-		found.Notices = append(found.Notices, all...)
-		return err
+		return state.All(view, f.scan, text, args...)
 	})
 	if err != nil {
 		return live.Found{}, fmt.Errorf("looking for open batches: %w", err)
