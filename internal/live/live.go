@@ -44,10 +44,12 @@ const (
 )
 
 // Numbers of streams that are open at once in an instance: a person has some tabs,
-// and a stream costs about 50 KB.
+// and a stream costs about 50 KB. An account may have any number of keys, and must
+// leave room for others.
 const (
-	mostOfKey = 20
-	mostOfAll = 2000
+	mostOfKey     = 20
+	mostOfAccount = 200
+	mostOfAll     = 2000
 )
 
 // Access says whose key is still good for what.
@@ -82,8 +84,8 @@ type Service struct {
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
-	ofKey   map[string]int
-	ended   chan struct{} // closed by End
+	of      map[string]int // how many by the id of their key, and of their account
+	ended   chan struct{}  // closed by End
 	end     func()
 }
 
@@ -100,7 +102,7 @@ func New(c Config) (*Service, error) {
 		c.Most = mostOfAll
 	}
 	s := &Service{
-		Config: c, kinds: map[schema.LiveKind]Kind{}, streams: map[*stream]struct{}{}, ofKey: map[string]int{}, ended: make(chan struct{}),
+		Config: c, kinds: map[schema.LiveKind]Kind{}, streams: map[*stream]struct{}{}, of: map[string]int{}, ended: make(chan struct{}),
 	}
 	s.end = sync.OnceFunc(func() { close(s.ended) })
 	var err error

@@ -19,7 +19,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		notices:  vec("vayu_live_notices_total", "Messages that were put into the queues of streams, by kind; reset says that others were left out.", "kind"),
 		failures: vec("vayu_live_look_failures_total", "Looks for changes, or for ended sessions, that failed.", "feed"),
-		refused:  vec("vayu_live_refused_total", "Streams that were refused, because a key (key) or the instance (all) had as many as it may have.", "reason"),
+		refused:  vec("vayu_live_refused_total", "Streams that were refused, because a key (key), an account (account) or the instance (all) had as many as it may have.", "reason"),
 		cutOff: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_live_cut_off_total", Help: "Streams that were ended because their clients did not read.",
 		}),

@@ -154,7 +154,8 @@ func (st *stream) greeting(now time.Time, known bool) ([][]byte, error) {
 	return out, nil
 }
 
-// admit lets a stream in, unless its key or the instance has as many as it may have.
+// admit lets a stream in, unless its key, its account or the instance has as many as
+// it may have.
 func (s *Service) admit(st *stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,13 +166,16 @@ func (s *Service) admit(st *stream) error {
 		return p
 	}
 	switch {
-	case s.ofKey[st.call.Key] >= mostOfKey:
+	case s.of[st.call.Key] >= mostOfKey:
 		return refuse("key", fmt.Sprintf("The API key has %d streams open, which is as many as it may have; close one.", mostOfKey))
+	case s.of[st.call.Account] >= mostOfAccount:
+		return refuse("account", fmt.Sprintf("The account has %d streams open, which is as many as it may have; close one.", mostOfAccount))
 	case len(s.streams) >= s.Most:
 		return refuse("all", "There are as many streams as this server can keep; ask again somewhat later.")
 	}
 	s.streams[st] = struct{}{}
-	s.ofKey[st.call.Key]++
+	s.of[st.call.Key]++
+	s.of[st.call.Account]++
 	return nil
 }
 
@@ -180,7 +184,9 @@ func (s *Service) leave(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.streams, st)
-	if s.ofKey[st.call.Key]--; s.ofKey[st.call.Key] == 0 {
-		delete(s.ofKey, st.call.Key)
+	for _, id := range [...]string{st.call.Key, st.call.Account} {
+		if s.of[id]--; s.of[id] == 0 {
+			delete(s.of, id)
+		}
 	}
 }

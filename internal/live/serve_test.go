@@ -3,9 +3,11 @@ package live_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -179,6 +181,32 @@ func TestAKeyHasTwentyStreams(t *testing.T) {
 	if got := fixturetest.Figure(t, s.metrics, "vayu_live_refused_total", "reason", "key"); got != 1 {
 		t.Errorf("%v refusals are counted, want 1", got)
 	}
+}
+
+// With many keys an account takes nobody else's place, and what it closes it has again.
+func TestAnAccountHasTwoHundredStreams(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, h *hub) {
+		mine := make([]*client, 0, 200)
+		for i := range cap(mine) {
+			mine = append(mine, h.listen(t, ask{key: "key_" + strconv.Itoa(i%25)}))
+		}
+		next := h.listen(t, ask{key: "key_next"})
+		if p, refused := errors.AsType[*schema.Problem](next.refuse); !refused || p.Code != schema.RateLimited || p.RetryAfter == 0 {
+			t.Errorf("the next one: %v", next.refuse)
+		}
+		if got := fixturetest.Figure(t, h.metrics, "vayu_live_refused_total", "reason", "account"); got != 1 {
+			t.Errorf("%v refusals are counted, want 1", got)
+		}
+		if other := h.listen(t, ask{owner: schema.Owner{Account: "acc_b"}, key: "key_b"}); other.refuse != nil {
+			t.Errorf("another account: %v", other.refuse)
+		}
+		mine[0].leave()
+		<-mine[0].ended
+		if again := h.listen(t, ask{key: "key_next"}); again.refuse != nil {
+			t.Errorf("after one was closed: %v", again.refuse)
+		}
+	})
 }
 
 func TestAnInstanceHasSoManyStreams(t *testing.T) {
