@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 // not enough for several pages and an engine at once.
 export default defineConfig({
 	root: import.meta.dirname,
+	cacheDir: '../../../../node_modules/.vite',
 	test: {
 		include: ['**/*.test.ts'],
 		globalSetup: ['./service.ts'],
