@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { followsItself } from '../api/live';
+import { queries } from '../api/queries';
 import { number } from '../format';
 import { t } from '../i18n';
 import { useFilters } from '../ui/address';
@@ -17,6 +18,8 @@ import { DeliveryTable } from './table';
 import './webhooks.css';
 
 const names = ['state', 'retried', 'webhook', 'event', 'from', 'to'] as const;
+
+const failedOnes = ['deliveries', 'failed'];
 
 const states: readonly Row['state'][] = ['waiting', 'delivered', 'failed', 'cancelled'];
 
@@ -48,6 +51,10 @@ export function Deliveries(): JSX.Element {
 			return next;
 		});
 	}, []);
+	const again = () => {
+		list.refetch();
+		void queries.refetchQueries({ queryKey: failedOnes });
+	};
 	const filter = (changed: Partial<Record<(typeof names)[number], string>>) => {
 		setChosen(new Set());
 		change(changed);
@@ -117,7 +124,7 @@ export function Deliveries(): JSX.Element {
 					chosen={chosen}
 					done={(over) => {
 						choose(over, false);
-						list.refetch();
+						again();
 					}}
 				/>
 				<button type="button" onClick={() => setRetrying(true)}>
@@ -146,7 +153,7 @@ export function Deliveries(): JSX.Element {
 					to={wanted.to}
 					close={() => {
 						setRetrying(false);
-						list.refetch();
+						again();
 					}}
 				/>
 			)}
@@ -172,12 +179,13 @@ const many = 100;
 function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retried: string }) => void }): JSX.Element {
 	const { state, retried } = props.wanted;
 	const failed = useQuery({
-		queryKey: ['deliveries', 'failed'],
+		queryKey: failedOnes,
 		meta: followsItself,
 		queryFn: ({ signal }) => deliveries({ state: 'failed', retried: 'false' }, { limit: many }, signal),
 	});
+	// Any notice may tell of a retry: one that is delivered at once has no other.
 	useDeliveryNotices(
-		(one) => one.state === 'failed' || one.attempts === 0,
+		() => true,
 		2000,
 		() => void failed.refetch(),
 	);
