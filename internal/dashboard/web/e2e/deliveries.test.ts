@@ -1,0 +1,228 @@
+import type { Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import { ask, pictured, signedIn } from './browser';
+import { Receiver } from './receiver';
+import { account } from './service';
+import { givenUp, grown } from './store';
+
+const patient = { timeout: 60_000 };
+
+interface Delivery {
+	id: string;
+	state: string;
+	attempts_made: number;
+	retry_of: string | null;
+	retried_as: string | null;
+}
+
+async function delivery(id: string, key: string): Promise<Delivery> {
+	return (await ask<{ data: Delivery }>(`/v1/deliveries/${id}`, undefined, key)).data;
+}
+
+async function subscribe(receiver: Receiver, key: string, path = ''): Promise<string> {
+	const body = { url: receiver.url + path, events: ['recharge.completed'] };
+	return (await ask<{ id: string }>('/v1/webhooks', body, key)).id;
+}
+
+/** fire sends test events to a webhook, and returns the ids of their deliveries once each was attempted. */
+async function fire(webhook: string, count: number, key: string): Promise<string[]> {
+	const ids: string[] = [];
+	for (let i = 0; i < count; i++) {
+		ids.push((await ask<{ delivery_id: string }>(`/v1/webhooks/${webhook}/test`, {}, key)).delivery_id);
+	}
+	const attempted = async () => (await Promise.all(ids.map((id) => delivery(id, key)))).every((one) => one.attempts_made > 0);
+	await expect.poll(attempted, patient).toBe(true);
+	return ids;
+}
+
+/** failures is how many failed ones the API has that were not retried. */
+async function failures(key: string): Promise<number> {
+	return (await ask<{ data: Delivery[] }>('/v1/deliveries?state=failed&retried=false&limit=1000', undefined, key)).data.length;
+}
+
+/** counted waits until the tab of failed ones has a number, which the API has as well. */
+async function counted(page: Page, want: number, key: string): Promise<void> {
+	await page.getByRole('button', { name: `Failed, to retry (${want})`, exact: true }).waitFor(patient);
+	expect(await failures(key)).toBe(want);
+}
+
+test('failed deliveries are found, and retried: one, those chosen, all of a webhook, all of some days', async () => {
+	const key = await account(inject('data'), 'deliveries-failed');
+	const receiver = await Receiver.start();
+	receiver.status = 500;
+	const [first, other] = [await subscribe(receiver, key), await subscribe(receiver, key, '/other')];
+	const ids = [...(await fire(first, 5, key)), ...(await fire(other, 3, key))];
+	expect(await givenUp(ids)).toBe(8);
+	receiver.status = 200;
+	receiver.got.splice(0);
+
+	const { page, faults } = await signedIn('/deliveries', key);
+	await counted(page, 8, key);
+	await page.getByRole('button', { name: /Failed, to retry/ }).click();
+	await page.waitForURL(/state=failed/);
+	await page.getByText('8 shown, that is all').waitFor();
+	await pictured(page, 'deliveries-failed');
+
+	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
+	await rows.first().getByRole('link').click();
+	await page.getByText('8 of 8', { exact: true }).waitFor();
+	expect(await page.locator('.wh-attempts > li.bad').count()).toBe(8);
+	expect(await page.locator('.wh-attempts > li.coming').count()).toBe(0);
+	await pictured(page, 'delivery-failed');
+	const old = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+	await page.getByRole('button', { name: 'Deliver again' }).click();
+	const again = page.getByText('Delivered again as').getByRole('link');
+	await again.waitFor();
+	const next = (await again.textContent()) ?? '';
+	expect(await delivery(old, key)).toMatchObject({ state: 'failed', retried_as: next });
+	expect(await page.getByRole('button', { name: 'Deliver again' }).count()).toBe(0);
+	await again.click();
+	await page.locator('.badge').getByText('Delivered', { exact: true }).waitFor(patient);
+	expect(await delivery(next, key)).toMatchObject({ state: 'delivered', retry_of: old });
+	expect(receiver.got.map((got) => got.headers['x-service-delivery-id'])).toEqual([next]);
+	await page.getByText('Made by a retry of').getByRole('link', { name: old }).click();
+	await page.getByText('Delivered again as').waitFor();
+
+	await page.getByRole('link', { name: 'All deliveries' }).click();
+	await counted(page, 7, key);
+	await page.getByRole('button', { name: /Failed, to retry/ }).click();
+	await page.getByText('7 shown, that is all').waitFor();
+	for (const at of [0, 1]) {
+		await rows.nth(at).getByRole('checkbox').check();
+	}
+	await page.getByRole('button', { name: 'Retry chosen (2)' }).click();
+	await page.getByText('2 of 2 retried').waitFor();
+	await counted(page, 5, key);
+	await page.getByText('5 shown, that is all').waitFor(patient);
+
+	await page.getByLabel('Webhook', { exact: true }).selectOption(first);
+	await page.waitForURL(new RegExp(`webhook=${first}`));
+	const dialog = page.getByRole('dialog');
+	await page.getByRole('button', { name: 'Retry all failed' }).click();
+	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
+	await dialog.getByLabel('Webhook').selectOption(other);
+	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
+	expect(await dialog.getByRole('button', { name: 'Retry them' }).isDisabled()).toBe(true);
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	await counted(page, 5, key);
+
+	receiver.status = 500;
+	expect(await givenUp(await fire(other, 2, key))).toBe(2);
+	receiver.status = 200;
+	await page.getByRole('button', { name: 'Retry all failed' }).click();
+	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
+	await pictured(page, 'deliveries-retry');
+	await dialog.getByRole('button', { name: 'Retry them' }).click();
+	await dialog.getByText('5 retried.', { exact: true }).waitFor(patient);
+	await dialog.locator('form').getByRole('button', { name: 'Close' }).click();
+	await counted(page, 2, key);
+
+	await page.getByRole('button', { name: 'Reset' }).click();
+	const india = (days: number) => new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(Date.now() + days * 86_400_000);
+	await page.getByLabel('To (included)').fill(india(-2));
+	await page.getByText('No delivery is like this').waitFor();
+	await page.getByRole('button', { name: 'Retry all failed' }).click();
+	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
+	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	await page.getByLabel('To (included)').fill(india(1));
+	await page.getByLabel('From (day in India)').fill(india(-1));
+	await page.getByRole('button', { name: 'Retry all failed' }).click();
+	await dialog.getByText(`Made from ${india(-1)} to ${india(1)}`).waitFor();
+	await dialog.getByText('2 failed deliveries will be retried.').waitFor();
+	await dialog.getByRole('button', { name: 'Retry them' }).click();
+	await dialog.getByText('2 retried.', { exact: true }).waitFor(patient);
+	await dialog.locator('form').getByRole('button', { name: 'Close' }).click();
+	await counted(page, 0, key);
+	await page.reload();
+	await rows.first().waitFor();
+	expect(await page.getByLabel('From (day in India)').inputValue()).toBe(india(-1));
+	const unfinished = async () => (await ask<{ data: Delivery[] }>('/v1/deliveries?state=waiting', undefined, key)).data.length;
+	await expect.poll(unfinished, patient).toBe(0);
+	const tried = new Set(receiver.got.map((got) => got.headers['x-service-event-id']));
+	expect(tried.size).toBe(10);
+	expect(faults).toEqual([]);
+});
+
+test('ten thousand deliveries: few rows are drawn at any time, by mouse and by keyboard', async () => {
+	const key = await account(inject('data'), 'deliveries-many');
+	const receiver = await Receiver.start();
+	const webhook = await subscribe(receiver, key);
+	await fire(webhook, 1, key);
+	await grown(webhook, 9_999);
+	const { page, faults } = await signedIn('/webhooks', key);
+	await page.addInitScript(() => {
+		const tasks: number[] = [];
+		Object.assign(window, { tasks });
+		new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => Math.round(entry.duration)))).observe({
+			type: 'longtask',
+			buffered: true,
+		});
+	});
+	await page.goto('/dashboard/deliveries');
+	const told = page.locator('.wh-deliveries ~ p.hint[role=status]');
+	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
+	await told.waitFor();
+	await page.getByRole('button', { name: 'Failed, to retry (more than 100)' }).waitFor(patient);
+	let most = 0;
+	const shown = async () => {
+		most = Math.max(most, await rows.count());
+		return Number(((await told.textContent()) ?? '').replaceAll(',', '').split(' ')[0]);
+	};
+	// A list that has grown is scrolled further only once the page has become longer.
+	const longer = () =>
+		expect
+			.poll(() => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - window.scrollY), patient)
+			.toBeGreaterThan(2_000);
+	await rows.first().hover();
+	for (let at = await shown(); at < 2_000; at = await shown()) {
+		await longer();
+		await page.mouse.wheel(0, 20_000);
+		await expect.poll(shown, patient).toBeGreaterThan(at);
+	}
+	for (let at = await shown(); at < 10_000; at = await shown()) {
+		await longer();
+		await page.keyboard.press('End');
+		await expect.poll(shown, patient).toBeGreaterThan(at);
+	}
+	await page.getByText('10,000 shown, that is all').waitFor();
+	await longer();
+	await page.keyboard.press('End');
+	await page.locator('tr[data-index="9999"]').waitFor();
+	await shown();
+	expect(most).toBeLessThan(60);
+	const { data } = await ask<{ data: Delivery[] }>('/v1/deliveries?limit=1', undefined, key);
+	await page.keyboard.press('Home');
+	await page.locator('tr[data-index="0"]').getByRole('link').focus();
+	expect(await page.locator('tr[data-index="0"]').getByRole('link').getAttribute('href')).toContain(data[0]?.id);
+	// From link to link by keyboard: rows are drawn ahead of the focus, and it is never lost.
+	const focused = () => page.evaluate(() => Number(document.activeElement?.closest('tr')?.dataset.index ?? -1));
+	const from = await focused();
+	for (let i = 0; i < 40; i++) {
+		await page.keyboard.press('Tab');
+	}
+	await expect.poll(focused, patient).toBeGreaterThan(from + 15);
+	await shown();
+	expect(most).toBeLessThan(60);
+	const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
+	console.info(`longest task with 10,000 deliveries: ${Math.max(0, ...tasks)} ms, of ${tasks.length} over 50 ms`);
+	await pictured(page, 'deliveries');
+	expect(await page.title()).not.toBe('taken');
+	expect(await page.locator('img[src="x"]').count()).toBe(0);
+	expect(faults).toEqual([]);
+});
+
+test('events are listed, and one shows its bytes and who was told', async () => {
+	const key = await account(inject('data'), 'deliveries-events');
+	const receiver = await Receiver.start();
+	const webhook = await subscribe(receiver, key);
+	await fire(webhook, 1, key);
+	const { page, faults } = await signedIn('/events', key);
+	await page.getByRole('link', { name: 'recharge.completed' }).waitFor();
+	await pictured(page, 'events');
+	await page.getByRole('link', { name: 'recharge.completed' }).click();
+	await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor(patient);
+	await page.getByRole('button', { name: 'As sent', exact: true }).click();
+	await expect.poll(() => page.locator('.wh-payload pre').textContent(), patient).toBe(receiver.got[0]?.body);
+	await pictured(page, 'event');
+	expect(faults).toEqual([]);
+});
