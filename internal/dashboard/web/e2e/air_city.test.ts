@@ -1,0 +1,203 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Schemas } from '../src/api/client';
+import { dayBefore, type Entry, facts, number, range, rows, same, stamps, whole, word } from './air';
+import { ask, pictured, signedIn } from './browser';
+
+type Detail = Schemas['DetailedRecord'];
+
+/** shown is every figure of a place's record on the page. */
+async function shown(page: Page): Promise<string[]> {
+	return [
+		...(await page.locator('.current .index').allTextContents()),
+		...(await page.locator('.health').allTextContents()),
+		...(await facts(page.locator('main'))),
+		...(await page.getByText('Stations used').allTextContents()),
+		...(await rows(page.getByRole('region', { name: 'Pollutants' }))),
+		...(await rows(page.getByRole('region', { name: 'Stations' }))),
+	];
+}
+
+const pollutants = { pm25: 'PM2.5', pm10: 'PM10', no2: 'NO₂', so2: 'SO₂', co: 'CO', o3: 'O₃' } as const;
+
+/** told is the same of the API's answer. */
+function told(record: Detail): string[] {
+	const subs: Readonly<Record<string, number>> = record.sub_indices;
+	const sub = (id: string) => (subs[id] === undefined ? '–' : `${subs[id]}${word(subs[id])}`);
+	const note = (id: string) => (record.estimated.length === 0 ? [] : [record.estimated.some((one) => one === id) ? 'estimated' : '']);
+	const ids = Object.keys(pollutants) as (keyof typeof pollutants)[];
+	return [
+		`${record.aqi} ${record.category}`,
+		record.health,
+		`Decided by: ${record.dominant}`,
+		`Measured until: ${record.updated}`,
+		`State: ${record.state}`,
+		...(record.pincode ? [`Pin code: ${record.pincode}`, `Answered from: ${record.city}`] : []),
+		...(record.distance_km === undefined ? [] : [`Nearest station: ${record.distance_km} km`]),
+		`Figures by: ${record.attribution.join('; ')}`,
+		`Source: ${record.source.join(', ')}`,
+		`Stations used: ${record.stations_used} of ${record.stations_total}.`,
+		...ids.map((id) => {
+			const amount = record[id];
+			const written = amount === null ? 'not measured' : `${number(amount)} ${record.units[id]}`;
+			return [pollutants[id], written, record.averaging[id] === '8h' ? '8 hours' : '24 hours', sub(id), ...note(id)].join(' | ');
+		}),
+		...(['nh3', 'pb'] as const)
+			.filter((id) => subs[id] !== undefined)
+			.map((id) => [id === 'nh3' ? 'NH₃' : 'Pb', '–', '–', sub(id), ...note(id)].join(' | ')),
+		...record.stations.map(
+			({ name, aqi, distance_km, updated }) =>
+				`${name} | ${aqi ?? '–'} ${aqi === null ? 'no index' : word(aqi)} | ${distance_km} km | ${updated}`,
+		),
+	];
+}
+
+/** answers is a record of the API, as the page should show it. */
+async function answers(query: string): Promise<string[]> {
+	return told(await ask<Detail>(`/v1/aqi?${query}&view=detail`));
+}
+
+test('the page of a city says every figure of its record, and no other', async () => {
+	const { page, faults } = await signedIn('/air/Delhi');
+	await same(
+		() => shown(page),
+		() => answers('city=Delhi'),
+	);
+	const time = page.locator('.current time').first();
+	const at = (await time.getAttribute('datetime')) ?? '';
+	expect(await time.getAttribute('title')).toBe(at);
+	expect(await time.textContent()).toBe(
+		await page.evaluate(
+			(moment) =>
+				new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Kolkata' }).format(new Date(moment)),
+			at,
+		),
+	);
+	await page.getByRole('grid', { name: 'A year of days' }).waitFor();
+	await page.getByRole('img', { name: 'Index (AQI)' }).waitFor();
+	await pictured(page, 'air-city');
+	expect(faults).toEqual([]);
+});
+
+test('so do the pages of a homonym and of a pin code', async () => {
+	const { page, faults } = await signedIn('/air/Aurangabad,%20Maharashtra');
+	await same(
+		() => shown(page),
+		() => answers('city=Aurangabad,%20Maharashtra'),
+	);
+	await page.goto('/dashboard/pin/411001');
+	await same(
+		() => shown(page),
+		() => answers('pincode=411001'),
+	);
+	expect(faults).toEqual([]);
+});
+
+/** listed is what the table beside a chart should say, the newest first. */
+async function listed(page: Page, entries: Entry[], value: (entry: Entry) => string): Promise<string[]> {
+	const at = await stamps(page, entries);
+	return entries.map((entry, i) => `${at[i]} | ${value(entry)}`).reverse();
+}
+
+const index = ({ aqi, category }: Entry) => `${aqi} ${category}`;
+
+/** day is the last 24 hours of a city. */
+async function day(): Promise<Entry[]> {
+	const entries = await range('Mumbai', 1, 'hour');
+	const last = Math.max(...entries.map(({ updated }) => Date.parse(updated)));
+	return entries.filter(({ updated }) => Date.parse(updated) > last - 86_400_000);
+}
+
+test('charts stand as tables, too, with the ranges of the API', async () => {
+	const { page, faults } = await signedIn('/air/Mumbai');
+	await page.getByRole('button', { name: 'Show as a table' }).click();
+	const table = async () => rows(await whole(page));
+	await same(table, async () => listed(page, await day(), index));
+	expect((await day()).length).toBe(24);
+	const last = (await day()).at(-1);
+	await page.getByRole('img', { name: `last ${last?.aqi}.` }).waitFor();
+
+	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await same(table, async () => listed(page, await day(), ({ pm25 }) => (pm25 === null ? '–' : number(pm25))));
+	await page.getByRole('img', { name: 'PM2.5' }).waitFor();
+	await page.getByLabel('Figure', { exact: true }).selectOption('aqi');
+
+	await page.getByRole('button', { name: '30 days' }).click();
+	await page.getByLabel('One point for each').selectOption('day');
+	await page.getByRole('img', { name: '30 days' }).waitFor();
+	expect(page.url()).toContain('span=30d&by=day');
+	await page.reload();
+	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await same(table, async () => listed(page, await range('Mumbai', 29, 'day'), index));
+	expect(faults).toEqual([]);
+});
+
+test('thirty days of hours and a year of days are whole', async () => {
+	const { page } = await signedIn('/air/Mumbai?span=30d');
+	await page.getByRole('button', { name: 'Show as a table' }).click();
+	const table = async () => rows(await whole(page));
+	await same(table, async () => listed(page, await range('Mumbai', 29, 'hour'), index));
+	await page.goto('/dashboard/air/Mumbai?span=1y');
+	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await same(table, async () => listed(page, await range('Mumbai', 364, 'day'), index));
+});
+
+test('the calendar is gone through by keyboard, and a day shows its record', async () => {
+	const { page, faults } = await signedIn('/air/Pune');
+	const grid = page.getByRole('grid', { name: 'A year of days' });
+	await grid.waitFor();
+	const days = () =>
+		grid.locator('button').evaluateAll((all) =>
+			all
+				.filter((one) => one.textContent)
+				.map((one) => `${(one as HTMLElement).dataset.date} ${one.textContent} ${one.getAttribute('aria-label')?.split(': ')[1]}`)
+				.sort(),
+		);
+	await same(days, async () =>
+		(await range('Pune', 364, 'day')).map(({ date, aqi, category }) => `${date} ${aqi} ${aqi}, ${category}`).sort(),
+	);
+
+	const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.date);
+	const inOrder = grid.locator('button[tabindex="0"]');
+	expect(await inOrder.count()).toBe(1);
+	await inOrder.focus();
+	for (const [key, days] of [
+		['ArrowUp', 1],
+		['ArrowLeft', 8],
+		['ArrowDown', 7],
+		['Home', 364],
+		['ArrowLeft', 364],
+		['End', 0],
+		['ArrowUp', 1],
+	] as const) {
+		await page.keyboard.press(key);
+		await expect.poll(focused, { message: key }).toBe(dayBefore(days));
+		expect(await inOrder.count()).toBe(1);
+	}
+	await page.keyboard.press('Enter');
+	await page.getByRole('heading', { name: /^On / }).waitFor();
+	expect(new URL(page.url()).searchParams.get('date')).toBe(dayBefore(1));
+	await same(
+		() => shown(page),
+		() => answers(`city=Pune&date=${dayBefore(1)}`),
+	);
+	expect(await grid.locator('button[aria-current="date"]').getAttribute('data-date')).toBe(dayBefore(1));
+	await page.getByRole('button', { name: 'Back to now' }).click();
+	await same(
+		() => shown(page),
+		() => answers('city=Pune'),
+	);
+	expect(faults).toEqual([]);
+});
+
+test('a day without figures says so, and since when there are any', async () => {
+	const { page } = await signedIn(`/air/Pune?date=${dayBefore(364)}`);
+	await page.getByText('There are no figures for this day').waitFor();
+	const now = await ask<Detail>('/v1/aqi?city=Pune&view=detail');
+	const station = now.stations[0];
+	await page.getByText(`The readings of ${station?.name} begin on`).first().waitFor();
+	await pictured(page, 'air-noday');
+	await page.getByRole('button', { name: 'Back to now' }).click();
+	await page.getByRole('heading', { name: 'Now' }).waitFor();
+	expect(new URL(page.url()).searchParams.get('date')).toBeNull();
+});
