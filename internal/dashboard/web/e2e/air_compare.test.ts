@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import type { Schemas } from '../src/api/client';
+import { type Entry, facts, number, range, rows, same, stamps, whole } from './air';
+import { ask, pictured, signedIn } from './browser';
+import { command } from './service';
+
+/** add puts a city into the comparison by the search. */
+async function add(page: Page, name: string): Promise<void> {
+	await page.getByRole('combobox', { name: 'Add a city' }).fill(name);
+	const option = page.getByRole('listbox', { name: 'Add a city' }).getByRole('option', { name });
+	await option.first().waitFor();
+	await page.keyboard.press('ArrowDown');
+	await page.keyboard.press('Enter');
+	await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
+}
+
+/** compared are the cities that the address names. */
+function compared(page: Page): string[] {
+	return new URL(page.url()).searchParams.getAll('city');
+}
+
+const pollutants = { pm25: 'PM2.5', pm10: 'PM10', no2: 'NO₂', so2: 'SO₂', co: 'CO', o3: 'O₃' } as const;
+
+/** told is what the card of a city should say. */
+async function told(city: string): Promise<string[]> {
+	const record = await ask<Schemas['DetailedRecord']>(`/v1/aqi?city=${encodeURIComponent(city)}&view=detail`);
+	return [
+		`${record.aqi} ${record.category}`,
+		`Decided by: ${record.dominant}`,
+		`Measured until: ${record.updated}`,
+		...(Object.keys(pollutants) as (keyof typeof pollutants)[]).map((id) => {
+			const amount = record[id];
+			const text = amount === null ? 'not measured' : `${number(amount)} ${record.units[id]}`;
+			return `${pollutants[id]}: ${text}${record.estimated.includes(id) ? ' (estimated)' : ''}`;
+		}),
+		`Figures by: ${record.attribution.join('; ')}`,
+	];
+}
+
+test('four cities are compared; the address keeps them', async () => {
+	const { page, faults } = await signedIn('/compare');
+	await page.getByText('No city is chosen yet').waitFor();
+	const cities = ['Delhi', 'Mumbai', 'Pune', 'Kolkata'];
+	for (const city of cities) {
+		await add(page, city);
+	}
+	expect(compared(page)).toEqual(cities);
+	await page.getByText('Four cities are the most').waitFor();
+	await page.reload();
+	for (const [i, city] of cities.entries()) {
+		const card = page.locator('.cards > section').nth(i);
+		await same(
+			async () => [...(await card.locator('.index').allTextContents()), ...(await facts(card))],
+			() => told(city),
+		);
+	}
+	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await page.getByRole('button', { name: '30 days' }).click();
+	await page.getByLabel('One point for each').selectOption('day');
+	await page.getByRole('img', { name: 'Kolkata' }).waitFor();
+	await pictured(page, 'air-compare');
+	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await same(
+		async () => rows(await whole(page)),
+		async () => {
+			const all = await Promise.all(cities.map((city) => range(city, 29, 'day')));
+			const days = all[0] ?? [];
+			const at = await stamps(page, days);
+			const value = (entry: Entry | undefined) => (entry && entry.pm25 !== null ? number(entry.pm25) : '–');
+			return days.map(({ date }, i) => [at[i], ...all.map((one) => value(one.find((entry) => entry.date === date)))].join(' | ')).reverse();
+		},
+	);
+
+	await page.getByRole('button', { name: 'Remove Mumbai' }).click();
+	await expect.poll(() => compared(page)).toEqual(['Delhi', 'Pune', 'Kolkata']);
+	await page.goBack();
+	await expect.poll(() => compared(page)).toEqual(cities);
+	expect(faults).toEqual([]);
+});
+
+test('a shared name in the address asks which city is meant', async () => {
+	const { page } = await signedIn('/compare?city=Aurangabad&city=Pune');
+	await page.getByRole('list', { name: 'Places that may be meant' }).getByRole('button', { name: 'Aurangabad, Bihar' }).click();
+	await expect.poll(() => compared(page)).toEqual(['Aurangabad, Bihar', 'Pune']);
+	const card = page.locator('.cards > section').first();
+	await same(
+		async () => [...(await card.locator('.index').allTextContents()), ...(await facts(card))],
+		() => told('Aurangabad, Bihar'),
+	);
+});
+
+test('a notice of new air brings the new figures', async () => {
+	const { page } = await signedIn('/compare');
+	let notify = () => {};
+	const noticed = new Promise<void>((done) => {
+		notify = done;
+	});
+	await page.route('**/dashboard/v1/live', async (route) => {
+		await noticed;
+		await route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\nevent: air\ndata: {}\n\n' });
+	});
+	let aqi = 101;
+	await page.route('**/dashboard/v1/cities?*', async (route) => {
+		const reply = await route.fetch();
+		const body = (await reply.json()) as { data: Schemas['City'][] };
+		const data = body.data.map((city) => (city.name === 'Pune' ? { ...city, aqi, category: 'Moderate' } : city));
+		await route.fulfill({ response: reply, json: { ...body, data } });
+	});
+	await page.goto('/dashboard/?state=Maharashtra');
+	const list = page.getByRole('list', { name: 'Places' });
+	await list.getByRole('button', { name: '101 Moderate Pune' }).waitFor();
+	aqi = 199;
+	notify();
+	await list.getByRole('button', { name: '199 Moderate Pune' }).waitFor();
+});
+
+test('a key that may not read the air is told so on every page of it', async () => {
+	const made = await command(
+		inject('data'),
+		...['key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', 'no air', '--scopes', 'account:read'],
+	);
+	const { page, faults } = await signedIn('/', /sk_test_\w{39}/.exec(made)?.[0] ?? '');
+	const asked: string[] = [];
+	page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+	for (const path of ['/', '/air/Delhi', '/pin/411001', '/compare?city=Delhi']) {
+		await page.goto(`/dashboard${path}`);
+		await page.getByText('It lacks the scope aqi:read').waitFor();
+	}
+	expect(asked.filter((path) => /\/v1\/(aqi|cities|stations)/.test(path))).toEqual([]);
+	expect(await page.getByRole('link', { name: 'Compare cities' }).count()).toBe(0);
+	await pictured(page, 'air-noscope');
+	expect(faults).toEqual([]);
+});

@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Schemas } from '../src/api/client';
+import { dayBefore, word } from './air';
+import { signedIn } from './browser';
+
+/** timed has a page note how long its tasks take, and returns the longest so far, in ms. */
+async function timed(page: Page): Promise<() => Promise<number>> {
+	await page.addInitScript(() => {
+		const long: number[] = [];
+		new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({
+			type: 'longtask',
+			buffered: true,
+		});
+		Object.assign(window, { long });
+	});
+	return () => page.evaluate(() => Math.max(0, ...(window as unknown as { long: number[] }).long));
+}
+
+/** hours are made-up hours from one day to another, both included. */
+function hours(from: string, to: string): object[] {
+	const first = Date.parse(`${from}T00:00:00+05:30`);
+	const count = (Date.parse(to) - Date.parse(from)) / 3_600_000 + 24;
+	return Array.from({ length: count }, (_, i) => {
+		const at = first + (i + 1) * 3_600_000;
+		const aqi = 51 + (Math.floor(at / 3_600_000) % 400);
+		const updated = new Date(at).toISOString().replace('.000', '');
+		return {
+			...{ status: 'success', city: 'Delhi', aqi, category: word(aqi), updated, dominant: 'PM2.5' },
+			...{ pm25: aqi / 2, pm10: aqi, no2: 20, so2: 10, co: 1, o3: 30 },
+		};
+	});
+}
+
+test('a year of hours is drawn, and stands in the table a part at a time', async () => {
+	const { page, faults } = await signedIn('/compare');
+	const longest = await timed(page);
+	let served = 0;
+	await page.route('**/dashboard/v1/aqi?*interval=hour*', async (route) => {
+		const query = new URL(route.request().url()).searchParams;
+		const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
+		const records = hours(from, to);
+		served += records.length;
+		await route.fulfill({ json: { status: 'success', city: 'Delhi', from, to, interval: 'hour', records } });
+	});
+	await page.goto('/dashboard/air/Delhi?span=1y&by=hour');
+	await page.getByRole('img', { name: 'between 51 and 450' }).waitFor();
+	await page.locator('canvas').waitFor();
+	expect(served).toBe(8760);
+	console.info(`a year of hours: the longest task took ${await longest()} ms`);
+	await page.getByRole('button', { name: 'Show as a table' }).click();
+	const table = page.locator('.figures');
+	await table.getByRole('row').nth(100).waitFor();
+	expect(await table.locator('tbody tr').count()).toBe(100);
+	await table.getByRole('button', { name: 'Show more' }).click();
+	await expect.poll(() => table.locator('tbody tr').count()).toBe(300);
+	console.info(`with its table: ${await longest()} ms`);
+	expect(faults).toEqual([]);
+});
+
+test('ten thousand cities keep the list short', async () => {
+	const { page, faults } = await signedIn('/compare');
+	const longest = await timed(page);
+	await page.route('**/dashboard/v1/cities?*', async (route) => {
+		const first = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+		const data: Schemas['City'][] = Array.from({ length: 1000 }, (_, i) => {
+			const n = first + i;
+			const aqi = 1 + (n % 500);
+			return {
+				...{ name: `City ${n}`, city: `City ${n}`, state: `State ${n % 30}`, aqi, category: word(aqi) as Schemas['Category'] },
+				...{ updated: `${dayBefore(1)}T04:30:00Z`, latitude: 10 + (n % 200) / 10, longitude: 72 + ((n / 200) % 20), stations: 1 },
+			};
+		});
+		const next = first + 1000 < 10_000 ? String(first + 1000) : null;
+		await route.fulfill({ json: { status: 'success', data, has_more: next !== null, next_cursor: next } });
+	});
+	await page.goto('/dashboard/');
+	await page.getByText('Cities: 10000.').waitFor();
+	const items = page.getByRole('list', { name: 'Places' }).getByRole('listitem');
+	expect(await items.count()).toBe(100);
+	await page.getByRole('button', { name: 'Show more' }).click();
+	await expect.poll(() => items.count()).toBe(300);
+	await page.getByLabel('State', { exact: true }).selectOption('State 7');
+	await page.getByText('Cities: 334.').waitFor();
+	expect(await items.count()).toBe(100);
+	console.info(`ten thousand cities: the longest task took ${await longest()} ms`);
+	expect(faults).toEqual([]);
+});
