@@ -14,11 +14,8 @@ func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Recor
 		return Record{}, schema.Asked{}, errNoRecharge
 	}
 	view := s.DB.View(ctx)
-	steps, err := upstream.Steps(view, id) // before the recharge: they never say more than its state does
+	r, steps, err := upstream.Told(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
 	if err != nil {
-		return Record{}, schema.Asked{}, err
-	}
-	if r, err = s.Find(ctx, o, id); err != nil {
 		return Record{}, schema.Asked{}, err
 	}
 	asked = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(outline(&r, len(steps) > 0), steps)}

@@ -75,6 +75,19 @@ func Steps(q state.Querier, subject string) ([]Step, error) {
 	return all, nil
 }
 
+// Told reads a thing with find, and its steps. Of one that waits these are no newer than
+// the thing, so that they never say more than it does; of one that has ended no older, so that
+// what ended it is among them.
+func Told[R any](q state.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
+	if steps, err = Steps(q, subject); err != nil {
+		return r, nil, err
+	}
+	if r, err = find(); err == nil && ended(&r) {
+		steps, err = Steps(q, subject)
+	}
+	return r, steps, err
+}
+
 // Forget deletes the steps of subjects, in the transaction that deletes these.
 func Forget(tx *state.Tx, subjects []string) error {
 	many := state.Group(0, "DELETE FROM upstream_step WHERE subject IN (", "?", ")")

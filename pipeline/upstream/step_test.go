@@ -65,6 +65,25 @@ func TestEqualStepsAreOne(t *testing.T) {
 }
 
 // Who says now this and now that for days has a hundred steps, the newest among them.
+// What ends a thing while it is read is among the steps of what has ended, and not among
+// those of what still waits.
+func TestStepsAndThingBelongTogether(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		for ended, want := range map[bool]int{true: 2, false: 1} {
+			subject := fmt.Sprint("txn_", ended)
+			noted(t, db, subject, schema.ActSubmit, schema.AnswerPending, 0)
+			found, steps, err := Told(db.View(t.Context()), subject, func() (bool, error) {
+				noted(t, db, subject, schema.ActEnquire, schema.AnswerFailed, time.Second)
+				return ended, nil
+			}, func(ended *bool) bool { return *ended })
+			if err != nil || found != ended || len(steps) != want {
+				t.Errorf("ended %t: got %t with %v, %v, want %d steps", ended, found, steps, err, want)
+			}
+		}
+	})
+}
+
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
