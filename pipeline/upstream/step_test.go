@@ -64,7 +64,6 @@ func TestEqualStepsAreOne(t *testing.T) {
 	})
 }
 
-// Who says now this and now that for days has a hundred steps, the newest among them.
 // What ends a thing while it is read is among the steps of what has ended, and not among
 // those of what still waits.
 func TestStepsAndThingBelongTogether(t *testing.T) {
@@ -84,6 +83,7 @@ func TestStepsAndThingBelongTogether(t *testing.T) {
 	})
 }
 
+// Who says now this and now that for days has a hundred steps, the newest among them.
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
