@@ -35,18 +35,21 @@ function hours(from: string, to: string): object[] {
 test('a year of hours is drawn, and stands in the table a part at a time', async () => {
 	const { page, faults } = await signedIn('/compare');
 	const longest = await timed(page);
-	let served = 0;
+	// Hours and not replies: new air has the page ask for some of them again.
+	const served = new Set<string>();
 	await page.route('**/dashboard/v1/aqi?*interval=hour*', async (route) => {
 		const query = new URL(route.request().url()).searchParams;
 		const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
 		const records = hours(from, to);
-		served += records.length;
+		for (const record of records) {
+			served.add(record.updated);
+		}
 		await route.fulfill({ json: { status: 'success', city: 'Delhi', from, to, interval: 'hour', records } });
 	});
 	await page.goto('/dashboard/air/Delhi?span=1y&by=hour');
 	await page.getByRole('img', { name: 'between 51 and 450' }).waitFor();
 	await page.locator('canvas').waitFor();
-	expect(served).toBe(8760);
+	expect(served.size).toBe(8760);
 	console.info(`a year of hours: the longest task took ${await longest()} ms`);
 	await page.getByRole('button', { name: 'Show as a table' }).click();
 	const table = page.locator('.figures');
