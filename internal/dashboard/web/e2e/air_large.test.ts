@@ -18,7 +18,7 @@ async function timed(page: Page): Promise<() => Promise<number>> {
 }
 
 /** hours are made-up hours from one day to another, both included. */
-function hours(from: string, to: string): object[] {
+function hours(from: string, to: string): { updated: string }[] {
 	const first = Date.parse(`${from}T00:00:00+05:30`);
 	const count = (Date.parse(to) - Date.parse(from)) / 3_600_000 + 24;
 	return Array.from({ length: count }, (_, i) => {
