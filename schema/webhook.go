@@ -44,7 +44,8 @@ type WebhookTested struct {
 type DeliveryState string
 
 // The states of a delivery. A waiting one has an attempt before it or under
-// way; cancelled is what still waited when its subscription was deleted.
+// way; cancelled is what still waited when its subscription was deleted, or when a
+// retry by hand took its place.
 const (
 	DeliveryWaiting   DeliveryState = "waiting"
 	DeliveryDelivered DeliveryState = "delivered"

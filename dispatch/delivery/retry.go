@@ -56,7 +56,9 @@ func retried(ids []string, more bool) api.Response {
 type old struct{ id, event, webhook string }
 
 // retriable finds a delivery of the caller's and locks it, or says why it cannot
-// be retried; whether its webhook is still there is for the caller to ask.
+// be retried; whether its webhook is still there is for the caller to ask. One that
+// waits for its next attempt can be: nobody wants to wait hours for it after the
+// receiver was mended.
 func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d old, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
@@ -76,10 +78,10 @@ func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d old, err 
 	switch {
 	case retriedAs != "":
 		return d, schema.Refuse(schema.InvalidRequest, "id", "This delivery was retried already, as "+retriedAs+".")
-	case stands == schema.DeliveryWaiting && token != "" && due > now.UnixMicro():
+	case stands == schema.DeliveryWaiting && token != "":
 		return d, schema.Refuse(schema.InvalidRequest, "id", "An attempt of this delivery is under way.")
-	case stands == schema.DeliveryWaiting:
-		return d, schema.Refuse(schema.InvalidRequest, "id", "This delivery is still waiting: its next attempt is at "+shownInstant(due)+".")
+	case stands == schema.DeliveryWaiting && due <= now.UnixMicro():
+		return d, schema.Refuse(schema.InvalidRequest, "id", "An attempt of this delivery is due now.")
 	}
 	return d, nil
 }
@@ -96,11 +98,13 @@ func notDeleted(q state.Querier, webhook string) error {
 	return nil
 }
 
-// setRetriedAs links the deliveries that were retried with those that were made.
-var setRetriedAs = state.Group(0, "UPDATE delivery SET retried_as = v.column2 FROM (VALUES ", "(?, ?)",
-	") AS v WHERE delivery.id = v.column1")
+// setRetriedAs links the deliveries that were retried with those that were made,
+// which take the place of those that still waited.
+var setRetriedAs = state.Group(1, `UPDATE delivery SET retried_as = v.column2,
+	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
+	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
-// again makes a new delivery for each of some that are over, due now, and returns
+// again makes a new delivery for each of some, due now, and returns
 // their ids. What another call makes anew at the same moment is left to it.
 func (s *Service) again(tx *state.Tx, c *api.Call, over []old) ([]string, error) {
 	now := s.Now()
@@ -123,7 +127,7 @@ func (s *Service) again(tx *state.Tx, c *api.Call, over []old) ([]string, error)
 		}
 	}
 	err = setRetriedAs.Each(len(made), func(text string, from, to int) error {
-		_, err := tx.Exec(text, links[2*from:2*to]...)
+		_, err := tx.Exec(text, append([]any{now.UnixMicro()}, links[2*from:2*to]...)...)
 		return err
 	})
 	if err != nil {

@@ -45,9 +45,7 @@ func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
 		if !slices.Equal(s.woken, []string{webhook, webhook}) {
 			t.Errorf("woken were %v", s.woken)
 		}
-		record(t, s.DB, s.Now(), outcome(&waiting, "token", 500, s.Now()))
-		s.live("POST", path(waiting.ID), "").refused(t, "one that waits", 400, schema.InvalidRequest, "id", s.Now().Add(10*time.Second).Format("15:04:05.000Z"))
-		s.live("POST", path(s.delivery(schema.Live, webhook).ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
+		s.live("POST", path(waiting.ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
 		other := s.finished(schema.Live, webhook, 500)
 		s.do(schema.Sandbox, "POST", path(other.ID), "").refused(t, "from the sandbox", 404, schema.NotFound, "", "")
 		statetest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)
@@ -60,6 +58,41 @@ func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
 		s.live("POST", path(other.ID), "").refused(t, "a deleted webhook", 400, schema.InvalidRequest, "webhook_id", "deleted")
 		if n := one[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
 			t.Errorf("%d rows in the audit log, want 2", n)
+		}
+	})
+}
+
+func TestADeliveryThatWaitsIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		webhook := s.webhook(schema.Live, 1)
+		first, second := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook)
+		record(t, s.DB, s.Now(), outcome(&first, "token", 500, s.Now()), outcome(&second, "token", 500, s.Now()))
+		path := "/v1/deliveries/" + first.ID + "/retry"
+		got := read[schema.DeliveriesRetried](t, s.live("POST", path, ""), 202)
+		before := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
+		after := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+		now := s.Now().Format("2006-01-02T15:04:05.000Z")
+		if before.State != schema.DeliveryCancelled || *before.RetriedAs != after.ID || before.NextAttemptAt != nil || *before.FinishedAt != now || len(before.Attempts) != 1 {
+			t.Errorf("the one that waited became %+v", before)
+		}
+		if after.State != schema.DeliveryWaiting || *after.RetryOf != first.ID || *after.NextAttemptAt != now || after.Made != 0 {
+			t.Errorf("made was %+v", after)
+		}
+		s.live("POST", path, "").refused(t, "twice", 400, schema.InvalidRequest, "id", after.ID)
+		s.live("POST", "/v1/deliveries/"+after.ID+"/retry", "").refused(t, "one that is due", 400, schema.InvalidRequest, "id", "due now")
+		if n := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`), 202).Retried; n != 0 {
+			t.Errorf("%d were retried as failed, want none: neither has failed", n)
+		}
+		if n := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+second.ID+`"]}`), 202).Retried; n != 1 {
+			t.Errorf("%d were retried by id, want 1", n)
+		}
+		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'cancelled' AND token = '' AND finished_at IS NOT NULL AND retried_as <> ''"); n != 2 {
+			t.Errorf("%d were taken back, want 2", n)
+		}
+		s.pass(time.Hour)
+		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); n != 2 {
+			t.Errorf("%d wait, want the two that were made", n)
 		}
 	})
 }

@@ -67,6 +67,12 @@ export async function envelope(id: string, signal: AbortSignal): Promise<Envelop
 	};
 }
 
+/** retriable says whether the API would deliver again: not what is on its way at this moment. */
+export function retriable(delivery: Schemas['Delivery'], now: number): boolean {
+	const { state, retried_as, next_attempt_at } = delivery;
+	return retried_as === null && (state !== 'waiting' || (next_attempt_at !== null && Date.parse(next_attempt_at) > now));
+}
+
 /** retryOne delivers again, and returns the id of the new delivery. */
 export async function retryOne(id: string): Promise<string | undefined> {
 	const reply = await ok(api.POST('/v1/deliveries/{id}/retry', { params: { path: { id } } }));

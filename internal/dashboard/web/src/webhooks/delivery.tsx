@@ -9,7 +9,7 @@ import { Card, Facts, Page } from '../ui/page';
 import { Badge, Copyable, Time } from '../ui/parts';
 import { Fetched } from '../ui/states';
 import { Attempts } from './attempts';
-import { envelope, retryOne } from './calls';
+import { envelope, retriable, retryOne } from './calls';
 import { about, mostAttempts } from './kinds';
 import { Payload } from './payload';
 import { useDelivery } from './test';
@@ -42,10 +42,10 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 					<h2>
 						<DeliveryBadge state={delivery.state} /> <code>{delivery.event_type}</code>
 					</h2>
-					{delivery.state !== 'waiting' && !next && (
+					{!next && retriable(delivery, Date.now()) && (
 						<form onSubmit={retry.submit}>
 							<button type="submit" class="primary" disabled={retry.busy}>
-								{t('webhooks.retry')}
+								{t(delivery.state === 'waiting' ? 'webhooks.retry.now' : 'webhooks.retry')}
 							</button>
 						</form>
 					)}

@@ -7,6 +7,7 @@ import { t } from '../i18n';
 import { Time } from '../ui/parts';
 import { Failed, Loading } from '../ui/states';
 import { useWindowed } from '../ui/windowed';
+import { retriable } from './calls';
 import type { Row } from './feed';
 import type { Deliveries, Seen } from './follow';
 import { mostAttempts } from './kinds';
@@ -16,11 +17,6 @@ import { answer, DeliveryBadge, Due, milliseconds } from './words';
 export interface Choice {
 	chosen: ReadonlySet<string>;
 	choose: (ids: readonly string[], on: boolean) => void;
-}
-
-/** retriable says whether the API would deliver again. */
-export function retriable(row: Row): boolean {
-	return row.state !== 'waiting' && row.retried_as === null;
 }
 
 /** ahead is how many rows before the end the next page is fetched. */
@@ -57,7 +53,8 @@ export function DeliveryTable(props: {
 		return list.error ? <Failed error={list.error} again={list.refetch} /> : <Loading />;
 	}
 	const columns = 7 + (choice ? 1 : 0) - (names ? 0 : 1);
-	const open = rows.filter(retriable).map((row) => row.id);
+	const now = Date.now();
+	const open = rows.filter((row) => retriable(row, now)).map((row) => row.id);
 	return (
 		<>
 			{rows.length === 0 && !next ? (
@@ -160,7 +157,7 @@ const Line = memo(function Line(props: {
 			<tr ref={props.measure} data-index={props.index} aria-rowindex={props.index + 2}>
 				{choose && (
 					<td class="wh-tick">
-						{retriable(row) && (
+						{retriable(row, Date.now()) && (
 							<input
 								type="checkbox"
 								aria-label={t('webhooks.choose', { type: row.event_type, id: row.id })}

@@ -134,6 +134,7 @@ export const webhooks = {
 	'webhooks.retried.as': 'Delivered again as',
 	'webhooks.retry.of': 'Made by a retry of',
 	'webhooks.retry': 'Deliver again',
+	'webhooks.retry.now': 'Deliver now',
 	'webhooks.retry.chosen': 'Retry chosen ({count})',
 	'webhooks.retry.progress': '{done} of {of} retried',
 	'webhooks.retry.all': 'Retry all failed',

@@ -136,6 +136,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.retried.as': 'इस रूप में दोबारा भेजी गई:',
 	'webhooks.retry.of': 'इसे दोबारा भेजने से बनी:',
 	'webhooks.retry': 'दोबारा भेजें',
+	'webhooks.retry.now': 'अभी भेजें',
 	'webhooks.retry.chosen': 'चुनी हुई दोबारा भेजें ({count})',
 	'webhooks.retry.progress': '{of} में से {done} दोबारा भेजी गईं',
 	'webhooks.retry.all': 'सभी विफल दोबारा भेजें',
