@@ -29,6 +29,9 @@ func (s *Service) aqi(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
+	if err == nil && len(snap.cities) == 0 { // to call every city unknown would be wrong a moment later
+		err = errNoFigures
+	}
 	if err != nil {
 		return api.Response{}, err
 	}

@@ -334,3 +334,18 @@ func TestACursorBelongsToItsList(t *testing.T) {
 		}
 	}
 }
+
+// Until the first roll-up has ended no city is known, which does not make each of them
+// an unknown one.
+func TestAWorldWithoutFiguresHasNoUnknownCities(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.serve(t)
+	for range 2 { // before anybody has looked, and after
+		for _, path := range []string{"/v1/aqi?city=Delhi", "/v1/aqi?cities=Delhi,Pune", "/v1/aqi?lat=28.6&lon=77.2", "/v1/aqi?city=Delhi&date=2018-11-08"} {
+			status, h, body := w.get(t, path)
+			checkRefusal(t, status, h, body, schema.ServiceUnavailable, "")
+		}
+		w.refresh(t)
+	}
+}

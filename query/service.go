@@ -268,13 +268,15 @@ func (s *Service) cacheControl(now time.Time) []string {
 	return h.value
 }
 
+var errNoFigures = schema.Refuse(schema.ServiceUnavailable, "", "There are no figures yet.")
+
 // snapshotOf returns a world's snapshot, or the client's answer when there is
 // none yet.
 func (s *Service) snapshotOf(c *api.Call) (*air, *Snapshot, error) {
 	a := s.airs[c.World]
 	snap := a.snapshot.Load()
 	if snap == nil {
-		return nil, nil, schema.Refuse(schema.ServiceUnavailable, "", "The service has just started and has no figures yet.")
+		return nil, nil, errNoFigures
 	}
 	return a, snap, nil
 }
