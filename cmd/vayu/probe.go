@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Paths of a service that a probe asks for.
+const (
+	healthPath = "/healthz"
+	readyPath  = "/readyz"
+)
+
+// Limits of a probe. Container engines give one 30 seconds by default and people
+// none; what a service says of itself is a few hundred bytes.
+const (
+	probeTime = 3 * time.Second
+	probeSize = 4 << 10
+)
+
+// probeRequest is what the flags of `probe` say.
+type probeRequest struct {
+	ready    bool
+	timeout  time.Duration
+	ca       string
+	insecure bool
+}
+
+func newProbe() *cobra.Command {
+	var r probeRequest
+	cmd := &cobra.Command{
+		Use:   "probe [URL]",
+		Short: "Ask a service whether it lives, or whether it is ready; status 1 when not",
+		Long: `Ask a service whether it lives (/healthz) or, with --ready, whether requests should be sent to it (/readyz), print one
+line, and end with status 1 when it does not or is not. It is the health check of containers that have no other program.
+
+URL is that of the service, or of the page to ask for. Without it the service at the setting listen is asked, which is the
+one beside it, by HTTPS when the settings tls say so; its certificate then is not checked, because it is for another name.`,
+		Example: `  vayu probe
+  vayu probe --ready http://10.0.0.7:8080
+  vayu probe --ca /etc/vayu/ca.pem https://api.internal`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, err := r.target(cmd, args)
+			if err != nil {
+				return err
+			}
+			line, err := r.ask(cmd.Context(), target)
+			if err != nil {
+				return err
+			}
+			_, _ = fmt.Fprintln(cmd.OutOrStdout(), line)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&r.ready, "ready", false, "ask whether it is ready, and not only whether it lives")
+	f.DurationVar(&r.timeout, "timeout", probeTime, "how long an answer may take")
+	f.StringVar(&r.ca, "ca", "", "PEM file of authorities that are believed beside the system's")
+	f.BoolVar(&r.insecure, "insecure", false, "do not check the certificate")
+	bind(f, "listen")
+	return cmd
+}
+
+// target is the page to ask for.
+func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
+	path := healthPath
+	if r.ready {
+		path = readyPath
+	}
+	if len(args) == 0 {
+		loaded, _, err := loadQuietly(cmd)
+		if err != nil {
+			return "", err
+		}
+		base, err := beside(loaded)
+		if err != nil {
+			return "", err
+		}
+		r.insecure = r.insecure || r.ca == ""
+		return base + path, nil
+	}
+	u, err := url.Parse(args[0])
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("%q is no URL such as http://127.0.0.1:8080", args[0])
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = path
+	}
+	return u.String(), nil
+}
+
+// beside is the base of the service with the same settings on this machine. One
+// that listens on every address is asked on loopback.
+func beside(c Config) (string, error) {
+	host, port, err := net.SplitHostPort(string(c.Listen))
+	if err != nil {
+		return "", fmt.Errorf("reading the setting listen: %w", err)
+	}
+	if at := net.ParseIP(host); host == "" || at != nil && at.IsUnspecified() {
+		host = "127.0.0.1"
+		if at != nil && at.To4() == nil {
+			host = "::1"
+		}
+	}
+	scheme := "http"
+	if c.TLS.Enabled() {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port), nil
+}
+
+// ask asks once, and returns what there is to say.
+func (r *probeRequest) ask(ctx context.Context, target string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return "", err
+	}
+	trust, err := r.trust()
+	if err != nil {
+		return "", err
+	}
+	client := http.Client{
+		// No proxy: it is this service that is asked, and no other.
+		Transport:     &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	began := time.Now()
+	reply, err := client.Do(request)
+	if err != nil {
+		if of, ok := errors.AsType[*url.Error](err); ok {
+			err = of.Err // the URL stands before it already
+		}
+		return "", fmt.Errorf("asking %s: %w", target, err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(reply.Body, probeSize))
+	if err != nil {
+		return "", fmt.Errorf("asking %s: %w", target, err)
+	}
+	said := strings.Join(strings.Fields(string(body)), " ")
+	if reply.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s answered %s: %s", target, reply.Status, said)
+	}
+	return fmt.Sprintf("%s answered in %s: %s", target, time.Since(began).Round(100*time.Microsecond), said), nil
+}
+
+// trust says which certificates are believed.
+func (r *probeRequest) trust() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: r.insecure} //nolint:gosec // only when asked for, and of the service beside
+	if r.ca == "" {
+		return c, nil
+	}
+	text, err := os.ReadFile(r.ca)
+	if err != nil {
+		return nil, fmt.Errorf("reading --ca: %w", err)
+	}
+	if c.RootCAs, err = x509.SystemCertPool(); err != nil {
+		c.RootCAs = x509.NewCertPool()
+	}
+	if !c.RootCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate in PEM", r.ca)
+	}
+	return c, nil
+}
