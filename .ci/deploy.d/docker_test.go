@@ -1,0 +1,133 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/moby/buildkit/client/llb"
+	"github.com/moby/buildkit/client/llb/sourceresolver"
+	"github.com/moby/buildkit/frontend/dockerfile/dockerfile2llb"
+	"github.com/moby/buildkit/frontend/dockerui"
+	"github.com/moby/patternmatcher"
+	"github.com/moby/patternmatcher/ignorefile"
+	"github.com/opencontainers/go-digest"
+	ocispecs "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// platform is one that the image is built for.
+var platform = ocispecs.Platform{OS: "linux", Architecture: "amd64"}
+
+// bases stand for the registries: every base image is a Linux with a PATH. They note
+// which were asked for.
+type bases struct{ asked []string }
+
+func (b *bases) ResolveImageConfig(_ context.Context, ref string, _ sourceresolver.Opt) (string, digest.Digest, []byte, error) {
+	b.asked = append(b.asked, ref)
+	image, err := json.Marshal(ocispecs.Image{Platform: platform, Config: ocispecs.ImageConfig{Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}})
+	return ref, digest.FromBytes(image), image, err
+}
+
+// options are those of one build.
+func options(content []byte, registry *bases, arguments map[string]string) dockerfile2llb.ConvertOpt {
+	source := llb.NewSourceMap(nil, "Dockerfile", "Dockerfile", content)
+	source.Definition = new(llb.Definition) // of where the file came from: from here
+	return dockerfile2llb.ConvertOpt{
+		Config: dockerui.Config{BuildArgs: arguments}, SourceMap: source, TargetPlatform: &platform, MetaResolver: registry,
+	}
+}
+
+// The Dockerfile is what `docker build --check` takes without a warning, for every
+// stage, and with the engine too.
+func TestDockerfile(t *testing.T) {
+	t.Parallel()
+	content := []byte(text(t, "Dockerfile"))
+	for _, engine := range []string{"0", "1"} {
+		var registry bases
+		found, err := dockerfile2llb.DockerfileLint(t.Context(), content, options(content, &registry, map[string]string{"ENGINE": engine}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Error != nil {
+			t.Errorf("building: %s", found.Error.Message)
+		}
+		for _, w := range found.Warnings {
+			t.Errorf("%s: %s", w.RuleName, w.Detail)
+		}
+		pinned := regexp.MustCompile(`:[0-9]+\.[0-9]+\.[0-9]+(-[a-z-]+)?$`)
+		for _, ref := range registry.asked {
+			if !pinned.MatchString(ref) {
+				t.Errorf("the base image %s has no version", ref)
+			}
+		}
+		if len(registry.asked) == 0 {
+			t.Error("no base image was asked for")
+		}
+	}
+}
+
+// What the image says of itself, since nothing else of it can be run without a
+// registry.
+func TestImage(t *testing.T) {
+	t.Parallel()
+	content := []byte(text(t, "Dockerfile"))
+	built, err := dockerfile2llb.Dockerfile2LLB(t.Context(), content, options(content, new(bases), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := built.Image.Config
+	if c.User != "65532:65532" { // Kubernetes cannot tell of a name that it is not root's
+		t.Errorf("user %q", c.User)
+	}
+	if _, ok := c.Volumes["/data"]; !ok || len(c.Volumes) != 1 || c.WorkingDir != "/data" {
+		t.Errorf("volumes %v, working directory %q; want /data", c.Volumes, c.WorkingDir)
+	}
+	if c.Healthcheck == nil || !slices.Equal(c.Healthcheck.Test, []string{"CMD", "/opt/vayu/vayu", "probe"}) {
+		t.Errorf("health check %v", c.Healthcheck)
+	}
+	environment := variables(t, strings.Join(c.Env, "\n"))
+	delete(environment, "PATH")
+	accepted(t, environment)
+}
+
+// The context has every file that Git has, or the version in the binary would say
+// that it was built from something else; and it has no secret.
+func TestDockerContext(t *testing.T) {
+	t.Parallel()
+	patterns, err := ignorefile.ReadAll(strings.NewReader(text(t, ".dockerignore")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	matcher, err := patternmatcher.New(patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func(path string) bool {
+		out, err := matcher.MatchesOrParentMatches(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	tracked, err := exec.CommandContext(t.Context(), "git", "-C", root(t), "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.SplitSeq(strings.TrimSuffix(string(tracked), "\x00"), "\x00") {
+		if left(path) {
+			t.Errorf("%s is in Git and not in the context", path)
+		}
+	}
+	for _, path := range []string{".env", "vayu.yaml", "data/encryption.key", "node_modules/vite/package.json", "bin/vayu"} {
+		if !left(path) {
+			t.Errorf("%s is in the context", path)
+		}
+	}
+	if left(".git/HEAD") {
+		t.Error(".git is not in the context: the binary would not know its commit")
+	}
+}
