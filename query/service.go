@@ -27,7 +27,7 @@ type Config struct {
 	Directory string
 	// PinFile is the file of pin codes; "" looks for it: places.FindPinFile.
 	PinFile string
-	// Poll is the time between two looks for new roll-ups; 0 is 2 s.
+	// Poll is the time between two looks for new roll-ups; 0 is 1 s.
 	Poll time.Duration
 	// HistoryBytes bounds the history in memory, of both worlds together;
 	// 0 is 48 MiB: 10 years of some 200 cities.
@@ -38,7 +38,9 @@ type Config struct {
 }
 
 const (
-	defaultPoll    = 2 * time.Second
+	// defaultPoll leaves half of the two seconds after which new readings are answered
+	// with to whoever reads them: another instance may have rolled them up.
+	defaultPoll    = time.Second
 	defaultHistory = 48 << 20
 	// refreshPatience bounds the reading of a snapshot: a first one after an
 	// import of years looks at every station hour once.

@@ -12,7 +12,9 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/source"
 	"vayu/internal/columnar"
+	"vayu/internal/lead"
 	"vayu/internal/run"
+	"vayu/internal/state"
 	"vayu/pipeline/airquality"
 	"vayu/query"
 	"vayu/schema"
@@ -20,10 +22,14 @@ import (
 
 // air is the flow from sources to answers, once for each world.
 type air struct {
+	cfg     Config
+	state   *state.DB // in which instances agree on who collects
+	reg     prometheus.Registerer
 	db      *columnar.DB
 	query   *query.Service
 	log     *slog.Logger
 	runners [len(schema.Worlds)]*ingest.Runner
+	stores  [len(schema.Worlds)]*fenced
 	rollups [len(schema.Worlds)]*airquality.Rollup
 
 	answering func() // called once, when the sandbox has its first answers
@@ -33,8 +39,11 @@ type air struct {
 
 // newAir wires the flow: live air comes from the configured sources, sandbox air
 // from the simulator and nothing else.
-func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
-	a := &air{db: db, query: answers, log: log, prepared: make(chan struct{})}
+func newAir(cfg Config, st *state.DB, db *columnar.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
+	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
+	if !cfg.has(roleIngest) {
+		return a, nil
+	}
 	metrics := ingest.NewMetrics(reg)
 	names := [len(schema.Worlds)][]string{schema.Live: cfg.liveSources(), schema.Sandbox: source.Names(schema.Sandbox)}
 	for _, w := range schema.Worlds {
@@ -46,7 +55,8 @@ func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logge
 			return nil, err
 		}
 		changed := func(ctx context.Context) error { return a.changed(ctx, w) }
-		a.runners[w], err = ingest.NewRunner(ingest.NewLoader(db.Conn(), w.Database()), changed, metrics, log.With("world", w), feeds...)
+		a.stores[w] = &fenced{Archive: ingest.NewLoader(db.Conn(), w.Database())}
+		a.runners[w], err = ingest.NewRunner(a.stores[w], changed, metrics, log.With("world", w), feeds...)
 		if err != nil {
 			return nil, err
 		}
@@ -54,15 +64,46 @@ func newAir(cfg Config, db *columnar.DB, answers *query.Service, log *slog.Logge
 	return a, nil
 }
 
-// Run waits for ClickHouse, brings its tables up to date, makes up for what an
-// earlier run left undone, and then keeps everything fresh until ctx ends.
+// fenced is where only the one instance that collects may store readings.
+type fenced struct {
+	ingest.Archive
+
+	fence lead.Fence // of who leads; set before anything is stored
+}
+
+// Load implements [ingest.Store].
+func (f *fenced) Load(ctx context.Context, b *ingest.Batch) error {
+	if err := f.fence(ctx); err != nil {
+		return err
+	}
+	return f.Archive.Load(ctx, b)
+}
+
+// Run waits for ClickHouse, brings its tables up to date, and then keeps everything
+// fresh until ctx ends.
 func (a *air) Run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
 	close(a.prepared)
-	parts := []run.Part{{Name: "query", Run: a.query.Run}}
+	var parts []run.Part
+	if a.cfg.has(roleAPI) {
+		parts = append(parts, run.Part{Name: "query", Run: a.query.Run})
+	}
+	if a.cfg.has(roleIngest) {
+		parts = append(parts, run.Part{Name: "ingest", Run: func(ctx context.Context) error {
+			return lead.Run(ctx, lead.Config{DB: a.state, Name: "ingest", Log: a.log, Metrics: a.reg}, a.collect)
+		}})
+	}
+	return run.Parts(ctx, a.log, parts...)
+}
+
+// collect makes up for what an earlier run left undone, here or elsewhere, and then
+// brings readings in, while this instance is the one.
+func (a *air) collect(ctx context.Context, fence lead.Fence) error {
+	var parts []run.Part
 	for _, w := range schema.Worlds {
+		a.stores[w].fence = fence
 		parts = append(parts, run.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
 			if err := a.changed(ctx, w); err != nil {
 				a.log.WarnContext(ctx, "what an earlier run left undone waits for the next readings", "world", w, "error", err)
@@ -105,6 +146,9 @@ func (a *air) prepare(ctx context.Context) error {
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
+	}
+	if !a.cfg.has(roleAPI) { // who answers looks for it
+		return nil
 	}
 	if err := a.query.Refresh(ctx, w); err != nil {
 		return fmt.Errorf("refreshing the answers: %w", err)

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,7 +29,9 @@ import (
 // the environment before the file before these defaults.
 type Config struct {
 	Data         string         `koanf:"data" help:"directory of everything that Vayu keeps"`
+	Roles        []string       `koanf:"roles" help:"what this instance takes on: api, ingest, pipeline, dispatch"`
 	Listen       config.Address `koanf:"listen" help:"address of the API"`
+	DrainDelay   time.Duration  `koanf:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
 	PublicURL    string         `koanf:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
 	InsecureHTTP bool           `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
 	Sources      []string       `koanf:"sources" help:"live sources of air quality, or none"`
@@ -72,6 +76,7 @@ func (c LogConfig) Validate() []error {
 func defaults() Config {
 	return Config{
 		Data:       "data",
+		Roles:      slices.Clone(roles),
 		Listen:     "127.0.0.1:8080",
 		Sources:    []string{"cpcb"},
 		RateLimits: true,
@@ -100,6 +105,10 @@ func (c Config) Validate() []error {
 	}
 	if u, err := url.Parse(c.PublicURL); err != nil || c.PublicURL != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.PublicURL, "/") || u.RawQuery != "" || u.User != nil) {
 		wrong = append(wrong, config.Invalid("public-url", "must be a URL such as https://api.example.com, without a slash at its end"))
+	}
+	wrong = append(wrong, c.checkRoles()...)
+	if c.DrainDelay < 0 {
+		wrong = append(wrong, config.Invalid("drain-delay", "must not be negative"))
 	}
 	if _, err := config.Networks(c.Proxies); err != nil {
 		wrong = append(wrong, config.Invalid("proxies", "%w", err))

@@ -66,6 +66,38 @@ func TestEveryMistakeIsNamedAtOnce(t *testing.T) {
 	}
 }
 
+func TestRolesThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	for environ, wants := range map[string][]string{
+		"VAYU_ROLES=api,cook":             {"roles: ", "cook"},
+		"VAYU_ROLES=":                     {"roles: ", "nothing to do"},
+		"VAYU_ROLES=api":                  {"roles: ", "set state"},
+		"VAYU_ROLES=pipeline,dispatch":    {"roles: ", "public-url: "},
+		"VAYU_DRAIN_DELAY=-1s":            {"drain-delay: "},
+		"VAYU_ROLES=api,ingest,api,cook,": {"roles: "},
+	} {
+		_, err := config.Load(defaults(), config.Sources{Environ: []string{environ}})
+		if err == nil {
+			t.Errorf("%s was taken", environ)
+			continue
+		}
+		for _, want := range wants {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: the error does not have %q:\n%v", environ, want, err)
+			}
+		}
+	}
+	for _, environ := range [][]string{
+		{"VAYU_ROLES=dispatch,ingest,pipeline,api"},
+		{"VAYU_ROLES=dispatch", "VAYU_STATE=postgres://db/vayu"},
+		{"VAYU_ROLES=pipeline", "VAYU_STATE=postgres://db/vayu", "VAYU_PUBLIC_URL=https://api.example.com"},
+	} {
+		if _, err := config.Load(defaults(), config.Sources{Environ: environ}); err != nil {
+			t.Errorf("%q is refused: %v", environ, err)
+		}
+	}
+}
+
 func TestSecretsAreNeverPrinted(t *testing.T) {
 	t.Parallel()
 	cfg := defaults()

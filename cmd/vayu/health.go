@@ -26,30 +26,43 @@ func (s *service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyPatience)
 		defer cancel()
-		detail := map[string]any{"clickhouse": "ok", "state": "ok"}
-		if err := s.db.Conn().Ping(ctx); err != nil {
-			detail["clickhouse"] = "does not answer" // the error may hold addresses; it is in the log
+		detail := map[string]any{"roles": s.Roles, "state": "ok"}
+		if s.usesClickHouse() {
+			detail["clickhouse"] = "ok"
+			if err := s.db.Conn().Ping(ctx); err != nil {
+				detail["clickhouse"] = "does not answer" // the error may hold addresses; it is in the log
+			}
 		}
 		if err := s.state.Check(ctx); err != nil {
 			detail["state"] = "does not answer, or cannot write" // keys are in memory: answers go on
 		}
-		s.webhooks.ready(ctx, detail)
-		status := http.StatusServiceUnavailable
-		for _, world := range schema.Worlds {
-			newest, ok := s.query.Newest(world)
-			if !ok {
-				detail[world.String()] = "no figures yet"
-				continue
-			}
-			detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > query.StaleAfter}
-			status = http.StatusOK
+		if s.has(roleDispatch) {
+			s.webhooks.ready(ctx, detail)
 		}
-		detail["status"] = "ready"
-		if status != http.StatusOK {
-			detail["status"] = "starting"
+		ready := !s.has(roleAPI) || s.figures(detail)
+		status := http.StatusOK
+		switch detail["status"] = "ready"; {
+		case s.leaving.Load():
+			detail["status"], status = "stopping", http.StatusServiceUnavailable
+		case !ready:
+			detail["status"], status = "starting", http.StatusServiceUnavailable
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(detail) // a probe that hung up needs no answer
 	})
+}
+
+// figures says of each world how new its figures are, and whether one has some.
+func (s *service) figures(detail map[string]any) (some bool) {
+	for _, world := range schema.Worlds {
+		newest, ok := s.query.Newest(world)
+		if !ok {
+			detail[world.String()] = "no figures yet"
+			continue
+		}
+		detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > query.StaleAfter}
+		some = true
+	}
+	return some
 }

@@ -113,7 +113,16 @@ func connect[C any](setting string, sandbox C, files []string, open func(file st
 const callDrain = 20 * time.Second
 
 // parts are what runs: batches come last, because they make recharges.
-func (m *money) parts() []run.Part {
+func (m *money) parts(c Config) []run.Part {
+	if !c.has(rolePipeline) {
+		if !c.has(roleAPI) {
+			return nil
+		}
+		return []run.Part{
+			{Name: "recharges", Run: m.recharges.Attend, Drain: callDrain},
+			{Name: "verifications", Run: m.verifications.Attend, Drain: callDrain},
+		}
+	}
 	return []run.Part{
 		{Name: "recharges", Run: m.recharges.Run, Drain: callDrain},
 		{Name: "verifications", Run: m.verifications.Run, Drain: callDrain},

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +27,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/live"
 	"vayu/internal/outbox"
+	"vayu/internal/pause"
 	"vayu/internal/run"
 	"vayu/internal/seal"
 	"vayu/internal/state"
@@ -54,7 +56,7 @@ func newServe() *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
-	bind(cmd.Flags(), "listen", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
+	bind(cmd.Flags(), "roles", "listen", "drain-delay", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
 		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url")
 	return cmd
 }
@@ -78,7 +80,8 @@ type service struct {
 	// certificates is nil when the API speaks plain HTTP.
 	certificates *api.Certificates
 	metrics      *prometheus.Registry
-	address      string // at which the API answers, once it listens
+	address      string      // at which the API answers, once it listens
+	leaving      atomic.Bool // it was told to stop: requests should go elsewhere
 }
 
 // newService wires the parts. Nothing runs and nothing listens yet.
@@ -120,7 +123,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if s.air, err = newAir(cfg, s.db, s.query, log, reg); err != nil {
+	if s.air, err = newAir(cfg, s.state, s.db, s.query, log, reg); err != nil {
 		return nil, err
 	}
 	if err := s.newLive(log, reg); err != nil {
@@ -138,20 +141,24 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	if err != nil {
 		return fmt.Errorf("proxies: %w", err)
 	}
-	open, err := pages()
-	if err != nil {
-		return err
+	open := map[string]http.Handler{}
+	if s.has(roleAPI) {
+		if open, err = pages(); err != nil {
+			return err
+		}
 	}
 	open["/healthz"] = http.HandlerFunc(healthy)
 	open["/readyz"] = s.readiness()
 	open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
-	handler, err := api.New(api.Config{
-		Routes: s.routes(), Open: open, Proxies: proxies, Access: s.access, Log: s.log, Metrics: reg,
-	})
+	c := api.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Metrics: reg}
+	if s.has(roleAPI) {
+		c.Routes = s.routes()
+	}
+	handler, err := api.New(c)
 	if err != nil {
 		return err
 	}
-	s.server = api.NewServer(handler, s.log)
+	s.server = api.NewServer(s.parting(handler), s.log)
 	s.server.RegisterOnShutdown(s.money.recharges.EndWaits)
 	s.server.RegisterOnShutdown(s.money.verifications.EndWaits)
 	s.server.RegisterOnShutdown(s.live.End)
@@ -167,41 +174,74 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 const apiDrain = 15 * time.Second
 
 func (s *service) run(ctx context.Context) error {
-	if err := s.db.Check(); err != nil {
+	if err := s.db.Check(); err != nil && s.usesClickHouse() {
 		return err
 	}
 	listener, err := s.listen(ctx)
 	if err != nil {
 		return err
 	}
-	address := s.scheme() + "://" + listener.Addr().String()
-	s.address = address
-	restored := s.query.Restore() > 0
-	s.air.answering = func() { s.greet(address) }
+	s.address = s.scheme() + "://" + listener.Addr().String()
+	s.air.answering = func() { s.greet(s.address) }
+	ctx, end := s.linger(ctx)
+	defer end()
+	return run.Parts(ctx, s.log, s.parts(listener)...)
+}
+
+// parts are what runs in the roles of this instance, in the order in which it starts.
+func (s *service) parts(listener net.Listener) []run.Part {
+	parts := []run.Part{{Name: "state", Run: s.state.Run, Ready: s.stateReady}}
+	if s.has(roleAPI) {
+		parts = append(parts, run.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
+	}
+	parts = slices.Concat(parts, s.webhooks.parts(s.Config), s.money.parts(s.Config))
+	if s.has(roleAPI) {
+		parts = append(parts, run.Part{Name: "live", Run: s.live.Run})
+	}
+	if s.usesClickHouse() {
+		parts = append(parts, run.Part{Name: "engine", Run: s.db.Run, Drain: engineDrain})
+	}
 	// The API stands before the air in the list: it answers from the snapshot
 	// of the last run while the engine starts.
-	parts := slices.Concat([]run.Part{
-		{Name: "state", Run: s.state.Run, Ready: s.stateReady},
-		{Name: "access", Run: s.access.Run, Ready: s.access.Ready},
-	}, s.webhooks.parts(), s.money.parts(), []run.Part{
-		{Name: "live", Run: s.live.Run},
-		{Name: "engine", Run: s.db.Run, Drain: engineDrain},
-		{Name: "api", Run: func(ctx context.Context) error {
-			s.log.InfoContext(ctx, "serving", "address", address, "data", s.Data, "sources", s.Sources, "snapshot", restored)
-			if _, ok := s.query.Newest(schema.Sandbox); ok {
-				s.air.announce()
-			}
-			return s.serve(ctx, listener)
-		}, Drain: apiDrain + time.Second},
-	})
+	parts = append(parts, run.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
 	if s.certificates != nil {
 		parts = append(parts, run.Part{Name: "certificates", Run: s.certificates.Run})
 	}
 	// What needs ClickHouse comes last: nothing waits for it.
-	parts = append(parts,
-		run.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready},
-		run.Part{Name: "attempts", Run: s.copier.Run})
-	return run.Parts(ctx, s.log, parts...)
+	if s.usesClickHouse() {
+		parts = append(parts, run.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
+	}
+	if s.has(roleDispatch) {
+		parts = append(parts, run.Part{Name: "attempts", Run: s.copier.Run})
+	}
+	return parts
+}
+
+// linger returns a context that ends some time after ctx: meanwhile /readyz says that
+// requests should go elsewhere, and those that come all the same are answered.
+func (s *service) linger(ctx context.Context) (longer context.Context, end func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		s.leaving.Store(true)
+		s.log.Info("stopping", "after", s.DrainDelay)
+		pause.For(longer, s.DrainDelay)
+		cancel()
+	})
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// parting has clients who come while the service is about to stop open their next
+// connection elsewhere.
+func (s *service) parting(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.leaving.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // scheme is how the API is spoken to.
@@ -217,7 +257,7 @@ func (s *service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err
 	}
-	if err := s.box.Claim(ctx, s.state); err != nil {
+	if err := s.box.Claim(ctx, s.state); err != nil || !s.has(roleAPI) {
 		return err
 	}
 	return s.makeFirstKeys(ctx)
@@ -243,6 +283,11 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 }
 
 func (s *service) serve(ctx context.Context, listener net.Listener) error {
+	restored := s.has(roleAPI) && s.query.Restore() > 0
+	s.log.InfoContext(ctx, "serving", "address", s.address, "roles", s.Roles, "data", s.Data, "sources", s.Sources, "snapshot", restored)
+	if _, ok := s.query.Newest(schema.Sandbox); ok || s.has(roleAPI) && !s.has(roleIngest) {
+		s.air.announce()
+	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), apiDrain)

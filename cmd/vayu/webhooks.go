@@ -105,13 +105,19 @@ func (w *webhooks) test(tx *state.Tx, s *subscription.Subscription, event schema
 const dispatchDrain = 15 * time.Second
 
 // parts are what runs, in the order in which it starts: events come last, because
-// they need all others.
-func (w *webhooks) parts() []run.Part {
-	parts := []run.Part{
-		{Name: "subscriptions", Run: w.subscriptions.Run, Ready: w.subscriptions.Ready},
+// they need all others. An instance that only serves the API knows the subscriptions.
+func (w *webhooks) parts(c Config) []run.Part {
+	if !c.has(roleAPI, roleDispatch) {
+		return nil
+	}
+	parts := []run.Part{{Name: "subscriptions", Run: w.subscriptions.Run, Ready: w.subscriptions.Ready}}
+	if !c.has(roleDispatch) {
+		return parts
+	}
+	parts = append(parts, []run.Part{
 		{Name: "deliveries", Run: w.deliveries.Run},
 		{Name: "webhooks", Run: w.dispatch.Run, Drain: dispatchDrain},
-	}
+	}...)
 	if w.log == nil {
 		return append(parts, run.Part{Name: "outbox", Run: func(ctx context.Context) error { return w.outbox.Run(ctx, w.dispatch) }})
 	}

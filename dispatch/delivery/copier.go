@@ -101,12 +101,12 @@ func NewCopier(c CopierConfig) (*Copier, error) {
 
 // Run copies until ctx ends.
 func (c *Copier) Run(ctx context.Context) error {
-	return lead.Run(ctx, lead.Config{DB: c.DB, Name: "attempts", Log: c.Log}, c.run)
+	return lead.Run(ctx, lead.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
 }
 
 // run copies while this instance is the one. What another has copied meanwhile
 // is not known.
-func (c *Copier) run(ctx context.Context) error {
+func (c *Copier) run(ctx context.Context, _ lead.Fence) error {
 	c.known = false
 	for {
 		pause := copyEvery

@@ -4,8 +4,11 @@ package lead
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/outage"
 	"vayu/internal/pause"
@@ -24,11 +27,21 @@ const (
 	leaveMost = 2 * time.Second
 )
 
+// ErrLost is the error of a [Fence] when another instance leads, or may.
+var ErrLost = errors.New("another instance leads now")
+
+// Fence asks the store whether this instance still leads, in the moment before it
+// does what only the one may do, and returns ErrLost when it does not. It is for what
+// is written elsewhere than in the store: an instance that was frozen for longer than
+// its lease finds out here, and not after it has written.
+type Fence func(ctx context.Context) error
+
 // Config says what is led, and where instances agree on it.
 type Config struct {
-	DB   *state.DB
-	Name string // of what is done, such as "outbox"
-	Log  *slog.Logger
+	DB      *state.DB
+	Name    string // of what is done, such as "outbox"
+	Log     *slog.Logger
+	Metrics prometheus.Registerer // nil for none
 }
 
 // Run calls do whenever this instance is the one, until ctx ends. The context of
@@ -47,15 +60,30 @@ type Config struct {
 // clock that nobody sets. What can make two lead is a server whose clock jumps
 // ahead by more than three seconds, or an instance that is frozen between a look
 // at its context and what it does next; so what is led must bear being done
-// twice.
-func Run(ctx context.Context, c Config, do func(ctx context.Context) error) error {
+// twice. A [Fence] leaves of the second the time of one look at the store.
+func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.DB.Name() == "sqlite" {
-		return outcome(ctx, do(ctx))
+	leads := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "vayu_leader", Help: "1 while this instance is the one of all that does what name says, else 0.",
+		ConstLabels: prometheus.Labels{"name": c.Name},
+	})
+	if c.Metrics != nil {
+		if err := c.Metrics.Register(leads); err != nil {
+			return fmt.Errorf("registering the lead of %q: %w", c.Name, err)
+		}
+		defer c.Metrics.Unregister(leads)
 	}
-	return newCandidate(newRow(c), c.Log.With("name", c.Name)).run(ctx, do)
+	led := func(ctx context.Context, fence Fence) error {
+		leads.Set(1)
+		defer leads.Set(0)
+		return do(ctx, fence)
+	}
+	if c.DB.Name() == "sqlite" {
+		return outcome(ctx, led(ctx, func(context.Context) error { return nil }))
+	}
+	return newCandidate(newRow(c), c.Log.With("name", c.Name)).run(ctx, led)
 }
 
 // outcome is the error of do, unless it is the end of its context.
@@ -73,6 +101,8 @@ type seat interface {
 	// take takes the seat for a lease that begins now, also from himself; false
 	// when somebody else has it.
 	take(ctx context.Context) (bool, error)
+	// held says whether he still has it.
+	held(ctx context.Context) (bool, error)
 	// leave gives it up, if it is his.
 	leave(ctx context.Context) error
 }
@@ -89,7 +119,7 @@ func newCandidate(s seat, log *slog.Logger) *candidate {
 	return &candidate{seat: s, log: log, lease: leaseTime, store: outage.New(log, "lead: the state store", "saying who leads", "who can no longer be sure of it stops", nil)}
 }
 
-func (c *candidate) run(ctx context.Context, do func(ctx context.Context) error) error {
+func (c *candidate) run(ctx context.Context, do func(ctx context.Context, fence Fence) error) error {
 	for {
 		asked, ok := c.wait(ctx)
 		if !ok {
@@ -122,7 +152,7 @@ func (c *candidate) wait(ctx context.Context) (asked time.Time, ok bool) {
 
 // term is the time of one lease and its renewals. It is over for good when do
 // has returned before its context ended, and when ctx has ended.
-func (c *candidate) term(ctx context.Context, asked time.Time, do func(ctx context.Context) error) (over bool, err error) {
+func (c *candidate) term(ctx context.Context, asked time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")
 	renewed := make(chan struct{})
@@ -134,7 +164,7 @@ func (c *candidate) term(ctx context.Context, asked time.Time, do func(ctx conte
 		end()
 		<-renewed
 	}()
-	err = outcome(leading, do(leading))
+	err = outcome(leading, do(leading, c.fence))
 	lost := leading.Err() != nil && ctx.Err() == nil
 	if lost && err == nil {
 		c.log.Warn("this instance leads no more, because its lease could not be renewed")
@@ -148,6 +178,15 @@ func (c *candidate) term(ctx context.Context, asked time.Time, do func(ctx conte
 		c.log.Warn("the lease is left to its end", "error", failed)
 	}
 	return true, err
+}
+
+// fence is the Fence of whoever leads here.
+func (c *candidate) fence(ctx context.Context) error {
+	mine, err := c.seat.held(ctx)
+	if err == nil && !mine {
+		err = ErrLost
+	}
+	return err
 }
 
 // renew renews the lease until leading ends, and ends it when that has not

@@ -67,6 +67,15 @@ func (p *place) take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+func (p *place) held(context.Context) (bool, error) {
+	if err := p.reach(); err != nil {
+		return false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.holder == p.name && time.Now().Before(p.until), nil
+}
+
 func (p *place) leave(context.Context) error {
 	if err := p.reach(); err != nil {
 		return err
@@ -103,7 +112,7 @@ func (r *reign) sit(t *testing.T, p *place) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- newCandidate(p, slog.New(slog.DiscardHandler)).run(ctx, func(ctx context.Context) error {
+		ended <- newCandidate(p, slog.New(slog.DiscardHandler)).run(ctx, func(ctx context.Context, _ Fence) error {
 			r.note(p.name + " begins")
 			<-ctx.Done()
 			r.note(p.name + " ends")
@@ -201,7 +210,7 @@ func TestWhatIsLedEndsRun(t *testing.T) {
 	for _, want := range []error{nil, broken} {
 		b := &bench{}
 		got := newCandidate(&place{bench: b, name: "a"}, slog.New(slog.DiscardHandler)).run(t.Context(),
-			func(context.Context) error { return want })
+			func(context.Context, Fence) error { return want })
 		if !errors.Is(got, want) || b.holder != "" {
 			t.Errorf("got %v and the seat held by %q, want %v and nobody", got, b.holder, want)
 		}

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vayu/internal/lead"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
@@ -17,7 +19,7 @@ func begin(t *testing.T, db *state.DB, name string, now *atomic.Int32, led chan<
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- lead.Run(ctx, lead.Config{DB: db, Name: "test"}, func(ctx context.Context) error {
+		ended <- lead.Run(ctx, lead.Config{DB: db, Name: "test"}, func(ctx context.Context, _ lead.Fence) error {
 			if n := now.Add(1); n != 1 {
 				t.Errorf("%d lead at a time", n)
 			}
@@ -84,6 +86,37 @@ func TestTheLeadOfOneThatDiedIsTakenOver(t *testing.T) {
 	stop()
 }
 
+// Who was frozen for longer than his lease is told so by the store before he writes
+// elsewhere, also when he has not noticed yet.
+func TestAFenceEndsWithTheLease(t *testing.T) {
+	t.Parallel()
+	db := statetest.Postgres(t)
+	reg := prometheus.NewPedanticRegistry()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	err := lead.Run(ctx, lead.Config{DB: db, Name: "test", Metrics: reg}, func(ctx context.Context, fence lead.Fence) error {
+		if err := fence(ctx); err != nil {
+			t.Errorf("the fence of the one who leads says %v", err)
+		}
+		if all, err := reg.Gather(); err != nil || len(all) != 1 || all[0].GetName() != "vayu_leader" || all[0].GetMetric()[0].GetGauge().GetValue() != 1 {
+			t.Errorf("while it leads the metrics are %v, %v", all, err)
+		}
+		statetest.Exec(t, db, "UPDATE leader SET until = 0")
+		if err := fence(ctx); !errors.Is(err, lead.ErrLost) {
+			t.Errorf("after the lease is over the fence says %v", err)
+		}
+		statetest.Exec(t, db, "UPDATE leader SET holder = 'another', until = 9223372036854775807")
+		if err := fence(ctx); !errors.Is(err, lead.ErrLost) {
+			t.Errorf("while another leads the fence says %v", err)
+		}
+		stop()
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOnSQLiteAProcessLeadsAtOnce(t *testing.T) {
 	t.Parallel()
 	db := statetest.SQLite(t)
@@ -96,7 +129,7 @@ func TestOnSQLiteAProcessLeadsAtOnce(t *testing.T) {
 		t.Errorf("%d rows are written, want none", n)
 	}
 	stop()
-	if err := lead.Run(t.Context(), lead.Config{DB: db, Name: "test"}, func(context.Context) error { return broken }); !errors.Is(err, broken) {
+	if err := lead.Run(t.Context(), lead.Config{DB: db, Name: "test"}, func(context.Context, lead.Fence) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("got %v, want what was returned", err)
 	}
 }

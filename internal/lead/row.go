@@ -55,6 +55,14 @@ func (r row) take(ctx context.Context) (mine bool, err error) {
 	return mine, nil
 }
 
+func (r row) held(ctx context.Context) (mine bool, err error) {
+	err = r.db.View(ctx).QueryRow("SELECT EXISTS (SELECT 1 FROM leader WHERE name = $1 AND holder = $2 AND until > "+serverNow+")", r.name, r.holder).Scan(&mine)
+	if err != nil {
+		return false, fmt.Errorf("looking who leads %q: %w", r.name, err)
+	}
+	return mine, nil
+}
+
 func (r row) leave(ctx context.Context) error {
 	return r.db.Update(ctx, func(tx *state.Tx) error {
 		_, err := tx.Exec("DELETE FROM leader WHERE name = $1 AND holder = $2", r.name, r.holder)

@@ -143,7 +143,7 @@ func (o *Outbox) Run(ctx context.Context, to Publisher) error {
 	watching.Go(func() { o.watch(beside) })
 	defer watching.Wait()
 	defer done()
-	return lead.Run(ctx, lead.Config{DB: o.DB, Name: leadName, Log: o.Log}, func(ctx context.Context) error {
+	return lead.Run(ctx, lead.Config{DB: o.DB, Name: leadName, Log: o.Log, Metrics: o.Metrics}, func(ctx context.Context, _ lead.Fence) error {
 		var purging sync.WaitGroup
 		defer purging.Wait()
 		purging.Go(func() { o.purge(ctx) })

@@ -23,3 +23,10 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Wait()
 	return nil
 }
+
+// Attend is Run for an instance that takes requests and leaves what becomes due later
+// to the others: it makes the calls that its own requests begin.
+func (s *Service) Attend(ctx context.Context) error {
+	s.calls.Attend(ctx)
+	return nil
+}

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -163,4 +164,37 @@ func TestALeaseEndsByTheWallClock(t *testing.T) {
 	if until := s.Lease(l).Until.String(); strings.Contains(until, "m=") { // so says String
 		t.Errorf("it ends at %s, by the monotonic clock too", until)
 	}
+}
+
+// An instance that only takes requests leaves what is due to others, and ends when the
+// calls of its own have.
+func TestWhoAttendsClaimsNothing(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(t *testing.T, s *shop) {
+		s.add(-time.Hour, "")
+		if !s.line.Take(false) {
+			t.Fatal("there is no slot")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.Attend(ctx)
+		}()
+		s.line.Nudge() // as whoever makes something due does
+		stop()
+		for !s.Stopped() {
+			runtime.Gosched()
+		}
+		select {
+		case <-ended:
+			t.Error("it ended while a call was under way")
+		default:
+		}
+		s.line.Give(false)
+		<-ended
+		if ids := s.end(); len(ids) != 0 || s.line.Take(false) {
+			t.Errorf("claimed were %q, and a call could begin after the end", ids)
+		}
+	})
 }

@@ -156,6 +156,18 @@ func (s *Lines[R]) Run(ctx context.Context) {
 		loops.Go(func() { s.serve(ctx, i) })
 	}
 	loops.Wait()
+	s.end()
+}
+
+// Attend is Run for an instance that only has the calls made which its own requests
+// begin, and leaves what is due later to the others.
+func (s *Lines[R]) Attend(ctx context.Context) {
+	<-ctx.Done()
+	s.end()
+}
+
+// end has no call begin any more, and waits for those under way.
+func (s *Lines[R]) end() {
 	s.desk.Lock()
 	s.desk.stopped = true
 	s.desk.Unlock()

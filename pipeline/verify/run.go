@@ -36,6 +36,13 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
+// Attend is Run for an instance that takes requests and leaves what becomes due later
+// to the others: it makes the calls that its own requests begin.
+func (s *Service) Attend(ctx context.Context) error {
+	s.calls.Attend(ctx)
+	return nil
+}
+
 // every does something again and again until ctx ends.
 func (s *Service) every(ctx context.Context, span time.Duration, do func(context.Context)) {
 	for {
