@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"regexp"
 	"strings"
@@ -70,7 +71,6 @@ func TestRolesThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	for environ, wants := range map[string][]string{
 		"VAYU_ROLES=api,cook":             {"roles: ", "cook"},
-		"VAYU_ROLES=":                     {"roles: ", "nothing to do"},
 		"VAYU_ROLES=api":                  {"roles: ", "set state"},
 		"VAYU_ROLES=pipeline,dispatch":    {"roles: ", "public-url: "},
 		"VAYU_DRAIN_DELAY=-1s":            {"drain-delay: "},
@@ -86,6 +86,11 @@ func TestRolesThatCannotWorkAreRefused(t *testing.T) {
 				t.Errorf("%s: the error does not have %q:\n%v", environ, want, err)
 			}
 		}
+	}
+	idle := defaults()
+	idle.Roles = nil
+	if err := errors.Join(idle.Validate()...); err == nil || !strings.Contains(err.Error(), "nothing to do") {
+		t.Errorf("without a role: %v", err)
 	}
 	for _, environ := range [][]string{
 		{"VAYU_ROLES=dispatch,ingest,pipeline,api"},
