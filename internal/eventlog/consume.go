@@ -60,7 +60,7 @@ type reader struct {
 // left the group.
 func (l *Log) Consume(ctx context.Context, take func(ctx context.Context, batch []outbox.Event) (buried map[string]error, err error)) error {
 	r := &reader{
-		Log: l, ctx: ctx, take: take, door: newDoor(ctx, len(l.Brokers) == 1),
+		Log: l, ctx: ctx, take: take, door: newDoor(ctx, len(l.Brokers) == 1, l.secure),
 		broker:  outage.New(l.Log, "events: Kafka", "joining the group", "events wait in the log", l.metrics.connectFailures),
 		taking:  outage.New(l.Log, "events: who takes them", "handing over a batch", "it is handed over again", l.metrics.redelivered),
 		burying: outage.New(l.Log, "events: the dead topic", "burying what is no event", "what follows it waits", l.metrics.buryFailures),
@@ -79,16 +79,21 @@ func (l *Log) Consume(ctx context.Context, take func(ctx context.Context, batch 
 		defer impatient.Stop()
 		_ = group.Close() // never fails
 	}()
-	for {
+	for pause := newBackoff(r.pace.retry); ; {
 		generation, err := group.Next(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, kafka.RebalanceInProgress): // everyday life of a group
 		case err != nil:
-			r.broker.Tell(ctx, err)
+			r.broker.Tell(ctx, explain(err))
+			// Who is not let in is not let in a moment later, and each try costs a login.
+			if word, _ := diagnose(err); word != "" && !pause.wait(ctx) {
+				return nil
+			}
 		default:
 			r.broker.Tell(ctx, nil)
+			pause = newBackoff(r.pace.retry)
 			r.serve(generation)
 		}
 	}
@@ -104,7 +109,7 @@ func (r *reader) awaitTopics() bool {
 		if err == nil {
 			return true
 		}
-		r.broker.Tell(r.ctx, err)
+		r.broker.Tell(r.ctx, explain(err))
 		if !pause.wait(r.ctx) {
 			return false
 		}

@@ -311,10 +311,10 @@ func TestLagIsWhatIsNotFinished(t *testing.T) {
 				return nil, errors.New("not yet")
 			}
 		})
-		eventually(t, "the lag is 70", func() bool { return counted(t, l, "lag_messages") == 70 })
+		eventually(t, "the lag is 70", func() bool { return lagIs(t, l, 70) })
 		publish(t, l, testEvents(t, 70, 30)...)
-		eventually(t, "the lag is 100", func() bool { return counted(t, l, "lag_messages") == 100 })
+		eventually(t, "the lag is 100", func() bool { return lagIs(t, l, 100) })
 		close(open)
-		eventually(t, "the lag is 0", func() bool { return got.different() == 100 && counted(t, l, "lag_messages") == 0 })
+		eventually(t, "the lag is 0", func() bool { return got.different() == 100 && lagIs(t, l, 0) })
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -25,29 +26,30 @@ var errShut = errors.New("the reader has ended")
 // door is where the connections of a reader go through, so that its end can end
 // them all: the group's client waits for answers that may not come.
 type door struct {
-	ctx  context.Context
-	lone bool // there is one broker
+	ctx    context.Context
+	lone   bool // there is one broker
+	secure secure
 
 	lock   sync.Mutex
 	closed bool
 	conns  map[net.Conn]struct{}
 }
 
-func newDoor(ctx context.Context, lone bool) *door {
-	return &door{ctx: ctx, lone: lone, conns: map[net.Conn]struct{}{}}
+func newDoor(ctx context.Context, lone bool, secure secure) *door {
+	return &door{ctx: ctx, lone: lone, secure: secure, conns: map[net.Conn]struct{}{}}
 }
 
 func (d *door) dialer() *kafka.Dialer {
-	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DialFunc: d.dial}
+	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DialFunc: d.dial, SASLMechanism: d.secure.login}
 }
 
 func (d *door) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for until := time.Now().Add(hold); ; {
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		conn, err := d.secure.dial(ctx, network, address)
 		if err == nil {
 			return d.admit(conn)
 		}
-		if !d.lone || time.Now().After(until) {
+		if !d.lone || !errors.Is(err, syscall.ECONNREFUSED) || time.Now().After(until) {
 			return nil, err
 		}
 		select {

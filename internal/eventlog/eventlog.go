@@ -37,11 +37,13 @@ type Log struct {
 	Config
 
 	pace      pace
+	secure    secure
 	transport *kafka.Transport // of the writer, and of questions about the log
 	addr      net.Addr
 	balancer  kafka.Murmur2Balancer
 	made      atomic.Bool // both topics are there
 	lag       lag
+	said      said // about the topics
 	metrics   *metrics
 }
 
@@ -60,10 +62,15 @@ func newPace() pace {
 	return pace{publish: 10 * time.Second, retry: 100 * time.Millisecond, watch: 5 * time.Second, truncation: 30 * time.Second}
 }
 
-// New connects to nothing yet. It fails when the settings or the brokers'
-// addresses are faulty, and when a metric is registered already.
+// New connects to nothing yet. It fails when the settings, the files that they
+// name or the brokers' addresses are faulty, and when a metric is registered
+// already.
 func New(c Config) (*Log, error) {
 	faults := c.Validate()
+	secure, err := c.secure()
+	if err != nil && len(faults) == 0 {
+		faults = append(faults, err)
+	}
 	if len(c.Brokers) == 0 {
 		faults = append(faults, errors.New("no broker is named"))
 	}
@@ -78,8 +85,8 @@ func New(c Config) (*Log, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	l := &Log{Config: c, pace: newPace(), addr: kafka.TCP(c.Brokers...), transport: newTransport(c.Settings)}
-	var err error
+	l := &Log{Config: c, pace: newPace(), secure: secure, addr: kafka.TCP(c.Brokers...)}
+	l.transport = l.newTransport()
 	if l.metrics, err = newMetrics(l, c.Metrics); err != nil {
 		return nil, err
 	}
@@ -87,42 +94,13 @@ func New(c Config) (*Log, error) {
 }
 
 // newTransport knows the two topics only: a cluster may hold thousands.
-func newTransport(s Settings) *kafka.Transport {
+func (l *Log) newTransport() *kafka.Transport {
 	return &kafka.Transport{
 		ClientID:       clientID,
-		MetadataTopics: []string{s.Topic, s.DeadTopic},
-		Dial:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		MetadataTopics: []string{l.Topic, l.DeadTopic},
+		Dial:           l.secure.dial,
+		SASL:           l.secure.login,
 	}
-}
-
-// Check asks the brokers whether they answer; one that does is enough.
-func (l *Log) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	var faults []error
-	for _, broker := range l.Brokers {
-		err := ask(ctx, broker)
-		if err == nil {
-			return nil
-		}
-		faults = append(faults, err)
-	}
-	return fmt.Errorf("asking the brokers: %w", errors.Join(faults...))
-}
-
-// ask opens a connection of its own: one of the writer's may be stale, and says
-// nothing about the broker.
-func ask(ctx context.Context, broker string) error {
-	conn, err := (&kafka.Dialer{ClientID: clientID}).DialContext(ctx, "tcp", broker)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()                         // it was only read from
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // what waits for an answer wakes up
-	if _, err := conn.ApiVersions(); err != nil {
-		return fmt.Errorf("asking %s: %w", broker, err)
-	}
-	return nil
 }
 
 // Close ends the connections of the writer. A Publish that is called later opens
@@ -155,7 +133,7 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 	l.metrics.published.Add(float64(len(safe)))
 	if err != nil {
 		l.metrics.publishFailures.Inc()
-		return safe, fmt.Errorf("publishing %d of %d events: %w", len(batch)-len(safe), len(batch), err)
+		return safe, fmt.Errorf("publishing %d of %d events: %w", len(batch)-len(safe), len(batch), explain(err))
 	}
 	return safe, nil
 }

@@ -29,6 +29,7 @@ type generation struct {
 	over     context.Context // ends with the generation, or with Consume
 	working  context.Context // ends some time after over, or with Consume
 	messages chan kafka.Message
+	turn     int // of the lag
 }
 
 // serve works through a generation until it is over.
@@ -51,8 +52,8 @@ func (r *reader) serve(gen *kafka.Generation) {
 
 	g := &generation{reader: r, gen: gen, over: over, working: working, messages: make(chan kafka.Message, ahead)}
 	assigned := gen.Assignments[r.Topic]
-	r.lag.begin(assigned)
-	defer r.lag.begin(nil)
+	g.turn = r.lag.begin(assigned)
+	defer r.lag.end()
 	for _, place := range assigned {
 		p := &partition{generation: g, id: place.ID, offset: place.Offset}
 		gen.Start(func(context.Context) { p.fetch() })

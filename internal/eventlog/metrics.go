@@ -55,10 +55,7 @@ func newMetrics(l *Log, reg prometheus.Registerer) (*metrics, error) {
 	}
 	for _, c := range []prometheus.Collector{
 		m.published, m.publishFailures, m.consumed, m.redelivered, m.buried, m.buryFailures, m.connectFailures,
-		m.commitFailures, m.resets,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_eventlog_lag_messages", Help: "Messages of this reader's partitions that are not finished, as of some seconds ago.",
-		}, func() float64 { return float64(l.lag.total()) }),
+		m.commitFailures, m.resets, &l.lag,
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics of the event log: %w", err)

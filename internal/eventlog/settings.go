@@ -13,6 +13,14 @@ type Settings struct {
 	Group      string `koanf:"group" help:"consumer group of the dispatchers"`
 	Partitions int    `koanf:"partitions" help:"partitions of a topic that is made"`
 	Replicas   int    `koanf:"replicas" help:"replicas of a topic that is made"`
+
+	TLS      config.Switch `koanf:"tls" help:"on or off: whether the brokers are spoken to by TLS"`
+	CA       string        `koanf:"ca" help:"PEM file of the authorities of the brokers; those of the system when empty"`
+	Cert     string        `koanf:"cert" help:"PEM file of the certificate that brokers are shown; empty for none"`
+	Key      string        `koanf:"key" help:"PEM file of the key of that certificate"`
+	SASL     string        `koanf:"sasl" help:"how to log in: scram-sha-512, scram-sha-256, plain (by TLS only), or empty for not at all"`
+	Username string        `koanf:"username" help:"whom to log in as"`
+	Password config.Secret `koanf:"password" help:"password of the login; better in the environment than in a file"`
 }
 
 // DefaultSettings fit one broker.
@@ -55,5 +63,5 @@ func (s Settings) Validate() []error {
 	if s.Replicas < 1 || s.Replicas > mostReplicas {
 		faults = append(faults, config.Invalid("replicas", "must be from 1 to %d", mostReplicas))
 	}
-	return faults
+	return append(append(faults, s.validateTLS()...), s.validateLogin()...)
 }

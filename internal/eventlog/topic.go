@@ -44,7 +44,7 @@ func (l *Log) makeTopics(ctx context.Context) error {
 // lookAtTopics creates what is missing, and says whether every partition of both
 // topics has a leader.
 func (l *Log) lookAtTopics(ctx context.Context) (ready bool, err error) {
-	transport := newTransport(l.Settings)
+	transport := l.newTransport()
 	defer transport.CloseIdleConnections()
 	client := &kafka.Client{Addr: l.addr, Transport: transport}
 	reply, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{l.Topic, l.DeadTopic}})
@@ -61,6 +61,8 @@ func (l *Log) lookAtTopics(ctx context.Context) (ready bool, err error) {
 			return false, fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
 		case topic.Error != nil || !led(topic.Partitions):
 			ready = false
+		default:
+			l.compare(ctx, client, topic)
 		}
 	}
 	if len(missing) == 0 {
@@ -72,7 +74,7 @@ func (l *Log) lookAtTopics(ctx context.Context) (ready bool, err error) {
 	}
 	for name, err := range created.Errors {
 		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) { // another instance was quicker
-			return false, fmt.Errorf("topic %s: %w", name, err)
+			return false, fmt.Errorf("topic %s of %d replicas: %w", name, l.Replicas, err)
 		}
 	}
 	return false, nil

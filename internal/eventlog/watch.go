@@ -1,62 +1,12 @@
 package eventlog
 
 import (
-	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/metadata"
 )
-
-// lag is how far this reader is behind the end of its partitions.
-type lag struct {
-	lock sync.Mutex
-	next map[int]int64 // the first message that is not finished, by partition
-	last map[int]int64 // the end of the partition; absent until it is known
-}
-
-// begin forgets everything, and takes the places of a new generation.
-func (l *lag) begin(assigned []kafka.PartitionAssignment) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.next, l.last = map[int]int64{}, map[int]int64{}
-	for _, p := range assigned {
-		l.next[p.ID] = p.Offset
-	}
-}
-
-func (l *lag) moved(next map[int]int64) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	maps.Copy(l.next, next)
-}
-
-// saw notes the bounds of partitions.
-func (l *lag) saw(partitions []kafka.PartitionOffsets) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	for _, p := range partitions {
-		next, ours := l.next[p.Partition]
-		if !ours || p.Error != nil {
-			continue
-		}
-		l.last[p.Partition] = p.LastOffset
-		if next < 0 { // kafka.FirstOffset
-			l.next[p.Partition] = p.FirstOffset
-		}
-	}
-}
-
-func (l *lag) total() (messages int64) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	for p, last := range l.last {
-		messages += max(0, last-l.next[p])
-	}
-	return messages
-}
 
 // watch looks from time to time how long the partitions have become, and whether
 // there are more of them. It ends when the generation is over, or must be.
@@ -88,12 +38,13 @@ func (g *generation) measure(client *kafka.Client) {
 	for _, p := range g.gen.Assignments[g.Topic] {
 		asked = append(asked, kafka.FirstOffsetOf(p.ID), kafka.LastOffsetOf(p.ID))
 	}
-	if len(asked) == 0 {
+	if len(asked) == 0 { // there are more members than partitions
+		g.lag.saw(g.turn, nil, time.Now())
 		return
 	}
 	reply, err := client.ListOffsets(g.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{g.Topic: asked}})
 	if err == nil {
-		g.lag.saw(reply.Topics[g.Topic])
+		g.lag.saw(g.turn, reply.Topics[g.Topic], time.Now())
 	}
 }
 
