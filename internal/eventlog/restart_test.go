@@ -16,9 +16,9 @@ import (
 const brokerScript = "../../.ci/kafka"
 
 // script runs the broker's script and returns the line that it prints.
-func script(tb testing.TB, action, dir string) string {
+func script(tb testing.TB, action, dir string, more ...string) string {
 	tb.Helper()
-	command := exec.Command(brokerScript, action, dir)
+	command := exec.Command(brokerScript, append([]string{action, dir}, more...)...)
 	command.Stderr = tb.Output()
 	out, err := command.Output()
 	if err != nil {
