@@ -23,8 +23,8 @@ import (
 )
 
 func newEvents() *cobra.Command {
-	cmd := &cobra.Command{Use: "events", Short: "Make events happen, to try webhooks"}
-	cmd.AddCommand(newEventsFire())
+	cmd := &cobra.Command{Use: "events", Short: "Make events happen, to try webhooks, and bring those again that did not arrive"}
+	cmd.AddCommand(newEventsFire(), newEventsReplay())
 	return cmd
 }
 

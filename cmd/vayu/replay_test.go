@@ -1,0 +1,99 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// Events that were relayed and lost on their way come again by the command, beside
+// a service that runs.
+func TestLostEventsAreReplayed(t *testing.T) {
+	t.Parallel()
+	data, db, r := relayed(t)
+	if out, err := command(t.Context(), "events", "fire", "--data", data, "--count", "3"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	fired := r.events(t, 3)
+	if err := db.Update(t.Context(), func(tx *state.Tx) error {
+		_, err := tx.Exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+			VALUES ('wh', $1, 'live', 'https://example.com', 'payment.succeeded', 1, '', $2, '', 0, 1)`, fired[0].Account, []byte("secret"))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	replay := func(more ...string) string {
+		t.Helper()
+		out, err := command(t.Context(), append([]string{"events", "replay", "--data", data, "--from", "1h", "--to", soon}, more...)...)
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		_, rest, _ := strings.Cut(out, ": ")
+		return rest
+	}
+	if got, want := replay(), "0 lack a delivery, 0 are brought again; left out 3 test events (--tests brings them, too)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := replay("--tests", "--dry-run", "--account", "default"), "3 lack a delivery; nothing was changed (--dry-run)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := replay("--tests", "--type", string(schema.EventPaymentSucceeded)); !strings.HasPrefix(got, "3 lack a delivery, 3 are brought again") {
+		t.Errorf("got %q", got)
+	}
+	again := map[string]int{}
+	for _, e := range r.events(t, 6) {
+		again[e.ID]++
+	}
+	for _, e := range fired {
+		if again[e.ID] != 2 {
+			t.Errorf("%s came %d times, want twice", e.ID, again[e.ID])
+		}
+	}
+}
+
+func TestWhatCannotBeReplayedIsRefused(t *testing.T) {
+	t.Parallel()
+	data, _, _ := relayed(t)
+	for want, args := range map[string][]string{
+		"--from: say since when":        nil,
+		"--from: \"yesterday\" is none": {"--from", "yesterday"},
+		"--from: must be before --to":   {"--from", "10s"},
+		"--from: events are brought":    {"--from", "720h"},
+		"--to: \"-1h\" is none":         {"--from", "1h", "--to", "-1h"},
+		"there is no type":              {"--from", "1h", "--type", "payment"},
+		"there is no account \"x\"":     {"--from", "1h", "--account", "x"},
+		"--rate: must be a number":      {"--from", "1h", "--rate", "-1"},
+	} {
+		if out, err := command(t.Context(), append([]string{"events", "replay", "--data", data}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %q: %s", args, err, want, out)
+		}
+	}
+}
+
+func TestTimesOfAReplay(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"2026-11-20T10:00:00Z":      time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC),
+		"2026-11-20T10:00:00+05:30": time.Date(2026, 11, 20, 4, 30, 0, 0, time.UTC),
+		"2026-11-20":                time.Date(2026, 11, 19, 18, 30, 0, 0, time.UTC),
+		"90m":                       now.Add(-90 * time.Minute),
+	} {
+		got, err := moment(text, now)
+		if err != nil || !got.Equal(want) {
+			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
+		}
+	}
+	asked, err := repeat{from: "1h", dry: true}.check(now)
+	want := outbox.Replay{From: now.Add(-time.Hour), To: now.Add(-replaySettled), DryRun: true}
+	if diff := cmp.Diff(want, asked); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
