@@ -140,8 +140,5 @@ func (w *webhooks) ready(ctx context.Context, detail map[string]any) {
 	if w.log == nil {
 		return
 	}
-	detail["kafka"] = "ok"
-	if err := w.log.Check(ctx); err != nil {
-		detail["kafka"] = "does not answer; events wait"
-	}
+	detail["kafka"] = w.log.Word(ctx)
 }
