@@ -12,6 +12,7 @@ import (
 	"vayu/dispatch/subscription"
 	"vayu/internal/outbox"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 )
 
 const (
@@ -117,10 +118,12 @@ func (s *Service) store(ctx context.Context, group []order) error {
 		placed[i] = group[i].Order
 	}
 	var rows []delivery.Row
+	steps := s.steps(ctx, placed, now)
 	err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
 		rows, err = delivery.Insert(tx, placed, taken, now)
 		return err
 	})
+	trace.DoneAll(steps, err)
 	if err != nil {
 		rows = nil
 	}

@@ -44,7 +44,7 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	ctx = context.WithoutCancel(ctx)
 	var result sender.Result
 	if ok {
-		result = s.Sender.Send(ctx, s.post(ctx, w, sub))
+		result = s.deliver(ctx, w, s.post(ctx, w, sub))
 	}
 	if !ok || result.Unsent {
 		s.mu.Lock()

@@ -25,6 +25,7 @@ import (
 	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 )
 
 // Config is what a Service is made of.
@@ -34,6 +35,7 @@ type Config struct {
 	Subscriptions *subscription.Book
 	Sender        *sender.Sender
 	Log           *slog.Logger
+	Trace         *trace.Tracer         // nil for none
 	Metrics       prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time

@@ -21,6 +21,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/eventlog"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
 )
@@ -51,6 +52,7 @@ type Config struct {
 	Recharge recharge.Settings `koanf:"recharge"`
 	Verify   verify.Settings   `koanf:"verify"`
 	Log      LogConfig         `koanf:"log"`
+	Trace    trace.Settings    `koanf:"trace"`
 	Engine   columnar.Config   `koanf:"engine"`
 	Source   source.Config     `koanf:"source"`
 }
@@ -86,6 +88,7 @@ func defaults() Config {
 		Recharge:   recharge.DefaultSettings(),
 		Verify:     verify.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},
+		Trace:      trace.DefaultSettings(),
 		Engine:     columnar.Default(),
 		Source:     source.DefaultConfig(),
 	}

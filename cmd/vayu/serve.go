@@ -31,6 +31,7 @@ import (
 	"vayu/internal/run"
 	"vayu/internal/seal"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/query"
 	"vayu/schema"
 )
@@ -57,7 +58,7 @@ func newServe() *cobra.Command {
 		},
 	}
 	bind(cmd.Flags(), "roles", "listen", "drain-delay", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
-		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url")
+		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url", "trace.endpoint", "trace.sample")
 	return cmd
 }
 
@@ -79,6 +80,7 @@ type service struct {
 	server *http.Server
 	// certificates is nil when the API speaks plain HTTP.
 	certificates *api.Certificates
+	trace        *trace.Tracer // nil when it is off
 	metrics      *prometheus.Registry
 	address      string      // at which the API answers, once it listens
 	leaving      atomic.Bool // it was told to stop: requests should go elsewhere
@@ -93,6 +95,9 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	reg := prometheus.NewRegistry()
 	s.metrics = reg
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if err := s.newTrace(cfg, log, reg); err != nil {
+		return nil, err
+	}
 	var err error
 	if s.state, err = state.Open(cfg.state(false), log, reg); err != nil {
 		return nil, err
@@ -100,7 +105,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.box, err = seal.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
-	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Box: s.box, Log: log, Metrics: reg}); err != nil {
+	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Box: s.box, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
 		return nil, err
 	}
 	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
@@ -150,7 +155,7 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	open["/healthz"] = http.HandlerFunc(healthy)
 	open["/readyz"] = s.readiness()
 	open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
-	c := api.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Metrics: reg}
+	c := api.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Trace: s.trace, Metrics: reg}
 	if s.has(roleAPI) {
 		c.Routes = s.routes()
 	}
@@ -190,7 +195,7 @@ func (s *service) run(ctx context.Context) error {
 
 // parts are what runs in the roles of this instance, in the order in which it starts.
 func (s *service) parts(listener net.Listener) []run.Part {
-	parts := []run.Part{{Name: "state", Run: s.state.Run, Ready: s.stateReady}}
+	parts := []run.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}}
 	if s.has(roleAPI) {
 		parts = append(parts, run.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
 	}

@@ -55,7 +55,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 		return err
 	}
 	w.dispatch, err = dispatch.New(dispatch.Config{
-		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Metrics: reg,
+		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Trace: s.trace, Metrics: reg,
 		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 // The rest of a claim, for all lanes together.
 var (
 	leaseDue     = state.Group(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
-	selectEvents = state.Group(0, "SELECT id, type, envelope FROM event WHERE id IN (", "?", ")")
+	selectEvents = state.Group(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
 // Claim leases due deliveries, those that have been due longest first. What
@@ -109,13 +109,14 @@ func fillEvents(tx *state.Tx, rows []*Row) error {
 	}
 	return selectEvents.Each(len(ids), func(text string, from, to int) error {
 		return state.Each(tx, func(row state.Scanner) error {
-			var id, kind string
+			var id, kind, trace string
+			var happened int64
 			var envelope []byte
-			if err := row.Scan(&id, &kind, &envelope); err != nil {
+			if err := row.Scan(&id, &kind, &happened, &envelope, &trace); err != nil {
 				return err
 			}
 			for _, r := range about[id] {
-				r.Type, r.Envelope = schema.EventType(kind), envelope
+				r.Type, r.Envelope, r.Trace, r.Happened = schema.EventType(kind), envelope, trace, time.UnixMicro(happened).UTC()
 			}
 			return nil
 		}, text, ids[from:to]...)

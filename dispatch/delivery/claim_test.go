@@ -52,7 +52,7 @@ func TestADeliveryIsStoredOnce(t *testing.T) {
 		for i, r := range rows {
 			want := delivery.Row{
 				ID: r.ID, Webhook: "wh_1", EventID: r.EventID, Type: schema.EventPaymentSucceeded, World: schema.Live,
-				DueAt: start.Add(time.Second), Envelope: r.Envelope,
+				DueAt: start.Add(time.Second), Envelope: r.Envelope, Happened: orders[0].Event.CreatedAt,
 			}
 			if diff := cmp.Diff(want, r); diff != "" || i > 0 && r.ID <= rows[i-1].ID {
 				t.Errorf("row %d (-want +got):\n%s", i, diff)
@@ -91,7 +91,7 @@ func TestWhatIsDueIsClaimed(t *testing.T) {
 		}
 		want := delivery.Row{
 			ID: got[0].Rows[0].ID, Webhook: "wh_1", EventID: "evt_both", Type: schema.EventPaymentSucceeded,
-			DueAt: start, Envelope: event.Envelope,
+			DueAt: start, Envelope: event.Envelope, Happened: event.CreatedAt,
 		}
 		if diff := cmp.Diff(want, got[0].Rows[0]); diff != "" {
 			t.Errorf("the row (-want +got):\n%s", diff)

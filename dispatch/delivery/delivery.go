@@ -29,6 +29,8 @@ type Row struct {
 	Attempts int       // that are recorded
 	DueAt    time.Time // of the next, before it was leased
 	Envelope []byte    // shared; never changed
+	Trace    string    // of the event, and
+	Happened time.Time // when that was
 }
 
 // Lease is the right to make attempts for a while. Token is that of one claim.

@@ -59,7 +59,7 @@ func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, er
 		if o.Lease && stored[i] {
 			leased = append(leased, Row{
 				ID: all[i].id, Webhook: o.Webhook, EventID: o.Event.ID, Type: o.Event.Type, World: o.Event.World,
-				DueAt: time.UnixMicro(now.UnixMicro()).UTC(), Envelope: o.Event.Envelope,
+				DueAt: time.UnixMicro(now.UnixMicro()).UTC(), Envelope: o.Event.Envelope, Trace: o.Event.Trace, Happened: o.Event.CreatedAt,
 			})
 		}
 	}

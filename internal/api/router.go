@@ -12,6 +12,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/trace"
 	"vayu/schema"
 )
 
@@ -34,6 +35,7 @@ type Config struct {
 	Proxies []netip.Prefix
 	Access  Access
 	Log     *slog.Logger
+	Trace   *trace.Tracer // nil for none
 	Metrics prometheus.Registerer
 }
 
@@ -53,6 +55,7 @@ type router struct {
 	origin  *http.CrossOriginProtection // of calls with a session
 	access  Access
 	log     *slog.Logger
+	trace   *trace.Tracer
 	metrics *metrics
 }
 
@@ -65,7 +68,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	rt := &router{
 		mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: c.Proxies,
-		origin: http.NewCrossOriginProtection(), access: c.Access, log: c.Log, metrics: m,
+		origin: http.NewCrossOriginProtection(), access: c.Access, log: c.Log, trace: c.Trace, metrics: m,
 	}
 	if rt.log == nil {
 		rt.log = slog.New(slog.DiscardHandler)
@@ -253,7 +256,11 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	done := m.metrics.start()
 	status := http.StatusInternalServerError
 	defer func() { done.end(status) }()
-	status = e.router.answer(x, m)
+	if e.router.trace == nil {
+		status = e.router.answer(x, m)
+	} else {
+		status = e.router.traced(x, m)
+	}
 	if e.router.log.Enabled(r.Context(), slog.LevelDebug) {
 		e.router.log.Debug("request", "request", x.call.ID, "method", r.Method, "path", pathOf(r), "status", status,
 			"world", x.call.World.String(), "key", x.call.Key, "session", x.call.Session, "took", time.Since(done.began))

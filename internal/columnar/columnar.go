@@ -53,6 +53,7 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 	if db.conn, err = clickhouse.Open(options); err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
+	db.conn = traced{db.conn}
 	return db, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vayu/internal/outbox"
+	"vayu/internal/trace"
 	"vayu/schema"
 )
 
@@ -21,6 +22,7 @@ const (
 	headerMode        = "mode"    // live or sandbox
 	headerCreated     = "created" // microseconds since 1970
 	headerContentType = "content-type"
+	headerTrace       = "traceparent" // W3C; there when the event has one
 
 	contentType = "application/json"
 )
@@ -69,7 +71,7 @@ func (r record) size() int {
 }
 
 func encode(e outbox.Event) record {
-	return record{
+	r := record{
 		key: []byte(e.Account), value: e.Envelope,
 		headers: []header{
 			{headerID, []byte(e.ID)},
@@ -79,6 +81,10 @@ func encode(e outbox.Event) record {
 			{headerContentType, []byte(contentType)},
 		},
 	}
+	if e.Trace != "" {
+		r.headers = append(r.headers, header{headerTrace, []byte(e.Trace)})
+	}
+	return r
 }
 
 // Message is one message as it was read.
@@ -160,6 +166,9 @@ func decodeHeaders(headers []header) (e outbox.Event, err error) {
 		return e, fmt.Errorf("header %s is no time: %.40q", headerCreated, seen[headerCreated])
 	}
 	e.CreatedAt = time.UnixMicro(created).UTC()
+	if carried := seen[headerTrace]; trace.Valid(carried) { // without it an event is as good
+		e.Trace = carried
+	}
 	return e, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"vayu/internal/lead"
 	"vayu/internal/seal"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/schema"
 )
 
@@ -28,6 +29,7 @@ type Event struct {
 	Type      schema.EventType
 	CreatedAt time.Time
 	Envelope  []byte // JSON; never changed
+	Trace     string // in which it happened, as package trace carries it; empty for none
 }
 
 // Publisher is where the relay brings events.
@@ -54,6 +56,7 @@ type Config struct {
 	DB      *state.DB
 	Box     *seal.Box // seals cursors; may be nil where Routes is not asked for
 	Log     *slog.Logger
+	Trace   *trace.Tracer         // nil for none
 	Metrics prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
@@ -114,8 +117,9 @@ func (o *Outbox) Append(tx *state.Tx, account string, world schema.World, event 
 func (o *Outbox) Store(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
 	e, err := o.event(account, world, event, data)
 	if err == nil {
-		_, err = tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope, subject) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-			e.ID, e.Account, e.World.String(), string(e.Type), e.CreatedAt.UnixMicro(), e.Envelope, subjectOf(data))
+		e.Trace = trace.Carried(tx.Origin())
+		_, err = tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope, subject, trace) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+			e.ID, e.Account, e.World.String(), string(e.Type), e.CreatedAt.UnixMicro(), e.Envelope, subjectOf(data), e.Trace)
 	}
 	if err != nil {
 		return Event{}, fmt.Errorf("storing event %s: %w", event, err)

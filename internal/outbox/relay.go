@@ -9,6 +9,7 @@ import (
 
 	"vayu/internal/pause"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/schema"
 )
 
@@ -117,7 +118,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
 	defer func() { r.metrics.reading.Tell(ctx, err) }()
 	return state.All(r.DB.View(ctx), scanEvent, `
-		SELECT e.id, e.account_id, e.mode, e.type, e.created_at, e.envelope
+		SELECT e.id, e.account_id, e.mode, e.type, e.created_at, e.envelope, e.trace
 		FROM (SELECT event_id FROM outbox WHERE event_id > $1 ORDER BY event_id LIMIT $2) AS o
 		JOIN event e ON e.id = o.event_id ORDER BY o.event_id`, after, batchMost)
 }
@@ -125,7 +126,7 @@ func (r *relay) read(ctx context.Context, after string) (all []Event, err error)
 func scanEvent(row state.Scanner) (e Event, err error) {
 	var mode string
 	var at int64
-	err = row.Scan(&e.ID, &e.Account, &mode, &e.Type, &at, &e.Envelope)
+	err = row.Scan(&e.ID, &e.Account, &mode, &e.Type, &at, &e.Envelope, &e.Trace)
 	e.CreatedAt = time.UnixMicro(at).UTC()
 	e.World = schema.WorldOf(mode)
 	return e, err
@@ -141,7 +142,9 @@ func (r *relay) publish(ctx context.Context, all []Event, held map[string]bool) 
 	if len(batch) == 0 {
 		return 0, nil
 	}
+	told := Steps(ctx, r.Trace, batch, r.Now(), "event relay", trace.Tells)
 	taken, err := r.to.Publish(ctx, batch)
+	trace.DoneAll(told, err)
 	ids := make(map[string]bool, len(taken))
 	for i := range taken {
 		ids[taken[i].ID] = true

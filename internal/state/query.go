@@ -59,7 +59,12 @@ type Tx struct {
 	failed  error // of the first statement that failed
 	broken  error // of the first that failed because the store cannot work
 	after   []func()
+	origin  context.Context //nolint:containedctx // of whoever asked for the change
 }
+
+// Origin is the context of whoever asked for the change, for the values in it: its end
+// does not matter any more.
+func (tx *Tx) Origin() context.Context { return tx.origin }
 
 // After has then called once the change is durable, by the goroutine that called
 // Update, before Update returns; never when the change fails. It is for telling

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/config"
+	"vayu/internal/trace"
 	"vayu/schema"
 )
 
@@ -139,13 +140,16 @@ func (db *DB) Ready(ctx context.Context) error {
 // goes on to its end, so that its outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
+	ctx, span := trace.Start(ctx, "state change", trace.Inside)
 	var after []func()
 	err := db.engine.update(ctx, func(tx *Tx) error {
+		tx.origin = ctx
 		err := do(tx)
 		after = tx.after // of this try; nobody else looks before it is over
 		return err
 	})
 	db.metrics.changes.Observe(time.Since(began).Seconds())
+	span.Done(err)
 	err = db.classify(err)
 	var said *schema.Problem
 	if failing := errors.As(err, &said) && said.Code == schema.ServiceUnavailable; failing || err == nil {

@@ -1,6 +1,7 @@
 package recharge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"vayu/internal/crash"
+	"vayu/internal/trace"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -23,7 +25,8 @@ type job struct {
 	refused bool // of enquire: a refund was refused just now
 
 	lease upstream.Lease
-	done  chan<- settled // gets what came of it; nil for nobody
+	calls context.Context // in the trace of the request that has made it; nil for none
+	done  chan<- settled  // gets what came of it; nil for nobody
 }
 
 // start has a job carried on by a goroutine, for which Run waits at its end.
@@ -32,7 +35,7 @@ func (s *Service) start(j job) { go s.carry(j) }
 // carry makes the call of a job, and those that follow from it at once, and gives
 // its slot back.
 func (s *Service) carry(j job) {
-	ctx := s.calls.Calls()
+	ctx := cmp.Or(j.calls, s.calls.Calls())
 	var out settled
 	for going := true; going; {
 		out, going = s.advance(ctx, &j)
@@ -114,11 +117,13 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 		crash.Point(crash.RechargeSending)
 	}
 	began := time.Now()
+	limit, span := s.Trace.Start(limit, "operator call", trace.Asks)
 	w.Answer, w.err = s.guarded(limit, j)
 	if w.err == nil && (w.Outcome < Pending || w.Outcome > Reversed) {
 		w.err = fmt.Errorf("%w: %d", errOutcome, w.Outcome)
 	}
 	s.metrics.called(j.line, j.call.String(), resultOf(&w), time.Since(began))
+	j.traced(span, &w)
 	if w.err != nil && !w.notAsked() {
 		s.Log.Warn("a provider gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
 			"transaction", j.rec.ID, "error", w.err)
@@ -171,4 +176,17 @@ func nextCall(r *Record, first bool) call {
 		return submit
 	}
 	return enquire
+}
+
+// traced tells of a call in its step.
+func (j *job) traced(span trace.Span, w *word) {
+	if !span.Kept() {
+		return
+	}
+	span.Set(trace.Provider, j.Name)
+	span.Set(trace.World, j.World.String())
+	span.Set(trace.Call, j.call.String())
+	span.Set(trace.Result, resultOf(w))
+	span.Set(trace.Subject, j.rec.ID)
+	span.Done(w.err)
 }

@@ -9,6 +9,7 @@ import (
 	"vayu/internal/account"
 	"vayu/internal/crash"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/pipeline/upstream"
@@ -204,7 +205,7 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		d.line.Due(made.CreatedAt)
 		return made.Record, nil
 	}
-	s.start(job{line: d.line, rec: made.Record, call: submit, lease: d.lease})
+	s.start(job{line: d.line, rec: made.Record, call: submit, lease: d.lease, calls: trace.Along(s.calls.Calls(), ctx)})
 	return made.Record, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/crash"
 	"vayu/internal/seal"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -30,6 +31,7 @@ type Config struct {
 	// BatchShare is how many records of batches may be under way at once.
 	BatchShare int
 	Log        *slog.Logger          // nil for none
+	Trace      *trace.Tracer         // nil for none
 	Metrics    prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time

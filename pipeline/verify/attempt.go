@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"vayu/internal/crash"
+	"vayu/internal/trace"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -54,6 +56,7 @@ type job struct {
 	resent  bool  // of deposit: it may have been asked for before
 	sealed  error // why what is private cannot be read; nobody is asked then
 	lease   upstream.Lease
+	calls   context.Context // in the trace of the request that has made it; nil for none
 }
 
 // resume carries on with a verification that was leased.
@@ -72,7 +75,7 @@ func (s *Service) start(j job) { go s.carry(j) }
 // carry makes the call of a job, and the one that follows from it at once, and gives
 // its slot back.
 func (s *Service) carry(j job) {
-	ctx := s.calls.Calls()
+	ctx := cmp.Or(j.calls, s.calls.Calls())
 	for s.advance(ctx, &j) {
 	}
 	j.Give(j.rec.Batch.Batch != "")
@@ -139,11 +142,13 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 		crash.Point(crash.VerifySending)
 	}
 	began := time.Now()
+	limit, span := s.Trace.Start(limit, "bank call", trace.Asks)
 	w.Answer, w.err = s.guarded(limit, j)
 	if w.err == nil {
 		w.err = faultOf(&w)
 	}
 	s.metrics.called(j.line, j.call.String(), resultOf(&w), time.Since(began))
+	j.traced(span, &w)
 	if w.err != nil && !w.notAsked() {
 		s.Log.Warn("a bank gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
 			"verification", j.rec.ID, "error", w.err)
@@ -198,3 +203,16 @@ func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
 
 // notAsked reports whether a call was put off, and not made.
 func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }
+
+// traced tells of a call in its step.
+func (j *job) traced(span trace.Span, w *word) {
+	if !span.Kept() {
+		return
+	}
+	span.Set(trace.Provider, j.Name)
+	span.Set(trace.World, j.World.String())
+	span.Set(trace.Call, j.call.String())
+	span.Set(trace.Result, resultOf(w))
+	span.Set(trace.Subject, j.rec.ID)
+	span.Done(w.err)
+}

@@ -12,6 +12,7 @@ import (
 	"vayu/internal/account"
 	"vayu/internal/crash"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
@@ -177,7 +178,7 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		d.line.Due(d.CreatedAt)
 		return d.Record, nil
 	}
-	s.start(job{line: d.line, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease})
+	s.start(job{line: d.line, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: trace.Along(s.calls.Calls(), ctx)})
 	return d.Record, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"vayu/internal/crash"
 	"vayu/internal/seal"
 	"vayu/internal/state"
+	"vayu/internal/trace"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -31,6 +32,7 @@ type Config struct {
 	// https://api.example.com; results_url begins with it.
 	PublicURL func() string
 	Log       *slog.Logger          // nil for none
+	Trace     *trace.Tracer         // nil for none
 	Metrics   prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time

@@ -1,0 +1,49 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/sender"
+	"vayu/internal/outbox"
+	"vayu/internal/trace"
+)
+
+// steps begins, in the trace of each event of a group, the step of storing its
+// deliveries.
+func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Time) []trace.Span {
+	if s.Trace == nil {
+		return nil
+	}
+	var events []outbox.Event
+	for i := range group {
+		if i == 0 || group[i].Event != group[i-1].Event { // those of one event stand together
+			events = append(events, *group[i].Event)
+		}
+	}
+	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", trace.TakesUp)
+}
+
+// deliver makes an attempt, as a step of its event's trace.
+func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender.Result {
+	if s.Trace == nil {
+		return s.Sender.Send(ctx, post)
+	}
+	ctx, span := s.Trace.Resume(ctx, w.Trace, w.Happened, s.Now(), "delivery attempt", trace.Asks)
+	result := s.Sender.Send(ctx, post)
+	if !span.Kept() || result.Unsent { // what was not made is not told
+		return result
+	}
+	span.Set(trace.Event, w.EventID)
+	span.Set(trace.EventType, string(w.Type))
+	span.Set(trace.Delivery, w.ID)
+	span.SetInt(trace.Number, w.Attempts+1)
+	span.Set(trace.Stage, string(result.Stage))
+	span.SetInt(trace.Status, result.Status)
+	if !result.OK() {
+		span.Fail()
+	}
+	span.End()
+	return result
+}
