@@ -64,6 +64,7 @@ readme: build ## run the commands of README.md against a fresh binary
 integration: build ## run the tests that need the built binary (build tag integration), and a browser
 	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
 	.ci/integration
+	.ci/alerts
 	.ci/browser
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each

@@ -141,6 +141,7 @@ func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {
 // count counts a run that came to its end.
 func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
 	r.metrics.runs.WithLabelValues(f.Name, string(outcome)).Inc()
+	r.metrics.last(f.Name, outcome)
 	if outcome != BreakerOpen {
 		r.metrics.seconds.WithLabelValues(f.Name).Observe(took.Seconds())
 	}

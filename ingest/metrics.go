@@ -32,6 +32,7 @@ type Metrics struct {
 	lastSuccess *prometheus.GaugeVec     // source
 	breaker     *prometheus.GaugeVec     // source
 	backlog     *prometheus.GaugeVec     // source
+	outcome     *prometheus.GaugeVec     // source, outcome
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -56,9 +57,26 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "When the source last ran well, seconds since 1970."),
 		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
 		backlog:     gauge("vayu_source_backlog_seconds", "Length of the past that the source has still to bring."),
+		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "vayu_source_outcome", Help: "1 for the outcome of the last run of a source, 0 for the others.",
+		}, []string{"source", "outcome"}),
 	}
-	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog)
+	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog, m.outcome)
 	return m
+}
+
+// outcomes are all that there are.
+var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, RollUpFailed, BreakerOpen}
+
+// last notes the outcome of the last run.
+func (m *Metrics) last(source string, is Outcome) {
+	for _, one := range outcomes {
+		value := 0.0
+		if one == is {
+			value = 1
+		}
+		m.outcome.WithLabelValues(source, string(one)).Set(value)
+	}
 }
 
 // batch counts a batch that was stored.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"vayu/internal/account"
 	"vayu/query"
@@ -26,7 +25,7 @@ type finding struct {
 const scarce = 2 << 30
 
 func newDoctor() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the engine, the state store, the disk and how fresh the data are",
 		Args:  cobra.NoArgs,
@@ -51,12 +50,21 @@ func newDoctor() *cobra.Command {
 			}); err != nil {
 				say(finding{false, "state", err.Error()})
 			}
+			loaded, _, err := load(cmd)
+			if err != nil {
+				return err
+			}
+			for _, f := range loaded.Value.serving(cmd.Context()) {
+				say(f)
+			}
 			if !healthy {
 				return errReported
 			}
 			return nil
 		},
 	}
+	bind(cmd.Flags(), "listen")
+	return cmd
 }
 
 func report(w io.Writer, f finding) bool {
@@ -96,12 +104,11 @@ func (st *stateTool) store(ctx context.Context) finding {
 }
 
 func disk(dir string) finding {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return finding{false, "disk", fmt.Sprintf("asking for the free space of %s: %v", dir, err)}
+	free, size := room(dir)
+	if size == 0 {
+		return finding{false, "disk", "the free space of " + dir + " cannot be found out"}
 	}
-	free := s.Bavail * uint64(s.Bsize)
-	return finding{free >= scarce, "disk", fmt.Sprintf("%.1f GB free in %s", float64(free)/1e9, dir)}
+	return finding{free >= scarce, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
 }
 
 // freshness tells how old a world's latest figures are. A world without any is

@@ -39,6 +39,9 @@ func (s *service) readiness() http.Handler {
 		if s.has(roleDispatch) {
 			s.webhooks.ready(ctx, detail)
 		}
+		if s.has(roleIngest) {
+			detail["sources"] = sourcesOf(s.metrics)
+		}
 		ready := !s.has(roleAPI) || s.figures(detail)
 		status := http.StatusOK
 		switch detail["status"] = "ready"; {

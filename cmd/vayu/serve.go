@@ -81,6 +81,7 @@ type service struct {
 	// certificates is nil when the API speaks plain HTTP.
 	certificates *api.Certificates
 	trace        *trace.Tracer // nil when it is off
+	watcher      *watcher
 	metrics      *prometheus.Registry
 	address      string      // at which the API answers, once it listens
 	leaving      atomic.Bool // it was told to stop: requests should go elsewhere
@@ -137,7 +138,8 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if err := s.newAPI(reg); err != nil {
 		return nil, err
 	}
-	return s, nil
+	s.watcher, err = newWatcher(s, reg)
+	return s, err
 }
 
 // newAPI wires the door and what stands behind it.
@@ -219,7 +221,7 @@ func (s *service) parts(listener net.Listener) []run.Part {
 	if s.has(roleDispatch) {
 		parts = append(parts, run.Part{Name: "attempts", Run: s.copier.Run})
 	}
-	return parts
+	return append(parts, s.watcher.part())
 }
 
 // linger returns a context that ends some time after ctx: meanwhile /readyz says that

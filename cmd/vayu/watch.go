@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sys/unix"
+
+	"vayu/internal/outage"
+	"vayu/internal/pause"
+	"vayu/internal/run"
+	"vayu/pipeline/wallet"
+)
+
+const (
+	// lookEvery is the time between two looks at what the service depends on: alerts
+	// wait for minutes, and a look costs one round trip.
+	lookEvery = 15 * time.Second
+	// The books are proved some minutes after a start, when other work of it is done,
+	// and then daily: a proof reads every posting once.
+	booksFirst = 5 * time.Minute
+	booksEvery = 24 * time.Hour
+)
+
+// watcher tells metrics how what the service depends on is doing.
+type watcher struct {
+	service  *service
+	up       *prometheus.GaugeVec // store
+	faults   atomic.Int64         // of the books
+	verified atomic.Int64         // when, in seconds since 1970
+	verify   *outage.Outage
+}
+
+// newWatcher registers its metrics.
+func newWatcher(s *service, reg prometheus.Registerer) (*watcher, error) {
+	w := &watcher{service: s, up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "vayu_store_up", Help: "1 while what the service depends on answers (clickhouse, state, kafka), else 0; as of 15 seconds ago at most.",
+	}, []string{"store"})}
+	failures := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "vayu_ledger_verify_failures_total", Help: "Proofs of the books that could not be ended, because the state store failed.",
+	})
+	w.verify = outage.New(s.log, "books: the state store", "proving the books", "the last figures stand", failures)
+	gauge := func(name, help string, of func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
+	}
+	for _, c := range []prometheus.Collector{
+		w.up, failures,
+		gauge("vayu_ledger_faults", "Faults that the last proof of the books has found.", func() float64 { return float64(w.faults.Load()) }),
+		gauge("vayu_ledger_verified_timestamp_seconds", "When the books were last proved, seconds since 1970; 0 for not since the start.", func() float64 { return float64(w.verified.Load()) }),
+		gauge("vayu_data_free_bytes", "Room that is left on the disk of the data directory, bytes.", func() float64 { free, _ := room(s.Data); return free }),
+		gauge("vayu_data_size_bytes", "Size of the disk of the data directory, bytes.", func() float64 { _, size := room(s.Data); return size }),
+	} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics of what the service depends on: %w", err)
+		}
+	}
+	return w, nil
+}
+
+// room is what is free on the disk of a directory, and how large it is, bytes; nothing
+// when that cannot be found out.
+func room(dir string) (free, size float64) {
+	var s unix.Statfs_t
+	if unix.Statfs(dir, &s) != nil {
+		return 0, 0
+	}
+	return float64(s.Bavail) * float64(s.Bsize), float64(s.Blocks) * float64(s.Bsize)
+}
+
+// part is what runs.
+func (w *watcher) part() run.Part { return run.Part{Name: "watch", Run: w.run} }
+
+func (w *watcher) run(ctx context.Context) error {
+	var both sync.WaitGroup
+	defer both.Wait()
+	both.Go(func() {
+		for wait := booksFirst; pause.For(ctx, wait); wait = booksEvery {
+			w.prove(ctx)
+		}
+	})
+	for {
+		w.look(ctx)
+		if !pause.For(ctx, lookEvery) {
+			return nil
+		}
+	}
+}
+
+// look asks what the service depends on whether it answers.
+func (w *watcher) look(ctx context.Context) {
+	ctx, done := context.WithTimeout(ctx, readyPatience)
+	defer done()
+	s := w.service
+	if s.usesClickHouse() {
+		w.tell("clickhouse", s.db.Conn().Ping(ctx))
+	}
+	w.tell("state", s.state.Check(ctx))
+	if s.webhooks.log != nil {
+		w.tell("kafka", s.webhooks.log.Check(ctx))
+	}
+}
+
+func (w *watcher) tell(store string, err error) {
+	up := 0.0
+	if err == nil {
+		up = 1
+	}
+	w.up.WithLabelValues(store).Set(up)
+}
+
+// prove proves the books.
+func (w *watcher) prove(ctx context.Context) {
+	report, err := wallet.Verify(ctx, w.service.state, "")
+	w.verify.Tell(ctx, err)
+	if err != nil {
+		return
+	}
+	w.faults.Store(report.Wrong)
+	w.verified.Store(time.Now().Unix())
+	for _, f := range report.Faults {
+		w.service.log.ErrorContext(ctx, "the books do not fit", "fault", f.String())
+	}
+}
