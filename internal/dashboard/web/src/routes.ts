@@ -15,6 +15,8 @@ export interface Route {
 export interface Entry {
 	to: string;
 	name: Key;
+	/** also are first parts of other addresses that belong to it. */
+	also?: readonly string[];
 	/** scope is what the key must hold for the page to have anything to show. */
 	scope?: 'aqi:read' | 'recharge:read' | 'verify:read' | 'webhooks:manage' | 'account:read' | 'keys:manage';
 }
@@ -30,7 +32,7 @@ export const groups: readonly Group[] = [
 	{
 		name: 'shell.air',
 		entries: [
-			{ to: '/', name: 'shell.map', scope: 'aqi:read' },
+			{ to: '/', name: 'shell.map', also: ['/air', '/pin'], scope: 'aqi:read' },
 			{ to: '/compare', name: 'shell.compare', scope: 'aqi:read' },
 		],
 	},
@@ -47,7 +49,7 @@ export const groups: readonly Group[] = [
 		name: 'shell.settings',
 		entries: [
 			{ to: '/webhooks', name: 'shell.webhooks', scope: 'webhooks:manage' },
-			{ to: '/deliveries', name: 'shell.deliveries', scope: 'webhooks:manage' },
+			{ to: '/deliveries', name: 'shell.deliveries', also: ['/events'], scope: 'webhooks:manage' },
 			{ to: '/keys', name: 'shell.keys', scope: 'account:read' },
 			{ to: '/usage', name: 'shell.usage', scope: 'account:read' },
 			{ to: '/audit', name: 'shell.audit', scope: 'account:read' },
@@ -55,3 +57,9 @@ export const groups: readonly Group[] = [
 		],
 	},
 ];
+
+/** here says whether a page belongs to a line of the navigation. */
+export function here(location: string, entry: Entry): boolean {
+	const below = (start: string) => location === start || location.startsWith(`${start}/`);
+	return (entry.to === '/' ? location === '/' : below(entry.to)) || (entry.also ?? []).some(below);
+}

@@ -1,18 +1,20 @@
+import { useMutation } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { connected } from './api/live';
 import { type Language, language, t } from './i18n';
-import { groups } from './routes';
+import { groups, here } from './routes';
 import { may, signOut, standing } from './session';
 import { type Theme, theme } from './theme';
+import { Failed } from './ui/states';
 
 /** Choices are the language and the colours. */
 export function Choices(): JSX.Element {
 	return (
 		<div class="choices">
 			<label>
-				<span class="unseen">{t('shell.language')}</span>
+				<span>{t('shell.language')}</span>
 				<select value={language.value} onChange={(event) => (language.value = event.currentTarget.value as Language)}>
 					<option value="en" lang="en">
 						English
@@ -23,7 +25,7 @@ export function Choices(): JSX.Element {
 				</select>
 			</label>
 			<label>
-				<span class="unseen">{t('shell.theme')}</span>
+				<span>{t('shell.theme')}</span>
 				<select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value as Theme)}>
 					<option value="system">{t('shell.theme.system')}</option>
 					<option value="light">{t('shell.theme.light')}</option>
@@ -39,6 +41,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 	const [open, setOpen] = useState(false);
 	const [location] = useLocation();
 	useEffect(() => setOpen(false), [location]);
+	const leaving = useMutation({ mutationFn: () => signOut(false) });
 	const now = standing.value;
 	if (now.at !== 'in') {
 		return <main>{props.children}</main>;
@@ -65,8 +68,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				>
 					<span class="unseen">{t(connected.value ? 'shell.connected' : 'shell.disconnected')}</span>
 				</span>
-				<Choices />
-				<button type="button" class="quiet" onClick={() => void signOut(false)}>
+				<button type="button" class="quiet" disabled={leaving.isPending} onClick={() => leaving.mutate()}>
 					{t('shell.signout')}
 				</button>
 			</header>
@@ -79,7 +81,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 								.filter((entry) => !entry.scope || may(entry.scope))
 								.map((entry) => (
 									<li key={entry.to}>
-										<Link href={entry.to} aria-current={here(location, entry.to) ? 'page' : undefined}>
+										<Link href={entry.to} aria-current={here(location, entry) ? 'page' : undefined}>
 											{t(entry.name)}
 										</Link>
 									</li>
@@ -88,15 +90,13 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 					</section>
 				))}
 				<a href="/docs">{t('shell.docs')}</a>
+				<Choices />
 			</nav>
 			<main id="content" tabIndex={-1}>
+				{leaving.error && <Failed error={leaving.error} again={() => leaving.mutate()} />}
 				{mode === 'sandbox' && <p class="sandbox-note">{t('shell.sandbox.note')}</p>}
 				{props.children}
 			</main>
 		</div>
 	);
-}
-
-function here(location: string, to: string): boolean {
-	return to === '/' ? location === '/' || location.startsWith('/air/') : location === to || location.startsWith(`${to}/`);
 }

@@ -1,7 +1,6 @@
 import type { transactions as en } from '../en/transactions';
 
 export const transactions: Record<keyof typeof en, string> = {
-	'transactions.title': 'लेन-देन',
 	'transactions.id': 'आईडी',
 	'transactions.ref': 'आपका संदर्भ',
 	'transactions.amount': 'राशि',
@@ -122,10 +121,6 @@ export const transactions: Record<keyof typeof en, string> = {
 	'story.times': '{times} बार, आख़िरी',
 	'story.nobody': 'किसी वेबहुक ने इसे नहीं माँगा था।',
 	'story.delivery': '{webhook} को डिलीवरी',
-	'story.delivery.waiting': 'प्रतीक्षा में',
-	'story.delivery.delivered': 'पहुँच गई',
-	'story.delivery.failed': 'विफल',
-	'story.delivery.cancelled': 'रद्द',
 	'story.attempts': 'प्रयास: {count}',
 	'verify.new': 'नया सत्यापन',
 	'verify.one': 'सत्यापन',
@@ -332,6 +327,7 @@ export const transactions: Record<keyof typeof en, string> = {
 	'wallet.balance.what': 'दोनों मिलाकर',
 	'wallet.pending': 'रास्ते में',
 	'wallet.pending.all': 'प्रतीक्षा वाले सभी रिचार्ज',
+	'wallet.pending.payments': 'चल रहे सभी भुगतान',
 	'wallet.entries': 'विवरण',
 	'wallet.payments': 'वॉलेट में भुगतान',
 	'wallet.payments.none': 'यहाँ कोई भुगतान नहीं है',

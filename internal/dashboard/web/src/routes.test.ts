@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { groups, here } from './routes';
+
+test.each([
+	['/', '/'],
+	['/air/Delhi', '/'],
+	['/pin/411001', '/'],
+	['/compare', '/compare'],
+	['/recharges/new', '/recharges'],
+	['/webhooks/wh_1', '/webhooks'],
+	['/deliveries/dlv_1', '/deliveries'],
+	['/events/evt_1', '/deliveries'],
+])('%s is of %s in the navigation, and of nothing else', (location, to) => {
+	const entries = groups.flatMap((group) => group.entries);
+	expect(entries.filter((entry) => here(location, entry)).map((entry) => entry.to)).toEqual([to]);
+});
