@@ -3,9 +3,11 @@ import { locale } from './i18n';
 const zone = 'Asia/Kolkata';
 
 // Making a format takes longer than using it a hundred times, and a table uses many.
-const made = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
+const made = new Map<string, Format>();
 
-function kept<T extends Intl.NumberFormat | Intl.DateTimeFormat>(kind: string, make: () => T): T {
+type Format = Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat;
+
+function kept<T extends Format>(kind: string, make: () => T): T {
 	const name = `${kind} ${locale.value}`;
 	const old = made.get(name) as T | undefined;
 	if (old) {
@@ -42,19 +44,9 @@ export function hour(at: string): string {
 
 /** day writes a date of the API (2026-11-21) in words. */
 export function day(date: string): string {
-	return new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`));
-}
-
-/** today is the date in India, as the API writes dates. */
-export function today(now: Date): string {
-	return new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now);
-}
-
-/** before is the date that lies a number of days before another. */
-export function before(date: string, days: number): string {
-	const at = new Date(`${date}T00:00:00Z`);
-	at.setUTCDate(at.getUTCDate() - days);
-	return at.toISOString().slice(0, 10);
+	return kept('day', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeZone: 'UTC' })).format(
+		new Date(`${date}T00:00:00Z`),
+	);
 }
 
 const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
@@ -68,5 +60,5 @@ const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 export function ago(at: string, now: Date): string {
 	const seconds = Math.round((new Date(at).getTime() - now.getTime()) / 1000);
 	const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const);
-	return new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+	return kept('ago', () => new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' })).format(Math.trunc(seconds / size), unit);
 }

@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, ok, type Schemas } from '../api/client';
+import { queries } from '../api/queries';
 import { t } from '../i18n';
 import { may } from '../session';
 import { Field, Refused, useSubmission } from '../ui/form';
@@ -10,10 +10,9 @@ import { networks } from './scopes';
 /** Allowed is the account's list of addresses from which its keys work; a live key that manages keys changes it. */
 export function Allowed(props: { of: Schemas['Account'] }): JSX.Element {
 	const [text, setText] = useState(props.of.allow_list.join(', '));
-	const client = useQueryClient();
 	const submission = useSubmission(async () => {
 		await ok(api.PATCH('/v1/account', { body: { allow_list: networks(text) } }));
-		await client.invalidateQueries({ queryKey: ['usage'] });
+		await queries.invalidateQueries({ queryKey: ['usage'] });
 	});
 	const changes = may('keys:manage') && props.of.mode === 'live';
 	return (

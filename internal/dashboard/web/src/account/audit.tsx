@@ -2,21 +2,21 @@ import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, ok, type Schemas } from '../api/client';
 import { t } from '../i18n';
+import { pageOf } from '../subject';
 import { useFilters } from '../ui/address';
-import { Field } from '../ui/form';
+import { Filter } from '../ui/form';
 import { Rows, useList } from '../ui/list';
 import { Page } from '../ui/page';
 import { Time } from '../ui/parts';
 import { Table } from '../ui/table';
 import { Export } from './export';
-import { about } from './subject';
 
 type Row = Schemas['AuditRow'];
 
 const names = ['from', 'to', 'subject', 'actor', 'action'] as const;
 
 function Subject(props: { of: string }): JSX.Element {
-	const to = about(props.of);
+	const to = pageOf(props.of);
 	return to ? (
 		<Link href={to}>
 			<code>{props.of}</code>
@@ -32,26 +32,25 @@ export function Audit(): JSX.Element {
 	const list = useList<Row>(['audit', filters], (cursor, signal) =>
 		ok(api.GET('/v1/audit', { params: { query: { ...filters, ...(cursor ? { cursor } : {}) } }, signal })),
 	);
-	const whole = new URLSearchParams(filters).toString();
 	return (
 		<Page
 			title={t('shell.audit')}
 			actions={
 				<>
-					<Export type="text/csv" file="audit.csv" query={whole} />
-					<Export type="application/x-ndjson" file="audit.ndjson" query={whole} />
+					<Export type="text/csv" file="audit.csv" filters={filters} />
+					<Export type="application/x-ndjson" file="audit.ndjson" filters={filters} />
 				</>
 			}
 		>
 			<p class="hint">{t('account.audit.what')}</p>
 			<search class="filters">
 				{names.map((name) => (
-					<Field
+					<Filter
 						key={name}
 						label={t(`account.audit.${name}`)}
 						type={name === 'from' || name === 'to' ? 'date' : 'text'}
-						value={filters[name] ?? ''}
-						onChange={(event) => change({ [name]: event.currentTarget.value.trim() })}
+						value={filters[name]}
+						take={(value) => change({ [name]: value })}
 					/>
 				))}
 				<button type="button" onClick={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>

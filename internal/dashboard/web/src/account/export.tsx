@@ -1,32 +1,26 @@
 import { useMutation } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { Problem } from '../api/client';
+import { api, ok } from '../api/client';
 import { t } from '../i18n';
+import { save } from '../ui/save';
 import { said } from '../ui/states';
 
 /** Export saves everything that a selection of the audit log lets through as a file of a type. */
-export function Export(props: { type: string; file: string; query: string }): JSX.Element {
-	const save = useMutation({
+export function Export(props: { type: string; file: string; filters: Record<string, string> }): JSX.Element {
+	const { type, file, filters } = props;
+	const made = useMutation({
 		mutationFn: async () => {
-			const reply = await fetch(`/dashboard/v1/audit${props.query && `?${props.query}`}`, { headers: { Accept: props.type } });
-			if (!reply.ok) {
-				throw new Problem(reply.status, await reply.json().catch(() => undefined));
-			}
-			const url = URL.createObjectURL(await reply.blob());
-			const link = document.createElement('a');
-			link.href = url;
-			link.download = props.file;
-			link.click();
-			URL.revokeObjectURL(url);
+			const whole = await ok(api.GET('/v1/audit', { params: { query: filters }, headers: { Accept: type }, parseAs: 'blob' }));
+			save(whole, file);
 		},
 	});
 	return (
 		<>
-			<button type="button" disabled={save.isPending} onClick={() => save.mutate()}>
-				{t('account.audit.save', { file: props.file })}
+			<button type="button" disabled={made.isPending} onClick={() => made.mutate()}>
+				{t('account.audit.save', { file })}
 			</button>
 			<p class="wrong" role="alert">
-				{save.error ? said(save.error instanceof Problem ? save.error : new Problem(0, undefined)) : ''}
+				{made.error ? said(made.error) : ''}
 			</p>
 		</>
 	);

@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, ok, type Schemas } from '../api/client';
+import { outdated } from '../api/queries';
 import { t } from '../i18n';
 import { may, standing } from '../session';
 import { Rows, useList } from '../ui/list';
@@ -42,15 +42,14 @@ function Name(props: { of: Key }): JSX.Element {
 /** Keys lists the account's keys in this world, and makes, rotates and revokes them. */
 export function Keys(): JSX.Element {
 	const [doing, setDoing] = useState<Doing>();
-	const client = useQueryClient();
 	const list = useList<Key>(['keys'], (cursor, signal) => ok(api.GET('/v1/keys', { params: { query: cursor ? { cursor } : {} }, signal })));
 	const close = () => setDoing(undefined);
 	const made = (key: Schemas['KeyMade']) => {
-		void client.invalidateQueries({ queryKey: ['keys'] });
+		outdated('keys');
 		setDoing({ what: 'shown', made: key });
 	};
 	const revoked = () => {
-		void client.invalidateQueries({ queryKey: ['keys'] });
+		outdated('keys');
 		close();
 	};
 	const manages = may('keys:manage');

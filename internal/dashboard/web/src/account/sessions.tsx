@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useMutation } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { api, ok, type Schemas } from '../api/client';
+import { queries } from '../api/queries';
 import { t } from '../i18n';
 import { look, signOut } from '../session';
 import { Rows, useList } from '../ui/list';
@@ -13,14 +14,13 @@ type Session = Schemas['Session'];
 
 /** Sessions lists the browsers that are signed in with the same key, and ends one or all of them. */
 export function Sessions(): JSX.Element {
-	const client = useQueryClient();
 	const list = useList<Session>(['sessions'], (cursor, signal) =>
 		ok(api.GET('/v1/sessions', { params: { query: cursor ? { cursor } : {} }, signal })),
 	);
 	const end = useMutation({
 		mutationFn: async (session: Session) => {
 			await ok(api.DELETE('/v1/sessions/{id}', { params: { path: { id: session.id } } }));
-			await (session.current ? look() : client.invalidateQueries({ queryKey: ['sessions'] }));
+			await (session.current ? look() : queries.invalidateQueries({ queryKey: ['sessions'] }));
 		},
 	});
 	const everywhere = useMutation({ mutationFn: () => signOut(true) });

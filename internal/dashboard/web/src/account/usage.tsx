@@ -4,7 +4,7 @@ import { api, ok, type Schemas } from '../api/client';
 import { day, number } from '../format';
 import { t } from '../i18n';
 import { useFilters } from '../ui/address';
-import { Field } from '../ui/form';
+import { Filter } from '../ui/form';
 import { Card, Facts, Page } from '../ui/page';
 import { Time } from '../ui/parts';
 import { Empty, Fetched } from '../ui/states';
@@ -69,18 +69,8 @@ export function Usage(): JSX.Element {
 			</Fetched>
 			<Card title={t('account.calls')}>
 				<search class="filters">
-					<Field
-						label={t('account.audit.from')}
-						type="date"
-						value={filters.from ?? ''}
-						onChange={(event) => change({ from: event.currentTarget.value })}
-					/>
-					<Field
-						label={t('account.audit.to')}
-						type="date"
-						value={filters.to ?? ''}
-						onChange={(event) => change({ to: event.currentTarget.value })}
-					/>
+					<Filter label={t('account.audit.from')} type="date" value={filters.from} take={(from) => change({ from })} />
+					<Filter label={t('account.audit.to')} type="date" value={filters.to} take={(to) => change({ to })} />
 				</search>
 				<p class="hint">{t('account.calls.utc')}</p>
 				<Fetched query={usage}>

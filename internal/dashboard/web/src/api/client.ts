@@ -49,7 +49,13 @@ export class Problem extends Error {
 	}
 }
 
-type Reply<T> = { data?: T; error?: unknown; response: Response };
+/** problemOf is what was thrown as a Problem; what is none was thrown on the way, where no reply came. */
+export function problemOf(error: unknown): Problem {
+	return error instanceof Problem ? error : new Problem(0, undefined);
+}
+
+/** Reply is what a call of the API comes to. */
+export type Reply<T> = { data?: T; error?: unknown; response: Response };
 
 /** ok waits for a call and returns what it answers; a refusal is thrown as a Problem. */
 export async function ok<T>(call: Promise<Reply<T>>): Promise<T> {

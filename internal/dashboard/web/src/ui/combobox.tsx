@@ -125,7 +125,7 @@ export function Combobox(props: {
 				{props.wrong}
 			</p>
 			<p class="unseen" role="status">
-				{shown ? props.told : ''}
+				{open ? props.told : ''}
 			</p>
 		</div>
 	);

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useId, useState } from 'preact/hooks';
-import { Problem } from '../api/client';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type Problem, problemOf } from '../api/client';
 import { said } from './states';
 
 /** Field is a labelled input with a hint, and what the API said is wrong with it. */
@@ -20,6 +20,35 @@ export function Field(
 				{problem}
 			</p>
 		</div>
+	);
+}
+
+/**
+ * Filter is a field of which is taken what was typed once it is whole: when it is left, or
+ * with Enter. Until then it stays, however often the page around it is drawn.
+ */
+export function Filter(props: {
+	label: string;
+	type?: 'text' | 'date' | 'search';
+	value: string | undefined;
+	take: (value: string) => void;
+	placeholder?: string;
+	maxLength?: number;
+}): JSX.Element {
+	const { value, take, ...input } = props;
+	const [typed, setTyped] = useState<string>();
+	return (
+		<Field
+			{...input}
+			autocomplete="off"
+			spellcheck={false}
+			value={typed ?? value ?? ''}
+			onInput={(event) => setTyped(event.currentTarget.value)}
+			onChange={(event) => {
+				setTyped(undefined);
+				take(event.currentTarget.value.trim());
+			}}
+		/>
 	);
 }
 
@@ -55,19 +84,26 @@ export interface Submission {
 	submit: (event: Event) => void;
 }
 
-/** useSubmission runs an action when its form is submitted, once at a time. */
+/** useSubmission runs an action when its form is submitted, once at a time. A refusal leads to the field that it names. */
 export function useSubmission(action: () => Promise<void>): Submission {
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<Problem>();
+	const form = useRef<EventTarget | null>(null);
+	useEffect(() => {
+		if (problem && form.current instanceof HTMLFormElement) {
+			form.current.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+		}
+	}, [problem]);
 	const submit = (event: Event) => {
 		event.preventDefault();
 		if (busy) {
 			return;
 		}
+		form.current = event.currentTarget;
 		setBusy(true);
 		setProblem(undefined);
 		action()
-			.catch((error: unknown) => setProblem(error instanceof Problem ? error : new Problem(0, undefined)))
+			.catch((error: unknown) => setProblem(problemOf(error)))
 			.finally(() => setBusy(false));
 	};
 	const of = (field: string) => {

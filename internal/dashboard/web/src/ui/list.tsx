@@ -41,7 +41,7 @@ export function Rows<T>(props: {
 	return (
 		<>
 			{rows.length > 0 ? props.children(rows) : !list.hasNextPage && <Empty title={props.empty}>{props.hint}</Empty>}
-			{list.error && <Failed error={list.error} again={() => void list.fetchNextPage()} />}
+			{list.error && <Failed error={list.error} again={() => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch())} />}
 			{list.hasNextPage && !list.error && (
 				<button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
 					{list.isFetchingNextPage ? t('state.loading') : t('state.more')}

@@ -1,4 +1,4 @@
-import { Component, type ComponentChildren, type ComponentType, type JSX } from 'preact';
+import { Component, type ComponentChildren, type ComponentType, h, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
 import { Failed, Loading } from './states';
@@ -21,11 +21,9 @@ export class Guard extends Component<{ children: ComponentChildren }, { broken: 
 	}
 }
 
-type Page = ComponentType<Record<string, string>>;
-
-/** Opened is a page whose module is fetched when it is shown for the first time. */
-export function Opened(props: { load: () => Promise<Page>; parameters: Record<string, string> }): JSX.Element {
-	const [page, setPage] = useState<{ Shown?: Page; error?: unknown }>({});
+/** Opened is a page, or a part of one, whose module is fetched when it is shown for the first time. */
+export function Opened<P extends object>(props: { load: () => Promise<ComponentType<P>>; parameters: P }): JSX.Element {
+	const [page, setPage] = useState<{ Shown?: ComponentType<P>; error?: unknown }>({});
 	const { load } = props;
 	useEffect(() => {
 		let left = false;
@@ -40,5 +38,5 @@ export function Opened(props: { load: () => Promise<Page>; parameters: Record<st
 	if (page.error !== undefined) {
 		return <Failed error={page.error} again={reload} />;
 	}
-	return page.Shown ? <page.Shown {...props.parameters} /> : <Loading />;
+	return page.Shown ? h(page.Shown as ComponentType<object>, props.parameters) : <Loading />;
 }

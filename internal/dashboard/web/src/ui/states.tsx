@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
-import { Problem } from '../api/client';
+import { problemOf } from '../api/client';
 import { instant } from '../format';
 import { t } from '../i18n';
 
@@ -25,7 +25,8 @@ export function Empty(props: { title: string; children?: ComponentChildren }): J
 }
 
 /** said is what a refusal tells a person. */
-export function said(problem: Problem): string {
+export function said(error: unknown): string {
+	const problem = problemOf(error);
 	if (problem.code === 'offline') {
 		return t('state.offline');
 	}
@@ -37,7 +38,7 @@ export function said(problem: Problem): string {
 
 /** Failed shows a refusal, with the id of its request and a way to try again. */
 export function Failed(props: { error: unknown; again?: () => void }): JSX.Element {
-	const problem = props.error instanceof Problem ? props.error : new Problem(0, undefined);
+	const problem = problemOf(props.error);
 	return (
 		<div class="state failed" role="alert">
 			<p class="lead">{said(problem)}</p>

@@ -32,7 +32,6 @@ function heightOf(seen: Map<number, number>, row: HTMLElement, entry: ResizeObse
 export function useWindowed(count: number, about: number, body: { current: HTMLElement | null }): Windowed {
 	const [, draw] = useReducer((n: number, _: undefined) => n + 1, 0);
 	const [margin, setMargin] = useState(0);
-	const focused = useRef(-1);
 	const heights = useRef(new Map<number, number>());
 	const options = {
 		count,
@@ -50,7 +49,8 @@ export function useWindowed(count: number, about: number, body: { current: HTMLE
 		onChange: () => draw(undefined),
 		rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
 			const near = defaultRangeExtractor(range);
-			const at = focused.current;
+			const held = document.activeElement?.closest<HTMLElement>('[data-index]');
+			const at = held && body.current?.contains(held) ? Number(held.dataset.index) : -1;
 			return at < 0 || at >= range.count || near.includes(at) ? near : [...near, at].sort((a, b) => a - b);
 		},
 	};
@@ -73,22 +73,6 @@ export function useWindowed(count: number, about: number, body: { current: HTMLE
 		watcher.observe(document.body);
 		return () => watcher.disconnect();
 	}, [body, there]);
-	useEffect(() => {
-		const element = body.current;
-		const came = (event: FocusEvent) => {
-			const row = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-index]') : null;
-			focused.current = row ? Number(row.dataset.index) : -1;
-		};
-		const went = () => {
-			focused.current = -1;
-		};
-		element?.addEventListener('focusin', came);
-		element?.addEventListener('focusout', went);
-		return () => {
-			element?.removeEventListener('focusin', came);
-			element?.removeEventListener('focusout', went);
-		};
-	}, [body]);
 
 	let end = margin;
 	const parts = virtual.getVirtualItems().map((item) => {
