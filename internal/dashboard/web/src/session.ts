@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { api, keyed, ok, Problem, type Schemas } from './api/client';
+import { api, keyed, ok, Problem, problemOf, type Schemas } from './api/client';
 import { queries } from './api/queries';
 
 /** Current is whom the page speaks for. */
@@ -18,12 +18,21 @@ export const standing = signal<Standing>({ at: 'asking' });
 /** look asks the API whom the browser's cookie stands for. */
 export async function look(): Promise<void> {
 	try {
-		standing.value = { at: 'in', current: (await ok(api.GET('/v1/sessions/current'))).data };
+		const current = (await ok(api.GET('/v1/sessions/current'))).data;
+		const now = standing.peek();
+		if (now.at === 'in' && now.current.key.id !== current.key.id) {
+			// What was fetched is somebody else's.
+			queries.clear();
+		}
+		standing.value = { at: 'in', current };
 	} catch (error) {
 		if (error instanceof Problem && error.status === 401) {
-			standing.value = { at: 'out', why: 'new' };
+			// Of a session that was there it has been said by now that it ended.
+			if (standing.peek().at !== 'out') {
+				standing.value = { at: 'out', why: 'new' };
+			}
 		} else {
-			standing.value = { at: 'away', problem: error instanceof Problem ? error : new Problem(0, undefined) };
+			standing.value = { at: 'away', problem: problemOf(error) };
 		}
 	}
 }
@@ -36,12 +45,18 @@ export async function signIn(key: string): Promise<void> {
 	tell('in');
 }
 
-/** signOut ends this session, or with everywhere all of its key. */
+/** signOut ends this session, or with everywhere all of its key. One that has ended already is no trouble. */
 export async function signOut(everywhere: boolean): Promise<void> {
-	if (everywhere) {
-		await ok(api.DELETE('/v1/sessions'));
-	} else {
-		await ok(api.DELETE('/v1/sessions/{id}', { params: { path: { id: 'current' } } }));
+	try {
+		if (everywhere) {
+			await ok(api.DELETE('/v1/sessions'));
+		} else {
+			await ok(api.DELETE('/v1/sessions/{id}', { params: { path: { id: 'current' } } }));
+		}
+	} catch (error) {
+		if (!(error instanceof Problem && error.status === 401)) {
+			throw error;
+		}
 	}
 	leave('left');
 	tell('out');
@@ -73,24 +88,25 @@ export function watch(): () => void {
 		if (message.data === 'out') {
 			leave('left');
 		} else {
-			queries.clear();
-			void look();
+			void look().then(() => queries.invalidateQueries());
 		}
 	};
 	tabs?.addEventListener('message', heard);
-	const stop = queries.getQueryCache().subscribe((change) => {
-		const error = change.type === 'updated' && change.action.type === 'error' ? change.action.error : undefined;
-		if (error instanceof Problem && error.status === 401 && standing.peek().at === 'in') {
-			leave('ended');
-		}
-	});
+	const ended = {
+		onResponse: ({ response }: { response: Response }) => {
+			if (response.status === 401 && standing.peek().at === 'in') {
+				leave('ended');
+			}
+		},
+	};
+	api.use(ended);
 	const named = effect(() => {
 		const now = standing.value;
 		document.documentElement.dataset.world = now.at === 'in' ? now.current.mode : '';
 	});
 	return () => {
 		tabs?.removeEventListener('message', heard);
-		stop();
+		api.eject(ended);
 		named();
 	};
 }

@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from '@tanstack/preact-query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { followsItself, Refresher } from './live';
+import { connected, follow, followsItself, type Notice, onNotice, Refresher } from './live';
 
 beforeEach(() => {
 	vi.useFakeTimers();
@@ -68,4 +68,38 @@ test('a reset makes old what it names', async () => {
 	await vi.advanceTimersByTimeAsync(2000);
 	expect([deliveries.times(), air.times()]).toEqual([2, 1]);
 	refresher.stop();
+});
+
+test('a stream that was refused is asked for again, and then everything is old', async () => {
+	const made: FakeSource[] = [];
+	class FakeSource {
+		static readonly CLOSED = 2;
+		readyState = 0;
+		onopen = () => {};
+		onerror = () => {};
+		constructor() {
+			made.push(this);
+		}
+		addEventListener() {}
+		close() {}
+	}
+	vi.stubGlobal('EventSource', FakeSource);
+	const heard: Notice[] = [];
+	const unlisten = onNotice((notice) => heard.push(notice));
+	const stop = follow();
+	made[0]?.onopen();
+	expect(connected.value).toBe(true);
+	// A connection that broke is the browser's affair.
+	made[0]?.onerror();
+	await vi.advanceTimersByTimeAsync(60_000);
+	expect([made.length, connected.value]).toEqual([1, false]);
+	Object.assign(made[0] ?? {}, { readyState: 2 });
+	made[0]?.onerror();
+	await vi.advanceTimersByTimeAsync(60_000);
+	expect(made.length).toBe(2);
+	made[1]?.onopen();
+	expect(heard).toEqual([{ kind: 'reset', data: {} }]);
+	stop();
+	unlisten();
+	vi.unstubAllGlobals();
 });

@@ -97,27 +97,46 @@ export function resets(notice: Notice): readonly string[] {
 	return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : Object.keys(makesOld);
 }
 
+/** again is how long to wait after the stream was refused, before it is asked for once more. */
+const again = 10_000;
+
 /** follow listens to the stream until what it returns is called. */
 export function follow(): () => void {
-	const source = new EventSource('/dashboard/v1/live');
 	const refresher = new Refresher(queries);
-	const heard = (kind: string) => (message: MessageEvent<string>) => {
-		const notice: Notice = { kind, data: JSON.parse(message.data) as Record<string, unknown> };
+	let source: EventSource;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const tell = (notice: Notice) => {
 		for (const listener of listeners) {
 			listener(notice);
 		}
 		refresher.add(notice);
 	};
-	source.onopen = () => {
-		connected.value = true;
+	const open = (anew: boolean) => {
+		source = new EventSource('/dashboard/v1/live');
+		source.onopen = () => {
+			connected.value = true;
+			if (anew) {
+				// What has changed meanwhile nobody has told.
+				tell({ kind: 'reset', data: {} });
+			}
+		};
+		source.onerror = () => {
+			connected.value = false;
+			// The browser comes again by itself when a connection breaks, and never when it was refused.
+			if (source.readyState === EventSource.CLOSED) {
+				clearTimeout(timer);
+				timer = setTimeout(() => open(true), again);
+			}
+		};
+		for (const kind of [...Object.keys(makesOld), 'reset']) {
+			source.addEventListener(kind, (message: MessageEvent<string>) =>
+				tell({ kind, data: JSON.parse(message.data) as Record<string, unknown> }),
+			);
+		}
 	};
-	source.onerror = () => {
-		connected.value = false;
-	};
-	for (const kind of [...Object.keys(makesOld), 'reset']) {
-		source.addEventListener(kind, heard(kind));
-	}
+	open(false);
 	return () => {
+		clearTimeout(timer);
 		refresher.stop();
 		source.close();
 		connected.value = false;
