@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { locale, t } from '../i18n';
 import { bandOf, toneOf } from './category';
 import { months, step, weeks } from './days';
@@ -18,13 +18,6 @@ export function Calendar(props: {
 	const byDate = useMemo(() => new Map(props.entries.map((entry) => [entry.date, entry])), [props.entries]);
 	const [marked, setMarked] = useState(chosen && chosen >= from && chosen <= to ? chosen : to);
 	const grid = useRef<HTMLTableElement>(null);
-	const box = useRef<HTMLDivElement>(null);
-	// The newest days stand at the end, and are what is looked for first.
-	useEffect(() => {
-		if (box.current) {
-			box.current.scrollLeft = box.current.scrollWidth;
-		}
-	}, []);
 	const language = locale.value;
 	// Written once for all days, by one formatter: making one takes longer than using it.
 	const labels = useMemo(() => {
@@ -54,7 +47,7 @@ export function Calendar(props: {
 		new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'UTC' }).format(new Date(date));
 	return (
 		<>
-			<div class="scroll" ref={box}>
+			<div class="scroll newest">
 				{/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells are gone through by arrow keys is a grid */}
 				<table class="calendar" role="grid" aria-label={t('air.calendar')} ref={grid} onKeyDown={pressed}>
 					<thead>

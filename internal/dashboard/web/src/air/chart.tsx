@@ -7,6 +7,7 @@ import { language, locale, t } from '../i18n';
 import { theme } from '../theme';
 import { bands, type Figure, tops } from './category';
 import { joined, type Line, type Step } from './series';
+import { stamp } from './stamp';
 
 /** Drawn is a line with its name and how it is told apart. */
 export interface Drawn extends Line {
@@ -81,12 +82,6 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 		}
 		ctx.restore();
 	};
-}
-
-/** stamp writes a time of the axis: a day, or an hour in India. */
-export function stamp(x: number, step: Step): string {
-	const options: Intl.DateTimeFormatOptions = step === 'day' ? { dateStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' };
-	return new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'Asia/Kolkata' }).format(new Date(x * 1000));
 }
 
 /** Told is what the pointer is at. */

@@ -1,20 +1,21 @@
 import type { UseQueryResult } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
-import { lazy, Suspense } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
 import { number } from '../format';
-import { locale, t } from '../i18n';
+import { t } from '../i18n';
 import { Select } from '../ui/form';
-import { Empty, Failed, Fetched, Loading } from '../ui/states';
+import { Opened } from '../ui/opened';
+import { Empty, Failed, Fetched } from '../ui/states';
 import { Table } from '../ui/table';
 import { bandOf, type Figure, figureOf, pollutants } from './category';
 import type { Drawn } from './chart';
 import { type Entry, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
+import { stamp } from './stamp';
 
-const Chart = lazy(async () => (await import('./chart')).Chart);
+const chart = async () => (await import('./chart')).Chart;
 
-/** Choice is what a chart shows. */
+/** Shown is what a chart shows. */
 export interface Shown {
 	span: Span;
 	figure: Figure;
@@ -79,10 +80,9 @@ export interface Series {
 	entries: readonly Entry[];
 }
 
-/** Lines is a chart, and the same figures as a table. */
-export function Lines(props: { series: readonly Series[]; shown: Shown }): JSX.Element {
-	const { series, shown } = props;
-	const [table, setTable] = useState(false);
+/** Lines is a chart, and the same figures as a table. Whether that is open is kept by who shows lines: it stays so while others are fetched. */
+export function Lines(props: { series: readonly Series[]; shown: Shown; table: boolean; setTable: (open: boolean) => void }): JSX.Element {
+	const { series, shown, table, setTable } = props;
 	const cut = useMemo(
 		() => series.map((one) => ({ ...one, entries: shown.span === '24h' && one.entries.length > 0 ? recent(one.entries) : one.entries })),
 		[series, shown.span],
@@ -94,9 +94,7 @@ export function Lines(props: { series: readonly Series[]; shown: Shown }): JSX.E
 	const label = drawn.map((one) => described(one, shown)).join(' ');
 	return (
 		<>
-			<Suspense fallback={<Loading />}>
-				<Chart lines={drawn} figure={shown.figure} unit={unitOf(shown.figure)} step={shown.step} label={label} />
-			</Suspense>
+			<Opened load={chart} parameters={{ lines: drawn, figure: shown.figure, unit: unitOf(shown.figure), step: shown.step, label }} />
 			<p class="hint">{t('air.chart.hint')}</p>
 			<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>
 				{t(table ? 'air.table.hide' : 'air.table')}
@@ -134,8 +132,6 @@ function Figures(props: { series: readonly Series[]; shown: Shown }): JSX.Elemen
 		const rows = [...new Set(values.flatMap((map) => [...map.keys()]))].sort((a, b) => b - a);
 		return { rows, values };
 	}, [series]);
-	const options: Intl.DateTimeFormatOptions = shown.step === 'day' ? { dateStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' };
-	const at = new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'Asia/Kolkata' });
 	return (
 		<div class="figures">
 			<Table
@@ -143,7 +139,7 @@ function Figures(props: { series: readonly Series[]; shown: Shown }): JSX.Elemen
 				rows={rows.slice(0, most)}
 				id={String}
 				columns={[
-					{ name: t(shown.step === 'day' ? 'air.day' : 'air.hour'), show: (x) => at.format(new Date(x * 1000)) },
+					{ name: t(shown.step === 'day' ? 'air.day' : 'air.hour'), show: (x) => stamp(x, shown.step) },
 					...series.map((one, index) => ({
 						name: one.name,
 						figure: true,

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { number } from '../format';
 import { locale, t } from '../i18n';
 import { useFilters } from '../ui/address';
 import { Select } from '../ui/form';
@@ -121,7 +122,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 					</div>
 					<div role="status">
 						<p class="hint">
-							{t(layer === 'cities' ? 'air.count.cities' : 'air.count.stations', { count: shown.length })}
+							{t(layer === 'cities' ? 'air.count.cities' : 'air.count.stations', { count: number(shown.length) })}
 							{age && (
 								<>
 									{' '}

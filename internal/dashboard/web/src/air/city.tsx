@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, ok, Problem } from '../api/client';
-import { before, today } from '../format';
+import { before, today } from '../dates';
 import { t } from '../i18n';
 import { useFilters } from '../ui/address';
 import { Card, Page } from '../ui/page';
@@ -108,6 +108,7 @@ function Over(props: {
 	since: JSX.Element;
 }): JSX.Element {
 	const { where, filters } = props;
+	const [table, setTable] = useState(false);
 	const shown = shownOf(filters);
 	const query = useQuery(history(where, shown.span, shown.step));
 	const name = nameOf(shown.figure);
@@ -116,7 +117,7 @@ function Over(props: {
 		<Card title={t('air.over')}>
 			<Controls shown={shown} change={props.change} />
 			<Ranged query={query} since={props.since}>
-				{() => <Lines series={series} shown={shown} />}
+				{() => <Lines series={series} shown={shown} table={table} setTable={setTable} />}
 			</Ranged>
 		</Card>
 	);

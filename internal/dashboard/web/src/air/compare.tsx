@@ -1,13 +1,14 @@
 import { useQueries } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
+import { Problem } from '../api/client';
 import { number } from '../format';
 import { t } from '../i18n';
 import { useFilters } from '../ui/address';
 import { Card, Facts, Page } from '../ui/page';
 import { Badge, Time } from '../ui/parts';
-import { Empty, Failed, Fetched, Loading } from '../ui/states';
+import { Empty, Failed, Fetched, Loading, said } from '../ui/states';
 import { pollutants } from './category';
 import { Controls, Lines, Refusal, type Series, shownOf } from './charts';
 import { history, useRecord } from './history';
@@ -142,9 +143,15 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 	);
 }
 
+/** missing is why a city has no line. */
+function missing(error: Error): string {
+	return error instanceof Problem && error.code === 'no_data' ? t('air.nodata') : said(error);
+}
+
 function Together(props: { cities: readonly string[] }): JSX.Element {
 	const { cities } = props;
 	const [filters, change] = useFilters(['span', 'of', 'by']);
+	const [table, setTable] = useState(false);
 	const shown = shownOf(filters);
 	const found = useQueries({ queries: cities.map((city) => history({ city }, shown.span, shown.step)) });
 	const stamp = found.map((one) => one.dataUpdatedAt).join(' ');
@@ -167,16 +174,20 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 				{cities.map((city, index) => (
 					<li key={city}>
 						<Dash index={index} /> {city}
-						{found[index]?.error && !found[index]?.data ? `: ${t('air.nodata')}` : ''}
+						{found[index]?.error && !found[index]?.data ? `: ${missing(found[index].error)}` : ''}
 					</li>
 				))}
 			</ul>
 			{any ? (
-				<Lines series={series} shown={shown} />
+				<Lines series={series} shown={shown} table={table} setTable={setTable} />
 			) : failed ? (
 				<Failed error={failed.error} again={() => void failed.refetch()} />
-			) : (
+			) : found.some((one) => one.isPending) ? (
 				<Loading />
+			) : (
+				<Empty title={t('air.nodata')}>
+					<p>{t('air.nodata.hint')}</p>
+				</Empty>
 			)}
 		</Card>
 	);

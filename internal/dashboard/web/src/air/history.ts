@@ -1,7 +1,7 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/preact-query';
 import { api, ok, Problem, type Schemas } from '../api/client';
 import { queries } from '../api/queries';
-import { before, today } from '../format';
+import { before, today } from '../dates';
 import { type Entry, type Span, type Step, spans, windows } from './series';
 
 /** Where is a place that the API answers for. */
@@ -43,7 +43,7 @@ async function gather(where: Where, from: string, to: string, step: Step, signal
 	let missing: Problem | undefined;
 	let next = 0;
 	const work = async () => {
-		while (next < parts.length) {
+		while (next < parts.length && !signal.aborted) {
 			const index = next++;
 			const part = parts[index];
 			if (!part) {
@@ -54,7 +54,8 @@ async function gather(where: Where, from: string, to: string, step: Step, signal
 					part.to < before(to, settled)
 						? await queries.fetchQuery({
 								queryKey: ['past', where, part, step],
-								queryFn: () => entries(where, part, step, signal).catch(none),
+								// Another page may wait for it as well, and has it though this one is left.
+								queryFn: ({ signal }) => entries(where, part, step, signal).catch(none),
 								staleTime: 600_000,
 							})
 						: await entries(where, part, step, signal);
@@ -90,6 +91,5 @@ export function history(where: Where, span: Span, step: Step): UseQueryOptions<E
 		queryKey: ['air', 'history', where, from, to, step],
 		queryFn: ({ signal }) => gather(where, from, to, step, signal),
 		staleTime: 60_000,
-		retry: (count, error) => error instanceof Problem && error.passing && count < 2,
 	};
 }

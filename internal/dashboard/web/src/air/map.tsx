@@ -1,7 +1,8 @@
 import type { JSX, RefObject } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
 import { t } from '../i18n';
+import { memo } from '../ui/memo';
 import { bandOf, toneOf } from './category';
 import type { Layer, Place } from './places';
 import { around, drawn, fitted, moved, size, type View, whole, within, zoomed } from './projection';
@@ -11,7 +12,11 @@ function useOutlines(): readonly Outline[] {
 	const [outlines, setOutlines] = useState<readonly Outline[]>([]);
 	useEffect(() => {
 		let here = true;
-		void import('virtual:india').then(({ default: read }) => here && setOutlines(read));
+		void import('virtual:india').then(
+			({ default: read }) => here && setOutlines(read),
+			// Without outlines the marks, and the list, still say where the air is how.
+			() => undefined,
+		);
 		return () => {
 			here = false;
 		};
@@ -61,6 +66,10 @@ export function India(props: {
 			setView(next);
 		}
 	};
+	const take = useRef(props.onChoose);
+	take.current = props.onChoose;
+	// The end of a drag is no choice.
+	const choose = useCallback((place: Place) => drag.still() && take.current(place), []);
 	const named = hovered ?? chosen;
 	const highlighted = drawn(state);
 	return (
@@ -108,7 +117,7 @@ export function India(props: {
 								large={view.zoom >= roomy}
 								square={props.layer === 'stations'}
 								onHover={setHovered}
-								onChoose={props.onChoose}
+								onChoose={choose}
 							/>
 						))}
 					</g>
@@ -172,7 +181,7 @@ const keys: Readonly<Record<string, (view: View) => View>> = {
 };
 
 /** Mark is a place on the map. Sizes are in units of the screen, so that they stay as they are. */
-function Mark(props: {
+const Mark = memo(function Mark(props: {
 	place: Place;
 	unit: number;
 	large: boolean;
@@ -206,7 +215,7 @@ function Mark(props: {
 			)}
 		</g>
 	);
-}
+});
 
 /** Named is the mark that is pointed at or chosen, above all others, with its name and figure beside it. */
 function Named(props: { place: Place; view: View; unit: number }): JSX.Element | null {

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { api, ok, Problem } from '../api/client';
+import { api, ok, type Problem, problemOf } from '../api/client';
 import { t } from '../i18n';
 import { type Choice, Combobox } from '../ui/combobox';
 import { said } from '../ui/states';
@@ -61,18 +61,28 @@ export function Search(props: {
 	};
 	// What was typed may be another spelling, a name in Hindi, or one that several cities
 	// share: the API knows.
+	const turn = useRef(0);
+	useEffect(
+		() => () => {
+			turn.current++;
+		},
+		[],
+	);
 	const resolve = async (typed: string) => {
+		const mine = ++turn.current;
 		if (pins && pin.test(typed)) {
 			go(`/pin/${typed}`);
 			return;
 		}
 		try {
 			const found = await ok(api.GET('/v1/aqi', { params: { query: { city: typed } } }));
-			if ('city' in found) {
+			if (mine === turn.current && 'city' in found) {
 				open(found.city);
 			}
 		} catch (error) {
-			setRefusal(error instanceof Problem ? error : new Problem(0, undefined));
+			if (mine === turn.current) {
+				setRefusal(problemOf(error));
+			}
 		}
 	};
 	return (
@@ -80,9 +90,10 @@ export function Search(props: {
 			label={props.label ?? t(pins ? 'air.search' : 'air.search.city')}
 			hint={t(pins ? 'air.search.hint' : 'air.search.city.hint')}
 			choices={choices}
-			told={t('air.search.count', { count: choices.length })}
-			wrong={refusal && said(refusal)}
+			told={text === '' || text !== asked || query.isFetching ? '' : t('air.search.count', { count: choices.length })}
+			wrong={refusal ? said(refusal) : query.error && text !== '' ? said(query.error) : undefined}
 			onType={(typed) => {
+				turn.current++;
 				setText(typed);
 				setRefusal(undefined);
 			}}
