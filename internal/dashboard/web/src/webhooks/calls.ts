@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/preact-query';
 import { api, ok, type Schemas } from '../api/client';
-import { before } from '../format';
+import { range } from '../dates';
 import type { Listed } from '../ui/list';
 import type { Row, Wanted } from './feed';
 
@@ -9,17 +9,6 @@ export type Webhook = Schemas['Webhook'];
 
 /** pageSize is how many deliveries are fetched at once. */
 export const pageSize = 200;
-
-const dated = /^\d{4}-\d{2}-\d{2}$/;
-
-/** range turns days of India into instants; what is no day is left to the API to read. */
-export function range(wanted: { from?: string | undefined; to?: string | undefined }): { from?: string; to?: string } {
-	const { from, to } = wanted;
-	return {
-		...(from ? { from: dated.test(from) ? `${from}T00:00:00+05:30` : from } : {}),
-		...(to ? { to: dated.test(to) ? `${before(to, -1)}T00:00:00+05:30` : to } : {}),
-	};
-}
 
 /** deliveries fetches a page of them, the newest first. */
 export function deliveries(wanted: Wanted, more: { cursor?: string; limit?: number } = {}, signal?: AbortSignal): Promise<Listed<Row>> {

@@ -7,7 +7,7 @@ import { queries } from '../api/queries';
 import { number } from '../format';
 import { t } from '../i18n';
 import { useFilters } from '../ui/address';
-import { Field, Select } from '../ui/form';
+import { Filter, Select } from '../ui/form';
 import { Page } from '../ui/page';
 import { Empty } from '../ui/states';
 import { deliveries, useWebhooks } from './calls';
@@ -87,26 +87,9 @@ export function Deliveries(): JSX.Element {
 					]}
 					onChange={(webhook) => filter({ webhook })}
 				/>
-				<Field
-					label={t('webhooks.filter.from')}
-					type="date"
-					value={wanted.from ?? ''}
-					onChange={(event) => filter({ from: event.currentTarget.value })}
-				/>
-				<Field
-					label={t('webhooks.filter.to')}
-					type="date"
-					value={wanted.to ?? ''}
-					onChange={(event) => filter({ to: event.currentTarget.value })}
-				/>
-				<Field
-					label={t('webhooks.filter.event')}
-					placeholder="evt_…"
-					autoComplete="off"
-					spellcheck={false}
-					value={wanted.event ?? ''}
-					onChange={(event) => filter({ event: event.currentTarget.value.trim() })}
-				/>
+				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} take={(from) => filter({ from })} />
+				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} take={(to) => filter({ to })} />
+				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} take={(event) => filter({ event })} />
 				<button type="button" class="wh-beside" onClick={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
 					{t('action.reset')}
 				</button>

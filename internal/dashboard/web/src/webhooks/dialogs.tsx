@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api, ok } from '../api/client';
-import { queries } from '../api/queries';
+import { outdated, queries } from '../api/queries';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Dialog } from '../ui/dialog';
@@ -34,7 +34,7 @@ export function Rotate(props: { webhook: Webhook; close: () => void }): JSX.Elem
 			}),
 		);
 		setMade({ secret: reply.secret ?? '', until: reply.previous_secret_until });
-		void queries.invalidateQueries({ queryKey: ['webhooks'] });
+		outdated('webhooks');
 	});
 	return (
 		<Dialog title={t('webhooks.rotate')} close={props.close}>
@@ -77,7 +77,7 @@ export function Remove(props: { webhook: Webhook; close: () => void }): JSX.Elem
 		go('/webhooks');
 		queries.removeQueries({ queryKey: ['webhooks', 'one', id] });
 		queries.removeQueries({ queryKey: ['health', id] });
-		await queries.invalidateQueries({ queryKey: ['webhooks'] });
+		outdated('webhooks');
 	});
 	const waiting = health.data?.states.waiting;
 	return (

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, ok, type Schemas } from '../api/client';
+import { range } from '../dates';
 import { t } from '../i18n';
 import { useFilters } from '../ui/address';
-import { Field, Select } from '../ui/form';
+import { Filter, Select } from '../ui/form';
 import { Rows, useList } from '../ui/list';
 import { Page } from '../ui/page';
 import { Time } from '../ui/parts';
 import { Table } from '../ui/table';
-import { range } from './calls';
 import { Subject } from './delivery';
 import { type EventType, everyType } from './kinds';
 import './webhooks.css';
@@ -39,26 +39,9 @@ export function Events(): JSX.Element {
 					options={[['', t('webhooks.filter.any')], ...everyType.map((one) => [one, one] as const)]}
 					onChange={(value) => change({ type: value as EventType | '' })}
 				/>
-				<Field
-					label={t('webhooks.event.subject')}
-					placeholder="txn_…"
-					autoComplete="off"
-					spellcheck={false}
-					value={filters.subject ?? ''}
-					onChange={(event) => change({ subject: event.currentTarget.value.trim() })}
-				/>
-				<Field
-					label={t('webhooks.filter.from')}
-					type="date"
-					value={filters.from ?? ''}
-					onChange={(event) => change({ from: event.currentTarget.value })}
-				/>
-				<Field
-					label={t('webhooks.filter.to')}
-					type="date"
-					value={filters.to ?? ''}
-					onChange={(event) => change({ to: event.currentTarget.value })}
-				/>
+				<Filter label={t('webhooks.event.subject')} placeholder="txn_…" value={filters.subject} take={(subject) => change({ subject })} />
+				<Filter label={t('webhooks.filter.from')} type="date" value={filters.from} take={(from) => change({ from })} />
+				<Filter label={t('webhooks.filter.to')} type="date" value={filters.to} take={(to) => change({ to })} />
 			</form>
 			<Rows list={list} empty={t('webhooks.event.none')} hint={<p>{t('webhooks.event.none.hint')}</p>}>
 				{(rows) => (

@@ -47,6 +47,15 @@ test('a row whose page has not got it any more goes, and so does one that does n
 	expect(ids(merge(old, page([row(5), row(3)], 'x'), { state: 'waiting' }))).toEqual([5, 3, 1]);
 });
 
+test('an old row that has come to belong to the list has those around it fetched again', () => {
+	const old: Feed = { rows: [row(9), row(8), row(3), row(2)], next: 'older' };
+	const first = page([row(9), row(8)], 'x');
+	expect(merge(old, first, {}, [row(5).id])).toEqual({ rows: [row(9), row(8)], next: 'x' });
+	// What is newer is in the page, and what is older is fetched when its turn comes.
+	expect(ids(merge(old, first, {}, [row(10).id, row(1).id]))).toEqual([9, 8, 3, 2]);
+	expect(ids(merge({ ...old, next: null }, first, {}, [row(1).id]))).toEqual([9, 8]);
+});
+
 test('the page that follows is added once', () => {
 	const feed = extend({ rows: [row(3), row(2)], next: 'x' }, page([row(2), row(1)], null));
 	expect(ids(feed)).toEqual([3, 2, 1]);

@@ -67,9 +67,10 @@ function same(old: Row | undefined, fresh: Row): Row {
 /**
  * merge lays the newest page over what is there. Rows that are older than the page
  * stay, so that nobody who has scrolled down loses them; when there may be others
- * between the two, they go.
+ * between the two, they go. So they do when one that is missing belongs among them: it
+ * comes with the pages that are fetched again.
  */
-export function merge(old: Feed | undefined, page: Listed<Row>, wanted: Wanted): Feed {
+export function merge(old: Feed | undefined, page: Listed<Row>, wanted: Wanted, missing: Iterable<string> = []): Feed {
 	if (!old || !page.has_more) {
 		const known = new Map(old?.rows.map((row) => [row.id, row]));
 		return { rows: page.data.map((row) => same(known.get(row.id), row)), next: page.next_cursor };
@@ -80,6 +81,10 @@ export function merge(old: Feed | undefined, page: Listed<Row>, wanted: Wanted):
 		return { rows: page.data, next: page.next_cursor };
 	}
 	const known = new Map(old.rows.map((row) => [row.id, row]));
+	const last = old.next === null ? '' : (old.rows.at(-1)?.id ?? '');
+	if ([...missing].some((id) => id < oldest && id > last)) {
+		return { rows: page.data.map((row) => same(known.get(row.id), row)), next: page.next_cursor };
+	}
 	const older = old.rows.filter((row) => row.id < oldest && fits(row, wanted));
 	return {
 		rows: [...page.data.map((row) => same(known.get(row.id), row)), ...older],

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Problem } from '../api/client';
+import { type Problem, problemOf } from '../api/client';
 import { followsItself, onNotice } from '../api/live';
 import { queries } from '../api/queries';
 import { deliveries } from './calls';
@@ -67,10 +67,16 @@ export interface Deliveries {
 	feed: Feed | undefined;
 	error: Error | null;
 	refetch: () => void;
+	/** look is called when other rows have come to the screen: they may be old, or new ones wait at the beginning. */
+	look: () => void;
 	/** unseen is how many new ones wait until the list is scrolled to its beginning. */
 	unseen: number;
 	more: { busy: boolean; problem: Problem | undefined; load: () => void };
 }
+
+type More = Pick<Deliveries['more'], 'busy' | 'problem'>;
+
+const idle: More = { busy: false, problem: undefined };
 
 /**
  * useDeliveries fetches a list of deliveries, and follows them: what a notice says is
@@ -79,62 +85,90 @@ export interface Deliveries {
  */
 export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: Seen }): Deliveries {
 	const name = JSON.stringify(wanted);
-	const list = useMemo(() => ({ wanted: JSON.parse(name) as Wanted, key: ['deliveries', 'list', name] }), [name]);
+	const list = useMemo(
+		() => ({ wanted: JSON.parse(name) as Wanted, key: ['deliveries', 'list', name], missing: new Set<string>() }),
+		[name],
+	);
 	const query = useQuery({
 		queryKey: list.key,
 		meta: followsItself,
 		structuralSharing: false,
 		refetchOnWindowFocus: live,
 		queryFn: async ({ signal }) => {
+			const asked = [...list.missing];
 			const page = await deliveries(list.wanted, {}, signal);
-			return merge(queries.getQueryData<Feed>(list.key), page, list.wanted);
+			// Whoever looks at the beginning loses nothing when rows far below it are fetched again.
+			const feed = merge(queries.getQueryData<Feed>(list.key), page, list.wanted, seen.current.first <= 0 ? asked : []);
+			if (seen.current.first <= 0) {
+				for (const id of asked) {
+					list.missing.delete(id);
+				}
+			}
+			return feed;
 		},
 	});
 	const [unseen, setUnseen] = useState(0);
+	const follower = useRef<Follower>();
 	useEffect(() => {
 		setUnseen(0);
 		if (!live) {
 			return;
 		}
-		const follower = new Follower(list.wanted, list.key, seen, setUnseen);
-		return () => follower.stop();
+		const one = new Follower(list, seen, setUnseen);
+		follower.current = one;
+		return () => {
+			follower.current = undefined;
+			one.stop();
+		};
 	}, [list, live, seen]);
+	const look = useCallback(() => follower.current?.ask(), []);
 
-	const [more, setMore] = useState<{ busy: boolean; problem: Problem | undefined }>({ busy: false, problem: undefined });
-	const busy = useRef(false);
+	const [more, setMore] = useState(idle);
+	const loading = useRef<unknown>(undefined);
 	const load = useCallback(() => {
 		const next = queries.getQueryData<Feed>(list.key)?.next;
-		if (busy.current || !next) {
+		if (loading.current === list || !next) {
 			return;
 		}
-		busy.current = true;
+		loading.current = list;
+		// The answer for a list that has been left is of no use to the one that is shown.
+		const over = (came: More) => {
+			if (loading.current === list) {
+				loading.current = undefined;
+				setMore(came);
+			}
+		};
 		setMore({ busy: true, problem: undefined });
 		deliveries(list.wanted, { cursor: next })
 			.then((page) => queries.setQueryData<Feed>(list.key, (old) => (old?.next === next ? extend(old, page) : old)))
 			.then(
-				() => setMore({ busy: false, problem: undefined }),
-				(error: unknown) => setMore({ busy: false, problem: error instanceof Problem ? error : new Problem(0, undefined) }),
-			)
-			.finally(() => {
-				busy.current = false;
-			});
+				() => over(idle),
+				(error: unknown) => over({ busy: false, problem: problemOf(error) }),
+			);
 	}, [list]);
+	useEffect(
+		() => () => {
+			loading.current = undefined;
+			setMore(idle);
+		},
+		[list],
+	);
 	const refetch = useCallback(() => void queries.refetchQueries({ queryKey: list.key, exact: true }), [list]);
-	return { feed: query.data, error: query.error, refetch, unseen, more: { ...more, load } };
+	return { feed: query.data, error: query.error, refetch, look, unseen, more: { ...more, load } };
 }
 
 /** Follower keeps one list fresh. */
 class Follower {
 	private readonly news = new Map<string, Told>();
 	private readonly stale = new Set<string>();
-	private readonly fresh = new Set<string>();
 	private readonly gathered = new Gathered(() => void this.look(), 300, 1000);
 	private readonly unlisten: () => void;
 	private all = false;
+	private looking = false;
+	private stopped = false;
 
 	constructor(
-		private readonly wanted: Wanted,
-		private readonly key: readonly unknown[],
+		private readonly list: { wanted: Wanted; key: readonly unknown[]; missing: Set<string> },
 		private readonly seen: { current: Seen },
 		private readonly unseen: (count: number) => void,
 	) {
@@ -150,57 +184,79 @@ class Follower {
 		});
 	}
 
+	/** ask has it look soon. */
+	ask(): void {
+		this.gathered.ask();
+	}
+
 	stop(): void {
+		this.stopped = true;
 		this.unlisten();
 		this.gathered.stop();
 	}
 
 	private async look(): Promise<void> {
-		const feed = queries.getQueryData<Feed>(this.key);
+		const feed = queries.getQueryData<Feed>(this.list.key);
 		if (!feed) {
 			return;
 		}
+		if (this.looking) {
+			// An answer that comes late must not be written over one that came after it.
+			this.gathered.ask();
+			return;
+		}
+		if (this.news.size > 0) {
+			this.hear(feed);
+		}
+		this.looking = true;
+		try {
+			await this.fetch();
+		} catch {
+			// The next notice, or the next look at the page, asks again.
+		} finally {
+			this.looking = false;
+		}
+	}
+
+	/** hear writes what notices say into the rows that are there. */
+	private hear(feed: Feed): void {
 		const { feed: after, known } = tell(feed, this.news);
 		if (after !== feed) {
-			queries.setQueryData(this.key, after);
+			queries.setQueryData(this.list.key, after);
 		}
 		for (const one of this.news.values()) {
 			if (known.has(one.id)) {
 				this.stale.add(one.id);
-			} else if (concerns(one, this.wanted)) {
-				this.fresh.add(one.id);
+			} else if (concerns(one, this.list.wanted)) {
+				this.list.missing.add(one.id);
 			}
 		}
 		this.news.clear();
-		try {
-			await this.fetch(after);
-		} catch {
-			// The next notice, or the next look at the page, asks again.
-		}
 	}
 
-	private async fetch(feed: Feed): Promise<void> {
-		const { first, last } = this.seen.current;
-		if (first <= 0 && (this.all || this.fresh.size > 0)) {
+	private async fetch(): Promise<void> {
+		const { key, missing, wanted } = this.list;
+		if (this.seen.current.first <= 0 && (this.all || missing.size > 0)) {
 			this.all = false;
-			this.fresh.clear();
-			this.unseen(0);
-			await queries.refetchQueries({ queryKey: this.key, exact: true });
-		} else {
-			this.unseen(this.fresh.size);
+			await queries.refetchQueries({ queryKey: key, exact: true });
 		}
-		const shown = (queries.getQueryData<Feed>(this.key) ?? feed).rows.slice(Math.max(0, first), last + 1);
+		if (this.stopped) {
+			return;
+		}
+		this.unseen(missing.size);
+		const { first, last } = this.seen.current;
+		const shown = (queries.getQueryData<Feed>(key)?.rows ?? []).slice(Math.max(0, first), last + 1);
 		const [newest, oldest] = [shown[0], shown.at(-1)];
 		if (!newest || !oldest || !(this.all || shown.some((row) => this.stale.has(row.id)))) {
 			return;
 		}
 		// The API writes milliseconds, and keeps more: the range ends one later.
 		const to = new Date(new Date(newest.created_at).getTime() + 1).toISOString();
-		const { webhook, event } = this.wanted;
+		const { webhook, event } = wanted;
 		const page = await deliveries({ webhook, event, from: oldest.created_at, to });
 		for (const row of page.data) {
 			this.stale.delete(row.id);
 		}
-		queries.setQueryData<Feed>(this.key, (old) => old && patch(old, page.data));
+		queries.setQueryData<Feed>(key, (old) => old && patch(old, page.data));
 	}
 }

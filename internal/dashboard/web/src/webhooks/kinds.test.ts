@@ -22,7 +22,7 @@ test('what an event is about has a page', () => {
 	expect(about({ verification_id: id('ver') })?.to).toBe(`/verifications/${id('ver')}`);
 	expect(about({ batch_id: id('bat') })?.to).toBe(`/batches/${id('bat')}`);
 	expect(about({ batch_id: id('rbt') })?.to).toBe(`/batches/${id('rbt')}`);
-	expect(about({ payment_id: id('pay') })?.to).toBe('/wallet');
+	expect(about({ payment_id: id('pay') })?.to).toBe(`/wallet?show=payments&id=${id('pay')}`);
 });
 
 test('a test event, a quota and a hostile id are about nothing', () => {

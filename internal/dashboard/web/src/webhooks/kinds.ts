@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/client';
+import { pageOf } from '../subject';
 
 /** EventType is the name of a type of event. */
 export type EventType = Schemas['EventType'];
@@ -26,13 +27,6 @@ export const delays = [0, 10, 30, 120, 600, 3600, 21_600, 86_400] as const;
 /** mostAttempts is how often a delivery is tried. */
 export const mostAttempts = delays.length;
 
-const pages: Record<string, string> = {
-	txn: '/recharges/',
-	ver: '/verifications/',
-	rbt: '/batches/',
-	bat: '/batches/',
-};
-
 /** About is what an event is about, and the page that shows it. */
 export interface About {
 	id: string;
@@ -54,12 +48,9 @@ export function about(data: Record<string, unknown>): About | undefined {
 		if (typeof id !== 'string' || !/^[a-z]+_[0-9A-Z]{26}$/.test(id)) {
 			continue;
 		}
-		const page = pages[id.slice(0, id.indexOf('_'))];
-		if (page) {
-			return { id, to: page + id };
-		}
-		if (id.startsWith('pay_')) {
-			return { id, to: '/wallet' };
+		const to = pageOf(id);
+		if (to) {
+			return { id, to };
 		}
 	}
 	return undefined;

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, ok, type Schemas } from '../api/client';
-import { queries } from '../api/queries';
+import { outdated } from '../api/queries';
 import { t } from '../i18n';
 import { Field, Refused, useSubmission } from '../ui/form';
 import { Card, Page } from '../ui/page';
@@ -31,9 +31,8 @@ function Make(props: { done: (made: Made) => void }): JSX.Element {
 		const body = { url, events: [...chosen], ...(own ? { secret } : {}) };
 		const key = `${once}-${digest(JSON.stringify(body))}`;
 		props.done(await ok(api.POST('/v1/webhooks', { params: { header: { 'Idempotency-Key': key } }, body })));
-		void queries.invalidateQueries({ queryKey: ['webhooks'] });
+		outdated('webhooks');
 	});
-	const events = submission.of('events') ?? submission.problem?.details.find((detail) => detail.field?.startsWith('events.'))?.message;
 	return (
 		<Page title={t('webhooks.new')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
 			<form onSubmit={submission.submit} noValidate>
@@ -43,7 +42,7 @@ function Make(props: { done: (made: Made) => void }): JSX.Element {
 						hint={t('webhooks.url.hint')}
 						type="url"
 						required
-						autoComplete="off"
+						autocomplete="off"
 						spellcheck={false}
 						maxLength={2048}
 						placeholder="https://shop.example.com/vayu"
@@ -53,7 +52,7 @@ function Make(props: { done: (made: Made) => void }): JSX.Element {
 					/>
 				</Card>
 				<Card>
-					<Choose chosen={chosen} change={setChosen} problem={events} />
+					<Choose chosen={chosen} change={setChosen} problem={submission.of('events')} />
 				</Card>
 				<Card>
 					<fieldset class="wh-choose">
@@ -76,7 +75,7 @@ function Make(props: { done: (made: Made) => void }): JSX.Element {
 							<Field
 								label={t('webhooks.secret.value')}
 								type="text"
-								autoComplete="off"
+								autocomplete="off"
 								spellcheck={false}
 								maxLength={255}
 								value={secret}
@@ -86,7 +85,7 @@ function Make(props: { done: (made: Made) => void }): JSX.Element {
 						)}
 					</fieldset>
 				</Card>
-				<Refused submission={submission} fields={['url', 'events', 'secret', ...[...chosen].map((_, index) => `events.${index}`)]} />
+				<Refused submission={submission} fields={['url', 'events', 'secret']} />
 				<button type="submit" class="primary" disabled={submission.busy}>
 					{t('webhooks.save')}
 				</button>

@@ -1,17 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../i18n';
+import { Copy } from '../ui/parts';
 import { pretty } from './pretty';
 
 /** Payload is JSON as it was sent: indented, or byte for byte. */
 export function Payload(props: { raw: string }): JSX.Element {
 	const [raw, setRaw] = useState(false);
-	const [copied, setCopied] = useState(false);
-	const copy = async () => {
-		await navigator.clipboard.writeText(props.raw);
-		setCopied(true);
-		setTimeout(() => setCopied(false), 1500);
-	};
 	return (
 		<div class="wh-payload">
 			<div class="actions">
@@ -21,12 +16,7 @@ export function Payload(props: { raw: string }): JSX.Element {
 				<button type="button" class="small" aria-pressed={raw} onClick={() => setRaw(true)}>
 					{t('webhooks.payload.raw')}
 				</button>
-				<button type="button" class="small" onClick={copy}>
-					{copied ? t('action.copied') : t('webhooks.payload.copy')}
-				</button>
-				<span class="unseen" role="status">
-					{copied ? t('action.copied') : ''}
-				</span>
+				<Copy value={props.raw} name={t('webhooks.payload.copy')} />
 			</div>
 			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
 			<pre tabIndex={0}>

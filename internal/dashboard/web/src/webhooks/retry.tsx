@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { api, ok, Problem } from '../api/client';
+import { api, ok, type Problem, problemOf } from '../api/client';
+import { range } from '../dates';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Dialog } from '../ui/dialog';
 import { Refused, Select, useSubmission } from '../ui/form';
 import { Failed, said } from '../ui/states';
-import { deliveries, range, retryOne, type Webhook } from './calls';
+import { deliveries, retryOne, type Webhook } from './calls';
 
 /** atOnce is how many retries are under way together. */
 const atOnce = 4;
@@ -30,7 +31,7 @@ export function RetryChosen(props: { chosen: ReadonlySet<string>; done: (retried
 					await retryOne(id);
 					over.push(id);
 				} catch (error) {
-					not.push({ id, problem: error instanceof Problem ? error : new Problem(0, undefined) });
+					not.push({ id, problem: problemOf(error) });
 				}
 				setProgress({ done: over.length + not.length, of: ids.length });
 			}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../i18n';
-import { Copyable } from '../ui/parts';
+import { Copy, Copyable } from '../ui/parts';
 import { snippets } from './snippets';
 
 /** Secret shows a secret that was made, this once. */
@@ -21,12 +21,6 @@ export function Secret(props: { value: string }): JSX.Element {
 export function Verify(): JSX.Element {
 	const [at, setAt] = useState(0);
 	const code = snippets[at]?.code ?? '';
-	const [copied, setCopied] = useState(false);
-	const copy = async () => {
-		await navigator.clipboard.writeText(code);
-		setCopied(true);
-		setTimeout(() => setCopied(false), 1500);
-	};
 	return (
 		<details class="wh-verify">
 			<summary>{t('webhooks.verify')}</summary>
@@ -40,12 +34,7 @@ export function Verify(): JSX.Element {
 						</button>
 					))}
 				</fieldset>
-				<button type="button" class="small" onClick={copy}>
-					{copied ? t('action.copied') : t('action.copy')}
-				</button>
-				<span class="unseen" role="status">
-					{copied ? t('action.copied') : ''}
-				</span>
+				<Copy value={code} />
 			</div>
 			<pre>
 				<code>{code}</code>

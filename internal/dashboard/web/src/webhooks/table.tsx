@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { memo } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { number } from '../format';
 import { t } from '../i18n';
+import { memo } from '../ui/memo';
 import { Time } from '../ui/parts';
 import { Failed, Loading } from '../ui/states';
 import { useWindowed } from '../ui/windowed';
@@ -49,6 +49,8 @@ export function DeliveryTable(props: {
 			load();
 		}
 	}, [near, next, problem, length, load]);
+	const { look } = list;
+	useEffect(() => look(), [look, part.first, part.last]);
 	if (!list.feed) {
 		return list.error ? <Failed error={list.error} again={list.refetch} /> : <Loading />;
 	}

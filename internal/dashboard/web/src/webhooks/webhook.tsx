@@ -121,7 +121,7 @@ function Edit(props: { webhook: Endpoint; done: () => void }): JSX.Element {
 				label={t('webhooks.url')}
 				hint={t('webhooks.url.change')}
 				type="url"
-				autoComplete="off"
+				autocomplete="off"
 				spellcheck={false}
 				value={url}
 				onInput={(event) => setUrl(event.currentTarget.value)}
