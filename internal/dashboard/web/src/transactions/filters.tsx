@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { t } from '../i18n';
-import { Select } from '../ui/form';
+import { Filter, Select } from '../ui/form';
 
 type Values = Partial<Record<'status' | 'from' | 'to' | 'ref_id', string>>;
 
@@ -14,7 +13,6 @@ export function Filters(props: {
 	change: (change: Values) => void;
 }): JSX.Element {
 	const { values, change } = props;
-	const id = useId();
 	const any = values.status || values.from || values.to || values.ref_id;
 	return (
 		<form class="filters" onSubmit={(event) => event.preventDefault()} aria-label={t('transactions.filter.name')}>
@@ -26,30 +24,16 @@ export function Filters(props: {
 					onChange={(status) => change({ status })}
 				/>
 			)}
-			{(['from', 'to'] as const).map((end) => (
-				<div class="field" key={end}>
-					<label for={`${id}-${end}`}>{t(`transactions.filter.${end}`)}</label>
-					<input
-						id={`${id}-${end}`}
-						type="date"
-						value={values[end] ?? ''}
-						onChange={(event) => change({ [end]: event.currentTarget.value })}
-					/>
-				</div>
-			))}
+			<Filter label={t('transactions.filter.from')} type="date" value={values.from} take={(from) => change({ from })} />
+			<Filter label={t('transactions.filter.to')} type="date" value={values.to} take={(to) => change({ to })} />
 			{!props.dates && (
-				<div class="field">
-					<label for={`${id}-ref`}>{t('transactions.filter.ref')}</label>
-					<input
-						id={`${id}-ref`}
-						type="search"
-						key={values.ref_id ?? ''}
-						defaultValue={values.ref_id ?? ''}
-						maxLength={255}
-						spellcheck={false}
-						onChange={(event) => change({ ref_id: event.currentTarget.value.trim() })}
-					/>
-				</div>
+				<Filter
+					label={t('transactions.filter.ref')}
+					type="search"
+					value={values.ref_id}
+					maxLength={255}
+					take={(ref_id) => change({ ref_id })}
+				/>
 			)}
 			{any && (
 				<button type="button" class="quiet" onClick={() => change({ status: '', from: '', to: '', ref_id: '' })}>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, ok, type Schemas } from '../api/client';
+import { range } from '../dates';
 import { rupees } from '../format';
 import { t } from '../i18n';
 import { may } from '../session';
@@ -9,7 +10,6 @@ import { Rows, useList } from '../ui/list';
 import { Page } from '../ui/page';
 import { Time } from '../ui/parts';
 import { Table } from '../ui/table';
-import { ends } from './days';
 import { Filters } from './filters';
 import { RechargeBadge } from './words';
 import './transactions.css';
@@ -28,7 +28,7 @@ export function Recharges(): JSX.Element {
 		...(status && { status }),
 		...(filters.ref_id && { ref_id: filters.ref_id }),
 		...(filters.batch_id && { batch_id: filters.batch_id }),
-		...ends(filters.from, filters.to),
+		...range(filters),
 	};
 	const list = useList(['recharges', 'list', query], (cursor, signal) =>
 		ok(api.GET('/v1/recharge', { params: { query: { ...query, limit: 50, ...(cursor && { cursor }) } }, signal })),

@@ -1,3 +1,5 @@
+import { today } from '../dates';
+
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
@@ -5,7 +7,7 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
  * India, and 50 random bits. random has at least ten bytes.
  */
 export function newRef(kind: 'recharge' | 'verify' | 'topup' | 'batch', now: Date, random: Uint8Array): string {
-	const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(now).replaceAll('-', '');
+	const day = today(now).replaceAll('-', '');
 	let tail = '';
 	for (const byte of random.subarray(0, 10)) {
 		tail += alphabet.charAt(byte & 31);

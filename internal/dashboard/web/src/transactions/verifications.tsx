@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, ok, type Schemas } from '../api/client';
+import { range } from '../dates';
 import { t } from '../i18n';
 import { may } from '../session';
 import { useFilters } from '../ui/address';
@@ -8,7 +9,6 @@ import { Rows, useList } from '../ui/list';
 import { Page } from '../ui/page';
 import { Badge, Time } from '../ui/parts';
 import { Table } from '../ui/table';
-import { ends } from './days';
 import { Filters } from './filters';
 import { VerificationBadge } from './words';
 import './transactions.css';
@@ -19,7 +19,7 @@ const states = ['pending', 'success', 'failed'] as const;
 export function Verifications(): JSX.Element {
 	const [filters, change] = useFilters(['status', 'from', 'to', 'ref_id']);
 	const status = states.find((state) => state === filters.status);
-	const query = { ...(status && { status }), ...(filters.ref_id && { ref_id: filters.ref_id }), ...ends(filters.from, filters.to) };
+	const query = { ...(status && { status }), ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };
 	const list = useList(['verifications', 'list', query], (cursor, signal) =>
 		ok(api.GET('/v1/bank/verify', { params: { query: { ...query, limit: 50, ...(cursor && { cursor }) } }, signal })),
 	);

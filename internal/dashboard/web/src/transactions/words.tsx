@@ -39,13 +39,6 @@ export function PaymentBadge(props: { state: Schemas['PaymentState'] }): JSX.Ele
 	return <Badge tone={paymentTones[props.state]}>{t(`wallet.payment.${props.state}`)}</Badge>;
 }
 
-const deliveryTones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
-
-/** DeliveryBadge is how a delivery stands. */
-export function DeliveryBadge(props: { state: Schemas['DeliveryState'] }): JSX.Element {
-	return <Badge tone={deliveryTones[props.state]}>{t(`story.delivery.${props.state}`)}</Badge>;
-}
-
 /** sandbox says whether the page speaks for the sandbox. */
 export function sandbox(): boolean {
 	const now = standing.value;

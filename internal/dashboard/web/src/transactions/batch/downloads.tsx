@@ -2,8 +2,9 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { number } from '../../format';
 import { t } from '../../i18n';
+import { save } from '../../ui/save';
 import type { Kind } from './kind';
-import { download, save } from './stream';
+import { download } from './stream';
 
 /** Downloads brings all results of a batch as a file, which is made in the browser. */
 export function Downloads(props: { kind: Kind; id: string }): JSX.Element {

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, ok, type Schemas } from '../../api/client';
+import { range } from '../../dates';
 import { number } from '../../format';
 import { t } from '../../i18n';
 import { may } from '../../session';
@@ -10,7 +11,6 @@ import { Rows, useList } from '../../ui/list';
 import { Page } from '../../ui/page';
 import { Time } from '../../ui/parts';
 import { Table } from '../../ui/table';
-import { ends } from '../days';
 import { Filters } from '../filters';
 import { BatchBadge } from '../words';
 import { kindOf } from './kind';
@@ -28,7 +28,7 @@ export function Batches(): JSX.Element {
 	// Who may see one kind only is shown that.
 	const kind = asked === 'recharge' && !may('recharge:read') && may('verify:read') ? 'verification' : asked;
 	const state = (states[kind] as readonly Schemas['VerificationBatchState'][]).find((one) => one === filters.status);
-	const query = { ...(filters.ref_id && { ref_id: filters.ref_id }), ...ends(filters.from, filters.to) };
+	const query = { ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };
 	const list = useList<Any>(['batches', kind, state, query], (cursor, signal) => {
 		const page = { ...query, limit: 50, ...(cursor && { cursor }) };
 		if (kind === 'recharge') {

@@ -3,13 +3,14 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api, ok } from '../../api/client';
-import { queries } from '../../api/queries';
+import { outdated } from '../../api/queries';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
 import { useFilters } from '../../ui/address';
 import { Tabs } from '../../ui/choice';
-import { Field, Refused, useSubmission } from '../../ui/form';
+import { useSubmission } from '../../ui/form';
 import { Card, Page } from '../../ui/page';
+import { Reference, Send } from '../form';
 import { recorded, wrong } from '../recorded';
 import { freshRef } from '../ref';
 import { type Kind, kindOf } from './kind';
@@ -75,10 +76,9 @@ function Form(props: { kind: Kind }): JSX.Element {
 				: (api.POST('/v1/verification/batch', { body: body as never }) as never),
 			'batch_id',
 		);
-		void queries.invalidateQueries({ queryKey: ['batches'] });
+		outdated('batches');
 		navigate(`/batches/${made}`);
 	});
-	const { problem, of } = submission;
 	const choose = async (chosen: File | undefined) => {
 		const fits = chosen !== undefined && chosen.size <= mostBytes;
 		setLarge(chosen !== undefined && !fits);
@@ -133,16 +133,7 @@ function Form(props: { kind: Kind }): JSX.Element {
 						</div>
 					</div>
 				)}
-				<Field
-					label={t('transactions.ref')}
-					hint={t('batch.ref.hint')}
-					problem={of('ref_id') ?? (problem?.code === 'duplicate_ref_id' ? problem.message : undefined)}
-					maxLength={200}
-					required
-					spellcheck={false}
-					value={ref}
-					onInput={(event) => setRef(event.currentTarget.value)}
-				/>
+				<Reference value={ref} change={setRef} hint={t('batch.ref.hint')} submission={submission} most={200} required />
 			</Card>
 			{found && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
 			<Card>
@@ -155,12 +146,7 @@ function Form(props: { kind: Kind }): JSX.Element {
 				</p>
 				{kind === 'recharge' && wallet.data && <p class="hint">{t('recharge.balance', { amount: rupees(wallet.data.available) })}</p>}
 				{kind === 'recharge' && wallet.data && !blocked && sum(records) > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
-				<Refused submission={submission} fields={['ref_id']} />
-				{of('records') && <p class="wrong">{of('records')}</p>}
-				{problem?.status === 0 && <p class="note">{t('transactions.again.safe')}</p>}
-				<button type="submit" class="primary" disabled={blocked || submission.busy}>
-					{submission.busy ? t('transactions.sending') : t('batch.send')}
-				</button>
+				<Send submission={submission} fields={['ref_id']} text={t('batch.send')} disabled={blocked} />
 			</Card>
 		</form>
 	);

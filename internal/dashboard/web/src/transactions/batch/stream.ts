@@ -78,16 +78,6 @@ export async function download(
 	return new Blob([file, text], { type });
 }
 
-/** save hands a file to whoever sits there. */
-export function save(file: Blob, name: string): void {
-	const address = URL.createObjectURL(file);
-	const link = document.createElement('a');
-	link.href = address;
-	link.download = name;
-	link.click();
-	setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
 /** Failures are the first results of a batch that did not go well, and how many there are. */
 export interface Failures<T> {
 	rows: T[];

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, ok } from '../../api/client';
 import { t } from '../../i18n';
+import { said } from '../../ui/states';
 
 type Found = { operator: string; circle: string; detection: { source: 'lookup' | 'series'; confidence: 'high' | 'low' } };
 
@@ -35,7 +36,9 @@ export function Detected(props: { query: UseQueryResult<Found, Error> }): JSX.El
 						operator: data.circle ? `${data.operator}, ${data.circle}` : data.operator,
 						source: t(`recharge.detection.${data.detection.source}`),
 					})
-				: (error?.message ?? '')}
+				: error
+					? said(error)
+					: ''}
 		</p>
 	);
 }

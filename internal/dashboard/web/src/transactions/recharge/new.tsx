@@ -3,12 +3,13 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { api, ok, type Schemas } from '../../api/client';
-import { queries } from '../../api/queries';
+import { outdated } from '../../api/queries';
 import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { Choice } from '../../ui/choice';
-import { Field, Refused, Select, useSubmission } from '../../ui/form';
+import { Field, Select, useSubmission } from '../../ui/form';
 import { Card, Page } from '../../ui/page';
+import { Reference, Send } from '../form';
 import { type Magic, Values } from '../magic';
 import { amountOf, recorded, wrong } from '../recorded';
 import { freshRef } from '../ref';
@@ -46,8 +47,8 @@ export function NewRecharge(): JSX.Element {
 	const named = operator === 'auto' ? detected.data?.operator : operator;
 	const circle = named !== undefined && named === detected.data?.operator ? detected.data.circle : undefined;
 	const submission = useSubmission(async () => {
-		const rupees = amountOf(amount);
-		if (rupees === undefined) {
+		const asked = amountOf(amount);
+		if (asked === undefined) {
 			throw wrong('amount', t('transactions.amount.wrong'));
 		}
 		setFailed(undefined);
@@ -56,16 +57,14 @@ export function NewRecharge(): JSX.Element {
 				body: {
 					...(type === 'prepaid' ? { mobile: number.trim() } : { subscriber_id: number.trim() }),
 					operator,
-					amount: rupees,
+					amount: asked,
 					type,
 					ref_id: ref.trim(),
 				} as never,
 			}),
 			'transaction_id',
 		);
-		for (const first of ['recharges', 'wallet', 'events', 'audit']) {
-			void queries.invalidateQueries({ queryKey: [first] });
-		}
+		outdated('recharges', 'wallet', 'events', 'audit');
 		if (!problem) {
 			navigate(`/recharges/${id}`);
 			return;
@@ -129,32 +128,20 @@ export function NewRecharge(): JSX.Element {
 							value={amount}
 							onInput={(event) => setAmount(event.currentTarget.value)}
 						/>
-						<Field
-							label={t('transactions.ref')}
-							hint={t('recharge.ref.hint')}
-							problem={of('ref_id') ?? (problem?.code === 'duplicate_ref_id' ? problem.message : undefined)}
-							maxLength={255}
-							required
-							spellcheck={false}
-							value={ref}
-							onInput={(event) => setRef(event.currentTarget.value)}
-						/>
-						<Refused submission={submission} fields={fields} />
-						{problem?.status === 0 && <p class="note">{t('transactions.again.safe')}</p>}
-						{failed && (
-							<p class="note">
-								{t('recharge.recorded')} <Link href={`/recharges/${failed}`}>{t('recharge.story')}</Link>
-								{problem?.code === 'insufficient_balance' && (
-									<>
-										{' · '}
-										<Link href="/wallet">{t('recharge.towallet')}</Link>
-									</>
-								)}
-							</p>
-						)}
-						<button type="submit" class="primary" disabled={submission.busy}>
-							{submission.busy ? t('transactions.sending') : t('recharge.send')}
-						</button>
+						<Reference value={ref} change={setRef} hint={t('recharge.ref.hint')} submission={submission} most={255} required />
+						<Send submission={submission} fields={fields} text={t('recharge.send')}>
+							{failed && (
+								<p class="note">
+									{t('recharge.recorded')} <Link href={`/recharges/${failed}`}>{t('recharge.story')}</Link>
+									{problem?.code === 'insufficient_balance' && (
+										<>
+											{' · '}
+											<Link href="/wallet">{t('recharge.towallet')}</Link>
+										</>
+									)}
+								</p>
+							)}
+						</Send>
 					</form>
 				</Card>
 				{type === 'prepaid' && <Values title={t('transactions.magic.title')} hint={t('recharge.magic')} values={magic} use={setNumber} />}

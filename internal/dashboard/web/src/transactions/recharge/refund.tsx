@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, ok, type Schemas } from '../../api/client';
-import { queries } from '../../api/queries';
+import { outdated } from '../../api/queries';
 import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { Dialog } from '../../ui/dialog';
@@ -18,9 +18,7 @@ export function Refund(props: { recharge: Schemas['Recharge']; close: () => void
 				body: reason.trim() ? { reason: reason.trim() } : {},
 			}),
 		);
-		for (const first of ['recharges', 'wallet', 'events', 'audit']) {
-			void queries.invalidateQueries({ queryKey: [first] });
-		}
+		outdated('recharges', 'wallet', 'events', 'audit');
 		close();
 	});
 	return (

@@ -7,8 +7,8 @@ import { t } from '../../i18n';
 import { may } from '../../session';
 import { Card } from '../../ui/page';
 import { Badge, Time, type Tone } from '../../ui/parts';
-import { Failed } from '../../ui/states';
-import { DeliveryBadge } from '../words';
+import { Failed, said } from '../../ui/states';
+import { DeliveryBadge } from '../../webhooks/words';
 import { type Entry, merge } from './merge';
 
 type RechargeStep = Schemas['RechargeStep'];
@@ -184,7 +184,7 @@ function Deliveries(props: { event: string }): JSX.Element {
 		queryFn: ({ signal }) => ok(api.GET('/v1/deliveries', { params: { query: { event_id: props.event, limit: 50 } }, signal })),
 	});
 	if (!query.data) {
-		return <span class="hint nobody">{query.error ? query.error.message : t('state.loading')}</span>;
+		return <span class="hint nobody">{query.error ? said(query.error) : t('state.loading')}</span>;
 	}
 	if (query.data.data.length === 0) {
 		return <span class="hint nobody">{t('story.nobody')}</span>;

@@ -2,11 +2,12 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api } from '../../api/client';
-import { queries } from '../../api/queries';
+import { outdated } from '../../api/queries';
 import { t } from '../../i18n';
 import { Choice } from '../../ui/choice';
-import { Field, Refused, Select, useSubmission } from '../../ui/form';
+import { Field, Select, useSubmission } from '../../ui/form';
 import { Card, Page } from '../../ui/page';
+import { Reference, Send } from '../form';
 import { type Magic, Values } from '../magic';
 import { recorded, wrong } from '../recorded';
 import { freshRef } from '../ref';
@@ -63,12 +64,10 @@ export function NewVerification(): JSX.Element {
 			}),
 			'verification_id',
 		);
-		for (const first of ['verifications', 'events', 'audit']) {
-			void queries.invalidateQueries({ queryKey: [first] });
-		}
+		outdated('verifications', 'events', 'audit');
 		navigate(`/verifications/${id}`);
 	});
-	const { of, problem } = submission;
+	const { of } = submission;
 	return (
 		<Page title={t('verify.new')}>
 			<div class="beside">
@@ -154,20 +153,8 @@ export function NewVerification(): JSX.Element {
 							/>
 						)}
 						{of('name_match_tolerance') && <p class="wrong">{of('name_match_tolerance')}</p>}
-						<Field
-							label={t('transactions.ref')}
-							hint={t('verify.ref.hint')}
-							problem={of('ref_id') ?? (problem?.code === 'duplicate_ref_id' ? problem.message : undefined)}
-							maxLength={255}
-							spellcheck={false}
-							value={ref}
-							onInput={(event) => setRef(event.currentTarget.value)}
-						/>
-						<Refused submission={submission} fields={fields} />
-						{problem?.status === 0 && <p class="note">{t('transactions.again.safe')}</p>}
-						<button type="submit" class="primary" disabled={submission.busy}>
-							{submission.busy ? t('transactions.sending') : t('verify.send')}
-						</button>
+						<Reference value={ref} change={setRef} hint={t('verify.ref.hint')} submission={submission} most={255} />
+						<Send submission={submission} fields={fields} text={t('verify.send')} />
 					</form>
 				</Card>
 				<Values

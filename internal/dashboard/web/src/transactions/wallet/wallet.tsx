@@ -3,9 +3,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, ok, type Schemas } from '../../api/client';
+import { range } from '../../dates';
 import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { may } from '../../session';
+import { pageOf } from '../../subject';
 import { useFilters } from '../../ui/address';
 import { Tabs } from '../../ui/choice';
 import { Rows, useList } from '../../ui/list';
@@ -13,7 +15,6 @@ import { Card, Page } from '../../ui/page';
 import { Time } from '../../ui/parts';
 import { Fetched } from '../../ui/states';
 import { Table } from '../../ui/table';
-import { ends } from '../days';
 import { Filters } from '../filters';
 import { RechargeTable } from '../recharges';
 import { signed } from '../story/story';
@@ -89,6 +90,7 @@ function Pending(): JSX.Element | null {
 		<Card title={t('wallet.pending')}>
 			{payments.data && payments.data.data.length > 0 && <PaymentTable rows={payments.data.data} />}
 			{recharges.data && recharges.data.data.length > 0 && <RechargeTable rows={recharges.data.data} />}
+			{payments.data?.has_more && <Link href="/wallet?show=payments&status=pending">{t('wallet.pending.payments')}</Link>}{' '}
 			{recharges.data?.has_more && <Link href="/recharges?status=pending">{t('wallet.pending.all')}</Link>}
 		</Card>
 	);
@@ -98,7 +100,7 @@ function Entries(): JSX.Element {
 	const [filters, change] = useFilters(['from', 'to', 'subject']);
 	const query = {
 		...(filters.subject && /^(txn|pay)_[0-9A-Z]{26}$/.test(filters.subject) && { subject: filters.subject }),
-		...ends(filters.from, filters.to),
+		...range(filters),
 	};
 	const list = useList(['wallet', 'entries', query], (cursor, signal) =>
 		ok(api.GET('/v1/wallet/entries', { params: { query: { ...query, limit: 50, ...(cursor && { cursor }) } }, signal })),
@@ -128,17 +130,13 @@ function Entries(): JSX.Element {
 
 function About(props: { subject: string }): JSX.Element {
 	const { subject } = props;
-	if (subject.startsWith('txn_')) {
-		return (
-			<Link class="id" href={`/recharges/${subject}`}>
-				{subject}
-			</Link>
-		);
-	}
-	return (
-		<Link class="id" href={`/wallet?show=payments&id=${subject}`}>
+	const to = pageOf(subject);
+	return to ? (
+		<Link class="id" href={to}>
 			{subject}
 		</Link>
+	) : (
+		<span class="id">{subject}</span>
 	);
 }
 
@@ -148,7 +146,7 @@ function Payments(): JSX.Element {
 	const [filters, change] = useFilters(['status', 'from', 'to', 'ref_id', 'id']);
 	const status = states.find((state) => state === filters.status);
 	const id = filters.id;
-	const query = { ...(status && { status }), ...(filters.ref_id && { ref_id: filters.ref_id }), ...ends(filters.from, filters.to) };
+	const query = { ...(status && { status }), ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };
 	const list = useList(['wallet', 'payments', query, id], async (cursor, signal) => {
 		if (id) {
 			const one = await ok(api.GET('/v1/wallet/topups/{id}', { params: { path: { id } }, signal }));
