@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api, ok } from '../../api/client';
 import { outdated } from '../../api/queries';
@@ -15,7 +15,7 @@ import { recorded, wrong } from '../recorded';
 import { freshRef } from '../ref';
 import { type Kind, kindOf } from './kind';
 import { Preview } from './preview';
-import { mostBytes, mostRecords, type Parser, type Read, read, sum, without } from './records';
+import { body, mostBytes, mostRecords, type Parser, type Read, read, sum, without } from './records';
 import '../transactions.css';
 
 const examples: Record<Kind, string> = {
@@ -53,7 +53,9 @@ function Form(props: { kind: Kind }): JSX.Element {
 	const [, navigate] = useLocation();
 	const id = useId();
 	const [text, setText] = useState('');
-	const [file, setFile] = useState<{ name: string; text: string }>();
+	// A file, or a long text that was pasted, which has no name.
+	const [file, setFile] = useState<{ name?: string; text: string }>();
+	const chooser = useRef<HTMLInputElement>(null);
 	const [ref, setRef] = useState(() => freshRef('batch'));
 	const [leave, setLeave] = useState(false);
 	const [large, setLarge] = useState(false);
@@ -63,22 +65,39 @@ function Form(props: { kind: Kind }): JSX.Element {
 		enabled: kind === 'recharge',
 		queryFn: ({ signal }) => ok(api.GET('/v1/wallet', { signal })),
 	});
-	const records = found ? (leave ? without(found) : found.records) : [];
+	const records = useMemo(() => (found ? (leave ? without(found) : found.records) : []), [found, leave]);
+	const amount = useMemo(() => sum(records), [records]);
 	const blocked = !found || found.whole !== undefined || (found.troubles.length > 0 && !leave) || records.length === 0;
 	const submission = useSubmission(async () => {
-		const body = kind === 'recharge' ? { recharges: records, ref_id: ref.trim() } : { records, ref_id: ref.trim() };
-		if (new Blob([JSON.stringify(body)]).size > mostBytes) {
+		const whole = await body(kind, records, ref.trim());
+		if (whole.size > mostBytes) {
 			throw wrong('records', t('batch.wrong.large'));
 		}
-		const { id: made } = await recorded(
-			kind === 'recharge'
-				? api.POST('/v1/recharge/batch', { body: body as never })
-				: (api.POST('/v1/verification/batch', { body: body as never }) as never),
+		// The serializer writes what is there already; what it is given has no other use.
+		const init = { body: {} as never, bodySerializer: () => whole };
+		const { id: made } = await recorded<unknown>(
+			kind === 'recharge' ? api.POST('/v1/recharge/batch', init) : api.POST('/v1/verification/batch', init),
 			'batch_id',
 		);
 		outdated('batches');
 		navigate(`/batches/${made}`);
 	});
+	// A text of ten thousand lines takes the browser a second to lay out, so it is kept like that of a file, and not shown whole.
+	const pasted = (event: InputEvent & { currentTarget: HTMLTextAreaElement }) => {
+		const box = event.currentTarget;
+		const whole = box.value.slice(0, box.selectionStart) + (event.data ?? '') + box.value.slice(box.selectionEnd);
+		if (whole.length > mostShown) {
+			event.preventDefault();
+			setFile({ text: whole });
+		}
+	};
+	const drop = () => {
+		setFile(undefined);
+		if (chooser.current) {
+			// The same file may be chosen again.
+			chooser.current.value = '';
+		}
+	};
 	const choose = async (chosen: File | undefined) => {
 		const fits = chosen !== undefined && chosen.size <= mostBytes;
 		setLarge(chosen !== undefined && !fits);
@@ -91,6 +110,7 @@ function Form(props: { kind: Kind }): JSX.Element {
 				<div class="field">
 					<label for={`${id}-file`}>{t('batch.file')}</label>
 					<input
+						ref={chooser}
 						id={`${id}-file`}
 						type="file"
 						accept=".csv,.json,.ndjson,.txt,text/csv,application/json"
@@ -105,10 +125,9 @@ function Form(props: { kind: Kind }): JSX.Element {
 					</p>
 				</div>
 				{file ? (
-					// A text of ten thousand lines takes the browser seconds to lay out, so that of a file is not shown whole.
 					<p class="note">
-						{t('batch.from', { name: file.name })}{' '}
-						<button type="button" class="small" onClick={() => setFile(undefined)}>
+						{file.name === undefined ? t('batch.from.pasted', { count: number(file.text.length) }) : t('batch.from', { name: file.name })}{' '}
+						<button type="button" class="small" onClick={drop}>
 							{t('batch.unfile')}
 						</button>
 					</p>
@@ -121,6 +140,7 @@ function Form(props: { kind: Kind }): JSX.Element {
 							wrap="off"
 							spellcheck={false}
 							value={text}
+							onBeforeInput={pasted}
 							onInput={(event) => setText(event.currentTarget.value)}
 						/>
 						<div class="actions">
@@ -141,16 +161,19 @@ function Form(props: { kind: Kind }): JSX.Element {
 					{blocked
 						? t('batch.notyet')
 						: kind === 'recharge'
-							? t('batch.ready.recharge', { count: number(records.length), amount: rupees(sum(records)) })
+							? t('batch.ready.recharge', { count: number(records.length), amount: rupees(amount) })
 							: t('batch.ready.verification', { count: number(records.length) })}
 				</p>
 				{kind === 'recharge' && wallet.data && <p class="hint">{t('recharge.balance', { amount: rupees(wallet.data.available) })}</p>}
-				{kind === 'recharge' && wallet.data && !blocked && sum(records) > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
+				{kind === 'recharge' && wallet.data && !blocked && amount > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
 				<Send submission={submission} fields={['ref_id']} text={t('batch.send')} disabled={blocked} />
 			</Card>
 		</form>
 	);
 }
+
+/** mostShown is how many characters of a text are shown to be edited: some five hundred lines. */
+const mostShown = 20_000;
 
 /** still is how long nothing must be typed before a text is read. */
 const still = 300;

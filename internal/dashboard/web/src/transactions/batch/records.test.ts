@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
-import { mostRecords, type Parser, read, sum, without } from './records';
+import { body, mostRecords, type Parser, read, sum, without } from './records';
 
 const parse: Parser = (text) => Papa.parse<string[]>(text, { skipEmptyLines: 'greedy', preview: mostRecords + 2 }).data;
 
@@ -99,4 +99,13 @@ test('a text as a whole may be of no use', async () => {
 	expect((await read('recharge', 'a,b\n1,2', 'b', parse)).whole).toBe('batch.wrong.names.recharge');
 	const many = `mobile,amount\n${'9000000001,199\n'.repeat(mostRecords + 1)}`;
 	expect((await read('recharge', many, 'b', parse)).whole).toBe('batch.wrong.many');
+});
+
+test('the body of a batch is its records, whatever their number', async () => {
+	for (const count of [1, 999, 1000, 1001, 2500]) {
+		const records = Array.from({ length: count }, (_, i) => ({ mobile: '9000000001', ref_id: `आ"${i}` }));
+		expect(JSON.parse(await (await body('recharge', records, 'a "b"')).text())).toEqual({ ref_id: 'a "b"', recharges: records });
+	}
+	const one = await body('verification', [{ vpa: 'a@upi' }], 'b');
+	expect(JSON.parse(await one.text())).toEqual({ ref_id: 'b', records: [{ vpa: 'a@upi' }] });
 });

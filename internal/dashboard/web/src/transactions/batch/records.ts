@@ -236,6 +236,23 @@ function checkVerification(row: Row): { says: Key; value: string } | undefined {
 	return /^[A-Za-z]{4}0[A-Za-z0-9]{6}$/.test(ifsc) ? undefined : { says: 'batch.wrong.ifsc', value: ifsc };
 }
 
+/**
+ * body is the JSON of a batch, made a part at a time like read: in one go it would take
+ * longer than a browser may be kept from answering.
+ */
+export async function body(kind: Kind, records: readonly Row[], ref: string): Promise<Blob> {
+	const parts = [`{"ref_id":${JSON.stringify(ref)},"${kind === 'recharge' ? 'recharges' : 'records'}":[`];
+	for (let at = 0; at < records.length; at += turn) {
+		if (at > 0) {
+			parts.push(',');
+			await pause();
+		}
+		parts.push(JSON.stringify(records.slice(at, at + turn)).slice(1, -1));
+	}
+	parts.push(']}');
+	return new Blob(parts);
+}
+
 /** without leaves out the rows that have troubles. */
 export function without(read: Read): Row[] {
 	const bad = new Set(read.troubles.map((trouble) => trouble.row));
