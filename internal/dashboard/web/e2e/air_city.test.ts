@@ -126,6 +126,8 @@ test('charts stand as tables, too, with the ranges of the API', async () => {
 	await page.getByLabel('One point for each').selectOption('day');
 	await page.getByRole('img', { name: '30 days' }).waitFor();
 	expect(page.url()).toContain('span=30d&by=day');
+	await page.getByRole('button', { name: 'Hide the table' }).waitFor();
+	await page.locator('.figures').getByRole('table').waitFor();
 	await page.reload();
 	await page.getByRole('button', { name: 'Show as a table' }).click();
 	await same(table, async () => listed(page, await range('Mumbai', 29, 'day'), index));
@@ -188,6 +190,22 @@ test('the calendar is gone through by keyboard, and a day shows its record', asy
 		() => answers('city=Pune'),
 	);
 	expect(faults).toEqual([]);
+});
+
+test('the calendar opens at its newest days, however narrow it is, and becomes', async () => {
+	const { page } = await signedIn('/air/Pune');
+	const newest = page.locator(`.calendar [data-date="${dayBefore(0)}"]`);
+	const seen = () =>
+		newest.evaluate((day) => {
+			const [box, around] = [day.getBoundingClientRect(), day.closest('.scroll')?.getBoundingClientRect()];
+			return around !== undefined && box.left >= around.left && box.right <= around.right + 1;
+		});
+	await newest.waitFor();
+	await page.setViewportSize({ width: 360, height: 740 });
+	await expect.poll(seen).toBe(true);
+	await page.reload();
+	await newest.waitFor();
+	await expect.poll(seen).toBe(true);
 });
 
 test('a day without figures says so, and since when there are any', async () => {

@@ -78,7 +78,7 @@ test('ten thousand cities keep the list short', async () => {
 		await route.fulfill({ json: { status: 'success', data, has_more: next !== null, next_cursor: next } });
 	});
 	await page.goto('/dashboard/');
-	await page.getByText('Cities: 10000.').waitFor();
+	await page.getByText('Cities: 10,000.').waitFor();
 	const items = page.getByRole('list', { name: 'Places' }).getByRole('listitem');
 	expect(await items.count()).toBe(100);
 	await page.getByRole('button', { name: 'Show more' }).click();

@@ -28,6 +28,18 @@ test('the two worlds cannot be mistaken for each other', async () => {
 	expect(await live.page.getByText('Nothing here is real or charged').count()).toBe(0);
 });
 
+test('on a phone the header takes two lines at most, and the menu has the language and the colours', async () => {
+	const { page } = await signedIn('/pin/411001');
+	await page.setViewportSize({ width: 360, height: 740 });
+	const line = (await page.locator('.bar .menu').boundingBox())?.height ?? 0;
+	expect((await page.locator('.bar').boundingBox())?.height).toBeLessThan(3 * line);
+	expect(await page.getByLabel('Language').isVisible()).toBe(false);
+	await page.getByRole('button', { name: 'Menu' }).click();
+	await page.getByRole('link', { name: 'Map and cities' }).and(page.locator('[aria-current=page]')).waitFor();
+	await page.getByLabel('Colours').selectOption('dark');
+	expect(await page.getAttribute('html', 'data-theme')).toBe('dark');
+});
+
 test('a deep link survives signing in', async () => {
 	const { page } = await signedIn('/audit?action=key.');
 	await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();

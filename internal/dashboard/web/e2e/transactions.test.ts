@@ -95,6 +95,32 @@ test('a verification has its verdict and why, and a hostile name is text', async
 	expect(faults).toEqual([]);
 });
 
+test('ten thousand records that are pasted are looked at without being laid out', async () => {
+	const { page, faults } = await signedIn('/batches/new?kind=recharge');
+	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+	await page.evaluate(() => {
+		const tasks: number[] = [];
+		Object.assign(window, { tasks });
+		new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => Math.round(entry.duration)))).observe({
+			type: 'longtask',
+		});
+		const lines = Array.from({ length: 10_000 }, (_, i) => `${9_000_000_000 + i},199,auto,prepaid,r-${i}`);
+		return navigator.clipboard.writeText(`mobile,amount,operator,type,ref_id\n${lines.join('\n')}`);
+	});
+	await page.getByLabel('Or paste it here').focus();
+	await page.keyboard.press('ControlOrMeta+V');
+	await page.getByText('too many to be edited here').waitFor();
+	await page.getByText(/^10,000 recharges for/).waitFor();
+	await page.route('**/dashboard/v1/recharge/batch', (route) => route.abort());
+	await page.getByRole('button', { name: 'Send the batch' }).click();
+	await page.getByText('nothing is done twice').waitFor();
+	const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
+	console.info(`longest task with a batch of 10,000: ${Math.max(0, ...tasks)} ms, of ${tasks.length} over 50 ms`);
+	await page.getByRole('button', { name: 'Do not use it' }).click();
+	await page.getByLabel('Or paste it here').waitFor();
+	expect(faults).toEqual([]);
+});
+
 test('a batch is looked at before it is sent, goes on by itself, and is saved for a spreadsheet', async () => {
 	const { page, faults } = await signedIn('/batches/new?kind=verification');
 	const lines = ['vpa,name', ...Array.from({ length: 9 }, (_, i) => `success@upi,=Asha(${i})`), 'failure@upi,Asha Rao', 'nobody,Asha Rao'];
