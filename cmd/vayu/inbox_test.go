@@ -113,13 +113,28 @@ func (r *inbox) wait(what string, enough func([]got) bool) []got {
 	}
 }
 
-// distinct is how many events are among deliveries.
-func distinct(all []got) int {
+// waitEvents waits until so many events have arrived, however often each, and says how
+// many came again. It gives up when nothing has arrived for as long as patience: a
+// machine that is busy has many to bring on after the last was committed.
+func (r *inbox) waitEvents(want int) (all []got, again int) {
+	r.t.Helper()
 	ids := map[string]bool{}
-	for _, d := range all {
-		ids[d.ID] = true
+	for {
+		var changed <-chan struct{}
+		seen := len(all)
+		all, changed = r.deliveries()
+		for _, d := range all[seen:] {
+			ids[d.ID] = true
+		}
+		if len(ids) >= want {
+			return all, len(all) - len(ids)
+		}
+		select {
+		case <-changed:
+		case <-time.After(patience):
+			r.t.Fatalf("of %d events %d arrived, and no more", want, len(ids))
+		}
 	}
-	return len(ids)
 }
 
 // subscribe makes a subscription of a key to r, which verifies from then on.

@@ -96,8 +96,8 @@ func TestIntegrationNoEventIsLostWhenTheBrokerIsKilled(t *testing.T) {
 	}
 	fire.interrupt()
 	want := fire.committed()
-	all := r.wait("all events", func(all []got) bool { return distinct(all) >= want })
-	t.Logf("%d events committed, %d deliveries: %d came again", want, len(all), len(all)-distinct(all))
+	all, again := r.waitEvents(want)
+	t.Logf("%d events committed, %d deliveries: %d came again", want, len(all), again)
 	s.eventually("", "/readyz", func(r reply) bool {
 		events, _ := r.body["events"].(map[string]any)
 		return r.body["kafka"] == "ok" && events["waiting"] == 0.0

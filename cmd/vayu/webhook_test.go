@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -95,7 +94,7 @@ func TestIntegrationRotationUnderTraffic(t *testing.T) {
 		}
 	}
 	fire.interrupt()
-	r.wait("everything", func(all []got) bool { return distinct(all) >= fire.committed() })
+	r.waitEvents(fire.committed())
 }
 
 // kills of the service under load; every committed event arrives.
@@ -123,11 +122,11 @@ func killAndCount(t *testing.T, r *inbox, fire *firing, s *serving, kills int, f
 	}
 	fire.interrupt()
 	want := fire.committed()
-	all := r.wait(fmt.Sprintf("%d events", want), func(all []got) bool { return distinct(all) >= want })
+	all, again := r.waitEvents(want)
 	for _, d := range all {
 		if d.refused != nil {
 			t.Fatalf("the delivery of %s does not verify: %v", d.ID, d.refused)
 		}
 	}
-	t.Logf("%d kills, %d events committed, %d deliveries: %d came again", kills, want, len(all), len(all)-distinct(all))
+	t.Logf("%d kills, %d events committed, %d deliveries: %d came again", kills, want, len(all), again)
 }
