@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -88,7 +89,7 @@ func exported(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for d := range descs {
 		part := descParts.FindStringSubmatch(d.String())
-		if part == nil || !strings.HasPrefix(part[1], "vayu_") {
+		if len(part) == 0 || !strings.HasPrefix(part[1], "vayu_") {
 			continue
 		}
 		var labels []string
@@ -106,9 +107,7 @@ func exported(t *testing.T) map[string]string {
 func TestThePageOfMetricsIsComplete(t *testing.T) {
 	t.Parallel()
 	got, want := map[string]string{}, exported(t)
-	for name, labels := range whileItRuns {
-		want[name] = labels
-	}
+	maps.Copy(want, whileItRuns)
 	for name, d := range onPage(t) {
 		got[name] = d.labels
 	}

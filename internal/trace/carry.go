@@ -53,8 +53,8 @@ func (t *Tracer) Resume(ctx context.Context, carried string, at, now time.Time, 
 	if now.Sub(at) < nearMost {
 		return t.Start(otel.ContextWithRemoteSpanContext(ctx, origin), name, kind)
 	}
-	ctx, span := t.spans.Start(ctx, name, otel.WithNewRoot(), otel.WithSpanKind(kind), otel.WithLinks(otel.Link{SpanContext: origin}))
-	return ctx, Span{span}
+	ctx, span := t.spans.Start(ctx, name, otel.WithNewRoot(), otel.WithSpanKind(kind), otel.WithLinks(otel.Link{SpanContext: origin})) //nolint:spancheck // the caller ends it
+	return ctx, Span{span}                                                                                                             //nolint:spancheck // the caller ends it
 }
 
 // Request begins the trace of a request. The traceparent of its client is linked to

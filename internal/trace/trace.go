@@ -158,8 +158,8 @@ func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) 
 	if !within.IsRecording() {
 		return ctx, Span{}
 	}
-	ctx, span := within.TracerProvider().Tracer(service).Start(ctx, name, otel.WithSpanKind(kind))
-	return ctx, Span{span}
+	ctx, span := within.TracerProvider().Tracer(service).Start(ctx, name, otel.WithSpanKind(kind)) //nolint:spancheck // the caller ends it
+	return ctx, Span{span}                                                                         //nolint:spancheck // the caller ends it
 }
 
 // Start is [Start] that begins a trace when ctx is in none.
@@ -167,8 +167,8 @@ func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Con
 	if t == nil {
 		return ctx, Span{}
 	}
-	ctx, span := t.spans.Start(ctx, name, otel.WithSpanKind(kind))
-	return ctx, Span{span}
+	ctx, span := t.spans.Start(ctx, name, otel.WithSpanKind(kind)) //nolint:spancheck // the caller ends it
+	return ctx, Span{span}                                         //nolint:spancheck // the caller ends it
 }
 
 // Along is ctx within the trace of another: for what goes on when that has ended.

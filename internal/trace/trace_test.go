@@ -209,15 +209,15 @@ func TestACollectorThatIsAway(t *testing.T) {
 	c := tracetest.New(t)
 	c.Answer(http.StatusServiceUnavailable)
 	r := run(t, trace.Settings{Endpoint: c.URL, Sample: 1})
-	make := func(n int) {
+	spans := func(n int) {
 		for range n {
 			_, s := r.Start(t.Context(), "step", trace.Inside)
 			s.End() // must not wait
 		}
 	}
-	make(1)
+	spans(1)
 	c.Asked(2)
-	make(20_000)
+	spans(20_000)
 	if got := r.spans(t, "dropped"); got < 10_000 {
 		t.Errorf("%v spans are counted as dropped of 20000 that came while 4096 fit", got)
 	}
