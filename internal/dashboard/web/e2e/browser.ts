@@ -30,6 +30,7 @@ export interface Seen {
 /** visit opens a new browser window at a path of the dashboard. */
 export async function visit(path = '/', base = inject('base')): Promise<Seen> {
 	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN' });
+	context.setDefaultTimeout(60_000);
 	open.push(context);
 	const page = await context.newPage();
 	const faults: string[] = [];

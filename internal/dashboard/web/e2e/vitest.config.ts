@@ -9,8 +9,10 @@ export default defineConfig({
 		include: ['**/*.test.ts'],
 		globalSetup: ['./service.ts'],
 		fileParallelism: false,
-		testTimeout: 120_000,
+		// These end a test that hangs; a machine that is busy may take its time.
+		testTimeout: 300_000,
 		hookTimeout: 120_000,
+		expect: { poll: { timeout: 60_000 } },
 		reporters: ['verbose'],
 	},
 });
