@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 /** watched is a query that is on the screen, and how often it was fetched. */
-function watched(client: QueryClient, first: string, takes: number, meta?: Record<string, unknown>): { times: () => number } {
+function watched(client: QueryClient, first: string, takes: number, own: Partial<typeof followsItself> = {}): { times: () => number } {
 	let times = 0;
 	const options = {
 		queryKey: [first],
@@ -19,7 +19,7 @@ function watched(client: QueryClient, first: string, takes: number, meta?: Recor
 				times++;
 				setTimeout(() => done(times), takes);
 			}),
-		...(meta ? { meta } : {}),
+		...own,
 	};
 	new QueryObserver(client, options).subscribe(() => {});
 	return { times: () => times };
@@ -102,4 +102,13 @@ test('a stream that was refused is asked for again, and then everything is old',
 	stop();
 	unlisten();
 	vi.unstubAllGlobals();
+});
+
+test('what follows itself is fetched when it comes to the screen, because it heard nothing before', async () => {
+	const client = new QueryClient({ defaultOptions: { queries: { staleTime: 60_000 } } });
+	const first = watched(client, 'health', 10, followsItself);
+	await vi.advanceTimersByTimeAsync(100);
+	const second = watched(client, 'health', 10, followsItself);
+	await vi.advanceTimersByTimeAsync(100);
+	expect(first.times() + second.times()).toBe(2);
 });

@@ -29,10 +29,11 @@ const makesOld: Record<string, readonly string[]> = {
 };
 
 /**
- * followsItself is the meta of a query that listens to notices on its own, because it
- * can tell what of it has changed; notices do not make it old.
+ * followsItself are the options of a query that listens to notices on its own, because it
+ * can tell what of it has changed: notices do not make it old. While it is not shown it
+ * hears none, so it is fetched whenever it comes to be.
  */
-export const followsItself = { live: 'self' } as const;
+export const followsItself = { meta: { live: 'self' }, refetchOnMount: 'always' } as const;
 
 /** pause is how long notices are gathered before what they make old is fetched again. */
 const pause = 400;
@@ -79,7 +80,7 @@ export class Refresher {
 		this.timer = undefined;
 		this.last = Date.now();
 		for (const first of this.old) {
-			const mine = { queryKey: [first], predicate: (query: Query) => query.meta?.live !== followsItself.live };
+			const mine = { queryKey: [first], predicate: (query: Query) => query.meta?.live !== followsItself.meta.live };
 			if (this.client.isFetching(mine) === 0) {
 				this.old.delete(first);
 				void this.client.invalidateQueries(mine);

@@ -163,7 +163,7 @@ function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retrie
 	const { state, retried } = props.wanted;
 	const failed = useQuery({
 		queryKey: failedOnes,
-		meta: followsItself,
+		...followsItself,
 		queryFn: ({ signal }) => deliveries({ state: 'failed', retried: 'false' }, { limit: many }, signal),
 	});
 	// Any notice may tell of a retry: one that is delivered at once has no other.

@@ -91,7 +91,7 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: Se
 	);
 	const query = useQuery({
 		queryKey: list.key,
-		meta: followsItself,
+		...followsItself,
 		structuralSharing: false,
 		refetchOnWindowFocus: live,
 		queryFn: async ({ signal }) => {

@@ -29,7 +29,7 @@ export function HealthLine(props: { id: string }): JSX.Element {
 	}, []);
 	const query = useQuery({
 		queryKey: ['health', props.id],
-		meta: followsItself,
+		...followsItself,
 		enabled: seen,
 		queryFn: ({ signal }) => ok(api.GET('/v1/webhooks/{id}/health', { params: { path: { id: props.id } }, signal })),
 	});

@@ -15,7 +15,7 @@ import { answer, DeliveryBadge, Due, milliseconds } from './words';
 export function useDelivery(id: string) {
 	const query = useQuery({
 		queryKey: ['deliveries', 'one', id],
-		meta: followsItself,
+		...followsItself,
 		queryFn: async ({ signal }) => (await ok(api.GET('/v1/deliveries/{id}', { params: { path: { id } }, signal }))).data,
 	});
 	useDeliveryNotices(
