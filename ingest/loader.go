@@ -61,17 +61,21 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	if err != nil {
 		return err
 	}
-	if err := l.loadReadings(ctx, b.Readings); err != nil {
+	if b.token == "" {
+		b.token = columnar.NewToken()
+	}
+	if err := l.loadReadings(ctx, b.token, b.Readings); err != nil {
 		return err
 	}
+	b.token = "" // what is loaded once more on purpose counts once more
 	if moved > 0 {
 		b.Rejected.Add(StationMoved, moved)
 	}
 	return nil
 }
 
-func (l *Loader) loadReadings(ctx context.Context, record arrow.Record) error {
-	err := columnar.Insert(ctx, l.conn, l.database+".reading", readingColumns, readingSlices(record))
+func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Record) error {
+	err := columnar.Insert(ctx, l.conn, l.database+".reading", token, readingColumns, readingSlices(record))
 	if err != nil {
 		return fmt.Errorf("storing %d readings: %w", record.NumRows(), err)
 	}

@@ -47,6 +47,8 @@ type Batch struct {
 	// Position is where in its input a file source stands after this batch, in
 	// the source's own measure; 0 where a source cannot be resumed.
 	Position int64
+	// token names the insert of the readings for as long as its outcome is unknown.
+	token string
 }
 
 // Rows returns the number of readings in the batch.

@@ -70,7 +70,7 @@ func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (
 	if len(changed) == 0 {
 		return moved, nil
 	}
-	if err := columnar.Insert(ctx, l.conn, l.database+".station", stationColumns, stationSlices(changed)); err != nil {
+	if err := columnar.Insert(ctx, l.conn, l.database+".station", columnar.NewToken(), stationColumns, stationSlices(changed)); err != nil {
 		return 0, fmt.Errorf("storing %d stations: %w", len(changed), err)
 	}
 	for _, s := range changed {

@@ -37,6 +37,7 @@ type Config struct {
 	InsecureHTTP bool           `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
 	Sources      []string       `koanf:"sources" help:"live sources of air quality, or none"`
 	ClickHouse   config.DSN     `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	ClickHouseCA string         `koanf:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
 	Cluster      string         `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
 	State        config.DSN     `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
 	Encryption   config.Secret  `koanf:"encryption-key" help:"32 bytes as base64 that seal secrets in the state store; made at first start when absent"`
@@ -106,6 +107,9 @@ func (c Config) Validate() []error {
 	if c.Cluster != "" && c.ClickHouse == "" {
 		wrong = append(wrong, config.Invalid("cluster", "a cluster needs a server: set clickhouse"))
 	}
+	if c.ClickHouseCA != "" && c.ClickHouse == "" {
+		wrong = append(wrong, config.Invalid("clickhouse-ca", "an authority needs a server: set clickhouse"))
+	}
 	if u, err := url.Parse(c.PublicURL); err != nil || c.PublicURL != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.PublicURL, "/") || u.RawQuery != "" || u.User != nil) {
 		wrong = append(wrong, config.Invalid("public-url", "must be a URL such as https://api.example.com, without a slash at its end"))
 	}
@@ -129,7 +133,7 @@ func (c Config) liveSources() []string {
 // columnar returns the section that opens ClickHouse.
 func (c Config) columnar() columnar.Config {
 	e := c.Engine
-	e.DSN, e.Cluster, e.Data = c.ClickHouse, c.Cluster, c.Data
+	e.DSN, e.CA, e.Cluster, e.Data = c.ClickHouse, c.ClickHouseCA, c.Cluster, c.Data
 	return e
 }
 

@@ -104,6 +104,9 @@ func migrate(ctx context.Context, db *columnar.DB, log *slog.Logger) error {
 		if err := columnar.Migrate(ctx, db, clickhouse.Files, world); err != nil {
 			return err
 		}
+		if err := db.Store(ctx, world); err != nil {
+			return err
+		}
 		log.DebugContext(ctx, "database is up to date", "database", world.Database)
 	}
 	return nil

@@ -130,7 +130,7 @@ func (c *Copier) store(ctx context.Context, world schema.World, batch []copied) 
 	if n == 0 {
 		return nil
 	}
-	if err := columnar.Insert(ctx, c.Conn, c.Database(world)+".attempt", copiedColumns, values); err != nil {
+	if err := columnar.Insert(ctx, c.Conn, c.Database(world)+".attempt", columnar.NewToken(), copiedColumns, values); err != nil {
 		return fmt.Errorf("copying %d attempts to %s: %w", n, world, err)
 	}
 	return nil

@@ -109,7 +109,7 @@ func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*
 // insertBlocks stores what r holds, Native as blockReader reads it. insert is "INSERT INTO table (columns)".
 func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	buffer := bufio.NewReaderSize(r, 1<<20)
-	err := conn.InsertFormat(ctx, "Native", insert, buffer)
+	err := conn.InsertFormat(clickhouse.Context(ctx, inserting(NewToken())), "Native", insert, buffer)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
 		return insertRows(ctx, conn, insert, buffer)
 	}
@@ -132,7 +132,7 @@ func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reade
 
 // insertBatch is one INSERT; over says that it was the last.
 func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *blockReader) (over bool, err error) {
-	batch, err := conn.PrepareBatch(ctx, insert)
+	batch, err := conn.PrepareBatch(clickhouse.Context(ctx, inserting(NewToken())), insert)
 	if err != nil {
 		return false, err
 	}

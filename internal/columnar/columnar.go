@@ -106,19 +106,40 @@ func (db *DB) Run(ctx context.Context) error {
 // readyPause is the time between two questions whether a server answers.
 const readyPause = 200 * time.Millisecond
 
+const (
+	// sayPause is the time between two lines of the log about a server that does not answer.
+	sayPause = 10 * time.Second
+	// commandPatience is how long a person waits for a command to find the server.
+	commandPatience = 20 * time.Second
+)
+
 // Ready waits until ClickHouse answers. It fails when ctx ends first, saying what was last in the way, and at once when
 // the embedded engine cannot run at all.
 func (db *DB) Ready(ctx context.Context) error {
+	if db.cfg.Share && !db.Embedded() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, commandPatience)
+		defer cancel()
+	}
 	tick := time.NewTicker(readyPause)
 	defer tick.Stop()
+	var said time.Time
+	var last error
 	for {
-		err := db.ready(ctx)
+		err := unbelieved(db.ready(ctx))
 		if _, gone := errors.AsType[*stoppedError](err); err == nil || gone {
 			return err
 		}
+		if ctx.Err() == nil || last == nil { // the end of patience says less than what was in the way
+			last = err
+		}
+		if now := time.Now(); !db.Embedded() && now.After(said.Add(sayPause)) {
+			db.log.WarnContext(ctx, "waiting for ClickHouse", "clickhouse", db.cfg.DSN.String(), "error", err)
+			said = now
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for ClickHouse: %w", err)
+			return fmt.Errorf("waiting for ClickHouse: %w", last)
 		case <-tick.C:
 		}
 	}

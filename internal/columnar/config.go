@@ -11,6 +11,8 @@ import (
 type Config struct {
 	// DSN of a server or cluster; empty for the embedded engine.
 	DSN config.DSN `koanf:"-"`
+	// CA is a PEM file of authorities that are believed beside the system's, for a DSN with TLS.
+	CA string `koanf:"-"`
 	// Cluster is the server's cluster name; with it the tables are replicated and distributed.
 	Cluster string `koanf:"-"`
 	// Data is the directory of the embedded engine; it belongs to one engine at a time.
@@ -25,6 +27,10 @@ type Config struct {
 	MaxTime time.Duration `koanf:"max-time" help:"how long one query of the embedded engine may run"`
 	// Connections is how many queries the process sends at once.
 	Connections int `koanf:"connections" help:"queries sent to ClickHouse at once"`
+	// File is a configuration in ClickHouse's own form for the embedded engine, such as one with disks and storage policies.
+	File string `koanf:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
+	// Storage is about the rows, wherever they are: on the embedded engine, a server or a cluster.
+	Storage Storage `koanf:"storage"`
 	// Share uses an engine that already runs in Data, for a command beside a running service; without one it starts its own.
 	Share bool `koanf:"-"`
 	// Command starts the engine's process. Empty: this executable with the argument "engine".
@@ -36,7 +42,7 @@ type Config struct {
 // Default is the embedded engine on ClickHouse's port. 4 GiB a query is what the roll-up of a year needs (under 3 GB) with
 // room; half an hour is forty times its target. 16 connections keep two cores busy while some wait for the disk.
 func Default() Config {
-	return Config{Port: 8123, MaxMemory: 4 * config.GiB, MaxTime: 30 * time.Minute, Connections: 16}
+	return Config{Port: 8123, MaxMemory: 4 * config.GiB, MaxTime: 30 * time.Minute, Connections: 16, Storage: Storage{ColdVolume: "cold"}}
 }
 
 // Validate reports every fault at once, each naming its key.

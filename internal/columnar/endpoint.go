@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // endpoint is where the embedded engine is reached at the moment.
@@ -130,29 +128,3 @@ func (t *transport) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
 // answerPatience is how long a query may run before its first byte. The engine's own limits are the ones that matter.
 const answerPatience = 24 * time.Hour
-
-// options are those of clickhouse-go: of the DSN, or of the embedded engine.
-func (db *DB) options() (*clickhouse.Options, error) {
-	options := &clickhouse.Options{}
-	if !db.Embedded() {
-		var err error
-		if options, err = clickhouse.ParseDSN(string(db.cfg.DSN)); err != nil {
-			return nil, fmt.Errorf("dsn: %w", err)
-		}
-	} else {
-		db.where = newEndpoint()
-		options.Protocol = clickhouse.HTTP
-		options.Addr = []string{"127.0.0.1:8123"} // replaced by dial
-		options.Auth = clickhouse.Auth{Username: "default"}
-		options.DialContext = db.where.dial
-		options.ReadTimeout = answerPatience
-		options.TransportFunc = func(rt *http.Transport) (http.RoundTripper, error) {
-			rt.Proxy = nil
-			return &transport{where: db.where, next: rt}, nil
-		}
-	}
-	options.MaxOpenConns = db.cfg.Connections
-	options.MaxIdleConns = db.cfg.Connections
-	options.ClientInfo.Products = append(options.ClientInfo.Products, struct{ Name, Version string }{"vayu", "1"})
-	return options, nil
-}

@@ -34,3 +34,6 @@ func Through(db *DB, wrap func(driver.Conn) driver.Conn) *DB {
 
 // ParseManifest reads the text of a backup's manifest.
 func ParseManifest(text []byte) (Manifest, error) { return parseManifest(text) }
+
+// SetStorage changes what the settings of db say of the rows.
+func SetStorage(db *DB, s Storage) { db.cfg.Storage = s }

@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 
@@ -9,23 +10,38 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// insertSettings of every insert. A file of daily means spans more months than
-// the 100 partitions that an insert may touch by default; a batch stored again
-// must count again, so that what came last wins; and a cluster acknowledges a
-// batch when its shards have it, not when one node has queued it.
-var insertSettings = clickhouse.Settings{
-	"max_partitions_per_insert_block": 0, "insert_deduplicate": 0, "distributed_foreground_insert": 1,
+// inserting are the settings of the insert that token names. A file of daily means
+// spans more months than the 100 partitions that an insert may touch by default. A
+// cluster acknowledges a batch when its shards have it, not when one node has queued
+// it, and nobody puts it together with others, because it is large. Deduplication
+// is on whatever the server's profile says: it is by the token, and recent servers have
+// several settings that turn it on, also by content.
+func inserting(token string) clickhouse.QueryOption {
+	return clickhouse.WithSettings(clickhouse.Settings{
+		"max_partitions_per_insert_block": 0, "distributed_foreground_insert": 1, "async_insert": 0,
+		"insert_deduplicate": 1, "insert_deduplication_token": token,
+	})
 }
+
+// NewToken is a token that no insert has had.
+func NewToken() string { return rand.Text() }
 
 // Insert stores whole columns in a table, in one insert, and returns nil once
 // ClickHouse has acknowledged them. Each of values is a typed slice, in the order
 // of columns, which say in what types they travel.
-func Insert(ctx context.Context, conn driver.Conn, table string, columns []clickhouse.ColumnNameAndType, values []any) error {
+//
+// token names the insert. One whose outcome is unknown, because the connection
+// broke or time ran out, is repeated with the token and the rows that it had: a
+// replicated table then stores what it has not stored yet, also behind a
+// distributed one. Another token stores again, so that what came last counts, even
+// when it equals what came before: rows themselves are not compared. A table that
+// is not replicated stores every insert; there the newer of two equal keys counts.
+func Insert(ctx context.Context, conn driver.Conn, table, token string, columns []clickhouse.ColumnNameAndType, values []any) error {
 	names := make([]string, len(columns))
 	for i, column := range columns {
 		names[i] = column.Name
 	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings), clickhouse.WithColumnNamesAndTypes(columns))
+	ctx = clickhouse.Context(ctx, inserting(token), clickhouse.WithColumnNamesAndTypes(columns))
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
 	if err != nil {
 		return fmt.Errorf("preparing the insert: %w", err)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/gofrs/flock"
 )
 
@@ -35,6 +36,9 @@ func (m migration) sum() string {
 // ClickHouse has no transaction around DDL: a file that stops half-way is applied again from its beginning, so its
 // statements must bear that (IF NOT EXISTS, OR REPLACE). On the embedded engine a lock in the data directory keeps two
 // processes apart; on a server the same property of the statements does.
+//
+// On a cluster every node has every row of the table migration, and all nodes that answer are asked: a replica that lags
+// hides nothing, and a node that is away is not waited for.
 //
 // A database that was migrated by a newer program, and a file that was edited after it was applied, are refused.
 func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
@@ -80,9 +84,8 @@ type record struct {
 	Checksum string `ch:"checksum" json:"checksum"`
 }
 
-// applied makes the database and its table migration when they are missing, and reads what was applied.
-func (db *DB) applied(ctx context.Context, p Params) ([]record, error) {
-	text, err := p.render("migration", `CREATE DATABASE IF NOT EXISTS {{.Database}} {{.OnCluster}};
+// ownTables is what package columnar itself needs in a database.
+const ownTables = `CREATE DATABASE IF NOT EXISTS {{.Database}} {{.OnCluster}};
 CREATE TABLE IF NOT EXISTS {{.Database}}.migration {{.OnCluster}}
 (
     version UInt32 COMMENT 'number of the file',
@@ -90,10 +93,14 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.migration {{.OnCluster}}
     checksum String COMMENT 'first 16 hexadecimal digits of the SHA-256 of the file',
     applied_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was applied, UTC'
 )
-ENGINE = {{engine "ReplacingMergeTree" "applied_at"}}
+ENGINE = {{everywhere "ReplacingMergeTree" "applied_at"}}
 ORDER BY version
 COMMENT 'Migrations that were applied. Written by package columnar only.';
-`)
+`
+
+// applied makes the database and its table migration when they are missing, and reads what was applied.
+func (db *DB) applied(ctx context.Context, p Params) ([]record, error) {
+	text, err := p.render("migration", ownTables)
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +108,17 @@ COMMENT 'Migrations that were applied. Written by package columnar only.';
 		return nil, err
 	}
 	var rows []record
-	err = db.conn.Select(ctx, &rows, "SELECT version, name, checksum FROM "+quoteName(p.Database)+".migration FINAL ORDER BY version")
+	query := "SELECT version, argMax(m.name, m.applied_at) AS name, argMax(m.checksum, m.applied_at) AS checksum FROM " + p.everyNode("migration") +
+		" AS m GROUP BY version ORDER BY version SETTINGS skip_unavailable_shards = 1"
+	err = db.conn.Select(ctx, &rows, query)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was applied: %w", err)
 	}
 	return rows, nil
 }
+
+// recordColumns are those of a record.
+var recordColumns = []clickhouse.ColumnNameAndType{{Name: "version", Type: "UInt32"}, {Name: "name", Type: "String"}, {Name: "checksum", Type: "String"}}
 
 // apply runs one file and records it.
 func (db *DB) apply(ctx context.Context, m migration, p Params) error {
@@ -117,15 +129,7 @@ func (db *DB) apply(ctx context.Context, m migration, p Params) error {
 	if err := db.statements(ctx, text); err != nil {
 		return err
 	}
-	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+quoteName(p.Database)+".migration (version, name, checksum)")
-	if err != nil {
-		return fmt.Errorf("recording it: %w", err)
-	}
-	defer func() { _ = batch.Close() }()
-	if err := batch.Append(m.version, m.name, m.sum()); err != nil {
-		return fmt.Errorf("recording it: %w", err)
-	}
-	if err := batch.Send(); err != nil {
+	if err := Insert(ctx, db.conn, quoteName(p.Database)+".migration", NewToken(), recordColumns, []any{[]uint32{m.version}, []string{m.name}, []string{m.sum()}}); err != nil {
 		return fmt.Errorf("recording it: %w", err)
 	}
 	db.log.Info("migration applied", "database", p.Database, "file", m.name)

@@ -147,14 +147,11 @@ func (r *restore) database(ctx context.Context, list []migration, d DatabaseBack
 }
 
 func (r *restore) table(ctx context.Context, database string, t TableBackup) error {
-	// A file is stored whole and once, when the INSERT returns. A server would take the same rows, stored again after a
-	// restore that failed, for a repetition.
-	storing := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-		"insert_deduplicate": 0, "async_insert": 0, "distributed_foreground_insert": 1,
-	}))
+	// A file is stored whole and once, when the INSERT returns, and so are the same rows after a restore that failed: each
+	// insert has a token of its own.
 	name, columns := quoteName(database)+"."+quoteName(t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
-		if err := r.store(storing, "INSERT INTO "+name+" ("+columns+")", f); err != nil {
+		if err := r.store(ctx, "INSERT INTO "+name+" ("+columns+")", f); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}

@@ -23,11 +23,13 @@ import (
 //	    the engine with its arguments: ReplacingMergeTree(ingested_at). On a cluster
 //	    ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', ingested_at); the server sets
 //	    the macros. Engines outside the MergeTree family stay as they are.
+//	{{everywhere "ReplacingMergeTree" "applied_at"}}
+//	    the same, for a small table of which every node has all rows: its replicas are the nodes of all shards.
 //	{{local "reading"}}
 //	    the name of the table that holds the rows on each node: reading, or reading_local on a cluster.
 //	{{distributed "reading" "cityHash64(station)"}}
-//	    a whole statement that makes reading the view over all nodes' reading_local, sharded by the expression; nothing
-//	    on a single node. Together: CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a
+//	    a whole statement that makes reading the view over all nodes' reading_local, sharded by the expression, with the
+//	    columns and the comment of the table that stands before it; nothing on a single node. Together: CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a
 //	    line of its own {{distributed "reading" "cityHash64(station)"}}
 //
 // A name that is not given is an error, not an empty string.
@@ -57,7 +59,7 @@ func (p Params) validate() error {
 // render fills a template.
 func (p Params) render(name, text string) (string, error) {
 	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
-		"engine": p.engine, "local": p.local, "distributed": p.distributed,
+		"engine": p.engine, "everywhere": p.everywhere, "local": p.local, "distributed": p.distributed,
 	}).Parse(text)
 	if err != nil {
 		return "", err
@@ -71,7 +73,15 @@ func (p Params) render(name, text string) (string, error) {
 	if err := t.Execute(&b, data); err != nil {
 		return "", err
 	}
-	return b.String(), nil
+	return commentDistributed(b.String()), nil
+}
+
+// distributedTable is a table with its comment and the distributed one behind it, which would have none.
+var distributedTable = regexp.MustCompile(`(?s)\n(COMMENT '(?:[^'\\]|\\.|'')*');\n(CREATE TABLE IF NOT EXISTS [^;]* ENGINE = Distributed\([^;]*\));`)
+
+// commentDistributed gives distributed tables the comments of theirs on each node.
+func commentDistributed(text string) string {
+	return distributedTable.ReplaceAllString(text, "\n$1;\n$2\n$1;")
 }
 
 func (p Params) onCluster() string {
@@ -81,18 +91,30 @@ func (p Params) onCluster() string {
 	return "ON CLUSTER " + quoteName(p.Cluster)
 }
 
+// Where replicas of a table find each other in Keeper, and what each is called there.
+const (
+	sharded   = `'/clickhouse/tables/{uuid}/{shard}', '{replica}'`
+	unsharded = `'/clickhouse/tables/{uuid}/all', '{shard}-{replica}'`
+)
+
 func (p Params) engine(name string, args ...string) (string, error) {
 	if name == "" {
 		return "", errors.New("engine needs a name")
 	}
 	if p.Cluster != "" && strings.HasSuffix(name, "MergeTree") {
-		args = append([]string{`'/clickhouse/tables/{uuid}/{shard}'`, `'{replica}'`}, args...)
+		args = append([]string{sharded}, args...)
 		name = "Replicated" + name
 	}
 	if len(args) == 0 && strings.HasSuffix(name, "MergeTree") {
 		return name, nil
 	}
 	return name + "(" + strings.Join(args, ", ") + ")", nil
+}
+
+// everywhere leaves the shard out of the path, and puts it into the name of the replica instead.
+func (p Params) everywhere(name string, args ...string) (string, error) {
+	text, err := p.engine(name, args...)
+	return strings.Replace(text, sharded, unsharded, 1), err
 }
 
 func (p Params) local(table string) string {
@@ -112,3 +134,11 @@ func (p Params) distributed(table, shard string) string {
 }
 
 func quoteName(name string) string { return "`" + name + "`" }
+
+// everyNode is a table of the database as all nodes of the cluster have it, one after the other.
+func (p Params) everyNode(table string) string {
+	if p.Cluster == "" {
+		return quoteName(p.Database) + "." + quoteName(table)
+	}
+	return fmt.Sprintf("clusterAllReplicas(%s, %s, %s)", quoteName(p.Cluster), quoteName(p.Database), quoteName(table))
+}

@@ -13,8 +13,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnar"
 )
 
 // Conn is what a roll-up needs of ClickHouse.
@@ -127,7 +130,9 @@ func (r *Rollup) run(ctx context.Context, kind string, plan planner, complete bo
 
 func (r *Rollup) compute(ctx context.Context, c chunk) error {
 	for _, statement := range []string{r.sql.stationHour, r.sql.cityHour, r.sql.cityDay} {
-		if err := r.conn.Exec(c.parameters(ctx), statement); err != nil {
+		// Figures that are what they were before the last ones are no repetition to skip.
+		own := clickhouse.Context(c.parameters(ctx), clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnar.NewToken()}))
+		if err := r.conn.Exec(own, statement); err != nil {
 			return err
 		}
 	}

@@ -42,8 +42,10 @@ type facts struct {
 
 // insertSettings are those of every statement that writes. A pass over sparse
 // years fills a partition for each month. On a cluster the rows of one
-// statement must be there for the next, and its subqueries see all shards.
-const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global'"
+// statement must be there for the next, its subqueries see all shards, and no shard
+// computes by itself: the stations of a city are on several.
+const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
+	"parallel_distributed_insert_select = 0"
 
 // IsEightHour reports whether the index takes the pollutant's 8-hour mean.
 func (f facts) IsEightHour(p string) bool {

@@ -133,6 +133,37 @@ func (s *server) start() {
 	s.err = s.db.Ready(ready)
 }
 
+// Start is an engine of the test alone, ready, whose configuration the test changes first; it ends with the test.
+func Start(tb testing.TB, change func(*columnar.Config)) *columnar.DB {
+	tb.Helper()
+	Library(tb)
+	if !shared.main {
+		tb.Fatal("TestMain of this package must call columnartest.Main")
+	}
+	cfg := columnar.Default()
+	cfg.Port, cfg.Data, cfg.Environment, cfg.Command = 0, tb.TempDir(), Environment(), []string{os.Args[0]}
+	change(&cfg)
+	db, err := columnar.Open(cfg, slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- db.Run(ctx) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			tb.Errorf("the engine ended with %v", err)
+		}
+	})
+	ready, stop := context.WithTimeout(ctx, startPatience)
+	defer stop()
+	if err := db.Ready(ready); err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
 // Database makes a database for one test and drops it at the end. It returns the name.
 func Database(tb testing.TB, db *columnar.DB) string {
 	tb.Helper()

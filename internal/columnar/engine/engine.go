@@ -24,6 +24,7 @@ import (
 type Config struct {
 	Data       string        `json:"data"`        // data directory
 	Library    string        `json:"library"`     // path of libchdb, "" to search for it
+	File       string        `json:"file"`        // a configuration in ClickHouse's own form, "" for none
 	Port       int           `json:"port"`        // preferred port, 0 for any; a taken one falls back to any
 	MaxMemory  int64         `json:"max_memory"`  // bytes one query may use unless it asks otherwise, 0 for no limit
 	MaxTime    time.Duration `json:"max_time"`    // how long one query may run unless it asks otherwise, 0 for no limit
@@ -77,6 +78,9 @@ func (c Config) arguments() []string {
 	args := []string{
 		"--path=" + filepath.Join(c.Data, storeName),
 		"--implicit_select=0", // "1 + 1" alone is a syntax error, as on a server
+	}
+	if c.File != "" {
+		args = append(args, "--config-file="+c.File)
 	}
 	if c.MaxMemory > 0 {
 		args = append(args, "--max_memory_usage="+strconv.FormatInt(c.MaxMemory, 10))

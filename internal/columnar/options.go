@@ -1,0 +1,116 @@
+package columnar
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/config"
+)
+
+// options are those of clickhouse-go: of the DSN, or of the embedded engine.
+func (db *DB) options() (*clickhouse.Options, error) {
+	options := &clickhouse.Options{}
+	if !db.Embedded() {
+		var err error
+		if options, err = serverOptions(db.cfg); err != nil {
+			return nil, err
+		}
+	} else {
+		db.where = newEndpoint()
+		options.Protocol = clickhouse.HTTP
+		options.Addr = []string{"127.0.0.1:8123"} // replaced by dial
+		options.Auth = clickhouse.Auth{Username: "default"}
+		options.DialContext = db.where.dial
+		options.ReadTimeout = answerPatience
+		options.TransportFunc = func(rt *http.Transport) (http.RoundTripper, error) {
+			rt.Proxy = nil
+			return &transport{where: db.where, next: rt}, nil
+		}
+	}
+	options.MaxOpenConns = db.cfg.Connections
+	options.MaxIdleConns = db.cfg.Connections
+	options.ClientInfo.Products = append(options.ClientInfo.Products, struct{ Name, Version string }{"vayu", "1"})
+	return options, nil
+}
+
+// clusterSettings of every statement on a cluster, unless the DSN sets them. A
+// subquery sees the rows of all shards. And as long as a shard's first replica
+// lives, everybody writes there and reads there, so that what was stored is seen by
+// the next query: replicas follow one another with a delay.
+var clusterSettings = clickhouse.Settings{
+	"distributed_product_mode": "global", "prefer_localhost_replica": 0, "load_balancing": "in_order",
+}
+
+// serverOptions are those of a DSN.
+func serverOptions(cfg Config) (*clickhouse.Options, error) {
+	options, err := clickhouse.ParseDSN(withSecure(cfg.DSN))
+	if err != nil {
+		return nil, fmt.Errorf("dsn: %w", err)
+	}
+	if cfg.CA != "" {
+		if options.TLS == nil {
+			return nil, errors.New("the DSN has no TLS, and so no use for an authority: add ?secure=true")
+		}
+		if options.TLS.RootCAs, err = authorities(cfg.CA); err != nil {
+			return nil, err
+		}
+	}
+	if options.TLS != nil {
+		options.TLS.MinVersion = tls.VersionTLS12
+	}
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	if cfg.Cluster != "" {
+		for name, value := range clusterSettings {
+			if _, set := options.Settings[name]; !set {
+				options.Settings[name] = value
+			}
+		}
+	}
+	return options, nil
+}
+
+// withSecure adds what clickhouse-go wants to hear beside https. Several hosts with ports are no URL to net/url.
+func withSecure(dsn config.DSN) string {
+	text := string(dsn)
+	switch {
+	case !strings.HasPrefix(text, "https://") || strings.Contains(text, "secure="):
+		return text
+	case strings.Contains(text, "?"):
+		return text + "&secure=true"
+	}
+	return text + "?secure=true"
+}
+
+// authorities are those of the system and of a PEM file.
+func authorities(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("reading the authorities of ClickHouse: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("reading the authorities of ClickHouse: %q holds no certificate in PEM", file)
+	}
+	return pool, nil
+}
+
+// unbelieved adds to the error of a certificate what there is to do about it.
+func unbelieved(err error) error {
+	var verification *tls.CertificateVerificationError
+	if errors.As(err, &verification) {
+		return fmt.Errorf("the certificate of ClickHouse is not believed (clickhouse-ca names the authorities): %w", err)
+	}
+	return err
+}

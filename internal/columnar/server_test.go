@@ -1,0 +1,177 @@
+package columnar_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"vayu/internal/columnar"
+	"vayu/internal/columnar/columnartest"
+	"vayu/internal/config"
+	"vayu/schema/clickhouse"
+)
+
+// authority makes a certificate for 127.0.0.1 that is its own authority, and the PEM file of it.
+func authority(t *testing.T) (certificate tls.Certificate, file string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ClickHouse of a test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, file
+}
+
+// behindTLS is a port that speaks TLS and passes what is said to a server.
+func behindTLS(t *testing.T, server string, certificate tls.Certificate) (address string) {
+	t.Helper()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close()
+				upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", server)
+				if err != nil {
+					return
+				}
+				defer upstream.Close()
+				go func() { _, _ = io.Copy(upstream, client); _ = upstream.Close() }()
+				_, _ = io.Copy(client, upstream)
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// nobody is an address that refuses.
+func nobody(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// server opens a DSN, which is what a command does when share is set.
+func server(t *testing.T, c columnar.Config) *columnar.DB {
+	t.Helper()
+	c.Connections = 4
+	db, err := columnar.Open(c, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Conn().Close() })
+	return db
+}
+
+// TestAServerIsReachedOverTLS, though the first of its addresses is dead.
+func TestAServerIsReachedOverTLS(t *testing.T) {
+	t.Parallel()
+	address, password := columnartest.Access(t)
+	certificate, ca := authority(t)
+	proxy := behindTLS(t, address, certificate)
+	for _, dsn := range []string{
+		"https://default:" + password + "@" + nobody(t) + "," + proxy + "/",
+		"http://default:" + password + "@" + proxy + "/?secure=true",
+	} {
+		db := server(t, columnar.Config{DSN: config.DSN(dsn), CA: ca})
+		for range 6 { // several connections, each of which looks for its server
+			if _, err := db.Version(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestACertificateThatIsNotBelieved is named as such, with what to do.
+func TestACertificateThatIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	address, password := columnartest.Access(t)
+	certificate, _ := authority(t)
+	_, other := authority(t)
+	dsn := config.DSN("https://default:" + password + "@" + behindTLS(t, address, certificate) + "/")
+	for _, ca := range []string{"", other} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := server(t, columnar.Config{DSN: dsn, CA: ca}).Ready(ctx)
+		if err == nil || !strings.Contains(err.Error(), "clickhouse-ca") || !strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), password) {
+			t.Errorf("with the authority %q: got %v, want that the certificate is not believed", ca, err)
+		}
+	}
+	for want, c := range map[string]columnar.Config{
+		"no TLS":         {DSN: config.DSN("http://default@" + address + "/"), CA: other},
+		"no certificate": {DSN: dsn, CA: os.DevNull},
+		"no such file":   {DSN: dsn, CA: "/nowhere/ca.pem"},
+	} {
+		c.Connections = 1
+		if _, err := columnar.Open(c, slog.New(slog.DiscardHandler), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), password) {
+			t.Errorf("got %v, want that there is %s", err, want)
+		}
+	}
+}
+
+// TestProcessesMigrateAServerTogether: nothing locks a server, and all come through.
+func TestProcessesMigrateAServerTogether(t *testing.T) {
+	t.Parallel()
+	address, password := columnartest.Access(t)
+	dsn := config.DSN("http://default:" + password + "@" + address + "/")
+	p := columnar.Params{Database: columnartest.Database(t, columnartest.New(t)), Values: clickhouse.Values()}
+	var all errgroup.Group
+	for range 3 {
+		db := server(t, columnar.Config{DSN: dsn, Storage: columnar.Storage{KeepReadings: 365 * day}})
+		all.Go(func() error {
+			if err := columnar.Migrate(t.Context(), db, clickhouse.Files, p); err != nil {
+				return err
+			}
+			return db.Store(t.Context(), p)
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	var versions, files uint64
+	if err := server(t, columnar.Config{DSN: dsn}).Conn().QueryRow(t.Context(),
+		"SELECT count(), uniqExact(version) FROM "+p.Database+".migration FINAL").Scan(&versions, &files); err != nil || versions != files || files < 3 {
+		t.Errorf("%d rows note %d files (%v), want one each", versions, files, err)
+	}
+}

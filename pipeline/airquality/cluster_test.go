@@ -1,0 +1,54 @@
+package airquality
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnar/columnartest"
+	"vayu/schema"
+	"vayu/schema/clickhouse"
+)
+
+// TestFiguresOfAClusterAreThoseOfANode: one SQL text computes both, though on a
+// cluster it reads, joins and writes distributed tables.
+func TestFiguresOfAClusterAreThoseOfANode(t *testing.T) {
+	t.Parallel()
+	node := newWorld(t)
+	cluster := &world{TB: t, db: columnartest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
+	var err error
+	if cluster.rollup, err = New(cluster.db.Conn(), cluster.name, slog.New(slog.DiscardHandler), prometheus.NewRegistry()); err != nil {
+		t.Fatal(err)
+	}
+	var got [2][]string
+	for i, w := range []*world{node, cluster} {
+		w.station("a", "Delhi", "Delhi")
+		w.station("b", "Delhi", "Delhi")
+		w.station("c", "Pune", "Maharashtra")
+		w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('mean', 'mean', 'Delhi', 'Delhi', 'city_mean')")
+		var all []schema.Reading
+		for h := range 40 {
+			for n, station := range []string{"a", "b", "c", "mean"} {
+				for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2, schema.O3} {
+					all = append(all, schema.Reading{Station: station, Pollutant: p, At: hour(h), Value: float64(10*n + h + int(p))})
+				}
+			}
+		}
+		w.readings(all...)
+		w.increment()
+		all[0].Value++ // and once more, from what changed
+		w.readings(all[0])
+		w.increment()
+		got[i] = append(w.text("SELECT toString(tuple(* EXCEPT computed_at)) FROM %s.station_hour FINAL ORDER BY station, at"),
+			w.text("SELECT toString(tuple(* EXCEPT computed_at)) FROM %s.city_hour FINAL ORDER BY city, at")...)
+		got[i] = append(got[i], w.text("SELECT toString(tuple(* EXCEPT computed_at)) FROM %s.city_day FINAL ORDER BY city, day")...)
+	}
+	if len(got[0]) < 200 {
+		t.Errorf("there are %d figures, want some hundred", len(got[0]))
+	}
+	if diff := cmp.Diff(got[0], got[1]); diff != "" {
+		t.Errorf("-node +cluster:\n%s", diff)
+	}
+}

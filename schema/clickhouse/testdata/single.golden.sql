@@ -1,0 +1,253 @@
+CREATE DATABASE IF NOT EXISTS vayu ;
+
+CREATE TABLE IF NOT EXISTS vayu.migration 
+(
+    version UInt32 COMMENT 'number of the file',
+    name String COMMENT 'file name',
+    checksum String COMMENT 'first 16 hexadecimal digits of the SHA-256 of the file',
+    applied_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was applied, UTC'
+)
+ENGINE = ReplacingMergeTree(applied_at)
+ORDER BY version
+COMMENT 'Migrations that were applied. Written by package columnar only.';
+
+-- The air: what was measured and what follows from it.
+CREATE TABLE IF NOT EXISTS vayu.station 
+(
+    id String COMMENT 'identity: network and name',
+    source LowCardinality(String) COMMENT 'source that described it last',
+    name String COMMENT 'name as its network writes it',
+    city LowCardinality(String) COMMENT 'city, canonical name',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    latitude Float64 COMMENT 'degrees north, WGS 84; 0 with longitude 0: unknown',
+    longitude Float64 COMMENT 'degrees east, WGS 84',
+    kind Enum8('reference' = 1, 'sensor' = 2, 'city_mean' = 3) COMMENT 'regulatory analyser, low-cost sensor, or a series averaged over a city by its source',
+    attribution String COMMENT 'whom to name when the data are shown',
+    licence String COMMENT 'licence of the data',
+    first_seen DateTime('UTC') COMMENT 'end of its first averaging interval, UTC',
+    last_seen DateTime('UTC') COMMENT 'end of its latest averaging interval, UTC; of equal ids the latest row counts'
+)
+ENGINE = ReplacingMergeTree(last_seen)
+ORDER BY id
+COMMENT 'Stations. Written by ingest only. Read with FINAL.';
+
+
+
+CREATE TABLE IF NOT EXISTS vayu.reading 
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    pollutant Enum8('pm25' = 1, 'pm10' = 2, 'no2' = 3, 'so2' = 4, 'co' = 5, 'o3' = 6, 'nh3' = 7, 'pb' = 8) COMMENT 'what was measured',
+    at DateTime('UTC') COMMENT 'end of the averaging interval, UTC' CODEC(DoubleDelta, LZ4),
+    value Float64 COMMENT 'concentration in µg/m³ (CO mg/m³), or a sub-index 0-500: see kind' CODEC(ZSTD(1)),
+    kind Enum8('concentration' = 1, 'sub_index' = 2) COMMENT 'what value is',
+    averaging UInt16 COMMENT 'averaging interval, minutes',
+    flag Enum8('plain' = 0, 'stuck' = 1, 'clipped' = 2) COMMENT 'something odd about a reading that is kept all the same',
+    source LowCardinality(String) COMMENT 'name of the source that brought it',
+    ingested_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was stored, UTC; of equal keys the latest reading counts' CODEC(DoubleDelta, LZ4),
+    INDEX ingested ingested_at TYPE minmax GRANULARITY 4
+)
+ENGINE = ReplacingMergeTree(ingested_at)
+PARTITION BY toYYYYMM(at)
+ORDER BY (station, pollutant, at, kind, averaging)
+COMMENT 'Every reading as its source gave it. Written by ingest only. Read with FINAL.';
+
+
+
+CREATE TABLE IF NOT EXISTS vayu.station_hour 
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    at DateTime('UTC') COMMENT 'end of the hour, UTC; hours are those of an Indian clock, so they end at hh:30' CODEC(DoubleDelta, LZ4),
+    pm25 Nullable(Float64) COMMENT 'PM2.5, µg/m³, mean of the last 24 hours',
+    pm10 Nullable(Float64) COMMENT 'PM10, µg/m³, mean of the last 24 hours',
+    no2 Nullable(Float64) COMMENT 'NO2, µg/m³, mean of the last 24 hours',
+    so2 Nullable(Float64) COMMENT 'SO2, µg/m³, mean of the last 24 hours',
+    co Nullable(Float64) COMMENT 'CO, mg/m³, largest 8-hour running mean of the last 24 hours',
+    o3 Nullable(Float64) COMMENT 'O3, µg/m³, largest 8-hour running mean of the last 24 hours',
+    nh3 Nullable(Float64) COMMENT 'NH3, µg/m³, mean of the last 24 hours',
+    pb Nullable(Float64) COMMENT 'Pb, µg/m³, mean of the last 24 hours',
+    pm25_index Nullable(UInt16) COMMENT 'PM2.5 sub-index, 0-500',
+    pm10_index Nullable(UInt16) COMMENT 'PM10 sub-index, 0-500',
+    no2_index Nullable(UInt16) COMMENT 'NO2 sub-index, 0-500',
+    so2_index Nullable(UInt16) COMMENT 'SO2 sub-index, 0-500',
+    co_index Nullable(UInt16) COMMENT 'CO sub-index, 0-500',
+    o3_index Nullable(UInt16) COMMENT 'O3 sub-index, 0-500',
+    nh3_index Nullable(UInt16) COMMENT 'NH3 sub-index, 0-500',
+    pb_index Nullable(UInt16) COMMENT 'Pb sub-index, 0-500',
+    aqi Nullable(UInt16) COMMENT 'National AQI, 0-500, largest sub-index; NULL when fewer than three pollutants qualify or neither PM does',
+    dominant Enum8('none' = 0, 'pm25' = 1, 'pm10' = 2, 'no2' = 3, 'so2' = 4, 'co' = 5, 'o3' = 6, 'nh3' = 7, 'pb' = 8) COMMENT 'pollutant that leads the AQI',
+    derived UInt8 COMMENT 'bit n-1 set: the concentration of pollutant n (numbers of reading.pollutant) was derived from a published sub-index',
+    daily_mean UInt8 COMMENT 'bit n-1 set: for pollutant n a 24-hour mean stands in for the 8-hour figure',
+    updated DateTime('UTC') COMMENT 'end of the latest averaging interval in the figures, UTC' CODEC(DoubleDelta, LZ4),
+    computed_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the row was computed, UTC; of equal keys the latest row counts'
+)
+ENGINE = ReplacingMergeTree(computed_at)
+PARTITION BY toYYYYMM(at)
+ORDER BY (station, at)
+COMMENT 'A station in an hour. Written by pipeline/airquality only. Read with FINAL.';
+
+
+
+CREATE TABLE IF NOT EXISTS vayu.city_hour 
+(
+    city LowCardinality(String) COMMENT 'city as in station.city',
+    state LowCardinality(String) COMMENT 'state as in station.state',
+    at DateTime('UTC') COMMENT 'end of the hour, UTC; hours are those of an Indian clock, so they end at hh:30' CODEC(DoubleDelta, LZ4),
+    pm25 Nullable(Float64) COMMENT 'PM2.5, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    pm10 Nullable(Float64) COMMENT 'PM10, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    no2 Nullable(Float64) COMMENT 'NO2, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    so2 Nullable(Float64) COMMENT 'SO2, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    co Nullable(Float64) COMMENT 'CO, mg/m³, largest 8-hour running mean of the last 24 hours, mean of the stations that have it',
+    o3 Nullable(Float64) COMMENT 'O3, µg/m³, largest 8-hour running mean of the last 24 hours, mean of the stations that have it',
+    nh3 Nullable(Float64) COMMENT 'NH3, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    pb Nullable(Float64) COMMENT 'Pb, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    pm25_index Nullable(UInt16) COMMENT 'PM2.5 sub-index, 0-500, mean of the stations that have an AQI',
+    pm10_index Nullable(UInt16) COMMENT 'PM10 sub-index, 0-500, mean of the stations that have an AQI',
+    no2_index Nullable(UInt16) COMMENT 'NO2 sub-index, 0-500, mean of the stations that have an AQI',
+    so2_index Nullable(UInt16) COMMENT 'SO2 sub-index, 0-500, mean of the stations that have an AQI',
+    co_index Nullable(UInt16) COMMENT 'CO sub-index, 0-500, mean of the stations that have an AQI',
+    o3_index Nullable(UInt16) COMMENT 'O3 sub-index, 0-500, mean of the stations that have an AQI',
+    nh3_index Nullable(UInt16) COMMENT 'NH3 sub-index, 0-500, mean of the stations that have an AQI',
+    pb_index Nullable(UInt16) COMMENT 'Pb sub-index, 0-500, mean of the stations that have an AQI',
+    aqi UInt16 COMMENT 'National AQI, 0-500, mean of the AQIs of its stations, half-up',
+    dominant Enum8('none' = 0, 'pm25' = 1, 'pm10' = 2, 'no2' = 3, 'so2' = 4, 'co' = 5, 'o3' = 6, 'nh3' = 7, 'pb' = 8) COMMENT 'pollutant that leads the AQI',
+    stations_used UInt16 COMMENT 'stations with an AQI in that hour',
+    stations_total UInt16 COMMENT 'stations that reported in that hour',
+    derived UInt8 COMMENT 'bit n-1 set: the concentration of pollutant n (numbers of reading.pollutant) was derived from a published sub-index',
+    daily_mean UInt8 COMMENT 'bit n-1 set: for pollutant n a 24-hour mean stands in for the 8-hour figure',
+    updated DateTime('UTC') COMMENT 'end of the latest averaging interval in the figures, UTC' CODEC(DoubleDelta, LZ4),
+    computed_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the row was computed, UTC; of equal keys the latest row counts'
+)
+ENGINE = ReplacingMergeTree(computed_at)
+PARTITION BY toYYYYMM(at)
+ORDER BY (city, state, at)
+COMMENT 'A city in an hour. Written by pipeline/airquality only. Read with FINAL.';
+
+
+
+CREATE TABLE IF NOT EXISTS vayu.city_day 
+(
+    city LowCardinality(String) COMMENT 'city as in station.city',
+    state LowCardinality(String) COMMENT 'state as in station.state',
+    day Date COMMENT 'Indian calendar day (IST)',
+    at DateTime('UTC') COMMENT 'end of the hour whose figures stand for the day: the last of the day that has an AQI, UTC',
+    pm25 Nullable(Float64) COMMENT 'PM2.5, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    pm10 Nullable(Float64) COMMENT 'PM10, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    no2 Nullable(Float64) COMMENT 'NO2, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    so2 Nullable(Float64) COMMENT 'SO2, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    co Nullable(Float64) COMMENT 'CO, mg/m³, largest 8-hour running mean of the last 24 hours, mean of the stations that have it',
+    o3 Nullable(Float64) COMMENT 'O3, µg/m³, largest 8-hour running mean of the last 24 hours, mean of the stations that have it',
+    nh3 Nullable(Float64) COMMENT 'NH3, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    pb Nullable(Float64) COMMENT 'Pb, µg/m³, mean of the last 24 hours, mean of the stations that have it',
+    pm25_index Nullable(UInt16) COMMENT 'PM2.5 sub-index, 0-500, mean of the stations that have an AQI',
+    pm10_index Nullable(UInt16) COMMENT 'PM10 sub-index, 0-500, mean of the stations that have an AQI',
+    no2_index Nullable(UInt16) COMMENT 'NO2 sub-index, 0-500, mean of the stations that have an AQI',
+    so2_index Nullable(UInt16) COMMENT 'SO2 sub-index, 0-500, mean of the stations that have an AQI',
+    co_index Nullable(UInt16) COMMENT 'CO sub-index, 0-500, mean of the stations that have an AQI',
+    o3_index Nullable(UInt16) COMMENT 'O3 sub-index, 0-500, mean of the stations that have an AQI',
+    nh3_index Nullable(UInt16) COMMENT 'NH3 sub-index, 0-500, mean of the stations that have an AQI',
+    pb_index Nullable(UInt16) COMMENT 'Pb sub-index, 0-500, mean of the stations that have an AQI',
+    aqi UInt16 COMMENT 'National AQI, 0-500, mean of the AQIs of its stations, half-up',
+    dominant Enum8('none' = 0, 'pm25' = 1, 'pm10' = 2, 'no2' = 3, 'so2' = 4, 'co' = 5, 'o3' = 6, 'nh3' = 7, 'pb' = 8) COMMENT 'pollutant that leads the AQI',
+    stations_used UInt16 COMMENT 'stations with an AQI in that hour',
+    stations_total UInt16 COMMENT 'stations that reported in that hour',
+    derived UInt8 COMMENT 'bit n-1 set: the concentration of pollutant n (numbers of reading.pollutant) was derived from a published sub-index',
+    daily_mean UInt8 COMMENT 'bit n-1 set: for pollutant n a 24-hour mean stands in for the 8-hour figure',
+    updated DateTime('UTC') COMMENT 'end of the latest averaging interval in the figures, UTC' CODEC(DoubleDelta, LZ4),
+    computed_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the row was computed, UTC; of equal keys the latest row counts'
+)
+ENGINE = ReplacingMergeTree(computed_at)
+PARTITION BY toYear(day)
+ORDER BY (city, state, day)
+COMMENT 'A city on an Indian day. Written by pipeline/airquality only. Read with FINAL.';
+
+
+
+CREATE TABLE IF NOT EXISTS vayu.rollup 
+(
+    at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the roll-up ended, UTC',
+    started DateTime64(3, 'UTC') COMMENT 'when it began, UTC: every reading stored before is in its figures; 1970 for a backfill, which looks for none',
+    hours_from DateTime('UTC') COMMENT 'first hour computed, UTC',
+    hours_to DateTime('UTC') COMMENT 'last hour computed, UTC',
+    stations UInt32 COMMENT 'stations whose hours were computed'
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(at)
+ORDER BY at
+COMMENT 'One row a finished roll-up. Written by pipeline/airquality only.';
+
+-- India's National AQI as functions, generated from schema/naqi. A change of the rule there needs a new migration that
+-- creates them again.
+CREATE OR REPLACE FUNCTION naqi_pm25  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 380) * 1000000 + 0.5)) <= 30000000, 0 + intDiv(100 * (toInt64(floor(least(x, 380) * 1000000 + 0.5)) - 0) + 30000000, 60000000), toInt64(floor(least(x, 380) * 1000000 + 0.5)) <= 60000000, 50 + intDiv(100 * (toInt64(floor(least(x, 380) * 1000000 + 0.5)) - 30000000) + 30000000, 60000000), toInt64(floor(least(x, 380) * 1000000 + 0.5)) <= 90000000, 100 + intDiv(200 * (toInt64(floor(least(x, 380) * 1000000 + 0.5)) - 60000000) + 30000000, 60000000), toInt64(floor(least(x, 380) * 1000000 + 0.5)) <= 120000000, 200 + intDiv(200 * (toInt64(floor(least(x, 380) * 1000000 + 0.5)) - 90000000) + 30000000, 60000000), toInt64(floor(least(x, 380) * 1000000 + 0.5)) <= 250000000, 300 + intDiv(200 * (toInt64(floor(least(x, 380) * 1000000 + 0.5)) - 120000000) + 130000000, 260000000), 400 + intDiv(200 * (toInt64(floor(least(x, 380) * 1000000 + 0.5)) - 250000000) + 130000000, 260000000)));
+
+CREATE OR REPLACE FUNCTION naqi_pm25_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 30, 0 + (x - 0) * 50 / 30, x <= 60, 50 + (x - 30) * 50 / 30, x <= 90, 100 + (x - 60) * 100 / 30, x <= 120, 200 + (x - 90) * 100 / 30, x <= 250, 300 + (x - 120) * 100 / 130, 400 + (x - 250) * 100 / 130);
+
+CREATE OR REPLACE FUNCTION naqi_pm25_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 30000000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (1500000000 + 30000000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (6000000000 + 30000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (9000000000 + 30000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (12000000000 + 130000000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (25000000000 + 130000000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_pm10  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 510) * 1000000 + 0.5)) <= 50000000, 0 + intDiv(100 * (toInt64(floor(least(x, 510) * 1000000 + 0.5)) - 0) + 50000000, 100000000), toInt64(floor(least(x, 510) * 1000000 + 0.5)) <= 100000000, 50 + intDiv(100 * (toInt64(floor(least(x, 510) * 1000000 + 0.5)) - 50000000) + 50000000, 100000000), toInt64(floor(least(x, 510) * 1000000 + 0.5)) <= 250000000, 100 + intDiv(200 * (toInt64(floor(least(x, 510) * 1000000 + 0.5)) - 100000000) + 150000000, 300000000), toInt64(floor(least(x, 510) * 1000000 + 0.5)) <= 350000000, 200 + intDiv(200 * (toInt64(floor(least(x, 510) * 1000000 + 0.5)) - 250000000) + 100000000, 200000000), toInt64(floor(least(x, 510) * 1000000 + 0.5)) <= 430000000, 300 + intDiv(200 * (toInt64(floor(least(x, 510) * 1000000 + 0.5)) - 350000000) + 80000000, 160000000), 400 + intDiv(200 * (toInt64(floor(least(x, 510) * 1000000 + 0.5)) - 430000000) + 80000000, 160000000)));
+
+CREATE OR REPLACE FUNCTION naqi_pm10_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 50, 0 + (x - 0) * 50 / 50, x <= 100, 50 + (x - 50) * 50 / 50, x <= 250, 100 + (x - 100) * 100 / 150, x <= 350, 200 + (x - 250) * 100 / 100, x <= 430, 300 + (x - 350) * 100 / 80, 400 + (x - 430) * 100 / 80);
+
+CREATE OR REPLACE FUNCTION naqi_pm10_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 50000000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (2500000000 + 50000000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (10000000000 + 150000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (25000000000 + 100000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (35000000000 + 80000000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (43000000000 + 80000000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_no2  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 520) * 1000000 + 0.5)) <= 40000000, 0 + intDiv(100 * (toInt64(floor(least(x, 520) * 1000000 + 0.5)) - 0) + 40000000, 80000000), toInt64(floor(least(x, 520) * 1000000 + 0.5)) <= 80000000, 50 + intDiv(100 * (toInt64(floor(least(x, 520) * 1000000 + 0.5)) - 40000000) + 40000000, 80000000), toInt64(floor(least(x, 520) * 1000000 + 0.5)) <= 180000000, 100 + intDiv(200 * (toInt64(floor(least(x, 520) * 1000000 + 0.5)) - 80000000) + 100000000, 200000000), toInt64(floor(least(x, 520) * 1000000 + 0.5)) <= 280000000, 200 + intDiv(200 * (toInt64(floor(least(x, 520) * 1000000 + 0.5)) - 180000000) + 100000000, 200000000), toInt64(floor(least(x, 520) * 1000000 + 0.5)) <= 400000000, 300 + intDiv(200 * (toInt64(floor(least(x, 520) * 1000000 + 0.5)) - 280000000) + 120000000, 240000000), 400 + intDiv(200 * (toInt64(floor(least(x, 520) * 1000000 + 0.5)) - 400000000) + 120000000, 240000000)));
+
+CREATE OR REPLACE FUNCTION naqi_no2_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 40, 0 + (x - 0) * 50 / 40, x <= 80, 50 + (x - 40) * 50 / 40, x <= 180, 100 + (x - 80) * 100 / 100, x <= 280, 200 + (x - 180) * 100 / 100, x <= 400, 300 + (x - 280) * 100 / 120, 400 + (x - 400) * 100 / 120);
+
+CREATE OR REPLACE FUNCTION naqi_no2_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 40000000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (2000000000 + 40000000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (8000000000 + 100000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (18000000000 + 100000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (28000000000 + 120000000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (40000000000 + 120000000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_so2  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 40000000, 0 + intDiv(100 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 0) + 40000000, 80000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 80000000, 50 + intDiv(100 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 40000000) + 40000000, 80000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 380000000, 100 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 80000000) + 300000000, 600000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 800000000, 200 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 380000000) + 420000000, 840000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 1600000000, 300 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 800000000) + 800000000, 1600000000), 400 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 1600000000) + 800000000, 1600000000)));
+
+CREATE OR REPLACE FUNCTION naqi_so2_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 40, 0 + (x - 0) * 50 / 40, x <= 80, 50 + (x - 40) * 50 / 40, x <= 380, 100 + (x - 80) * 100 / 300, x <= 800, 200 + (x - 380) * 100 / 420, x <= 1600, 300 + (x - 800) * 100 / 800, 400 + (x - 1600) * 100 / 800);
+
+CREATE OR REPLACE FUNCTION naqi_so2_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 40000000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (2000000000 + 40000000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (8000000000 + 300000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (38000000000 + 420000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (80000000000 + 800000000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (160000000000 + 800000000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_co  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 51) * 1000000 + 0.5)) <= 1000000, 0 + intDiv(100 * (toInt64(floor(least(x, 51) * 1000000 + 0.5)) - 0) + 1000000, 2000000), toInt64(floor(least(x, 51) * 1000000 + 0.5)) <= 2000000, 50 + intDiv(100 * (toInt64(floor(least(x, 51) * 1000000 + 0.5)) - 1000000) + 1000000, 2000000), toInt64(floor(least(x, 51) * 1000000 + 0.5)) <= 10000000, 100 + intDiv(200 * (toInt64(floor(least(x, 51) * 1000000 + 0.5)) - 2000000) + 8000000, 16000000), toInt64(floor(least(x, 51) * 1000000 + 0.5)) <= 17000000, 200 + intDiv(200 * (toInt64(floor(least(x, 51) * 1000000 + 0.5)) - 10000000) + 7000000, 14000000), toInt64(floor(least(x, 51) * 1000000 + 0.5)) <= 34000000, 300 + intDiv(200 * (toInt64(floor(least(x, 51) * 1000000 + 0.5)) - 17000000) + 17000000, 34000000), 400 + intDiv(200 * (toInt64(floor(least(x, 51) * 1000000 + 0.5)) - 34000000) + 17000000, 34000000)));
+
+CREATE OR REPLACE FUNCTION naqi_co_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 1, 0 + (x - 0) * 50 / 1, x <= 2, 50 + (x - 1) * 50 / 1, x <= 10, 100 + (x - 2) * 100 / 8, x <= 17, 200 + (x - 10) * 100 / 7, x <= 34, 300 + (x - 17) * 100 / 17, 400 + (x - 34) * 100 / 17);
+
+CREATE OR REPLACE FUNCTION naqi_co_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 1000000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (50000000 + 1000000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (200000000 + 8000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (1000000000 + 7000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (1700000000 + 17000000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (3400000000 + 17000000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_o3  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 1288) * 1000000 + 0.5)) <= 50000000, 0 + intDiv(100 * (toInt64(floor(least(x, 1288) * 1000000 + 0.5)) - 0) + 50000000, 100000000), toInt64(floor(least(x, 1288) * 1000000 + 0.5)) <= 100000000, 50 + intDiv(100 * (toInt64(floor(least(x, 1288) * 1000000 + 0.5)) - 50000000) + 50000000, 100000000), toInt64(floor(least(x, 1288) * 1000000 + 0.5)) <= 168000000, 100 + intDiv(200 * (toInt64(floor(least(x, 1288) * 1000000 + 0.5)) - 100000000) + 68000000, 136000000), toInt64(floor(least(x, 1288) * 1000000 + 0.5)) <= 208000000, 200 + intDiv(200 * (toInt64(floor(least(x, 1288) * 1000000 + 0.5)) - 168000000) + 40000000, 80000000), toInt64(floor(least(x, 1288) * 1000000 + 0.5)) <= 748000000, 300 + intDiv(200 * (toInt64(floor(least(x, 1288) * 1000000 + 0.5)) - 208000000) + 540000000, 1080000000), 400 + intDiv(200 * (toInt64(floor(least(x, 1288) * 1000000 + 0.5)) - 748000000) + 540000000, 1080000000)));
+
+CREATE OR REPLACE FUNCTION naqi_o3_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 50, 0 + (x - 0) * 50 / 50, x <= 100, 50 + (x - 50) * 50 / 50, x <= 168, 100 + (x - 100) * 100 / 68, x <= 208, 200 + (x - 168) * 100 / 40, x <= 748, 300 + (x - 208) * 100 / 540, 400 + (x - 748) * 100 / 540);
+
+CREATE OR REPLACE FUNCTION naqi_o3_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 50000000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (2500000000 + 50000000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (10000000000 + 68000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (16800000000 + 40000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (20800000000 + 540000000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (74800000000 + 540000000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_nh3  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 200000000, 0 + intDiv(100 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 0) + 200000000, 400000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 400000000, 50 + intDiv(100 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 200000000) + 200000000, 400000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 800000000, 100 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 400000000) + 400000000, 800000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 1200000000, 200 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 800000000) + 400000000, 800000000), toInt64(floor(least(x, 2400) * 1000000 + 0.5)) <= 1800000000, 300 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 1200000000) + 600000000, 1200000000), 400 + intDiv(200 * (toInt64(floor(least(x, 2400) * 1000000 + 0.5)) - 1800000000) + 600000000, 1200000000)));
+
+CREATE OR REPLACE FUNCTION naqi_nh3_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 200, 0 + (x - 0) * 50 / 200, x <= 400, 50 + (x - 200) * 50 / 200, x <= 800, 100 + (x - 400) * 100 / 400, x <= 1200, 200 + (x - 800) * 100 / 400, x <= 1800, 300 + (x - 1200) * 100 / 600, 400 + (x - 1800) * 100 / 600);
+
+CREATE OR REPLACE FUNCTION naqi_nh3_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 200000000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (10000000000 + 200000000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (40000000000 + 400000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (80000000000 + 400000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (120000000000 + 600000000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (180000000000 + 600000000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_pb  AS x -> toUInt16(multiIf(ifNull(NOT (x >= 0), 1), NULL, toInt64(floor(least(x, 4) * 1000000 + 0.5)) <= 500000, 0 + intDiv(100 * (toInt64(floor(least(x, 4) * 1000000 + 0.5)) - 0) + 500000, 1000000), toInt64(floor(least(x, 4) * 1000000 + 0.5)) <= 1000000, 50 + intDiv(100 * (toInt64(floor(least(x, 4) * 1000000 + 0.5)) - 500000) + 500000, 1000000), toInt64(floor(least(x, 4) * 1000000 + 0.5)) <= 2000000, 100 + intDiv(200 * (toInt64(floor(least(x, 4) * 1000000 + 0.5)) - 1000000) + 1000000, 2000000), toInt64(floor(least(x, 4) * 1000000 + 0.5)) <= 3000000, 200 + intDiv(200 * (toInt64(floor(least(x, 4) * 1000000 + 0.5)) - 2000000) + 1000000, 2000000), toInt64(floor(least(x, 4) * 1000000 + 0.5)) <= 3500000, 300 + intDiv(200 * (toInt64(floor(least(x, 4) * 1000000 + 0.5)) - 3000000) + 500000, 1000000), 400 + intDiv(200 * (toInt64(floor(least(x, 4) * 1000000 + 0.5)) - 3500000) + 500000, 1000000)));
+
+CREATE OR REPLACE FUNCTION naqi_pb_lead  AS x -> multiIf(ifNull(NOT (x >= 0), 1), NULL, x <= 0.5, 0 + (x - 0) * 50 / 0.5, x <= 1, 50 + (x - 0.5) * 50 / 0.5, x <= 2, 100 + (x - 1) * 100 / 1, x <= 3, 200 + (x - 2) * 100 / 1, x <= 3.5, 300 + (x - 3) * 100 / 0.5, 400 + (x - 3.5) * 100 / 0.5);
+
+CREATE OR REPLACE FUNCTION naqi_pb_inverse  AS i -> multiIf(ifNull(NOT (i >= 0 AND i <= 500), 1), NULL, i <= 50, intDiv(2 * (0 + 500000 * (toInt64(i) - 0)) + 50000, 100000) / 1000, i <= 100, intDiv(2 * (25000000 + 500000 * (toInt64(i) - 50)) + 50000, 100000) / 1000, i <= 200, intDiv(2 * (100000000 + 1000000 * (toInt64(i) - 100)) + 100000, 200000) / 1000, i <= 300, intDiv(2 * (200000000 + 1000000 * (toInt64(i) - 200)) + 100000, 200000) / 1000, i <= 400, intDiv(2 * (300000000 + 500000 * (toInt64(i) - 300)) + 100000, 200000) / 1000, intDiv(2 * (350000000 + 500000 * (toInt64(i) - 400)) + 100000, 200000) / 1000);
+
+CREATE OR REPLACE FUNCTION naqi_category  AS a -> multiIf(isNull(a), NULL, a <= 50, 'Good', a <= 100, 'Satisfactory', a <= 200, 'Moderate', a <= 300, 'Poor', a <= 400, 'Very Poor', 'Severe');
+
+-- What became of webhooks, for analysts. The state store has it for 30 days after
+-- a delivery has ended; here it stays.
+CREATE TABLE IF NOT EXISTS vayu.attempt 
+(
+    delivery_id String COMMENT 'delivery, dlv_…',
+    number UInt8 COMMENT 'of the attempt in its delivery, 1-8',
+    event_id String COMMENT 'event, evt_…: the same in all deliveries of it',
+    event_type LowCardinality(String) COMMENT 'what happened, such as recharge.completed',
+    webhook_id LowCardinality(String) COMMENT 'subscription, wh_…',
+    account_id LowCardinality(String) COMMENT 'account, acc_…',
+    retry_of String COMMENT 'delivery for which a retry by hand made this one; empty for none',
+    at DateTime64(6, 'UTC') COMMENT 'when the attempt began, UTC' CODEC(DoubleDelta, LZ4),
+    duration UInt64 COMMENT 'how long it took, microseconds',
+    stage Enum8('none' = 0, 'dns' = 1, 'connect' = 2, 'tls' = 3, 'write' = 4, 'wait' = 5, 'status' = 6) COMMENT 'how far it got; none: it was broken off before anything, status: there was an answer',
+    http_status UInt16 COMMENT 'status of the answer; 0 for none',
+    error String COMMENT 'why it was no success; empty for one',
+    body_bytes UInt16 COMMENT 'length of what was kept of the answer, bytes, 1024 at most; the text itself is not copied',
+    state Enum8('waiting' = 1, 'delivered' = 2, 'failed' = 3) COMMENT 'state of the delivery after the attempt',
+    recorded_at DateTime64(6, 'UTC') COMMENT 'when it was stored in the state store, UTC; the copier goes on behind the latest' CODEC(DoubleDelta, LZ4)
+)
+ENGINE = ReplacingMergeTree(recorded_at)
+PARTITION BY toYYYYMM(recorded_at)
+ORDER BY (account_id, webhook_id, at, delivery_id, number)
+COMMENT 'Attempts to deliver webhooks. Written by dispatch/delivery only. Read with FINAL.';
