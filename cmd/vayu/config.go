@@ -47,6 +47,7 @@ type Config struct {
 	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
 	TLS      api.TLSConfig     `koanf:"tls"`
+	Store    state.Settings    `koanf:"state-store"`
 	Access   account.Settings  `koanf:"access"`
 	Webhook  dispatch.Settings `koanf:"webhook"`
 	EventLog eventlog.Settings `koanf:"event-log"`
@@ -83,6 +84,7 @@ func defaults() Config {
 		Listen:     "127.0.0.1:8080",
 		Sources:    []string{"cpcb"},
 		RateLimits: true,
+		Store:      state.DefaultSettings(),
 		Access:     account.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
 		EventLog:   eventlog.DefaultSettings(),
@@ -140,7 +142,7 @@ func (c Config) columnar() columnar.Config {
 // state returns the section that opens the state store. A command shares the
 // data directory with a running service.
 func (c Config) state(share bool) state.Config {
-	return state.Config{DSN: c.State, Data: c.Data, Share: share}
+	return state.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }
 
 // access returns the limits that are in force.

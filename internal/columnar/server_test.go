@@ -112,7 +112,7 @@ func TestAServerIsReachedOverTLS(t *testing.T) {
 	proxy := behindTLS(t, address, certificate)
 	for _, dsn := range []string{
 		"https://default:" + password + "@" + nobody(t) + "," + proxy + "/",
-		"http://default:" + password + "@" + proxy + "/?secure=true",
+		"https://default:" + password + "@" + proxy + "/?secure=true&dial_timeout=5s",
 	} {
 		db := server(t, columnar.Config{DSN: config.DSN(dsn), CA: ca})
 		for range 6 { // several connections, each of which looks for its server

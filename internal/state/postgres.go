@@ -27,20 +27,6 @@ const (
 	// commandPatience is how long a person waits for a command.
 	commandPatience = 10 * time.Second
 	startPause      = time.Second
-	// statementTimeout is the server's own end of a statement, in milliseconds: a
-	// client waits for 10 s at most, and a lock behind it no longer.
-	statementTimeout = "10000"
-	// answerPatience is the client's own end of waiting, for a connection or for an
-	// answer: a server that hangs, or a network that swallows everything, does not
-	// end a statement. Half a second more than statementTimeout, so that where the
-	// server still works it is the one to say why.
-	answerPatience = 10*time.Second + 500*time.Millisecond
-	// idleTimeout is the server's end of a transaction whose client hangs, in
-	// milliseconds: its locks are in the way of all others.
-	idleTimeout = "30000"
-	// changePatience is when a change is given up whose server no longer answers
-	// at all: three statements that each run into their time-out.
-	changePatience = 30 * time.Second
 )
 
 func (p *postgres) open(ctx context.Context) error {
@@ -49,14 +35,18 @@ func (p *postgres) open(ctx context.Context) error {
 		return errors.New("state: the DSN cannot be read; it is postgres://user:password@host:5432/name?sslmode=verify-full") // pgx's text may hold the password
 	}
 	preset(cfg, "application_name", "vayu")
-	preset(cfg, "idle_in_transaction_session_timeout", idleTimeout)
+	chosen := p.db.cfg.Settings
+	preset(cfg, "idle_in_transaction_session_timeout", milliseconds(chosen.IdleTimeout))
 	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other end
-		cfg.ConnectTimeout = answerPatience
+		cfg.ConnectTimeout = p.db.answer
 	}
 	if err := p.migrate(ctx, cfg.Copy()); err != nil {
 		return err
 	}
-	preset(cfg, "statement_timeout", statementTimeout)
+	preset(cfg, "statement_timeout", milliseconds(chosen.StatementTimeout))
+	if chosen.LockTimeout > 0 { // migrations may wait
+		preset(cfg, "lock_timeout", milliseconds(chosen.LockTimeout))
+	}
 	p.pool = stdlib.OpenDB(*cfg)
 	p.pool.SetMaxOpenConns(p.db.cfg.Connections)
 	p.pool.SetMaxIdleConns(p.db.cfg.Connections)

@@ -28,10 +28,13 @@ type Config struct {
 	// Share opens SQLite beside the process that holds it, for a command next to
 	// a running service. Without it the directory belongs to this process alone.
 	Share bool
+	// Settings are what an operator may choose.
+	Settings Settings
 	// Connections is how many readers (SQLite) or connections (PostgreSQL) there
-	// are at most; 0 means 16.
+	// are at most; 0 means what Settings say.
 	Connections int
-	// Patience is how long one change on a server may take; 0 means 30 seconds, for
+	// Patience is how long one change on a server may take; 0 means three
+	// statements that each run into their time-out, 30 seconds, for
 	// which others may wait. A command that works alone may want more.
 	Patience time.Duration
 }
@@ -73,10 +76,9 @@ type engine interface {
 
 // Open checks the configuration. It connects to nothing and makes no file.
 func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
-	if c.Connections == 0 {
-		c.Connections = 16
-	}
-	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: cmp.Or(c.Patience, changePatience), answer: answerPatience}
+	c.Settings = c.Settings.filled()
+	c.Connections = cmp.Or(c.Connections, c.Settings.Connections)
+	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answer: c.Settings.StatementTimeout + answerSlack}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/columnar"
+	"vayu/schema"
+	"vayu/schema/clickhouse"
+)
+
+func newClickHouse() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "clickhouse",
+		Short: "What operators of a ClickHouse server need: its tables as SQL, and users for analysts",
+	}
+	cmd.AddCommand(newClickHouseDDL(), newClickHouseAnalyst())
+	return cmd
+}
+
+// settingsOf are the settings in force and what the databases depend on.
+func settingsOf(cmd *cobra.Command) (Config, []columnar.Params, error) {
+	cfg, _, err := loadQuietly(cmd)
+	if err != nil {
+		return cfg, nil, err
+	}
+	var all []columnar.Params
+	for _, w := range schema.Worlds {
+		all = append(all, columnar.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
+	}
+	return cfg, all, nil
+}
+
+func newClickHouseDDL() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ddl",
+		Short: "Print the SQL that makes Vayu's databases, for the settings in force",
+		Long: `Print the SQL that makes Vayu's databases, for the settings in force: on a server, or on a cluster. It asks nothing and changes
+nothing. serve and migrate run it by themselves, when their user may.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, worlds, err := settingsOf(cmd)
+			if err != nil {
+				return err
+			}
+			for _, world := range worlds {
+				statements, err := columnar.DDL(clickhouse.Files, world)
+				if err != nil {
+					return err
+				}
+				if err := printStatements(cmd.OutOrStdout(), append(statements, cfg.Engine.Storage.Statements(world)...)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func printStatements(w io.Writer, statements []string) error {
+	for _, s := range statements {
+		if _, err := fmt.Fprintf(w, "%s;\n\n", strings.TrimSpace(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errOneUser is what is said about users of the embedded engine.
+var errOneUser = errors.New(`the embedded engine has one user and no others can be made: analysts ask with "vayu sql", or set readonly = 1 in their client; ` +
+	`users need a ClickHouse server (setting clickhouse)`)
+
+func newClickHouseAnalyst() *cobra.Command {
+	var apply, ask bool
+	limits := columnar.DefaultAnalyst()
+	cmd := &cobra.Command{
+		Use:   "analyst NAME",
+		Short: "Make a user who may read Vayu's tables within limits, or print the SQL that does",
+		Long: `Make a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
+print the SQL that does, which is the default. The password is made up and shown once, on standard error. With --hash the SHA-256 of a
+password is read from standard input instead, in hexadecimal: printf %s "$PASSWORD" | sha256sum. Running it again sets a new password.`,
+		Example: `  vayu clickhouse analyst meera > meera.sql
+  vayu clickhouse analyst meera --apply`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, worlds, err := settingsOf(cmd)
+			if err != nil {
+				return err
+			}
+			if cfg.ClickHouse == "" {
+				return errOneUser
+			}
+			password, hash := "", ""
+			if ask {
+				hash, err = readHash(cmd.InOrStdin())
+			} else {
+				password = rand.Text()
+				sum := sha256.Sum256([]byte(password))
+				hash = hex.EncodeToString(sum[:])
+			}
+			if err != nil {
+				return err
+			}
+			limits.Name, limits.Hash, limits.Cluster = args[0], hash, cfg.Cluster
+			for _, world := range worlds {
+				limits.Databases = append(limits.Databases, world.Database)
+			}
+			statements, err := limits.Statements()
+			if err != nil {
+				return err
+			}
+			if !apply {
+				err = printStatements(cmd.OutOrStdout(), statements)
+			} else {
+				err = applyStatements(cmd, statements)
+			}
+			if err == nil && password != "" {
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "The password of %s, which is shown this once: %s\n", args[0], password)
+			}
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&apply, "apply", false, "run the SQL; the user of the DSN needs the right ACCESS MANAGEMENT")
+	flags.BoolVar(&ask, "hash", false, "read the SHA-256 of the password from standard input")
+	flags.TextVar(&limits.Memory, "memory", limits.Memory, "memory of one query")
+	flags.DurationVar(&limits.Time, "time", limits.Time, "how long one query may run")
+	flags.Uint64Var(&limits.Rows, "rows", limits.Rows, "rows of one answer")
+	flags.Uint64Var(&limits.Queries, "queries", limits.Queries, "queries in an hour")
+	flags.DurationVar(&limits.Total, "total", limits.Total, "execution time of all queries in an hour")
+	return cmd
+}
+
+// readHash reads a SHA-256 in hexadecimal; what sha256sum writes behind it does not count.
+func readHash(in io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(in, 1<<10)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the hash: %w", err)
+	}
+	fields := strings.Fields(line)
+	if raw, err := hex.DecodeString(strings.Join(fields[:min(1, len(fields))], "")); err != nil || len(raw) != sha256.Size {
+		return "", errors.New("standard input is not a SHA-256 in hexadecimal: it has 64 digits")
+	}
+	return strings.ToLower(fields[0]), nil
+}
+
+// applyStatements runs them on the server of the settings.
+func applyStatements(cmd *cobra.Command, statements []string) error {
+	return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+		for s := range slices.Values(statements) {
+			if err := t.db.Conn().Exec(ctx, s); err != nil {
+				return fmt.Errorf("%s …: %w", strings.Join(strings.Fields(s)[:2], " "), plain(err))
+			}
+		}
+		return nil
+	})
+}
