@@ -1,0 +1,225 @@
+package state_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/config"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+)
+
+// relay is a port in front of a server, which can go away with all its connections.
+type relay struct {
+	listener net.Listener
+	mu       sync.Mutex
+	conns    []net.Conn
+	gone     bool
+}
+
+func newRelay(t *testing.T, server string) *relay {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{listener: listener}
+	t.Cleanup(r.leave)
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", server)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			if !r.keep(client, upstream) {
+				return
+			}
+			go func() { _, _ = io.Copy(upstream, client); _ = upstream.Close() }()
+			go func() { _, _ = io.Copy(client, upstream); _ = client.Close() }()
+		}
+	}()
+	return r
+}
+
+// keep notes connections, unless the relay has left.
+func (r *relay) keep(conns ...net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.conns = append(r.conns, conns...)
+	if r.gone {
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	}
+	return !r.gone
+}
+
+func (r *relay) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	_ = r.listener.Close()
+	for _, c := range r.conns {
+		_ = c.Close()
+	}
+}
+
+// load changes and reads from several goroutines until stop is called, which says how many changes were done. An error must
+// be one that the API answers with a 503.
+func load(t *testing.T, db *state.DB) (done *atomic.Int64, stop func()) {
+	t.Helper()
+	done = new(atomic.Int64)
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				err := db.Update(context.WithoutCancel(ctx), func(tx *state.Tx) error {
+					_, err := tx.Exec("UPDATE setting SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'n'")
+					return err
+				})
+				if err == nil {
+					done.Add(1)
+				} else if !unavailable(err) {
+					t.Errorf("a change got %v, want service_unavailable", err)
+				}
+				var value string
+				if err := db.View(context.WithoutCancel(ctx)).QueryRow("SELECT value FROM setting WHERE name = 'n'").Scan(&value); err != nil && !unavailable(err) {
+					t.Errorf("a reader got %v, want service_unavailable", err)
+				}
+			}
+		})
+	}
+	return done, func() { cancel(); all.Wait() }
+}
+
+// await waits until more changes are done.
+func await(t *testing.T, done *atomic.Int64, more int64) {
+	t.Helper()
+	limit := time.After(time.Minute)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for target := done.Load() + more; done.Load() < target; {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("%d changes are missing", target-done.Load())
+		}
+	}
+}
+
+// wantCount compares the counter with what was told to be done: no change is lost, and none is done twice.
+func wantCount(t *testing.T, db *state.DB, done *atomic.Int64) {
+	t.Helper()
+	var got int64
+	if err := db.View(t.Context()).QueryRow("SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'n'").Scan(&got); err != nil || got != done.Load() {
+		t.Errorf("%d changes are in the store (%v), want %d", got, err, done.Load())
+	}
+}
+
+// TestEveryConnectionEndsUnderLoad, again and again, and the store goes on.
+func TestEveryConnectionEndsUnderLoad(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	other := statetest.Open(t, state.Config{DSN: named(dsn, "other")})
+	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim"), Connections: 4})
+	update(t, db, func(tx *state.Tx) error { return set(tx, "n", "0") })
+	done, stop := load(t, db)
+	defer stop()
+	for range 5 {
+		await(t, done, 20)
+		terminate(t, other, "victim")
+	}
+	await(t, done, 20)
+	stop()
+	wantCount(t, db, done)
+}
+
+// TestAFailOverIsFollowed: the first of two hosts goes away under load, and the second takes over.
+func TestAFailOverIsFollowed(t *testing.T) {
+	t.Parallel()
+	address, err := url.Parse(string(statetest.PostgresDSN(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := newRelay(t, address.Host), newRelay(t, address.Host)
+	address.Host = first.listener.Addr().String() + "," + second.listener.Addr().String()
+	db := statetest.Open(t, state.Config{DSN: config.DSN(address.String() + "&target_session_attrs=read-write"), Connections: 4})
+	update(t, db, func(tx *state.Tx) error { return set(tx, "n", "0") })
+	done, stop := load(t, db)
+	defer stop()
+	await(t, done, 20)
+	first.leave()
+	await(t, done, 50)
+	stop()
+	wantCount(t, db, done)
+}
+
+// TestAServerThatMayOnlyBeReadIsLeft: what was the primary is a standby now. Until there is a primary again a change is a
+// 503, and then it is done.
+func TestAServerThatMayOnlyBeReadIsLeft(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	other := statetest.Open(t, state.Config{DSN: named(dsn, "other")})
+	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim") + "&target_session_attrs=read-write", Connections: 2})
+	update(t, db, func(tx *state.Tx) error { return set(tx, "a", "1") })
+	for _, readOnly := range []string{"on", "off"} {
+		if err := other.Update(t.Context(), func(tx *state.Tx) error {
+			_, err := tx.Exec("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = " + readOnly + "', current_database()); END $$")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		terminate(t, other, "victim")
+		err := db.Update(t.Context(), func(tx *state.Tx) error { return set(tx, "a", "2") })
+		if readOnly == "on" && !unavailable(err) || readOnly == "off" && err != nil {
+			t.Errorf("read-only %s: got %v", readOnly, err)
+		}
+	}
+	wantSettings(t, db, "a=2")
+}
+
+// TestWithoutPreparedStatements: what a pooler in transaction mode needs.
+func TestWithoutPreparedStatements(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	for _, mode := range []config.DSN{"exec", "simple_protocol"} {
+		db := statetest.Open(t, state.Config{DSN: dsn + "&default_query_exec_mode=" + mode})
+		update(t, db, func(tx *state.Tx) error { return set(tx, "a", string(mode)) })
+		wantSettings(t, db, "a="+string(mode))
+		var prepared int
+		if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM pg_prepared_statements").Scan(&prepared); err != nil || prepared != 0 {
+			t.Errorf("%s: %d statements are prepared (%v), want none", mode, prepared, err)
+		}
+	}
+}
+
+func TestSettingsReachTheServer(t *testing.T) {
+	t.Parallel()
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{StatementTimeout: 7 * time.Second, LockTimeout: 3 * time.Second, IdleTimeout: 20 * time.Second}})
+	for name, want := range map[string]string{"statement_timeout": "7s", "lock_timeout": "3s", "idle_in_transaction_session_timeout": "20s"} {
+		var got string
+		if err := db.View(t.Context()).QueryRow("SHOW " + name).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %q (%v), want %q", name, got, err, want)
+		}
+	}
+	wrong := state.Settings{Connections: 1, StatementTimeout: 1, LockTimeout: 2, IdleTimeout: 1}
+	if faults := wrong.Validate(); len(faults) != 4 {
+		t.Errorf("got %v, want four faults", errors.Join(faults...))
+	}
+	if faults := state.DefaultSettings().Validate(); len(faults) != 0 {
+		t.Errorf("the defaults have faults: %v", faults)
+	}
+}
