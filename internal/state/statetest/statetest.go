@@ -138,14 +138,14 @@ func PostgresDSN(tb testing.TB) config.DSN {
 		tb.Fatalf("%s is no URL", Variable)
 	}
 	name := "vayu_test_" + strings.ToLower(rand.Text())
-	administer(tb, server, "CREATE DATABASE "+name)
-	tb.Cleanup(func() { administer(tb, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	Administer(tb, server, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { Administer(tb, server, "DROP DATABASE "+name+" WITH (FORCE)") })
 	address.Path = "/" + name
 	return config.DSN(address.String())
 }
 
-// administer runs a statement on the server itself.
-func administer(tb testing.TB, server, statement string) {
+// Administer runs a statement on the server itself.
+func Administer(tb testing.TB, server, statement string) {
 	tb.Helper()
 	db, err := sql.Open("pgx", server)
 	if err != nil {
