@@ -89,8 +89,8 @@ func newClickHouseAnalyst() *cobra.Command {
 		Long: `Make a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
 print the SQL that does, which is the default. The password is made up and shown once, on standard error. With --hash the SHA-256 of a
 password is read from standard input instead, in hexadecimal: printf %s "$PASSWORD" | sha256sum. Running it again sets a new password.`,
-		Example: `  vayu clickhouse analyst meera > meera.sql
-  vayu clickhouse analyst meera --apply`,
+		Example: `  vayu clickhouse analyst reports > reports.sql
+  vayu clickhouse analyst reports --apply`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, worlds, err := settingsOf(cmd)
@@ -100,16 +100,14 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 			if cfg.ClickHouse == "" {
 				return errOneUser
 			}
-			password, hash := "", ""
+			password := rand.Text()
+			sum := sha256.Sum256([]byte(password))
+			hash := hex.EncodeToString(sum[:])
 			if ask {
-				hash, err = readHash(cmd.InOrStdin())
-			} else {
-				password = rand.Text()
-				sum := sha256.Sum256([]byte(password))
-				hash = hex.EncodeToString(sum[:])
-			}
-			if err != nil {
-				return err
+				password = ""
+				if hash, err = readHash(cmd.InOrStdin()); err != nil {
+					return err
+				}
 			}
 			limits.Name, limits.Hash, limits.Cluster = args[0], hash, cfg.Cluster
 			for _, world := range worlds {

@@ -110,9 +110,9 @@ func (s Storage) changes(p Params, table string, has stored) []string {
 	if s.Policy != "" && s.Policy != has.policy {
 		all = append(all, alter+" MODIFY SETTING storage_policy = '"+s.Policy+"'")
 	}
-	switch want := s.ttl(s.kept()[table]); {
-	case want == has.ttl:
-	case want == "":
+	switch want := s.ttl(s.kept()[table]); want {
+	case has.ttl:
+	case "":
 		all = append(all, alter+" REMOVE TTL")
 	default:
 		all = append(all, alter+" MODIFY TTL "+want)

@@ -54,7 +54,7 @@ func encrypted(t *testing.T) (dsn, ca string) {
 	}
 	postgres := func(action string) string {
 		t.Helper()
-		out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "../../.ci/postgres", action, dir).Output() //nolint:gosec // a script of the project
+		out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "../../.ci/postgres", action, dir).Output()
 		if err != nil {
 			t.Fatalf(".ci/postgres %s: %v", action, err)
 		}

@@ -37,11 +37,11 @@ func TestTheStatementsAreThoseOfTheFiles(t *testing.T) {
 		got := strings.Join(statements, ";\n\n") + ";\n"
 		file := filepath.Join("testdata", name+".golden.sql")
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // a file of the source
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want, err := os.ReadFile(file) //nolint:gosec // the test's own name
+		want, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
