@@ -14,7 +14,7 @@ import (
 
 func analyst() columnar.Analyst {
 	a := columnar.DefaultAnalyst()
-	a.Name, a.Hash, a.Databases = "meera", strings.Repeat("0f", 32), []string{"vayu", "vayu_sandbox"}
+	a.Name, a.Hash, a.Databases = "reports", strings.Repeat("0f", 32), []string{"vayu", "vayu_sandbox"}
 	return a
 }
 
@@ -33,10 +33,10 @@ func TestAnAnalystMayReadWithinLimits(t *testing.T) {
 			"    max_result_rows = 10000000 MAX 10000000,\n    result_overflow_mode = 'throw' READONLY,\n    max_threads = 4 MAX 4,\n" +
 			"    max_concurrent_queries_for_user = 4 MAX 4,\n    allow_ddl = 0 READONLY,\n    allow_introspection_functions = 0 READONLY,\n" +
 			"    final = 1,\n    distributed_product_mode = 'global'",
-		"CREATE USER OR REPLACE `meera` IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE `vayu` SETTINGS PROFILE 'vayu_analyst_meera'",
-		"GRANT SELECT ON `vayu`.* TO `meera`",
-		"GRANT SELECT ON `vayu_sandbox`.* TO `meera`",
-		"CREATE QUOTA OR REPLACE `vayu_analyst_meera` KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 1000, execution_time = 1200 TO `meera`",
+		"CREATE USER OR REPLACE `reports` IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE `vayu` SETTINGS PROFILE 'vayu_analyst_meera'",
+		"GRANT SELECT ON `vayu`.* TO `reports`",
+		"GRANT SELECT ON `vayu_sandbox`.* TO `reports`",
+		"CREATE QUOTA OR REPLACE `vayu_analyst_meera` KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 1000, execution_time = 1200 TO `reports`",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
