@@ -28,15 +28,15 @@ func TestAnAnalystMayReadWithinLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"CREATE SETTINGS PROFILE OR REPLACE `vayu_analyst_meera` SETTINGS\n    readonly = 2 READONLY,\n" +
+		"CREATE SETTINGS PROFILE OR REPLACE `vayu_analyst_reports` SETTINGS\n    readonly = 2 READONLY,\n" +
 			"    max_memory_usage = 4294967296 MAX 4294967296,\n    max_execution_time = 60 MAX 60,\n    timeout_overflow_mode = 'throw' READONLY,\n" +
 			"    max_result_rows = 10000000 MAX 10000000,\n    result_overflow_mode = 'throw' READONLY,\n    max_threads = 4 MAX 4,\n" +
 			"    max_concurrent_queries_for_user = 4 MAX 4,\n    allow_ddl = 0 READONLY,\n    allow_introspection_functions = 0 READONLY,\n" +
 			"    final = 1,\n    distributed_product_mode = 'global'",
-		"CREATE USER OR REPLACE `reports` IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE `vayu` SETTINGS PROFILE 'vayu_analyst_meera'",
+		"CREATE USER OR REPLACE `reports` IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE `vayu` SETTINGS PROFILE 'vayu_analyst_reports'",
 		"GRANT SELECT ON `vayu`.* TO `reports`",
 		"GRANT SELECT ON `vayu_sandbox`.* TO `reports`",
-		"CREATE QUOTA OR REPLACE `vayu_analyst_meera` KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 1000, execution_time = 1200 TO `reports`",
+		"CREATE QUOTA OR REPLACE `vayu_analyst_reports` KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 1000, execution_time = 1200 TO `reports`",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
