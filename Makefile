@@ -17,7 +17,11 @@ RACE      := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.
 # What `make run` hands to `vayu serve`: make run ARGS="--listen :9000".
 ARGS      ?=
 
+# What breaks in `make faults` and `make partitions`: beginnings of names, with commas.
+FAULTS    ?=
+
 BIN   := bin/vayu
+CLUSTER := bin/vayu-cluster
 LINT  := bin/golangci-lint
 NPM   := node_modules/.package-lock.json
 WEB   := internal/dashboard/web
@@ -27,7 +31,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications fuzz ifsc clean
+.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications cluster faults partitions fuzz ifsc clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +93,18 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 	$(GO) test -run '^$$' -bench 'BenchmarkUPI$$' -benchtime 3000x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting$$' -benchtime 1x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkBulk' -benchtime 3x -timeout 30m ./pipeline/verify
+
+cluster: build ## run PostgreSQL, three Kafka brokers, ClickHouse and eight instances on this machine, until Ctrl-C
+	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
+	exec $(CLUSTER) up $(ARGS)
+
+faults: build ## break everything in a cluster under load, one after the other (12 minutes; FAULTS=kill-api,roll for some)
+	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
+	exec $(CLUSTER) faults --only "$(FAULTS)" $(ARGS)
+
+partitions: build ## drop packets between the processes of a cluster under load, in one direction and both (root only)
+	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
+	exec $(CLUSTER) partitions --only "$(FAULTS)" $(ARGS)
 
 fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 	@set -e; git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file target; do \

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"vayu/internal/cluster"
+	"vayu/internal/cluster/fault"
+	"vayu/internal/cluster/load"
+)
+
+// errNotHeld is the end of a run in which something that must hold has not.
+var errNotHeld = errors.New("something that must hold has not held")
+
+// faults breaks a cluster under load and says what came of it.
+func faults(ctx context.Context, r request) error {
+	chosen, err := fault.Chosen(fault.Faults(), r.only)
+	if err != nil {
+		return err
+	}
+	return r.broken(ctx, chosen)
+}
+
+// broken starts a cluster and has faults happen to it.
+func (r request) broken(ctx context.Context, chosen []fault.Fault) (err error) {
+	inbox, err := load.NewInbox(filepath.Join(filepath.Dir(r.Dir), filepath.Base(r.Dir)+".pem"))
+	if err != nil {
+		return err
+	}
+	defer inbox.Close()
+	r.CA = inbox.File
+	_, _ = fmt.Fprintf(r.Out, "starting a cluster in %s, on %d processors …\n", r.Dir, runtime.NumCPU())
+	c, err := cluster.Start(ctx, r.Config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop(context.WithoutCancel(ctx))) }()
+	if err := c.Print(r.Out); err != nil {
+		return err
+	}
+	held, err := (&fault.Run{Cluster: c, Inbox: inbox, Faults: chosen, Out: r.Out}).Do(ctx)
+	if err == nil && !held {
+		err = errNotHeld
+	}
+	return err
+}
+
+func partitions(context.Context, request) error { return nil }

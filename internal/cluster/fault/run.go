@@ -1,0 +1,198 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"vayu/internal/cluster"
+	"vayu/internal/cluster/load"
+)
+
+// The load during a run.
+const (
+	airRate    = 200 // questions per second
+	eventRate  = 200 // events per second
+	orderRate  = 2   // recharges per second
+	airClients = 8
+	// clients have a webhook each. An account's events stay on one of 12 partitions: with
+	// so many, what falls on one half differs from the other by less than a tenth.
+	clients = 200
+	// undisturbed is how long the load runs before anything breaks.
+	undisturbed = 45 * time.Second
+	// apart is the least time between the end of one fault and the next.
+	apart = 4 * time.Second
+	// arriveMost is how long everything may take to arrive after the last fault: the
+	// second attempt at a webhook comes after 10 s, the third 30 s later.
+	arriveMost = 3 * time.Minute
+)
+
+// Run is a run of faults on a cluster.
+type Run struct {
+	Cluster *cluster.Cluster
+	Inbox   *load.Inbox
+	Faults  []Fault
+	Out     io.Writer
+
+	store     *load.Store
+	air       *load.Air
+	events    *load.Events
+	recharges *load.Recharges
+	rows      []row
+	began     time.Time
+	ended     time.Time
+	shares    map[string]float64 // deliveries of each dispatcher while nothing was broken
+}
+
+// row is what one fault did.
+type row struct {
+	Fault
+	from, mended, to time.Time
+	recovered        time.Duration
+	note             string
+	wrong            error
+}
+
+// Do makes the clients, breaks everything under their load, and returns whether all that
+// must hold has held. The error is of what kept it from finding out.
+func (r *Run) Do(ctx context.Context) (held bool, err error) {
+	c := r.Cluster
+	if r.store, err = load.OpenStore(c.DSN, c.Key, filepath.Join(c.Dir)); err != nil {
+		return false, err
+	}
+	ctx, end := context.WithCancel(ctx)
+	var open sync.WaitGroup
+	var broken error
+	open.Go(func() { broken = r.store.Run(ctx) })
+	defer func() {
+		end()
+		open.Wait()
+		err = errors.Join(err, broken)
+	}()
+	if err := r.prepare(ctx); err != nil {
+		return false, err
+	}
+	if err := r.underLoad(ctx); err != nil {
+		return false, err
+	}
+	return r.judge(ctx)
+}
+
+// prepare makes accounts, webhooks and a wallet.
+func (r *Run) prepare(ctx context.Context) error {
+	c := r.Cluster
+	all, err := r.store.Accounts(ctx, clients)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, 2*time.Second); err != nil { // a new key is known everywhere within one
+		return err
+	}
+	if err := r.Inbox.Subscribe(ctx, c.URL, all); err != nil {
+		return err
+	}
+	sandbox, err := c.NewKey(ctx, "test")
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	r.air = &load.Air{URL: c.URL, Accounts: all[:airClients], Cities: cluster.Cities, Rate: airRate}
+	r.events = &load.Events{Store: r.store, Accounts: all, Rate: eventRate}
+	r.recharges = &load.Recharges{URL: c.URL, Key: sandbox, Rate: orderRate}
+	return r.recharges.Prepare(ctx)
+}
+
+// underLoad breaks one thing after the other, while clients do what they do.
+func (r *Run) underLoad(ctx context.Context) error {
+	loads, end := context.WithCancel(ctx)
+	defer end()
+	var all sync.WaitGroup
+	for _, run := range []func(context.Context){r.air.Run, r.events.Run, r.recharges.Run} {
+		all.Go(func() { run(loads) })
+	}
+	defer all.Wait()
+	defer end() // before the wait
+	r.began = time.Now()
+	before, err := r.attempts(ctx)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, undisturbed); err != nil {
+		return err
+	}
+	after, err := r.attempts(ctx)
+	if err != nil {
+		return err
+	}
+	r.share(before, after)
+	r.rows = append(r.rows, row{Fault: Fault{Name: "undisturbed"}, from: r.began, mended: time.Now(), to: time.Now()})
+	r.tell(r.rows[0])
+	for _, f := range r.Faults {
+		done, err := r.one(ctx, f)
+		r.rows = append(r.rows, done)
+		r.tell(done)
+		if err != nil {
+			return err
+		}
+	}
+	r.ended = time.Now()
+	return nil
+}
+
+// one breaks one thing, and waits until all is well.
+func (r *Run) one(ctx context.Context, f Fault) (done row, err error) {
+	done = row{Fault: f, from: time.Now()}
+	done.note, done.wrong = f.Do(ctx, r.Cluster)
+	done.mended = time.Now()
+	if err = r.Cluster.AwaitHealthy(ctx); err == nil {
+		done.recovered = time.Since(done.mended)
+		err = wait(ctx, apart)
+	}
+	done.to = time.Now()
+	return done, errors.Join(done.wrong, err)
+}
+
+// attempts is how many deliveries each dispatcher has made.
+func (r *Run) attempts(ctx context.Context) (map[string]float64, error) {
+	made := map[string]float64{}
+	for _, i := range r.Cluster.Instances {
+		if !i.Has("dispatch") {
+			continue
+		}
+		n, err := i.Metric(ctx, "vayu_webhook_attempts_total", "acknowledged")
+		if err != nil {
+			return nil, err
+		}
+		made[i.Name] = n
+	}
+	return made, nil
+}
+
+func (r *Run) share(before, after map[string]float64) {
+	var sum float64
+	for name, n := range after {
+		sum += n - before[name]
+	}
+	r.shares = map[string]float64{}
+	for name, n := range after {
+		if sum > 0 {
+			r.shares[name] = 100 * (n - before[name]) / sum
+		}
+	}
+}
+
+// tell says how one fault went, at once: a run takes some minutes.
+func (r *Run) tell(d row) {
+	asked := r.air.Between(d.from, d.to)
+	_, _ = fmt.Fprintf(r.Out, "%s  %-20s %6d requests, %d failed; away %.1f s, well %.1f s later  %s\n",
+		d.from.Format(time.TimeOnly), d.Name, asked.Requests, asked.Failed, d.mended.Sub(d.from).Seconds(), d.recovered.Seconds(), d.note)
+	for text, n := range asked.Faults {
+		_, _ = fmt.Fprintf(r.Out, "          %d× %s\n", n, text)
+	}
+}

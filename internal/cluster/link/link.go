@@ -1,0 +1,127 @@
+// Package link is a wire between processes that can be cut.
+package link
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// Link takes TCP connections on an address of this machine and carries them to another.
+type Link struct {
+	listener net.Listener
+
+	mu     sync.Mutex
+	target string
+	cut    bool
+	open   map[net.Conn]bool
+}
+
+// New listens on an address; Run carries.
+func New(ctx context.Context, listen, target string) (*Link, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return nil, fmt.Errorf("listening for a link to %s: %w", target, err)
+	}
+	return &Link{listener: listener, target: target, open: map[net.Conn]bool{}}, nil
+}
+
+// Address is where connections are taken.
+func (l *Link) Address() string { return l.listener.Addr().String() }
+
+// Aim has connections from now on carried elsewhere.
+func (l *Link) Aim(target string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.target = target
+}
+
+// Cut resets every connection, and every one that comes until Mend.
+func (l *Link) Cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = true
+	for c := range l.open {
+		reset(c)
+	}
+}
+
+// Mend ends a cut.
+func (l *Link) Mend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = false
+}
+
+// Run carries connections until ctx ends, and then closes all.
+func (l *Link) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	stop := context.AfterFunc(ctx, func() {
+		_ = l.listener.Close()
+		l.Cut()
+	})
+	defer stop()
+	for {
+		c, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		all.Go(func() { l.carry(ctx, c) })
+	}
+}
+
+// carry takes one connection to the target, until either end closes it.
+func (l *Link) carry(ctx context.Context, near net.Conn) {
+	defer l.forget(near)
+	target, ok := l.remember(near)
+	if !ok {
+		return
+	}
+	far, err := new(net.Dialer).DialContext(ctx, "tcp", target)
+	if err != nil {
+		reset(near)
+		return
+	}
+	defer l.forget(far)
+	if _, ok := l.remember(far); !ok {
+		return
+	}
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(near, far)
+		_ = near.Close()
+	})
+	_, _ = io.Copy(far, near)
+	_ = far.Close()
+	back.Wait()
+}
+
+// remember notes a connection; false when the link is cut.
+func (l *Link) remember(c net.Conn) (target string, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		reset(c)
+		return "", false
+	}
+	l.open[c] = true
+	return l.target, true
+}
+
+func (l *Link) forget(c net.Conn) {
+	_ = c.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, c)
+}
+
+// reset closes a connection so that the other end sees a fault and no end.
+func reset(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
+}

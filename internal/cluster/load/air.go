@@ -1,0 +1,124 @@
+package load
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Air asks for current air, as clients behind a proxy do: each question once, with five
+// seconds for its answer.
+type Air struct {
+	URL      string
+	Accounts []Account
+	Cities   []string
+	Rate     float64 // questions per second
+
+	mu    sync.Mutex
+	asked []question
+}
+
+// question is one, and what became of it.
+type question struct {
+	at, done time.Time
+	ok       bool
+	answered bool // by an instance: with a status that it counts
+	fault    string
+}
+
+// Limits of asking.
+const (
+	answerMost = 5 * time.Second
+	askingMost = 2000
+)
+
+// Run asks until ctx ends.
+func (a *Air) Run(ctx context.Context) {
+	client := &http.Client{Timeout: answerMost, Transport: &http.Transport{MaxIdleConnsPerHost: askingMost, IdleConnTimeout: time.Minute}}
+	defer client.CloseIdleConnections()
+	pace(ctx, a.Rate, askingMost, func(n int) { a.ask(context.WithoutCancel(ctx), client, n) }, func(int) {
+		now := time.Now()
+		a.note(question{at: now, done: now, fault: "too many under way"})
+	})
+}
+
+func (a *Air) ask(ctx context.Context, client *http.Client, n int) {
+	q := question{at: time.Now()}
+	defer func() {
+		q.done = time.Now()
+		a.note(q)
+	}()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+"/v1/aqi?city="+url.QueryEscape(a.Cities[n%len(a.Cities)]), nil)
+	if err != nil {
+		q.fault = err.Error()
+		return
+	}
+	r.Header.Set("Authorization", "Bearer "+a.Accounts[n%len(a.Accounts)].Key)
+	reply, err := client.Do(r)
+	if err != nil {
+		q.fault = err.Error()
+		return
+	}
+	defer func() { _ = reply.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
+	if err != nil {
+		q.fault = err.Error()
+		return
+	}
+	q.ok = reply.StatusCode == http.StatusOK
+	q.answered = reply.Header.Get("X-Request-Id") != ""
+	if !q.ok {
+		q.fault = reply.Status + " " + string(body[:min(len(body), 200)])
+	}
+}
+
+func (a *Air) note(q question) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, q)
+}
+
+// Asked is what was asked in some time, and what became of it.
+type Asked struct {
+	Requests, Failed int
+	Answered         int           // by an instance, which counts it
+	Gap              time.Duration // the longest time without a good answer
+	Faults           map[string]int
+}
+
+// Availability is how many of a hundred requests were answered with 200.
+func (a Asked) Availability() float64 {
+	if a.Requests == 0 {
+		return 0
+	}
+	return 100 * float64(a.Requests-a.Failed) / float64(a.Requests)
+}
+
+// Between is what was asked from one moment to another.
+func (a *Air) Between(from, to time.Time) Asked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sum := Asked{Faults: map[string]int{}}
+	last := from
+	for _, q := range a.asked { // in the order in which they ended
+		if q.ok && q.done.After(from) && q.done.Before(to) {
+			sum.Gap = max(sum.Gap, q.done.Sub(last))
+			last = q.done
+		}
+		if q.at.Before(from) || !q.at.Before(to) {
+			continue
+		}
+		sum.Requests++
+		if q.answered {
+			sum.Answered++
+		}
+		if !q.ok {
+			sum.Failed++
+			sum.Faults[q.fault]++
+		}
+	}
+	return sum
+}

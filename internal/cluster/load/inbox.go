@@ -1,0 +1,155 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Inbox is where the webhooks of all clients lead: an endpoint over TLS, with a path
+// for each, that verifies what comes and counts it.
+type Inbox struct {
+	// File has the authority of its certificate; it is removed with it.
+	File string
+
+	server *httptest.Server
+
+	mu      sync.Mutex
+	secrets map[string]string // by path
+	got     map[string]*Arrival
+	bad     int
+}
+
+// Arrival is an event that came.
+type Arrival struct {
+	First time.Time
+	Again []time.Time
+}
+
+// NewInbox listens, and writes the authority that must be believed to a file.
+func NewInbox(file string) (*Inbox, error) {
+	in := &Inbox{File: file, secrets: map[string]string{}, got: map[string]*Arrival{}}
+	in.server = httptest.NewUnstartedServer(in)
+	in.server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections of those who were killed
+	in.server.StartTLS()
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: in.server.Certificate().Raw})
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		in.server.Close()
+		return nil, fmt.Errorf("writing the receiver's authority: %w", err)
+	}
+	return in, nil
+}
+
+// Close ends it.
+func (in *Inbox) Close() {
+	in.server.Close()
+	_ = os.Remove(in.File)
+}
+
+// Subscribe makes a webhook of each client, each with a path of its own.
+func (in *Inbox) Subscribe(ctx context.Context, api string, all []Account) error {
+	for _, a := range all {
+		var made struct{ Secret string }
+		body := fmt.Sprintf(`{"url":"%s/%s","events":["%s"]}`, in.server.URL, a.ID, fired)
+		if err := send(ctx, http.MethodPost, api+"/v1/webhooks", a.Key, body, &made); err != nil {
+			return fmt.Errorf("subscribing: %w", err)
+		}
+		in.mu.Lock()
+		in.secrets["/"+a.ID] = made.Secret
+		in.mu.Unlock()
+	}
+	return nil
+}
+
+// ServeHTTP takes a delivery.
+func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return // whoever sent it was killed, and nobody waits for an answer
+	}
+	now := time.Now()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var event struct{ ID string }
+	if !genuine(r.Header.Get("X-SERVICE-Signature"), body, in.secrets[r.URL.Path]) || json.Unmarshal(body, &event) != nil {
+		in.bad++
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if a := in.got[event.ID]; a != nil {
+		a.Again = append(a.Again, now)
+	} else {
+		in.got[event.ID] = &Arrival{First: now}
+	}
+}
+
+// Bad is how many deliveries were not signed as they should be.
+func (in *Inbox) Bad() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.bad
+}
+
+// Arrived is when an event came first; false when it did not.
+func (in *Inbox) Arrived(id string) (time.Time, bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	a := in.got[id]
+	if a == nil {
+		return time.Time{}, false
+	}
+	return a.First, true
+}
+
+// Between is how many events came for the first time, and how many again, from one
+// moment to another.
+func (in *Inbox) Between(from, to time.Time) (first, again int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	within := func(at time.Time) bool { return !at.Before(from) && at.Before(to) }
+	for _, a := range in.got {
+		if within(a.First) {
+			first++
+		}
+		for _, at := range a.Again {
+			if within(at) {
+				again++
+			}
+		}
+	}
+	return first, again
+}
+
+// send asks the API once with a body of JSON, and reads the answer.
+func send(ctx context.Context, method, url, key, body string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*answerMost)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reply.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil || reply.StatusCode >= http.StatusInternalServerError {
+		return fmt.Errorf("%s %s: %s %.300s", method, url, reply.Status, text)
+	}
+	return nil
+}

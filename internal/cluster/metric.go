@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Metric is the sum of an instance's metric over all labels that hold some text, such
+// as `name="ingest"`; an empty text is for all.
+func (i *Instance) Metric(ctx context.Context, name, labelled string) (sum float64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, fmt.Errorf("reading the metrics of %s: %w", i.Name, err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	lines := bufio.NewScanner(reply.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		series, value, ok := strings.Cut(lines.Text(), " ")
+		if bare, _, _ := strings.Cut(series, "{"); !ok || bare != name || !strings.Contains(series, labelled) {
+			continue
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading the metric %s of %s: %w", name, i.Name, err)
+		}
+		sum += v
+	}
+	return sum, lines.Err()
+}
+
+// Leader is the instance that collects; nil while none does.
+func (c *Cluster) Leader(ctx context.Context) *Instance {
+	for _, i := range c.Instances {
+		if !i.Has("ingest") || !i.Alive() {
+			continue
+		}
+		if leads, err := i.Metric(ctx, "vayu_leader", `name="ingest"`); err == nil && leads == 1 {
+			return i
+		}
+	}
+	return nil
+}
