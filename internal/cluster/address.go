@@ -23,7 +23,7 @@ const (
 // freeAddress is host:port that nobody of this machine listens on.
 func freeAddress(ip string) string {
 	for {
-		address := net.JoinHostPort(ip, strconv.Itoa(firstPort+rand.IntN(ports))) //nolint:gosec // no secret
+		address := net.JoinHostPort(ip, strconv.Itoa(firstPort+rand.IntN(ports)))
 		if ip != loopback {
 			return address // a network that was just made
 		}

@@ -81,10 +81,10 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 	if all.Key, err = newKey(); err != nil {
 		return all, err
 	}
-	if err = all.mountDisks(ctx); err != nil {
+	if err := all.mountDisks(ctx); err != nil {
 		return all, err
 	}
-	if err = all.startStores(ctx); err != nil {
+	if err := all.startStores(ctx); err != nil {
 		return all, err
 	}
 	if c.Wires {
@@ -92,15 +92,18 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 			return all, err
 		}
 	}
-	if err = all.startFronts(services); err != nil {
+	if err := all.startFronts(services); err != nil {
 		return all, err
 	}
 	for _, i := range all.Instances {
-		if err = i.Start(); err != nil {
+		if err := i.Start(); err != nil {
 			return all, err
 		}
 	}
-	return all, all.AwaitHealthy(ctx)
+	if err := all.AwaitHealthy(ctx); err != nil {
+		return all, err
+	}
+	return all, nil
 }
 
 // startFronts plans the instances, and starts what is in this process: the way to
@@ -150,9 +153,6 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	}
 	return errors.Join(faults...)
 }
-
-// say tells of what happens.
-func (c *Cluster) say(format string, args ...any) { _, _ = fmt.Fprintf(c.Out, format+"\n", args...) }
 
 // program is the binary under test.
 func (c *Cluster) program() string { return filepath.Join(c.Root, "bin", "vayu") }

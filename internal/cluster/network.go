@@ -81,9 +81,9 @@ type Way string
 
 // The ways between an instance and what listens on the other side.
 const (
-	There Way = "there"    // what the instance sends does not arrive
-	Back  Way = "back"     // what it is sent does not
-	Both  Way = "both way" // nor the one nor the other
+	There Way = "there" // what the instance sends does not arrive
+	Back  Way = "back"  // what it is sent does not
+	Both  Way = "both"  // nor the one nor the other
 )
 
 // Drop drops what goes between an instance and ports on the other side, without a word

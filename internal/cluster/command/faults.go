@@ -47,5 +47,3 @@ func (r request) broken(ctx context.Context, chosen []fault.Fault) (err error) {
 	}
 	return err
 }
-
-func partitions(context.Context, request) error { return nil }

@@ -24,6 +24,9 @@ type Fault struct {
 	// takeOver is whether the events that were committed before must arrive all the same
 	// within takeOverMost.
 	takeOver bool
+	// healMost is how long after its end everything that was committed before must have
+	// arrived; 0 for as long as it takes.
+	healMost time.Duration
 }
 
 // How long something is away.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -45,12 +46,11 @@ func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int,
 	}
 }
 
-// takenOver is how long after the beginning of a fault the last event came that was
-// committed before.
-func (r *Run) takenOver(f row) (longest time.Duration) {
-	for _, id := range r.events.Between(r.began, f.from) {
+// after is how long after a moment the last event came that was committed before.
+func (r *Run) after(moment time.Time) (longest time.Duration) {
+	for _, id := range r.events.Between(r.began, moment) {
 		if at, ok := r.Inbox.Arrived(id); ok {
-			longest = max(longest, at.Sub(f.from))
+			longest = max(longest, at.Sub(moment))
 		}
 	}
 	return longest
@@ -60,6 +60,10 @@ func (r *Run) takenOver(f row) (longest time.Duration) {
 type verdict struct {
 	what, is, must string
 	held           bool
+}
+
+func inTime(what string, is, most time.Duration) verdict {
+	return verdict{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", most.Seconds()), is <= most}
 }
 
 // judge waits until everything has arrived, prints the table and the verdicts, and
@@ -120,8 +124,10 @@ func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, err
 	for _, d := range r.rows {
 		kills += d.kills
 		if d.takeOver {
-			took := r.takenOver(d)
-			all = append(all, verdict{"another takes over after " + d.Name, fmt.Sprintf("%.1f s", took.Seconds()), fmt.Sprintf("at most %.0f s", takeOverMost.Seconds()), took <= takeOverMost})
+			all = append(all, inTime("another takes over after "+d.Name, r.after(d.from), takeOverMost))
+		}
+		if d.healMost > 0 {
+			all = append(all, inTime("all has arrived after "+d.Name, max(d.recovered, r.after(d.mended)), d.healMost))
 		}
 		if strings.HasPrefix(d.note, "FAIL") {
 			all = append(all, verdict{d.Name, d.note, "in time", false})
@@ -181,9 +187,8 @@ func (r *Run) money(ctx context.Context) ([]verdict, error) {
 		}
 	}
 	is := fmt.Sprintf("%d of %d", len(open), orders)
-	for ref, state := range open {
-		is += fmt.Sprintf("; %s is %s", ref, state)
-		break
+	if refs := slices.Sorted(maps.Keys(open)); len(refs) > 0 {
+		is += fmt.Sprintf("; %s is %s", refs[0], open[refs[0]])
 	}
 	said, err := r.Cluster.Command(ctx, "ledger", "verify")
 	books := "balanced"

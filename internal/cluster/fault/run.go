@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -61,7 +60,7 @@ type row struct {
 // must hold has held. The error is of what kept it from finding out.
 func (r *Run) Do(ctx context.Context) (held bool, err error) {
 	c := r.Cluster
-	if r.store, err = load.OpenStore(c.DSN, c.Key, filepath.Join(c.Dir)); err != nil {
+	if r.store, err = load.OpenStore(c.DSN, c.Key, c.Dir); err != nil {
 		return false, err
 	}
 	ctx, end := context.WithCancel(ctx)

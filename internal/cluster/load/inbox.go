@@ -59,7 +59,7 @@ func (in *Inbox) Close() {
 func (in *Inbox) Subscribe(ctx context.Context, api string, all []Account) error {
 	for _, a := range all {
 		var made struct{ Secret string }
-		body := fmt.Sprintf(`{"url":"%s/%s","events":["%s"]}`, in.server.URL, a.ID, fired)
+		body := fmt.Sprintf(`{"url":%q,"events":[%q]}`, in.server.URL+"/"+a.ID, fired)
 		if err := send(ctx, http.MethodPost, api+"/v1/webhooks", a.Key, body, &made); err != nil {
 			return fmt.Errorf("subscribing: %w", err)
 		}

@@ -59,7 +59,7 @@ func (s *Store) Accounts(ctx context.Context, n int) ([]Account, error) {
 	all := make([]Account, n)
 	err := s.db.Update(ctx, func(tx *state.Tx) error {
 		for i := range all {
-			holder, _, err := account.CreateAccount(tx, account.DefaultSettings().Plans, fmt.Sprint("client ", i), "unlimited", time.Now())
+			holder, _, err := account.CreateAccount(tx, account.DefaultSettings().Plans, fmt.Sprint("client-", i), "unlimited", time.Now())
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,31 @@
+package load
+
+import "testing"
+
+// The vector is that of the documentation of package dispatch/webhook.
+func TestGenuine(t *testing.T) {
+	t.Parallel()
+	const body, secret = `{"id":"evt_1"}`, "whsec_of_the_subscription"
+	for header, want := range map[string]bool{
+		"":                     false,
+		"t=1795000000":         false,
+		vector:                 true,
+		vector + ",v1=00":      true,
+		"t=1795000001" + rest:  false,
+		"x=1795000000" + rest:  false,
+		"t=1795000000,v2=0000": false,
+	} {
+		if got := genuine(header, []byte(body), secret); got != want {
+			t.Errorf("%q: got %v, want %v", header, got, want)
+		}
+	}
+	if genuine(vector, []byte(body), "") || genuine(vector, []byte(body+" "), secret) {
+		t.Error("a delivery that was not signed with the secret is taken for genuine")
+	}
+}
+
+// rest is what follows the time in vector.
+const (
+	rest   = ",v1=0316a31ce5f171de52aa4010de6bb40bacd4bd68c79256235ece920f7f4d69d4"
+	vector = "t=1795000000" + rest
+)
