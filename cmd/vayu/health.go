@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"time"
 
 	"vayu/query"
@@ -16,8 +17,10 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// readyPatience bounds how long a readiness probe waits for the stores.
-const readyPatience = time.Second
+// readyPatience bounds how long a readiness probe waits for the stores, all together:
+// half of the second after which the proxy of docs/operations takes silence for a no,
+// which would be the end of current answers whenever a store hangs.
+const readyPatience = 500 * time.Millisecond
 
 // readiness says whether requests should be sent here, and what is wrong. An
 // engine or a state store that is away does not make the service unready:
@@ -26,19 +29,7 @@ func (s *service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyPatience)
 		defer cancel()
-		detail := map[string]any{"roles": s.Roles, "state": "ok"}
-		if s.usesClickHouse() {
-			detail["clickhouse"] = "ok"
-			if err := s.db.Conn().Ping(ctx); err != nil {
-				detail["clickhouse"] = "does not answer" // the error may hold addresses; it is in the log
-			}
-		}
-		if err := s.state.Check(ctx); err != nil {
-			detail["state"] = "does not answer, or cannot write" // keys are in memory: answers go on
-		}
-		if s.has(roleDispatch) {
-			s.webhooks.ready(ctx, detail)
-		}
+		detail := s.storesReady(ctx)
 		if s.has(roleIngest) {
 			detail["sources"] = sourcesOf(s.metrics)
 		}
@@ -54,6 +45,29 @@ func (s *service) readiness() http.Handler {
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(detail) // a probe that hung up needs no answer
 	})
+}
+
+// storesReady asks every store at once how it is.
+func (s *service) storesReady(ctx context.Context) map[string]any {
+	detail := map[string]any{"roles": s.Roles, "state": "ok"}
+	var engine, store error // which may hold addresses; they are in the log
+	var asking sync.WaitGroup
+	if s.usesClickHouse() {
+		asking.Go(func() { engine = s.db.Conn().Ping(ctx) })
+		detail["clickhouse"] = "ok"
+	}
+	asking.Go(func() { store = s.state.Check(ctx) })
+	if s.has(roleDispatch) {
+		s.webhooks.ready(ctx, detail)
+	}
+	asking.Wait()
+	if engine != nil {
+		detail["clickhouse"] = "does not answer"
+	}
+	if store != nil {
+		detail["state"] = "does not answer, or cannot write" // keys are in memory: answers go on
+	}
+	return detail
 }
 
 // figures says of each world how new its figures are, and whether one has some.
