@@ -44,7 +44,7 @@ type Cluster struct {
 	Balancer  *balance.Proxy
 	// Store is the way of the instances to PostgreSQL.
 	Store *link.Link
-	// DSN leads to PostgreSQL itself, past Store.
+	// DSN leads to PostgreSQL past Store.
 	DSN string
 	// Brokers are host:port of each broker of Kafka.
 	Brokers []string
@@ -53,6 +53,8 @@ type Cluster struct {
 	// Key is the encryption key of the state store.
 	Key string
 
+	postgres  string     // host:port, another one after each start
+	direct    *link.Link // to PostgreSQL, and never cut
 	engineURL string
 	feedURL   string
 	guard     *guard
@@ -110,10 +112,13 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 // PostgreSQL, the feed of air, and the balancer. They end with ctx.
 func (c *Cluster) startFronts(ctx context.Context) error {
 	var err error
-	if c.Store, err = link.New(ctx, freeAddress(loopback), host(c.DSN)); err != nil {
-		return err
+	for _, l := range []**link.Link{&c.Store, &c.direct} {
+		if *l, err = link.New(ctx, freeAddress(loopback), c.postgres); err != nil {
+			return err
+		}
+		c.services.Go(func() { (*l).Run(ctx) })
 	}
-	c.services.Go(func() { c.Store.Run(ctx) })
+	c.DSN = replaceHost(c.DSN, c.direct.Address())
 	if c.feedURL, err = c.serve(ctx, http.HandlerFunc(feed)); err != nil {
 		return err
 	}

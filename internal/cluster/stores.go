@@ -74,13 +74,18 @@ func (c *Cluster) kafkaDir() string    { return filepath.Join(c.Dir, "kafka") }
 func (c *Cluster) engineDir() string   { return filepath.Join(c.Dir, "engine") }
 
 // StartPostgres starts PostgreSQL, also after it was killed; then it has another port.
-func (c *Cluster) StartPostgres(ctx context.Context) (err error) {
-	if c.DSN, err = c.script(ctx, "postgres", "start", c.postgresDir()); err != nil {
+func (c *Cluster) StartPostgres(ctx context.Context) error {
+	dsn, err := c.script(ctx, "postgres", "start", c.postgresDir())
+	if err != nil {
 		return err
 	}
-	if c.Store != nil {
-		c.Store.Aim(host(c.DSN))
+	c.postgres = host(dsn)
+	if c.Store == nil { // the first start
+		c.DSN = dsn
+		return nil
 	}
+	c.Store.Aim(c.postgres)
+	c.direct.Aim(c.postgres)
 	return nil
 }
 

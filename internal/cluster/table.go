@@ -25,7 +25,7 @@ func (c *Cluster) Print(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	row("postgres", host(c.DSN), pid, "state store; instances reach it at "+c.Store.Address())
+	row("postgres", c.postgres, pid, "state store; instances reach it at "+c.Store.Address())
 	for n, at := range c.Brokers {
 		pid, err := c.brokerPID(n + 1)
 		if err != nil {
