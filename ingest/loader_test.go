@@ -163,12 +163,17 @@ func TestEveryInsertAsksForTheSettings(t *testing.T) {
 	if len(seen.inserts) != 2 {
 		t.Errorf("%d inserts, want one of stations and one of readings", len(seen.inserts))
 	}
+	tokens := map[string]bool{}
 	for _, values := range seen.inserts {
-		for setting, want := range map[string]string{"distributed_foreground_insert": "1", "insert_deduplicate": "0", "max_partitions_per_insert_block": "0"} {
+		tokens[values.Get("insert_deduplication_token")] = true
+		for setting, want := range map[string]string{"distributed_foreground_insert": "1", "async_insert": "0", "insert_deduplicate": "1", "max_partitions_per_insert_block": "0"} {
 			if got := values.Get(setting); got != want {
 				t.Errorf("%s: %s=%q, want %q", values.Get("query"), setting, got, want)
 			}
 		}
+	}
+	if len(tokens) != 2 || tokens[""] {
+		t.Errorf("the tokens of two inserts are %v, want one each", tokens)
 	}
 }
 

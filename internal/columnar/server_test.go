@@ -132,8 +132,8 @@ func TestACertificateThatIsNotBelieved(t *testing.T) {
 	dsn := config.DSN("https://default:" + password + "@" + behindTLS(t, address, certificate) + "/")
 	for _, ca := range []string{"", other} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
 		err := server(t, columnar.Config{DSN: dsn, CA: ca}).Ready(ctx)
+		cancel()
 		if err == nil || !strings.Contains(err.Error(), "clickhouse-ca") || !strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), password) {
 			t.Errorf("with the authority %q: got %v, want that the certificate is not believed", ca, err)
 		}
