@@ -69,6 +69,7 @@ integration: build ## run the tests that need the built binary (build tag integr
 	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
 	.ci/integration
 	.ci/alerts
+	.ci/deploy
 	.ci/browser
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each
