@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vayu/internal/fixturetest"
 )
 
 // BenchmarkSend compares an attempt with the floor: a bare pooled http.Client
@@ -17,8 +19,8 @@ import (
 // same run. The receiver answers as fast as a connection can be read; "ratio" is
 // attempts to posts per second. 16 goroutines send at once.
 func BenchmarkSend(b *testing.B) {
-	ca := newAuthority(b)
-	for name, config := range map[string]*tls.Config{"plain": nil, "tls": ca.config(b, farOff)} {
+	ca := fixturetest.NewAuthority(b)
+	for name, config := range map[string]*tls.Config{"plain": nil, "tls": speaking(ca.Server())} {
 		b.Run(name, func(b *testing.B) {
 			url := "http://" + listen(b, "127.0.0.1:0", config, swift)
 			if config != nil {
@@ -28,13 +30,13 @@ func BenchmarkSend(b *testing.B) {
 			var floor, own float64
 			b.Run("floor", func(b *testing.B) {
 				client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
-					MaxIdleConnsPerHost: 64, TLSClientConfig: &tls.Config{RootCAs: ca.pool},
+					MaxIdleConnsPerHost: 64, TLSClientConfig: &tls.Config{RootCAs: ca.Pool()},
 				}}
 				defer client.CloseIdleConnections()
 				floor = rate(b, func() bool { return bare(client, p) })
 			})
 			b.Run("sender", func(b *testing.B) {
-				s := New(Config{Roots: ca.pool, PerHost: 64})
+				s := New(Config{Roots: ca.Pool(), PerHost: 64})
 				defer s.Close()
 				own = rate(b, func() bool {
 					r := s.Send(b.Context(), p)

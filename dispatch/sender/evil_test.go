@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vayu/internal/fixturetest"
 	"vayu/schema"
 )
 
@@ -66,7 +67,7 @@ func bomb(t *testing.T) string {
 
 func TestEvilReceivers(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := fixturetest.NewAuthority(t)
 	long := strings.Repeat("x", 8<<10)
 	zipped := bomb(t)
 	for name, c := range map[string]struct {
@@ -113,12 +114,12 @@ func TestEvilReceivers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := ca.config(t, farOff)
+			config := speaking(ca.Server())
 			if name == "closes at once" {
 				config = nil
 			}
 			url := "https://" + listen(t, "127.0.0.1:0", config, c.handle)
-			c.want.check(t, patient(t, Config{Roots: ca.pool}).Send(t.Context(), hello(url)))
+			c.want.check(t, patient(t, Config{Roots: ca.Pool()}).Send(t.Context(), hello(url)))
 		})
 	}
 }
@@ -133,12 +134,12 @@ func closing(text string) func(net.Conn) {
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := fixturetest.NewAuthority(t)
 	for _, status := range []string{"301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"} {
-		url := "https://" + listen(t, "127.0.0.1:0", ca.config(t, farOff),
+		url := "https://" + listen(t, "127.0.0.1:0", speaking(ca.Server()),
 			answering("HTTP/1.1 "+status+"\r\nLocation: http://169.254.169.254/latest/meta-data/\r\nContent-Length: 0\r\n\r\n"))
 		var dialed []string
-		s := patient(t, Config{Roots: ca.pool, Control: func(_, address string, _ syscall.RawConn) error {
+		s := patient(t, Config{Roots: ca.Pool(), Control: func(_, address string, _ syscall.RawConn) error {
 			dialed = append(dialed, "https://"+address)
 			return nil
 		}})
@@ -155,7 +156,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // A receiver can cost no more memory than what is read of it, whatever it sends.
 // The figures are of both sides, which share the process.
 func TestEvilReceiversCostLittle(t *testing.T) {
-	ca := newAuthority(t)
+	ca := fixturetest.NewAuthority(t)
 	long := strings.Repeat("x", 32<<10)
 	for name, head := range map[string]struct{ head, text string }{
 		"headers":      {"HTTP/1.1 200 OK\r\n", "X: " + long + "\r\n"},
@@ -165,8 +166,8 @@ func TestEvilReceiversCostLittle(t *testing.T) {
 		"1xx":          {"", strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 1000)},
 	} {
 		written := make(chan int, 1)
-		url := "https://" + listen(t, "127.0.0.1:0", ca.config(t, farOff), flooding(head.head, head.text, written))
-		s := patient(t, Config{Roots: ca.pool})
+		url := "https://" + listen(t, "127.0.0.1:0", speaking(ca.Server()), flooding(head.head, head.text, written))
+		s := patient(t, Config{Roots: ca.Pool()})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		s.Send(t.Context(), hello(url))

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"vayu/dispatch/guard"
+	"vayu/internal/fixturetest"
 	"vayu/schema"
 )
 
@@ -89,7 +90,7 @@ func (d *nameServer) reply(m dnsmessage.Message) dnsmessage.Message {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := fixturetest.NewAuthority(t)
 	var dns nameServer
 	dns.names = map[string][]string{
 		"good.test.":      {"127.0.0.1"},
@@ -101,8 +102,8 @@ func TestNames(t *testing.T) {
 		"broken.test.":    nil,
 	}
 	allowed := guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil)
-	s := patient(t, Config{Roots: ca.pool, Resolver: dns.resolver(t), Control: allowed.Control})
-	_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", ca.config(t, farOff, "good.test", "mixed.test"), answering(fine)))
+	s := patient(t, Config{Roots: ca.Pool(), Resolver: dns.resolver(t), Control: allowed.Control})
+	_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", speaking(ca.Server("good.test", "mixed.test")), answering(fine)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package sender
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"vayu/dispatch/guard"
+	"vayu/internal/fixturetest"
 	"vayu/schema"
 )
 
@@ -16,25 +18,26 @@ const fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 func TestCertificatesMustBeValid(t *testing.T) {
 	t.Parallel()
-	ca, other := newAuthority(t), newAuthority(t)
+	ca, other := fixturetest.NewAuthority(t), fixturetest.NewAuthority(t)
 	shaking := []schema.Stage{schema.StageTLS}
-	old := ca.config(t, farOff)
+	expired := ca.Sign(&x509.Certificate{NotAfter: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
+	old := speaking(ca.Server())
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
-	two := ca.config(t, farOff)
+	two := speaking(ca.Server())
 	two.MinVersion, two.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
-	asking := ca.config(t, farOff)
+	asking := speaking(ca.Server())
 	asking.ClientAuth = tls.RequireAnyClientCert
 	for name, c := range map[string]struct {
 		config *tls.Config
 		host   string
 		want   want
 	}{
-		"valid":               {ca.config(t, farOff), "127.0.0.1", want{status: 200, body: "ok"}},
+		"valid":               {speaking(ca.Server()), "127.0.0.1", want{status: 200, body: "ok"}},
 		"valid, TLS 1.2":      {two, "127.0.0.1", want{status: 200, body: "ok"}},
-		"expired":             {ca.config(t, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)), "127.0.0.1", want{text: textExpired, stages: shaking}},
-		"for another host":    {ca.config(t, farOff, "hooks.example.com"), "localhost", want{text: textHost, stages: shaking}},
-		"of nobody known":     {other.config(t, farOff), "127.0.0.1", want{text: textAuthority, stages: shaking}},
-		"self-signed":         {selfSigned(t), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"expired":             {speaking(expired), "127.0.0.1", want{text: textExpired, stages: shaking}},
+		"for another host":    {speaking(ca.Server("hooks.example.com")), "localhost", want{text: textHost, stages: shaking}},
+		"of nobody known":     {speaking(other.Server()), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"self-signed":         {speaking(other.Root), "127.0.0.1", want{text: textAuthority, stages: shaking}},
 		"TLS 1.1":             {old, "127.0.0.1", want{text: textAlert, stages: shaking}},
 		"no TLS":              {nil, "127.0.0.1", want{text: textNoTLS, stages: shaking}},
 		"asks for ours":       {asking, "127.0.0.1", want{text: textAlert, stages: sending}},
@@ -50,16 +53,10 @@ func TestCertificatesMustBeValid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := patient(t, Config{Roots: ca.pool}).Send(t.Context(), hello("https://"+c.host+":"+port+"/in"))
+			got := patient(t, Config{Roots: ca.Pool()}).Send(t.Context(), hello("https://"+c.host+":"+port+"/in"))
 			c.want.check(t, got)
 		})
 	}
-}
-
-func selfSigned(t *testing.T) *tls.Config {
-	t.Helper()
-	a := newAuthority(t)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{a.cert.Raw}, PrivateKey: a.key}}}
 }
 
 func TestGuardRefusesConnections(t *testing.T) {

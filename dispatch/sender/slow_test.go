@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vayu/internal/fixturetest"
 	"vayu/schema"
 )
 
@@ -71,8 +72,8 @@ func late(wait time.Duration, text string) func(net.Conn) {
 
 func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
-	config := ca.config(t, farOff)
+	ca := fixturetest.NewAuthority(t)
+	config := speaking(ca.Server())
 	config.SessionTicketsDisabled = true // a pipe holds nothing, and tickets are sent while nobody reads
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for name, c := range map[string]struct {
@@ -106,7 +107,7 @@ func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := piped(t, c.handle)
-				s.transport.TLSClientConfig.RootCAs = ca.pool
+				s.transport.TLSClientConfig.RootCAs = ca.Pool()
 				url := "http://127.0.0.1/in"
 				if c.secure {
 					url = "https://127.0.0.1/in"

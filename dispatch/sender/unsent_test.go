@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vayu/internal/fixturetest"
 )
 
 var errSecret = errors.New("the secret is not known now")
@@ -28,7 +30,7 @@ func heard(got *recorder, before string) func(net.Conn) {
 
 func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := fixturetest.NewAuthority(t)
 	for name, c := range map[string]struct {
 		secure bool
 		before string // that the receiver says without having been asked
@@ -40,7 +42,7 @@ func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got recorder
-			config, url := ca.config(t, farOff), "https://"
+			config, url := speaking(ca.Server()), "https://"
 			if !c.secure {
 				config, url = nil, "http://"
 			}
@@ -49,7 +51,7 @@ func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
 				defer close(done)
 				heard(&got, c.before)(conn)
 			})
-			s := patient(t, Config{Roots: ca.pool})
+			s := patient(t, Config{Roots: ca.Pool()})
 			p := hello(url)
 			p.Header.Set("X-Long", strings.Repeat("x", 64<<10)) // more than net/http's buffer
 			p.Sign = func(time.Time) (string, error) { return "", errSecret }

@@ -2,19 +2,11 @@ package columnar_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,37 +17,14 @@ import (
 	"vayu/internal/columnar"
 	"vayu/internal/columnar/columnartest"
 	"vayu/internal/config"
+	"vayu/internal/fixturetest"
 	"vayu/schema/clickhouse"
 )
 
-// authority makes a certificate for 127.0.0.1 that is its own authority, and the PEM file of it.
-func authority(t *testing.T) (certificate tls.Certificate, file string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ClickHouse of a test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, file
-}
-
 // behindTLS is a port that speaks TLS and passes what is said to a server.
-func behindTLS(t *testing.T, server string, certificate tls.Certificate) (address string) {
+func behindTLS(t *testing.T, server string, a *fixturetest.Authority) (address string) {
 	t.Helper()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +77,8 @@ func server(t *testing.T, c columnar.Config) *columnar.DB {
 func TestAServerIsReachedOverTLS(t *testing.T) {
 	t.Parallel()
 	address, password := columnartest.Access(t)
-	certificate, ca := authority(t)
-	proxy := behindTLS(t, address, certificate)
+	authority := fixturetest.NewAuthority(t)
+	ca, proxy := authority.CA(), behindTLS(t, address, authority)
 	for _, dsn := range []string{
 		"https://default:" + password + "@" + nobody(t) + "," + proxy + "/",
 		"https://default:" + password + "@" + proxy + "/?secure=true&dial_timeout=5s",
@@ -127,9 +96,8 @@ func TestAServerIsReachedOverTLS(t *testing.T) {
 func TestACertificateThatIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	address, password := columnartest.Access(t)
-	certificate, _ := authority(t)
-	_, other := authority(t)
-	dsn := config.DSN("https://default:" + password + "@" + behindTLS(t, address, certificate) + "/")
+	other := fixturetest.NewAuthority(t).CA()
+	dsn := config.DSN("https://default:" + password + "@" + behindTLS(t, address, fixturetest.NewAuthority(t)) + "/")
 	for _, ca := range []string{"", other} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		err := server(t, columnar.Config{DSN: dsn, CA: ca}).Ready(ctx)

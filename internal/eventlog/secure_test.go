@@ -2,19 +2,10 @@ package eventlog
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"log/slog"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,76 +19,16 @@ import (
 )
 
 // authority signs certificates for brokers and their clients.
-type authority struct {
-	tb   testing.TB
-	dir  string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
+type authority struct{ *fixturetest.Authority }
 
-func newAuthority(tb testing.TB) *authority {
+func newAuthority(tb testing.TB) authority {
 	tb.Helper()
-	a := &authority{tb: tb, dir: tb.TempDir()}
-	a.cert, a.key = a.sign(&x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})
-	return a
-}
-
-// sign makes a certificate of a template, by the authority itself when it has none.
-func (a *authority) sign(template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
-	a.tb.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	template.SerialNumber = big.NewInt(time.Now().UnixNano())
-	template.Subject = pkix.Name{CommonName: "test"}
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	parent, by := a.cert, a.key
-	if parent == nil {
-		parent, by = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	return cert, key
-}
-
-// file writes what PEM calls kind to a file and returns its name.
-func (a *authority) file(name, kind string, der []byte) string {
-	a.tb.Helper()
-	path := filepath.Join(a.dir, name)
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		a.tb.Fatal(err)
-	}
-	return path
-}
-
-// ca is the file of its own certificate.
-func (a *authority) ca() string { return a.file("ca.pem", "CERTIFICATE", a.cert.Raw) }
-
-// client are the files of a client's certificate.
-func (a *authority) client() (cert, key string) {
-	a.tb.Helper()
-	signed, private := a.sign(&x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		a.tb.Fatal(err)
-	}
-	return a.file("client.pem", "CERTIFICATE", signed.Raw), a.file("client.key", "PRIVATE KEY", der)
+	return authority{fixturetest.NewAuthority(tb)}
 }
 
 // server is how a broker of this authority speaks TLS.
-func (a *authority) server(change func(*tls.Config)) kfake.Opt {
-	a.tb.Helper()
-	signed, key := a.sign(&x509.Certificate{
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	})
-	out := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed.Raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+func (a authority) server(change func(*tls.Config)) kfake.Opt {
+	out := &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12}
 	if change != nil {
 		change(out)
 	}
@@ -105,14 +36,13 @@ func (a *authority) server(change func(*tls.Config)) kfake.Opt {
 }
 
 // mutual asks clients for a certificate of the authority.
-func (a *authority) mutual(c *tls.Config) {
-	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
-	c.ClientCAs.AddCert(a.cert)
+func (a authority) mutual(c *tls.Config) {
+	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()
 }
 
 // byTLS are settings that know the authority.
-func (a *authority) byTLS(more func(*Settings)) func(*Config) {
-	ca := a.ca()
+func (a authority) byTLS(more func(*Settings)) func(*Config) {
+	ca := a.CA()
 	return func(c *Config) {
 		c.TLS, c.CA = true, ca
 		if more != nil {
@@ -175,7 +105,7 @@ func deaf(tb testing.TB) []string {
 func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
-	cert, key := a.client()
+	cert, key := a.Files(a.Client(), t.TempDir())
 	for name, c := range map[string]struct {
 		brokers  []string
 		settings func(*Config)
@@ -213,7 +143,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 func TestWhoIsNotLetInSaysWhy(t *testing.T) {
 	t.Parallel()
 	a, other := newAuthority(t), newAuthority(t)
-	cert, key := other.client()
+	cert, key := other.Files(other.Client(), t.TempDir())
 	for name, c := range map[string]struct {
 		brokers  []string
 		settings func(*Config)
@@ -285,7 +215,7 @@ func TestALoginThatIsNotAnsweredEnds(t *testing.T) {
 func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
-	cert, key := a.client()
+	cert, key := a.Files(a.Client(), t.TempDir())
 	for want, change := range map[string]func(*Settings){
 		"ca: ":       func(s *Settings) { s.CA = "/nowhere/ca.pem" },
 		"ca: t":      func(s *Settings) { s.CA = key },

@@ -64,7 +64,7 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 	})
 	t.Run("who is not let in", func(t *testing.T) {
 		t.Parallel()
-		other := newAuthority(t).ca()
+		other := fixturetest.NewAuthority(t).CA()
 		for want, settings := range map[string]func(*Config){
 			wordLogin:     secured(loginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
 			wordUntrusted: secured(loginScram512, func(c *Config) { c.CA = other }),

@@ -4,14 +4,6 @@ package state_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,29 +15,31 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"vayu/internal/config"
+	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 )
 
-// writePEM writes a file that belongs to whoever runs PostgreSQL, which insists on that.
-func writePEM(t *testing.T, path, kind string, raw []byte) {
+// handOver gives files to whoever runs PostgreSQL, which insists on owning its key.
+func handOver(t *testing.T, folder string, files ...string) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	folder, err := os.Stat(filepath.Dir(path))
+	is, err := os.Stat(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if owner, ok := folder.Sys().(*syscall.Stat_t); ok {
-		if err := os.Chown(path, int(owner.Uid), int(owner.Gid)); err != nil {
+	owner, ok := is.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	for _, f := range files {
+		if err := os.Chown(f, int(owner.Uid), int(owner.Gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// encrypted is a PostgreSQL of the test alone that takes encrypted connections only, and the PEM file of its certificate,
-// which is its own authority.
+// encrypted is a PostgreSQL of the test alone that takes encrypted connections, too, and the PEM file of the authority
+// of its certificate.
 func encrypted(t *testing.T) (dsn, ca string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "vayu-pg-") // the user postgres must reach it
@@ -62,29 +56,11 @@ func encrypted(t *testing.T) (dsn, ca string) {
 	}
 	dsn = postgres("start")
 	t.Cleanup(func() { postgres("stop") })
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "PostgreSQL of a test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cluster := filepath.Join(dir, "cluster")
-	writePEM(t, filepath.Join(cluster, "server.crt"), "CERTIFICATE", raw)
-	writePEM(t, filepath.Join(cluster, "server.key"), "PRIVATE KEY", private)
-	ca = filepath.Join(t.TempDir(), "ca.pem")
-	writePEM(t, ca, "CERTIFICATE", raw)
+	authority, cluster := fixturetest.NewAuthority(t), filepath.Join(dir, "cluster")
+	cert, key := authority.Files(authority.Server(), cluster)
+	handOver(t, cluster, cert, key)
+	statetest.Administer(t, dsn, "ALTER SYSTEM SET ssl_cert_file = '"+cert+"'")
+	statetest.Administer(t, dsn, "ALTER SYSTEM SET ssl_key_file = '"+key+"'")
 	statetest.Administer(t, dsn, "ALTER SYSTEM SET ssl = on")
 	statetest.Administer(t, dsn, "SELECT pg_reload_conf()") // told; heard a moment later
 	for deadline := time.Now().Add(time.Minute); ; {
@@ -97,7 +73,7 @@ func encrypted(t *testing.T) (dsn, ca string) {
 			t.Fatal(err)
 		}
 	}
-	return strings.TrimSuffix(dsn, "?sslmode=disable"), ca
+	return strings.TrimSuffix(dsn, "?sslmode=disable"), authority.CA()
 }
 
 // TestIntegrationPostgresOverTLS: a DSN with its own authority is enough, and a server that is not believed is not used.
