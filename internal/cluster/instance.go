@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"vayu/internal/pause"
 )
 
 // Instance is one process of `vayu serve`.
@@ -137,17 +139,23 @@ func (c *Cluster) Healthy(ctx context.Context) error {
 
 // AwaitHealthy waits until everything is well; the error is the last thing that was not.
 func (c *Cluster) AwaitHealthy(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, healPatience, errors.New("that took too long"))
+	if err := await(ctx, healPatience, c.Healthy); err != nil {
+		return fmt.Errorf("waiting for the cluster: %w", err)
+	}
+	return nil
+}
+
+// await asks again and again until nothing is wrong; the error is the last thing that was.
+func await(ctx context.Context, patience time.Duration, wrong func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("that took too long"))
 	defer cancel()
 	for {
-		err := c.Healthy(ctx)
+		err := wrong(ctx)
 		if err == nil {
 			return nil
 		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the cluster: %w; the last of it: %w", context.Cause(ctx), err)
+		if !pause.For(ctx, 200*time.Millisecond) {
+			return fmt.Errorf("%w; the last of it: %w", context.Cause(ctx), err)
 		}
 	}
 }

@@ -121,10 +121,13 @@ func (c *Cluster) StopBroker(ctx context.Context, n int) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("stopping broker %d: %w", n, err)
 	}
-	for until := time.Now().Add(stopPatience); answers(ctx, c.Brokers[n-1]) && time.Now().Before(until) && ctx.Err() == nil; {
-		time.Sleep(100 * time.Millisecond)
-	}
-	return c.KillBroker(ctx, n) // waits until nothing is left of it
+	late := await(ctx, stopPatience, func(ctx context.Context) error {
+		if answers(ctx, c.Brokers[n-1]) {
+			return fmt.Errorf("broker %d still answers", n)
+		}
+		return nil
+	})
+	return errors.Join(late, c.KillBroker(ctx, n)) // which waits until nothing is left of it
 }
 
 // brokerPID is the number of a broker's process.

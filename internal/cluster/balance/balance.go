@@ -21,6 +21,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"vayu/internal/pause"
 )
 
 // Times of the proxy; those of haproxy.cfg.
@@ -209,10 +211,7 @@ func (i *instance) watch(ctx context.Context) {
 				i.up.Store(true)
 			}
 		}
-		select {
-		case <-time.After(every):
-		case <-ctx.Done():
-		}
+		pause.For(ctx, every)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vayu/internal/cluster"
+	"vayu/internal/pause"
 )
 
 // Fault is something that breaks.
@@ -98,12 +99,10 @@ func names(all []Fault) string {
 
 // wait waits, and fails when ctx ends before.
 func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
+	if !pause.For(ctx, d) {
 		return ctx.Err()
 	}
+	return nil
 }
 
 // killed kills an instance and starts it again after some time.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"vayu/internal/pause"
 )
 
 // pace calls do at a rate until ctx ends, whether or not earlier calls are done, and
@@ -16,9 +18,7 @@ func pace(ctx context.Context, perSecond float64, most int, do func(n int), miss
 	began := time.Now()
 	for n := 0; ; n++ {
 		due := time.Duration(float64(n) / perSecond * float64(time.Second))
-		select {
-		case <-time.After(due - time.Since(began)):
-		case <-ctx.Done():
+		if !pause.For(ctx, due-time.Since(began)) {
 			return
 		}
 		select {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"vayu/internal/pause"
 )
 
 // Recharges orders recharges in the sandbox whose outcome is known beforehand, and
@@ -67,9 +69,7 @@ func (r *Recharges) Run(ctx context.Context) {
 			r.mu.Lock()
 			r.again++
 			r.mu.Unlock()
-			select {
-			case <-time.After(orderEvery):
-			case <-ctx.Done():
+			if !pause.For(ctx, orderEvery) {
 				r.forget(ref) // nobody knows whether it was taken
 				return
 			}
