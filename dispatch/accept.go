@@ -30,7 +30,7 @@ func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (safe []out
 }
 
 // Accept stores a delivery of each event for each subscription that asks for its
-// type, and begins to send those for which there is room. When it returns nil all
+// type and was there when it happened, and begins to send those for which there is room. When it returns nil all
 // of them are stored; after an error some may be. Events that come again change
 // nothing.
 func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
@@ -57,6 +57,9 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (s
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
 		for _, sub := range seen.Matching(event.Account, event.World, event.Type) {
+			if !sub.Saw(event.CreatedAt) {
+				continue
+			}
 			if len(group) == acceptMost {
 				if err := s.store(ctx, group); err != nil {
 					return safe, err

@@ -241,6 +241,38 @@ func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
 	})
 }
 
+// A webhook begins with what happens after it was made, also when a topic is read once more.
+func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		o := open(t, db, nil)
+		a := o.account("a")
+		var event outbox.Event
+		o.update(func(tx *state.Tx) (err error) {
+			event, err = o.outbox.Store(tx, a, schema.Live, schema.EventPaymentSucceeded, payment())
+			return err
+		})
+		there, late := o.subscribe(a, "http://127.0.0.1:9/there"), o.subscribe(a, "http://127.0.0.1:9/late")
+		o.update(func(tx *state.Tx) error {
+			for id, made := range map[string]time.Time{
+				there: event.CreatedAt.Add(30 * time.Second), // by a clock that is ahead
+				late:  event.CreatedAt.Add(2 * time.Minute),
+			} {
+				if _, err := tx.Exec("UPDATE webhook SET created_at = $1 WHERE id = $2", made.UnixMicro(), id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := o.Accept(context.Background(), []outbox.Event{event}); err != nil {
+			t.Fatal(err)
+		}
+		if got := one[string](o, "SELECT webhook_id FROM delivery"); got != there {
+			t.Errorf("the delivery is of %s, want %s alone", got, there)
+		}
+	})
+}
+
 // What a log says happened, and the store does not know, is put aside with the
 // reason, and all else is taken.
 func TestEventsThatTheStoreDoesNotKnowAreBuried(t *testing.T) {

@@ -48,8 +48,8 @@ none of it. What a replay does not do:
     need not be stopped.
   - It does not retry failed deliveries: that is POST /v1/deliveries/retry.
   - It keeps no order: what comes again comes after what has been delivered since.
-An event that comes again goes to every webhook that asks for its type now and lacks it, so also
-to one that was made after the event, if an older one lacks it too. A webhook that asks for a
+An event that comes again goes to every webhook that asks for its type now, lacks it and is not
+younger than it. A webhook that asks for a
 type only since a change of it lacks the events of that type before the change.
 Test events (those of POST /v1/webhooks/{id}/test and of events fire) are left out, unless --tests.
 

@@ -23,7 +23,7 @@ const (
 const (
 	selectRevision = "SELECT n FROM webhook_revision WHERE id = 1"
 	selectRow      = `SELECT id, account_id, mode, url, events, active, api_version, secret, previous_secret,
-		COALESCE(previous_until, 0), deleted_at IS NOT NULL, revision FROM webhook`
+		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL, revision FROM webhook`
 )
 
 // reading is one look at the store that found something new.
@@ -95,7 +95,7 @@ func (r *reading) scan(row state.Scanner) (*Subscription, error) {
 	var active int64
 	var secret, previous []byte
 	err := row.Scan(&s.ID, &s.Account, &mode, &s.URL, &events, &active, &s.Version, &secret, &previous,
-		&s.previousUntil, &s.Deleted, &s.revision)
+		&s.createdAt, &s.previousUntil, &s.Deleted, &s.revision)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,8 @@ import (
 type record struct {
 	Subscription
 
-	lastFour  string
-	createdAt int64         // microseconds
-	previous  sql.NullInt64 // until when the secret before signs
+	lastFour string
+	previous sql.NullInt64 // until when the secret before signs
 }
 
 const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, secret_last4, created_at, previous_until

@@ -48,12 +48,23 @@ type Subscription struct {
 	Deleted bool
 	Version string
 
+	createdAt int64 // microseconds
 	// secrets are the one that signs, and the one before it if there was a
 	// rotation with a grace; none when it cannot be opened.
 	secrets       []string
 	previousUntil int64 // microseconds
 	unreadable    bool  // a secret in the store cannot be opened
 	revision      int64
+}
+
+// clockMargin is how far the clocks of two instances may differ, one of which made a
+// subscription and the other an event.
+const clockMargin = time.Minute
+
+// Saw reports whether it was there when something happened. An event may come a month
+// later: from a topic that is read once more, or by a replay.
+func (s *Subscription) Saw(at time.Time) bool {
+	return s.createdAt <= at.Add(clockMargin).UnixMicro()
 }
 
 // Secrets are what signs an attempt at a time, the newest first. There is none
