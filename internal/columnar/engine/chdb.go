@@ -96,7 +96,7 @@ func (l *library) open(args ...string) (*connection, error) {
 	}
 	handle := l.connect(int32(len(argv)), unsafe.Pointer(&argv[0]))
 	if handle == 0 {
-		return nil, errors.New("opening an engine connection: refused (is the data directory used by another process?)")
+		return nil, errors.New("opening an engine connection: refused; what the engine wrote says why")
 	}
 	return &connection{lib: l, handle: handle}, nil
 }
