@@ -31,7 +31,7 @@ type Source interface {
 	// never twice at once. It returns as soon as ctx ends or yield returns an
 	// error, and then returns that error. A batch belongs to yield once passed,
 	// and one that yield has accepted is stored later or fetched again by a new
-	// process: a source may remember in memory, and only there, that it is done.
+	// source: a source may remember in memory, and only there, that it is done.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 

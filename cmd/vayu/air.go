@@ -28,8 +28,7 @@ type air struct {
 	db      *columnar.DB
 	query   *query.Service
 	log     *slog.Logger
-	runners [len(schema.Worlds)]*ingest.Runner
-	stores  [len(schema.Worlds)]*fenced
+	metrics *ingest.Metrics
 	rollups [len(schema.Worlds)]*airquality.Rollup
 
 	answering func() // called once, when the sandbox has its first answers
@@ -44,31 +43,40 @@ func newAir(cfg Config, st *state.DB, db *columnar.DB, answers *query.Service, l
 	if !cfg.has(roleIngest) {
 		return a, nil
 	}
-	metrics := ingest.NewMetrics(reg)
-	names := [len(schema.Worlds)][]string{schema.Live: cfg.liveSources(), schema.Sandbox: source.Names(schema.Sandbox)}
+	a.metrics = ingest.NewMetrics(reg)
 	for _, w := range schema.Worlds {
-		feeds, err := cfg.Source.Feeds(w, names[w], time.Now)
-		if err != nil {
-			return nil, err
-		}
+		var err error
 		if a.rollups[w], err = airquality.New(db.Conn(), w.Database(), log, reg); err != nil {
 			return nil, err
 		}
-		changed := func(ctx context.Context) error { return a.changed(ctx, w) }
-		a.stores[w] = &fenced{Archive: ingest.NewLoader(db.Conn(), w.Database())}
-		a.runners[w], err = ingest.NewRunner(a.stores[w], changed, metrics, log.With("world", w), feeds...)
-		if err != nil {
+		if _, err := a.runner(w, nil); err != nil { // a source that cannot be is a fault of the start
 			return nil, err
 		}
 	}
 	return a, nil
 }
 
+// runner asks the sources of a world anew: they remember what they have brought, and
+// what of it was not stored is gone with the runner that they brought it to.
+func (a *air) runner(w schema.World, fence lead.Fence) (*ingest.Runner, error) {
+	names := source.Names(schema.Sandbox)
+	if w == schema.Live {
+		names = a.cfg.liveSources()
+	}
+	feeds, err := a.cfg.Source.Feeds(w, names, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	changed := func(ctx context.Context) error { return a.changed(ctx, w) }
+	store := &fenced{Archive: ingest.NewLoader(a.db.Conn(), w.Database()), fence: fence}
+	return ingest.NewRunner(store, changed, a.metrics, a.log.With("world", w), feeds...)
+}
+
 // fenced is where only the one instance that collects may store readings.
 type fenced struct {
 	ingest.Archive
 
-	fence lead.Fence // of who leads; set before anything is stored
+	fence lead.Fence // of who leads
 }
 
 // Load implements [ingest.Store].
@@ -92,7 +100,7 @@ func (a *air) Run(ctx context.Context) error {
 	}
 	if a.cfg.has(roleIngest) {
 		parts = append(parts, run.Part{Name: "ingest", Run: func(ctx context.Context) error {
-			return lead.Run(ctx, lead.Config{DB: a.state, Name: "ingest", Log: a.log, Metrics: a.reg}, a.collect)
+			return lead.Run(ctx, lead.Config{DB: a.state, Name: "ingest", Alone: a.db.Embedded(), Log: a.log, Metrics: a.reg}, a.collect)
 		}})
 	}
 	return run.Parts(ctx, a.log, parts...)
@@ -103,12 +111,15 @@ func (a *air) Run(ctx context.Context) error {
 func (a *air) collect(ctx context.Context, fence lead.Fence) error {
 	var parts []run.Part
 	for _, w := range schema.Worlds {
-		a.stores[w].fence = fence
+		runner, err := a.runner(w, fence)
+		if err != nil {
+			return err
+		}
 		parts = append(parts, run.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
 			if err := a.changed(ctx, w); err != nil {
 				a.log.WarnContext(ctx, "what an earlier run left undone waits for the next readings", "world", w, "error", err)
 			}
-			return a.runners[w].Run(ctx)
+			return runner.Run(ctx)
 		}})
 	}
 	return run.Parts(ctx, a.log, parts...)

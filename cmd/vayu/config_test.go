@@ -71,7 +71,7 @@ func TestRolesThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	for environ, wants := range map[string][]string{
 		"VAYU_ROLES=api,cook":             {"roles: ", "cook"},
-		"VAYU_ROLES=api":                  {"roles: ", "set state"},
+		"VAYU_ROLES=api":                  {"roles: ", "set state", "set clickhouse"},
 		"VAYU_ROLES=pipeline,dispatch":    {"roles: ", "public-url: "},
 		"VAYU_DRAIN_DELAY=-1s":            {"drain-delay: "},
 		"VAYU_ROLES=api,ingest,api,cook,": {"roles: "},
@@ -94,7 +94,7 @@ func TestRolesThatCannotWorkAreRefused(t *testing.T) {
 	}
 	for _, environ := range [][]string{
 		{"VAYU_ROLES=dispatch,ingest,pipeline,api"},
-		{"VAYU_ROLES=dispatch", "VAYU_STATE=postgres://db/vayu"},
+		{"VAYU_ROLES=dispatch", "VAYU_STATE=postgres://db/vayu", "VAYU_CLICKHOUSE=clickhouse://ch:9000/"},
 		{"VAYU_ROLES=pipeline", "VAYU_STATE=postgres://db/vayu", "VAYU_PUBLIC_URL=https://api.example.com"},
 	} {
 		if _, err := config.Load(defaults(), config.Sources{Environ: environ}); err != nil {

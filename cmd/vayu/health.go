@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -22,14 +23,38 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 // which would be the end of current answers whenever a store hangs.
 const readyPatience = 500 * time.Millisecond
 
+// glanceFor is how long an answer of the stores is given again: whoever asks for readiness
+// is nobody known, and must not be able to make the stores work.
+const glanceFor = 200 * time.Millisecond
+
+// glance is the last answer of the stores.
+type glance struct {
+	mu     sync.Mutex
+	at     time.Time
+	detail map[string]any
+}
+
+// ask returns what is known, or asks anew; a copy, to which more can be added.
+func (g *glance) ask(anew func() map[string]any) map[string]any {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.detail == nil || time.Since(g.at) > glanceFor {
+		g.detail = anew()
+		g.at = time.Now()
+	}
+	return maps.Clone(g.detail)
+}
+
 // readiness says whether requests should be sent here, and what is wrong. An
 // engine or a state store that is away does not make the service unready:
 // current answers go on.
 func (s *service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), readyPatience)
-		defer cancel()
-		detail := s.storesReady(ctx)
+		detail := s.stores.ask(func() map[string]any {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyPatience) // others wait for it, too
+			defer cancel()
+			return s.storesReady(ctx)
+		})
 		if s.has(roleIngest) {
 			detail["sources"] = sourcesOf(s.metrics)
 		}

@@ -48,6 +48,9 @@ func (c Config) checkRoles() (wrong []error) {
 	if c.State == "" {
 		wrong = append(wrong, config.Invalid("roles", "the other roles need a state store that instances share: set state"))
 	}
+	if c.usesClickHouse() && c.ClickHouse == "" {
+		wrong = append(wrong, config.Invalid("roles", "the other roles need a ClickHouse that instances share: set clickhouse"))
+	}
 	if c.has(rolePipeline) && !c.has(roleAPI) && c.PublicURL == "" {
 		wrong = append(wrong, config.Invalid("public-url", "an instance that works on batches and does not serve the API must be told where that is"))
 	}

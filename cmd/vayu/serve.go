@@ -84,6 +84,7 @@ type service struct {
 	watcher      *watcher
 	metrics      *prometheus.Registry
 	address      string      // at which the API answers, once it listens
+	stores       glance      // for /readyz
 	leaving      atomic.Bool // it was told to stop: requests should go elsewhere
 }
 
@@ -197,7 +198,8 @@ func (s *service) run(ctx context.Context) error {
 
 // parts are what runs in the roles of this instance, in the order in which it starts.
 func (s *service) parts(listener net.Listener) []run.Part {
-	parts := []run.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}}
+	// The watch stands before what may have to wait: it tells that a store is away.
+	parts := []run.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.has(roleAPI) {
 		parts = append(parts, run.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
 	}
@@ -221,7 +223,10 @@ func (s *service) parts(listener net.Listener) []run.Part {
 	if s.has(roleDispatch) {
 		parts = append(parts, run.Part{Name: "attempts", Run: s.copier.Run})
 	}
-	return append(parts, s.watcher.part())
+	if s.has(rolePipeline) {
+		parts = append(parts, run.Part{Name: "books", Run: s.watcher.books})
+	}
+	return parts
 }
 
 // linger returns a context that ends some time after ctx: meanwhile /readyz says that

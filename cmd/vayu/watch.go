@@ -3,16 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sys/unix"
 
+	"vayu/internal/lead"
 	"vayu/internal/outage"
 	"vayu/internal/pause"
-	"vayu/internal/run"
 	"vayu/pipeline/wallet"
 )
 
@@ -71,23 +70,29 @@ func room(dir string) (free, size float64) {
 	return float64(s.Bavail) * float64(s.Bsize), float64(s.Blocks) * float64(s.Bsize)
 }
 
-// part is what runs.
-func (w *watcher) part() run.Part { return run.Part{Name: "watch", Run: w.run} }
-
+// run looks until ctx ends.
 func (w *watcher) run(ctx context.Context) error {
-	var both sync.WaitGroup
-	defer both.Wait()
-	both.Go(func() {
-		for wait := booksFirst; pause.For(ctx, wait); wait = booksEvery {
-			w.prove(ctx)
-		}
-	})
 	for {
 		w.look(ctx)
 		if !pause.For(ctx, lookEvery) {
 			return nil
 		}
 	}
+}
+
+// books proves the books again and again, on one instance of all, whose figures they are.
+func (w *watcher) books(ctx context.Context) error {
+	c := lead.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
+	return lead.Run(ctx, c, func(ctx context.Context, _ lead.Fence) error {
+		defer func() {
+			w.faults.Store(0)
+			w.verified.Store(0)
+		}()
+		for wait := booksFirst; pause.For(ctx, wait); wait = booksEvery {
+			w.prove(ctx)
+		}
+		return nil
+	})
 }
 
 // look asks what the service depends on whether it answers.
@@ -99,7 +104,7 @@ func (w *watcher) look(ctx context.Context) {
 		w.tell("clickhouse", s.db.Conn().Ping(ctx))
 	}
 	w.tell("state", s.state.Check(ctx))
-	if s.webhooks.log != nil {
+	if s.has(roleDispatch) && s.webhooks.log != nil {
 		w.tell("kafka", s.webhooks.log.Check(ctx))
 	}
 }

@@ -40,6 +40,7 @@ type Fence func(ctx context.Context) error
 type Config struct {
 	DB      *state.DB
 	Name    string // of what is done, such as "outbox"
+	Alone   bool   // what is done is done to what no other instance has: this one leads at once
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 }
@@ -48,7 +49,8 @@ type Config struct {
 // do ends when the instance can no longer be sure that it is. An error of do ends
 // Run, unless it is the end of its context; so does nil before that.
 //
-// On SQLite one process serves, so it leads at once and writes nothing.
+// On SQLite one process serves, so it leads at once and writes nothing; so does one
+// that is alone with what it does.
 //
 // On PostgreSQL the one has a lease of nine seconds in table leader. It renews
 // it after three; when no renewal has succeeded for six, the context of do ends,
@@ -80,7 +82,7 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 		defer leads.Set(0)
 		return do(ctx, fence)
 	}
-	if c.DB.Name() == "sqlite" {
+	if c.Alone || c.DB.Name() == "sqlite" {
 		return outcome(ctx, led(ctx, func(context.Context) error { return nil }))
 	}
 	return newCandidate(newRow(c), c.Log.With("name", c.Name)).run(ctx, led)

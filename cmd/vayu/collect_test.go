@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnar"
+	"vayu/internal/columnar/columnartest"
+	"vayu/internal/fixturetest"
+	"vayu/internal/lead"
+	"vayu/internal/state/statetest"
+)
+
+func TestMain(m *testing.M) { columnartest.Main(m) }
+
+// listing is a file of data.gov.in with one reading, of 20 November 2026 at 10:00.
+const listing = `country,state,city,station,last_update,latitude,longitude,pollutant_id,pollutant_min,pollutant_max,pollutant_avg
+India,Delhi,Delhi,"Anand Vihar, Delhi - DPCC",20-11-2026 10:00:00,28.647622,77.315809,PM10,80,120,99
+`
+
+// A watched folder is read once. What of it another instance was not allowed to store
+// any more, because it had lost the lead, is read again by whoever leads next: also in
+// the same process.
+func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
+	t.Parallel()
+	db := columnartest.Start(t, func(*columnar.Config) {})
+	cfg := defaults()
+	cfg.Data, cfg.Roles, cfg.Sources, cfg.Source.File.Folder = t.TempDir(), []string{roleIngest}, []string{"file"}, t.TempDir()
+	path, old := filepath.Join(cfg.Source.File.Folder, "a.csv"), time.Now().Add(-time.Hour)
+	if err := os.WriteFile(path, []byte(listing), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	reg := prometheus.NewRegistry()
+	a, err := newAir(cfg, statetest.SQLite(t), db, nil, slog.New(slog.DiscardHandler), reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	term := func(fence lead.Fence, until string, so func() bool) {
+		t.Helper()
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.collect(ctx, fence) }()
+		fixturetest.Until(t, until, so)
+		end()
+		if err := <-ended; err != nil {
+			t.Errorf("a term ended with %v", err)
+		}
+	}
+	stored := func() (rows uint64) {
+		if err := db.Conn().QueryRow(t.Context(), "SELECT count() FROM vayu.reading").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	term(func(context.Context) error { return lead.ErrLost }, "what was fetched could not be stored", func() bool {
+		return fixturetest.Figure(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
+	})
+	if n := stored(); n != 0 {
+		t.Fatalf("%d readings were stored by an instance that had lost the lead", n)
+	}
+	term(func(context.Context) error { return nil }, "the next term stores it", func() bool { return stored() == 1 })
+}
