@@ -52,10 +52,11 @@ func SQLite(tb testing.TB) *state.DB {
 }
 
 // Postgres is a fresh store in a database of its own, ready, and stopped at the
-// test's end.
+// test's end. A statement may take long: a test that makes many rows shares its
+// machine with others.
 func Postgres(tb testing.TB) *state.DB {
 	tb.Helper()
-	return Open(tb, state.Config{DSN: PostgresDSN(tb), Connections: 8})
+	return Open(tb, state.Config{DSN: PostgresDSN(tb), Connections: 8, Settings: state.Settings{StatementTimeout: patience}})
 }
 
 // Open is the store that c names, ready, and stopped at the test's end. Two on

@@ -1,0 +1,108 @@
+//go:build integration
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"vayu/internal/columnar/columnartest"
+	"vayu/internal/state/statetest"
+)
+
+// company is one instance of each role, on one PostgreSQL and one ClickHouse.
+type company struct {
+	*testing.T
+	stores []string
+	first  string // data directory that has the key of what is sealed
+	key    string // of the sandbox
+}
+
+func newCompany(t *testing.T) *company {
+	t.Helper()
+	c := &company{T: t, first: t.TempDir()}
+	address, password := columnartest.Access(t)
+	state := []string{"--state", string(statetest.PostgresDSN(t))}
+	c.key = newKey(t, c.first, "test", append(state, "--scopes", "all")...)
+	c.stores = append(state, "--clickhouse", "http://default:"+password+"@"+address+"/")
+	return c
+}
+
+// join starts an instance of a role.
+func (c *company) join(role string, more ...string) *serving {
+	c.Helper()
+	data := c.TempDir()
+	if err := copyFile(filepath.Join(c.first, "encryption.key"), filepath.Join(data, "encryption.key")); err != nil {
+		c.Fatal(err)
+	}
+	return start(c.T, data, append(append([]string{"--roles", role}, c.stores...), more...)...)
+}
+
+// leads reports whether an instance is the one that does something.
+func leads(name string) func(reply) bool {
+	return func(r reply) bool { return strings.Contains(r.raw, fmt.Sprintf("vayu_leader{name=%q} 1\n", name)) }
+}
+
+// Each role does its part and no other, and what one begins another ends: air that one
+// collects is answered by the others, a recharge that one takes is ended by the
+// pipeline, and its webhook comes from the dispatcher.
+func TestIntegrationRolesApartAreOneService(t *testing.T) {
+	t.Parallel()
+	r, c := receive(t, nil), newCompany(t)
+	ingest := c.join("ingest")
+	ingest.eventually("", "/metrics", leads("ingest"))
+	apis := []*serving{c.join("api", r.flags("--drain-delay", "2s")...), c.join("api", r.flags()...)}
+	pipeline, dispatch := c.join("pipeline", "--public-url", apis[1].address), c.join("dispatch", r.flags()...)
+
+	for _, api := range apis {
+		api.eventually("", "/readyz", ok)
+		if air := api.answer(c.key, aqi("Delhi")); air.status != http.StatusOK {
+			t.Errorf("the air that another instance collects: %d %s", air.status, air.raw)
+		}
+	}
+	for _, other := range []*serving{ingest, pipeline, dispatch} {
+		if got := other.get("", "/readyz"); got.status != http.StatusOK {
+			t.Errorf("an instance without the API is not ready: %s", got.raw)
+		}
+		if got, err := http.Get(other.address + aqi("Delhi")); err != nil || got.StatusCode != http.StatusNotFound {
+			t.Errorf("an instance without the API answers %v, %v", got, err)
+		}
+	}
+
+	apis[0].subscribe(c.key, r, "/in", `"recharge.completed","recharge.failed"`)
+	if paid := apis[0].send(http.MethodPost, c.key, "/v1/wallet/topups", `{"amount":500,"ref_id":"first"}`); paid.status >= 400 {
+		t.Fatalf("a top-up: %d %s", paid.status, paid.raw)
+	}
+	order := `{"mobile":"9000000002","operator":"Airtel","amount":199,"type":"prepaid","ref_id":"apart"}`
+	taken := apis[0].send(http.MethodPost, c.key, "/v1/recharge", order)
+	if taken.text("transaction_id") == "" {
+		t.Fatalf("a recharge: %d %s", taken.status, taken.raw)
+	}
+	ended := apis[1].eventually(c.key, "/v1/recharge/"+taken.text("transaction_id"), func(r reply) bool { return r.text("status") != "pending" })
+	told := r.wait("told of the recharge", func(all []got) bool { return len(all) == 1 })[0]
+	if told.refused != nil || ended.text("status") != "success" || told.Type != "recharge.completed" {
+		t.Errorf("the webhook says %s (signature: %v), and the recharge is %s", told.Type, told.refused, ended.raw)
+	}
+
+	// One leaves: first it is unready, and answers all the same.
+	_ = apis[0].cmd.Process.Signal(syscall.SIGTERM)
+	apis[0].eventually("", "/readyz", func(r reply) bool {
+		return r.status == http.StatusServiceUnavailable && strings.Contains(r.raw, "stopping")
+	})
+	if last := apis[0].get(c.key, aqi("Delhi")); last.status != http.StatusOK {
+		t.Errorf("an instance that leaves answers %d %s", last.status, last.raw)
+	}
+	<-apis[0].done
+	if on := apis[1].get(c.key, aqi("Delhi")); on.status != http.StatusOK {
+		t.Errorf("the instance that stays answers %d %s", on.status, on.raw)
+	}
+
+	// One is killed: another collects.
+	next := c.join("ingest")
+	ingest.stop(syscall.SIGKILL)
+	next.eventually("", "/metrics", leads("ingest"))
+}
