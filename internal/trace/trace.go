@@ -135,6 +135,19 @@ func (s Span) Done(err error) {
 	s.of.End()
 }
 
+// Exchange is a call to a provider, and what came of it.
+type Exchange struct{ Provider, World, Call, Result, Subject string }
+
+// Exchanged is Done for a call to a provider.
+func (s Span) Exchanged(e Exchange, err error) {
+	s.Set(Provider, e.Provider)
+	s.Set(World, e.World)
+	s.Set(Call, e.Call)
+	s.Set(Result, e.Result)
+	s.Set(Subject, e.Subject)
+	s.Done(err)
+}
+
 // Kept reports whether the span is going to be sent: whether its values are worth
 // finding out.
 func (s Span) Kept() bool { return s.of != nil && s.of.IsRecording() }

@@ -183,10 +183,5 @@ func (j *job) traced(span trace.Span, w *word) {
 	if !span.Kept() {
 		return
 	}
-	span.Set(trace.Provider, j.Name)
-	span.Set(trace.World, j.World.String())
-	span.Set(trace.Call, j.call.String())
-	span.Set(trace.Result, resultOf(w))
-	span.Set(trace.Subject, j.rec.ID)
-	span.Done(w.err)
+	span.Exchanged(trace.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(w), Subject: j.rec.ID}, w.err)
 }
