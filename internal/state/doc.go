@@ -13,9 +13,10 @@
 //
 // SQLite in a directory belongs to one service, which says so in state.lock
 // (package hold); commands work beside it. When a server goes away between
-// being told to commit and answering, the outcome is looked up by the number of
-// the transaction, so that an error means there too that nothing was done. One
-// that hangs is waited for about ten seconds, for a connection and for an answer
+// being told to commit and answering, it, or the one that takes its place, is asked
+// for the row that the change has left as a proof, so that an error means there too that
+// nothing was done. Only when none is there within ten seconds it says that this is
+// not known. One that hangs is waited for about ten seconds, for a connection and for an answer
 // each, whether or not the caller's context has an end.
 //
 // [DB.Dump] and [Load] carry a store to another place, and from one engine to

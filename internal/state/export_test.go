@@ -31,6 +31,13 @@ func (db *DB) CheckpointNow(ctx context.Context) error {
 // store meanwhile.
 func (db *DB) SetAnswer(limit time.Duration) { db.answer = limit }
 
+// SetAsking sets how long it is asked what became of a change. Nothing else may
+// use the store meanwhile.
+func (db *DB) SetAsking(limit time.Duration) { db.asking = limit }
+
+// Sweep deletes the proofs of changes that are older.
+func (db *DB) Sweep(ctx context.Context, age time.Duration) { db.engine.(*postgres).sweep(ctx, age) }
+
 // Opened does something with a store of an older version.
 func Opened(ctx context.Context, cfg Config, version int64, do func(context.Context, *DB) error) error {
 	return opened(ctx, cfg, nil, version, do)

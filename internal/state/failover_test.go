@@ -20,6 +20,7 @@ import (
 type relay struct {
 	listener net.Listener
 	mu       sync.Mutex
+	server   string
 	conns    []net.Conn
 	gone     bool
 }
@@ -30,7 +31,7 @@ func newRelay(t *testing.T, server string) *relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &relay{listener: listener}
+	r := &relay{listener: listener, server: server}
 	t.Cleanup(r.leave)
 	go func() {
 		for {
@@ -38,7 +39,7 @@ func newRelay(t *testing.T, server string) *relay {
 			if err != nil {
 				return
 			}
-			upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", server)
+			upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", r.target())
 			if err != nil {
 				_ = client.Close()
 				continue
@@ -51,6 +52,23 @@ func newRelay(t *testing.T, server string) *relay {
 		}
 	}()
 	return r
+}
+
+func (r *relay) target() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.server
+}
+
+// turn breaks every connection; those that come lead to another server.
+func (r *relay) turn(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.server = server
+	for _, c := range r.conns {
+		_ = c.Close()
+	}
+	r.conns = nil
 }
 
 // keep notes connections, unless the relay has left.
@@ -222,4 +240,19 @@ func TestSettingsReachTheServer(t *testing.T) {
 	if faults := state.DefaultSettings().Validate(); len(faults) != 0 {
 		t.Errorf("the defaults have faults: %v", faults)
 	}
+}
+
+// TestAConnectionThatMayOnlyReadIsLeft: its server has become a standby, and said nothing.
+func TestAConnectionThatMayOnlyReadIsLeft(t *testing.T) {
+	t.Parallel()
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t), Connections: 1})
+	update(t, db, func(tx *state.Tx) error {
+		_, err := tx.Exec("SET default_transaction_read_only = on")
+		return err
+	})
+	if err := db.Update(t.Context(), func(tx *state.Tx) error { return set(tx, "a", "1") }); !unavailable(err) {
+		t.Errorf("got %v, want service_unavailable", err)
+	}
+	update(t, db, func(tx *state.Tx) error { return set(tx, "a", "2") })
+	wantSettings(t, db, "a=2")
 }

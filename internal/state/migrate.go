@@ -3,8 +3,11 @@ package state
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
@@ -53,24 +56,44 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) e
 	if to == 0 {
 		to = known
 	}
+	if err := refuseNewer(ctx, db, known, to); err != nil {
+		return err
+	}
+	if _, err := provider.UpTo(ctx, to); err != nil {
+		return fmt.Errorf("migrating: %w", err)
+	}
+	// A newer program may have had the lock first.
+	return refuseNewer(ctx, db, known, to)
+}
+
+// refuseNewer refuses tables that are newer than this program, or than what they are to
+// be. Where there are none yet, everything fits.
+func refuseNewer(ctx context.Context, db querier, known, to int64) error {
 	switch at, err := version(ctx, db); {
-	case err != nil: // there are no tables yet
+	case noTable(err):
+	case err != nil: // whoever cannot tell must not take them for old ones
+		return err
 	case at > known:
 		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, known)
 	case at > to:
 		return fmt.Errorf("the state store is at version %d, and what is to be put there is of version %d: it needs a place where no store is yet", at, to)
 	}
-	if _, err := provider.UpTo(ctx, to); err != nil {
-		return fmt.Errorf("migrating: %w", err)
-	}
 	return nil
+}
+
+// noTable reports that a statement names a table that is not there.
+func noTable(err error) bool {
+	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return stated.Code == "42P01"
+	}
+	return err != nil && strings.Contains(err.Error(), "no such table: ") // SQLite has no code for it
 }
 
 // version reads which version the tables have, changing nothing. It fails when
 // there are none.
 func version(ctx context.Context, db querier) (int64, error) {
 	var at int64
-	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&at)
+	err := db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&at)
 	if err != nil {
 		return 0, fmt.Errorf("reading the version of the state store: %w", err)
 	}

@@ -99,7 +99,7 @@ func (p *postgres) await(ctx context.Context, pool *sql.DB) error {
 }
 
 func (p *postgres) run(ctx context.Context) error {
-	<-ctx.Done()
+	p.keepSwept(ctx)
 	p.db.end()
 	return p.pool.Close()
 }

@@ -17,10 +17,6 @@ const (
 	conflictTries = 8
 	// conflictPause is the longest pause before the second try; it grows with the tries.
 	conflictPause = 10 * time.Millisecond
-	// outcomePatience is how long a server that broke off while it committed is
-	// asked whether it had: as long as a client waits.
-	outcomePatience = 10 * time.Second
-	outcomePause    = 100 * time.Millisecond
 )
 
 func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
@@ -43,7 +39,7 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.patience)
 	defer cancel()
-	conn, id, err := p.begin(ctx, whole)
+	conn, err := p.begin(ctx, whole)
 	if err != nil {
 		return err
 	}
@@ -58,7 +54,7 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 	if err := tx.verdict(do(tx)); err != nil {
 		return err
 	}
-	tag, err := simple(whole, conn, "COMMIT")
+	id, tag, err := p.commit(whole, conn)
 	switch {
 	case err == nil && tag.String() != "COMMIT":
 		open = false
@@ -66,6 +62,8 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 	case err == nil:
 		open = false
 	case p.fault(err) != sound:
+		open = false
+		discard(conn) // the question needs a place in the pool
 		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}
@@ -76,60 +74,42 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 	return nil
 }
 
-// begin starts a transaction and returns its number, which the server knows
-// even after it was restarted. A connection that broke while nobody used it is
-// no reason to fail: nothing has been done yet.
-func (p *postgres) begin(ctx, whole context.Context) (conn *sql.Conn, id string, err error) {
+// begin starts a transaction. A connection that broke while nobody used it is no
+// reason to fail: nothing has been done yet. One whose server may only be read is
+// left, so that the next change looks for the primary.
+func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	for try := 0; ; try++ {
 		conn, err := p.connection(ctx)
 		if err != nil {
 			if p.db.hasEnded() {
 				err = errEnded
 			}
-			return nil, "", err
+			return nil, err
 		}
 		limit, cancel := context.WithTimeout(whole, p.db.answer)
-		results, err := simpleAll(limit, conn, "BEGIN; SELECT pg_current_xact_id()::text")
+		results, err := simpleAll(limit, conn, "BEGIN; SHOW transaction_read_only")
 		cancel()
+		if err == nil && string(results[1].Rows[0][0]) == "on" {
+			err = errReadOnly
+		}
 		if err == nil {
-			return conn, string(results[1].Rows[0][0]), nil
+			return conn, nil
 		}
 		discard(conn)
 		if p.fault(err) != lost || try >= p.db.cfg.Connections {
-			return nil, "", err
+			return nil, err
 		}
 	}
 }
+
+// errReadOnly is what a standby says of the first statement that changes something.
+var errReadOnly = &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006", Message: "the server may only be read at the moment"}
 
 // connection waits for one that is free, or for a new one.
 func (p *postgres) connection(ctx context.Context) (*sql.Conn, error) {
 	limit, cancel := context.WithTimeout(ctx, p.db.answer)
 	defer cancel() // what is connected by then stays so
 	return p.pool.Conn(limit)
-}
-
-// outcome asks what became of a transaction whose COMMIT was not answered: nil
-// when it is committed, cause when it is not.
-func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomePatience)
-	defer cancel()
-	for {
-		var status sql.NullString
-		err := p.pool.QueryRowContext(limit, "SELECT pg_xact_status($1::text::xid8)", id).Scan(&status)
-		switch {
-		case err == nil && status.String == "committed":
-			return nil
-		case err == nil && status.String == "aborted":
-			return cause
-		case err == nil && status.String != "in progress": // too long ago, or another server
-			return fmt.Errorf("%w: %w", errUnknown, cause)
-		}
-		select {
-		case <-time.After(outcomePause):
-		case <-limit.Done():
-			return fmt.Errorf("%w: %w", errUnknown, cause)
-		}
-	}
 }
 
 // rollback ends a transaction; a connection that cannot is given up, and the

@@ -243,6 +243,6 @@ var (
 	// errEnded is what callers get while the service stops.
 	errEnded = errors.New("the state store is closing")
 	// errUnknown says that a server went away between being told to commit and
-	// saying that it had, and did not come back in time to be asked.
+	// saying that it had, and that neither it nor another came in time to be asked.
 	errUnknown = errors.New("it is not known whether the change was committed")
 )

@@ -53,7 +53,9 @@ type DB struct {
 	// given up.
 	patience time.Duration
 	// answer is how long a connection, or the answer to a question, is waited for.
-	answer  time.Duration
+	answer time.Duration
+	// asking is how long servers are asked what became of a change.
+	asking  time.Duration
 	failing atomic.Bool // the last change could not be written
 	// version is the version of the tables that the store is brought to; 0 for the
 	// newest, which is what everybody but Load wants.
@@ -78,7 +80,7 @@ type engine interface {
 func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	c.Settings = c.Settings.filled()
 	c.Connections = cmp.Or(c.Connections, c.Settings.Connections)
-	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answer: c.Settings.StatementTimeout + answerSlack}
+	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answer: c.Settings.StatementTimeout + answerSlack, asking: outcomePatience}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)

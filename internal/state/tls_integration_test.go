@@ -3,9 +3,7 @@
 package state_test
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -42,20 +40,7 @@ func handOver(t *testing.T, folder string, files ...string) {
 // of its certificate.
 func encrypted(t *testing.T) (dsn, ca string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "vayu-pg-") // the user postgres must reach it
-	if err != nil {
-		t.Fatal(err)
-	}
-	postgres := func(action string) string {
-		t.Helper()
-		out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "../../.ci/postgres", action, dir).Output()
-		if err != nil {
-			t.Fatalf(".ci/postgres %s: %v", action, err)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	dsn = postgres("start")
-	t.Cleanup(func() { postgres("stop") })
+	dsn, dir := ownServer(t)
 	authority, cluster := fixturetest.NewAuthority(t), filepath.Join(dir, "cluster")
 	cert, key := authority.Files(authority.Server(), cluster)
 	handOver(t, cluster, cert, key)
