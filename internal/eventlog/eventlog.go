@@ -93,11 +93,16 @@ func New(c Config) (*Log, error) {
 	return l, nil
 }
 
+// metadataAge is how old what a transport knows of leaders is at most. It asks for it
+// in half of that on average, and waits that long for the answer.
+const metadataAge = 2 * time.Second
+
 // newTransport knows the two topics only: a cluster may hold thousands.
 func (l *Log) newTransport() *kafka.Transport {
 	return &kafka.Transport{
 		ClientID:       clientID,
 		MetadataTopics: []string{l.Topic, l.DeadTopic},
+		MetadataTTL:    metadataAge,
 		Dial:           l.secure.dial,
 		SASL:           l.secure.login,
 	}

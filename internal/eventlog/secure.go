@@ -52,7 +52,7 @@ func (s Settings) validateLogin() (faults []error) {
 	switch s.SASL {
 	case loginNone:
 		if s.Username != "" || s.Password.IsSet() {
-			faults = append(faults, config.Invalid("sasl", "a user is named, but not how to log in: scram-sha-512, scram-sha-256 or plain"))
+			faults = append(faults, config.Invalid("sasl", "a user or a password is set, but not how to log in: scram-sha-512, scram-sha-256 or plain"))
 		}
 	case loginPlain, loginScram256, loginScram512:
 		if s.Username == "" {
@@ -66,9 +66,6 @@ func (s Settings) validateLogin() (faults []error) {
 		}
 	default:
 		faults = append(faults, config.Invalid("sasl", "%q is none of scram-sha-512, scram-sha-256 and plain", s.SASL))
-	}
-	if s.Username == "" && s.Password.IsSet() && s.SASL == loginNone {
-		faults = append(faults, config.Invalid("username", "a password is of no use without its user"))
 	}
 	return faults
 }

@@ -15,20 +15,36 @@ import (
 // events, and the lag has said so for a month.
 const retention = 30 * 24 * time.Hour
 
-// settle is between two looks at a topic that is being made.
-const settle = 50 * time.Millisecond
+// settle is between two looks at a topic that is being made, and newborn is how
+// long its leaders are waited for.
+const (
+	settle  = 50 * time.Millisecond
+	newborn = 2 * time.Second
+)
 
 // makeTopics makes those of the two topics that are not there, once in the life
-// of a Log, and again when the writer failed, because somebody may have deleted
-// one. Topics that are there are left as they are.
+// of a Log, and again when a broker does not know one, because somebody may have
+// deleted it. Topics that are there are left as they are, whatever their partitions
+// are like: each partition that has a leader can be worked with.
 func (l *Log) makeTopics(ctx context.Context) error {
-	for !l.made.Load() {
-		// A transport of its own looks afresh; that of the writer remembers.
-		ready, err := l.lookAtTopics(ctx)
+	if l.made.Load() {
+		return nil
+	}
+	transport := l.newTransport() // that of the writer may remember what was before
+	transport.MetadataTTL = newborn / 4
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: l.addr, Transport: transport}
+	var until time.Time
+	for {
+		missing, led, err := l.lookAtTopics(ctx, client)
+		if err == nil && len(missing) > 0 {
+			until = time.Now().Add(newborn)
+			err = l.create(ctx, client, missing)
+		}
 		if err != nil {
 			return fmt.Errorf("making the topics: %w", err)
 		}
-		if ready {
+		if len(missing) == 0 && (led || !time.Now().Before(until)) {
 			l.made.Store(true)
 			return nil
 		}
@@ -38,46 +54,44 @@ func (l *Log) makeTopics(ctx context.Context) error {
 		case <-time.After(settle):
 		}
 	}
-	return nil
 }
 
-// lookAtTopics creates what is missing, and says whether every partition of both
-// topics has a leader.
-func (l *Log) lookAtTopics(ctx context.Context) (ready bool, err error) {
-	transport := l.newTransport()
-	defer transport.CloseIdleConnections()
-	client := &kafka.Client{Addr: l.addr, Transport: transport}
+// lookAtTopics returns which topics are not there, and whether every partition of
+// those that are has a leader.
+func (l *Log) lookAtTopics(ctx context.Context, client *kafka.Client) (missing []kafka.TopicConfig, led bool, err error) {
 	reply, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{l.Topic, l.DeadTopic}})
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	ready = true
-	var missing []kafka.TopicConfig
+	led = true
 	for _, topic := range reply.Topics {
 		switch {
 		case errors.Is(topic.Error, kafka.UnknownTopicOrPartition):
 			missing = append(missing, l.newTopic(topic.Name))
 		case topic.Error != nil && !isPassing(topic.Error):
-			return false, fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
-		case topic.Error != nil || !led(topic.Partitions):
-			ready = false
-		default:
+			return nil, false, fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
+		case topic.Error != nil || !allLed(topic.Partitions):
+			led = false
+		}
+		if topic.Error == nil && len(topic.Partitions) > 0 {
 			l.compare(ctx, client, topic)
 		}
 	}
-	if len(missing) == 0 {
-		return ready, nil
-	}
+	return missing, led, nil
+}
+
+// create makes topics, unless another instance was quicker.
+func (l *Log) create(ctx context.Context, client *kafka.Client, missing []kafka.TopicConfig) error {
 	created, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: missing})
 	if err != nil {
-		return false, err
+		return err
 	}
 	for name, err := range created.Errors {
-		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) { // another instance was quicker
-			return false, fmt.Errorf("topic %s of %d replicas: %w", name, l.Replicas, err)
+		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+			return fmt.Errorf("topic %s of %d replicas: %w", name, l.Replicas, err)
 		}
 	}
-	return false, nil
+	return nil
 }
 
 func (l *Log) newTopic(name string) kafka.TopicConfig {
@@ -92,7 +106,7 @@ func (l *Log) newTopic(name string) kafka.TopicConfig {
 	}
 }
 
-func led(partitions []kafka.Partition) bool {
+func allLed(partitions []kafka.Partition) bool {
 	for _, p := range partitions {
 		if p.Error != nil || p.Leader.Host == "" {
 			return false

@@ -47,10 +47,14 @@ func (l *Log) write(ctx context.Context, topic string, records []record) (acked 
 		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
+		// Who has no leader will hardly have one in a moment. The connections are good,
+		// and the transport asks for leaders by itself (metadataAge).
+		if errors.Is(err, errNoLeader) {
+			return acked, err
+		}
 		// What the transport knows of leaders, and the connections that it keeps, may
 		// be those of before; the next attempt begins afresh.
 		l.transport.CloseIdleConnections()
-		l.made.Store(false)
 		if pause.next > shortlyMost || !isRefusal(err) || !pause.wait(ctx) {
 			return acked, err
 		}
@@ -73,6 +77,10 @@ func isRefusal(err error) bool {
 	}, func(code kafka.Error) bool { return errors.Is(err, code) })
 }
 
+// errNoLeader is why nothing was sent to a partition: the brokers say that it has
+// no leader.
+var errNoLeader = errors.New("it has no leader at the moment")
+
 // writeOnce sends what is not acknowledged, and notes what is then.
 func (l *Log) writeOnce(ctx context.Context, topic string, records []record, acked []bool) error {
 	if err := l.makeTopics(ctx); err != nil {
@@ -80,6 +88,7 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []record, ack
 	}
 	partitions, err := l.partitions(ctx, topic)
 	if err != nil {
+		l.doubt(err)
 		return fmt.Errorf("asking for the partitions of %s: %w", topic, err)
 	}
 	lanes, tooLong := l.assign(records, acked, partitions)
@@ -96,8 +105,16 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []record, ack
 		for _, request := range requests {
 			for _, lane := range request {
 				lane.settle(acked)
+				l.doubt(lane.err)
 			}
 		}
+	}
+}
+
+// doubt has the topics looked at again when a broker does not know one.
+func (l *Log) doubt(err error) {
+	if errors.Is(err, kafka.UnknownTopicOrPartition) {
+		l.made.Store(false)
 	}
 }
 
@@ -115,14 +132,15 @@ func (l *lane) settle(acked []bool) {
 	}
 }
 
-// firstFault is one for all: the others are mostly the same.
-func firstFault(lanes []*lane) error {
+// firstFault is one for all: the others are mostly the same. That a partition has
+// no leader comes last, because nothing can be done about it here.
+func firstFault(lanes []*lane) (err error) {
 	for _, lane := range lanes {
-		if lane.err != nil {
-			return fmt.Errorf("partition %d: %w", lane.partition, lane.err)
+		if lane.err != nil && (err == nil || errors.Is(err, errNoLeader)) {
+			err = fmt.Errorf("partition %d: %w", lane.partition, lane.err)
 		}
 	}
-	return nil
+	return err
 }
 
 // partitions are those of a topic by their number, with their leaders. The
@@ -168,7 +186,7 @@ func (l *Log) assign(records []record, acked []bool, partitions []metadata.Respo
 		if byPartition[n] == nil {
 			byPartition[n] = &lane{partition: partitions[n].PartitionIndex, leader: partitions[n].LeaderID}
 			if code := partitions[n].ErrorCode; code != 0 {
-				byPartition[n].err = kafka.Error(code)
+				byPartition[n].err = fmt.Errorf("%w: %w", errNoLeader, kafka.Error(code))
 			}
 			lanes = append(lanes, byPartition[n])
 		}
