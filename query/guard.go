@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
@@ -51,6 +52,21 @@ func (t tables) each(ctx context.Context, dest []any, row func(), query string, 
 		return struct{}{}, each(ctx, t.conn, dest, row, query, args...)
 	})
 	return err
+}
+
+// namesMost is how many stations one query names: a parameter is part of the
+// request's address, and servers bound its length (http_max_uri_size, 1 MiB).
+const namesMost = 2000
+
+// eachNamed is each for a query about the stations that the parameter named so
+// holds. There are several queries when there are many stations.
+func (t tables) eachNamed(ctx context.Context, stations []string, dest []any, row func(), query string, args ...any) error {
+	for part := range slices.Chunk(stations, namesMost) {
+		if err := t.each(ctx, dest, row, query, append(slices.Clone(args), param("stations", part))...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // healthy reports whether the last question to the engine was answered.

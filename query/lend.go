@@ -18,8 +18,8 @@ type lenderKey struct {
 	at      uint32
 }
 
-// lenders reads, for each moment, what each station last measured in the 24 h
-// before it. Moments must be few, or close together.
+// lenders reads, for each moment, what each of the stations last measured in the
+// 24 h before it; all that there are for nil. Moments must be few, or close together.
 func (t tables) lenders(ctx context.Context, stations []string, moments []uint32) (map[lenderKey][records]schema.Figure, error) {
 	var columns, amounts []string
 	for _, p := range schema.RecordPollutants {
@@ -38,22 +38,31 @@ func (t tables) lenders(ctx context.Context, stations []string, moments []uint32
 		dest = append(dest, &got[i])
 	}
 	out := map[lenderKey][records]schema.Figure{}
-	err := t.each(ctx, dest,
-		func() {
-			var amount [records]schema.Figure
-			for i := range got {
-				amount[i] = schema.Figure(got[i])
-			}
-			out[key] = amount
-		},
-		fmt.Sprintf(`SELECT station, moment, %s FROM (
+	row := func() {
+		var amount [records]schema.Figure
+		for i := range got {
+			amount[i] = schema.Figure(got[i])
+		}
+		out[key] = amount
+	}
+	named := "station IN {stations:Array(String)}"
+	if stations == nil {
+		named = "1"
+	}
+	query := fmt.Sprintf(`SELECT station, moment, %s FROM (
 				SELECT station, at, computed_at, %s, arrayJoin(arrayFilter(
 					m -> m >= toUInt32(at) AND m < toUInt32(at) + %d, [%s]::Array(UInt32))) AS moment
 				FROM %s.station_hour
-				WHERE station IN {stations:Array(String)} AND at > toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC'))
+				WHERE %s AND at > toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC'))
 			GROUP BY station, moment`,
-			strings.Join(amounts, ", "), strings.Join(columns, ", "), lendWindow, strings.Join(list, ", "), t.database),
-		param("stations", stations), number("from", max(from, lendWindow)-lendWindow), number("to", to))
+		strings.Join(amounts, ", "), strings.Join(columns, ", "), lendWindow, strings.Join(list, ", "), t.database, named)
+	window := []any{number("from", max(from, lendWindow)-lendWindow), number("to", to)}
+	var err error
+	if stations == nil {
+		err = t.each(ctx, dest, row, query, window...)
+	} else {
+		err = t.eachNamed(ctx, stations, dest, row, query, window...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading figures to borrow: %w", err)
 	}
@@ -145,22 +154,18 @@ func (t tables) lendCities(ctx context.Context, s *Snapshot, since uint32) error
 // readRecent fills in Snapshot.recent.
 func (t tables) readRecent(ctx context.Context, s *Snapshot) error {
 	at := s.newest()
-	ids := make([]string, len(s.stations))
-	for i := range s.stations {
-		ids[i] = s.stations[i].ID
-	}
-	if at == 0 || len(ids) == 0 {
+	if at == 0 || len(s.stations) == 0 {
 		return nil
 	}
-	got, err := t.lenders(ctx, ids, []uint32{at})
+	got, err := t.lenders(ctx, nil, []uint32{at})
 	if err != nil {
 		return err
 	}
 	none := noFigures().amount
-	s.recentAt, s.recent = at, make([][records]schema.Figure, len(ids))
-	for i, id := range ids {
+	s.recentAt, s.recent = at, make([][records]schema.Figure, len(s.stations))
+	for i := range s.stations {
 		s.recent[i] = none
-		if amount, ok := got[lenderKey{id, at}]; ok {
+		if amount, ok := got[lenderKey{s.stations[i].ID, at}]; ok {
 			s.recent[i] = amount
 		}
 	}
@@ -180,19 +185,19 @@ func (t tables) readHeard(ctx context.Context, s *Snapshot) error {
 			ids, hours = append(ids, st.ID), append(hours, fmt.Sprint(c.at))
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
 	var id string
 	var updated uint32
-	err := t.each(ctx, []any{&id, &updated}, func() { s.stations[s.byID[id]].heard = updated },
-		fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)) FROM %s.station_hour
+	for from := 0; from < len(ids); from += namesMost {
+		to := min(from+namesMost, len(ids))
+		err := t.each(ctx, []any{&id, &updated}, func() { s.stations[s.byID[id]].heard = updated },
+			fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)) FROM %s.station_hour
 			WHERE (station, at) IN (SELECT wanted.1, toDateTime(wanted.2, 'UTC')
 				FROM (SELECT arrayJoin(arrayZip({stations:Array(String)}, [%s]::Array(UInt32))) AS wanted))
-			GROUP BY station`, t.database, strings.Join(hours, ", ")),
-		param("stations", ids))
-	if err != nil {
-		return fmt.Errorf("reading who reported: %w", err)
+			GROUP BY station`, t.database, strings.Join(hours[from:to], ", ")),
+			param("stations", ids[from:to]))
+		if err != nil {
+			return fmt.Errorf("reading who reported: %w", err)
+		}
 	}
 	return nil
 }

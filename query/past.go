@@ -132,10 +132,10 @@ func (t tables) asOf(ctx context.Context, snap *Snapshot, samples []sample, at u
 	got := make(map[string]figures, len(samples))
 	var id string
 	var row raw
-	err := t.each(ctx, row.into(&id), func() { got[id] = row.figures() },
+	err := t.eachNamed(ctx, snap.lenderIDs(samples), row.into(&id), func() { got[id] = row.figures() },
 		fmt.Sprintf(`SELECT station, %s FROM %s.station_hour FINAL
 			WHERE station IN {stations:Array(String)} AND at = toDateTime({at:UInt32}, 'UTC')`, stationFigures, t.database),
-		param("stations", snap.lenderIDs(samples)), number("at", at))
+		number("at", at))
 	if err != nil {
 		return fmt.Errorf("reading an hour of stations: %w", err)
 	}
@@ -307,7 +307,7 @@ func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, f
 	got := map[schema.Day][]sample{} // by day, or by hour since 1970
 	var id string
 	var row raw
-	err := t.each(ctx, row.into(&id), func() {
+	err := t.eachNamed(ctx, snap.lenderIDs(near), row.into(&id), func() {
 		sm, f := by[id], row.figures()
 		sm.figures = &f
 		key := schema.DayOf(instant(f.at))
@@ -319,7 +319,7 @@ func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, f
 			WHERE station IN {stations:Array(String)} AND aqi IS NOT NULL
 				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
 			ORDER BY station, at DESC, computed_at DESC LIMIT 1 BY %s`, stationFigures, t.database, per),
-		param("stations", snap.lenderIDs(near)), number("from", from.Start().Unix()), number("to", to.End().Unix()))
+		number("from", from.Start().Unix()), number("to", to.End().Unix()))
 	if err != nil {
 		return nil, fmt.Errorf("reading hours of stations: %w", err)
 	}

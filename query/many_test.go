@@ -1,0 +1,45 @@
+package query_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"vayu/schema"
+)
+
+// A request names stations in its address, which servers bound at a megabyte: all
+// questions about stations go on where all names together are longer.
+func TestThereAreMoreStationsThanARequestCanName(t *testing.T) {
+	t.Parallel()
+	const stations = 12_000
+	w := newWorld(t)
+	id := "concat('made-', leftPad(toString(number), 90, '0'))"
+	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
+		SELECT %s, 'made', 'made', 'Pune', 'Maharashtra', 18.52 + number / 1000000, 73.85, 'sensor', 'Made', 'none', toDateTime(%d), toDateTime(%[3]d) FROM numbers(%[4]d)`,
+		w.live, id, hour.Unix(), stations))
+	before := figure{at: hour.Add(-time.Hour), aqi: 95, amount: [6]float64{60, 90, 20, 7.5, 0.8, 33}}
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.station_hour (station,%s) SELECT %s,%s FROM numbers(%d)", w.live, figureColumns, id, before.columns(), stations))
+	holed := figure{at: hour, aqi: 90, amount: [6]float64{60, 90, 20, gap, 0.8, gap}}
+	w.cityHour(t, w.live, "Pune", "Maharashtra", holed)
+	w.cityDay(t, w.live, "Pune", "Maharashtra", schema.DayOf(hour), holed)
+	w.rollup(t, w.live, hour)
+	run(t, w)
+	for _, path := range []string{
+		"/v1/aqi?city=Pune",
+		"/v1/aqi?lat=18.52&lon=73.85",
+		"/v1/aqi?city=Pune&date=2026-11-20",
+		"/v1/aqi?city=Pune&date=2026-11-20&view=detail",
+		"/v1/aqi?pincode=411001&date=2026-11-20",
+	} {
+		status, _, body := w.get(t, path)
+		if status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+			continue
+		}
+		if r := record(t, body); r.SO2 != 750 || r.O3 != 3300 {
+			t.Errorf("%s: what the city lacks is not the stations': %s", path, body)
+		}
+	}
+}
