@@ -31,7 +31,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications cluster faults partitions fuzz ifsc clean
+.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications scale cluster faults partitions fuzz ifsc clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,12 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 	$(GO) test -run '^$$' -bench 'BenchmarkUPI$$' -benchtime 3000x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting$$' -benchtime 1x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkBulk' -benchtime 3x -timeout 30m ./pipeline/verify
+
+# Each does as much as it needs, so one run is enough. PostgreSQL and Kafka are measured
+# where VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA name them.
+scale: $(NPM) ## measure growth: cities, years, stations, subscriptions, callers, partitions (docs/operations/scale.md)
+	$(GO) test -run '^$$' -bench 'BenchmarkScale' -benchtime 1x -timeout 60m \
+		./query ./ingest ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/outbox ./internal/eventlog
 
 cluster: build ## run PostgreSQL, three Kafka brokers, ClickHouse and eight instances on this machine, until Ctrl-C
 	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command

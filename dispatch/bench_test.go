@@ -64,9 +64,9 @@ func BenchmarkWebhooks(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		for _, endpoints := range []int{1, 8} {
 			b.Run(fmt.Sprintf("tls=%v/endpoints=%d", secure, endpoints), func(b *testing.B) {
-				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), secure, endpoints, nil) })
-				b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), secure, endpoints, nil) })
-				b.Run("kafka", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), secure, endpoints, kafka(b)) })
+				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), b.N, secure, endpoints, nil) })
+				b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), b.N, secure, endpoints, nil) })
+				b.Run("kafka", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), b.N, secure, endpoints, kafka(b)) })
 			})
 		}
 	}
@@ -90,7 +90,8 @@ func kafka(b *testing.B) *eventlog.Log {
 	return log
 }
 
-func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int, log *eventlog.Log) {
+// benchThroughput delivers n events.
+func benchThroughput(b *testing.B, db *state.DB, n int, secure bool, endpoints int, log *eventlog.Log) {
 	b.Helper()
 	r := receive(b, secure, nil)
 	var roots *x509.CertPool
@@ -98,7 +99,7 @@ func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int, log
 		roots = x509.NewCertPool()
 		roots.AddCert(r.Certificate())
 	}
-	bare := floor(b, r, b.N)
+	bare := floor(b, r, n)
 	r.mu.Lock()
 	clear(r.seen)
 	r.mu.Unlock()
@@ -115,7 +116,7 @@ func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int, log
 	b.ResetTimer()
 	began := time.Now()
 	var left atomic.Int64
-	left.Store(int64(b.N))
+	left.Store(int64(n))
 	var firing sync.WaitGroup
 	for worker := range 64 {
 		firing.Go(func() {
@@ -125,9 +126,9 @@ func benchThroughput(b *testing.B, db *state.DB, secure bool, endpoints int, log
 		})
 	}
 	firing.Wait()
-	r.wait(b, b.N+1)
+	r.wait(b, n+1)
 	o.settled()
-	rate := float64(b.N) / time.Since(began).Seconds()
+	rate := float64(n) / time.Since(began).Seconds()
 	b.StopTimer()
 	b.ReportMetric(rate, "deliveries/s")
 	b.ReportMetric(bare, "floor/s")

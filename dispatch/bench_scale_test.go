@@ -1,0 +1,102 @@
+package dispatch_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"vayu/internal/outbox"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// BenchmarkScaleEvent tells one event after the other with so many subscriptions
+// in the store: what committing it costs, and what matching it and storing its
+// deliveries does. In one shape each account has one subscription and an event
+// makes one delivery, in the other one account has all. The floor is the commit of
+// one row.
+func BenchmarkScaleEvent(b *testing.B) {
+	for _, engine := range [...]string{"sqlite", "postgres"} {
+		for _, size := range [...]int{10, 1_000, 10_000, 100_000} {
+			b.Run(fmt.Sprintf("%s/subscriptions=%d/one-each", engine, size), func(b *testing.B) { benchEvent(b, engine, size, size, 200) })
+		}
+		for _, size := range [...]int{10, 1_000, 10_000} { // which is the most that one may have
+			b.Run(fmt.Sprintf("%s/subscriptions=%d/one-has-all", engine, size), func(b *testing.B) { benchEvent(b, engine, size, 1, 2) })
+		}
+	}
+}
+
+func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int) {
+	b.Helper()
+	db := statetest.SQLite
+	if engine == "postgres" {
+		db = statetest.Postgres
+	}
+	o := open(b, db(b), nil) // it does not run: what is stored is not sent
+	o.crowd(subscriptions, accounts)
+	following, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- o.book.Run(following) }()
+	b.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+	})
+	if err := o.book.Ready(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	var committing, accepting, floor time.Duration
+	for n := range events {
+		account := fmt.Sprintf("acc_%d", 1_000_000+n%accounts)
+		began := time.Now()
+		statetest.Exec(b, o.db, "INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 1)", fmt.Sprint("key_", n), []byte("signature"))
+		floor += time.Since(began)
+		began = time.Now()
+		id := o.fire(account)
+		committing += time.Since(began)
+		event := outbox.Event{
+			ID: id, Account: account, World: schema.Live, Type: schema.EventPaymentSucceeded,
+			CreatedAt: began, Envelope: []byte(`{"id":"evt"}`),
+		}
+		began = time.Now()
+		if err := o.Accept(context.Background(), []outbox.Event{event}); err != nil {
+			b.Fatal(err)
+		}
+		accepting += time.Since(began)
+	}
+	deliveries := one[int](o, "SELECT count(*) FROM delivery")
+	if want := events * subscriptions / accounts; deliveries != want {
+		b.Fatalf("%d deliveries are stored, want %d", deliveries, want)
+	}
+	each := func(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(n) }
+	b.ReportMetric(each(committing, events), "µs/commit")
+	b.ReportMetric(each(accepting, events), "µs/accept")
+	b.ReportMetric(each(accepting, deliveries), "µs/delivery")
+	b.ReportMetric(each(floor, events), "µs/floor")
+	b.ReportMetric((committing+accepting).Seconds()/floor.Seconds(), "x-floor")
+}
+
+// crowd makes accounts with as many subscriptions each. Their secrets are none:
+// nothing is sent to them.
+func (o *office) crowd(subscriptions, accounts int) {
+	o.Helper()
+	statetest.Exec(o, o.db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision)
+		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
+		SELECT 'acc_' || CAST(1000000 + i AS TEXT), 'crowd ' || CAST(i AS TEXT), 'unlimited', '', 1, 1 FROM n`, accounts)
+	statetest.Exec(o, o.db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
+		SELECT 'wh_00000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_' || CAST(1000000 + i % $2 AS TEXT), 'live', 'https://receiver.example/hooks',
+			'payment.succeeded', 1, '', $3, '', 1, i + 1 FROM n`, subscriptions, accounts, []byte{1})
+	statetest.Exec(o, o.db, "UPDATE webhook_revision SET n = $1", subscriptions)
+}
+
+// BenchmarkScaleWebhooks is how many deliveries a second one instance makes from a
+// committed event to a recorded 2xx over TLS, beside a bare client.
+func BenchmarkScaleWebhooks(b *testing.B) {
+	const events, endpoints = 5000, 8
+	b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), events, true, endpoints, nil) })
+	b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), events, true, endpoints, nil) })
+	b.Run("postgres-kafka", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), events, true, endpoints, kafka(b)) })
+}

@@ -1,0 +1,92 @@
+package subscription
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"vayu/schema"
+)
+
+// BenchmarkScaleMatching asks a book of so many subscriptions who wants an event,
+// where each account has ten and where one has all: beside a plain map that is
+// asked for the same key, with what a subscription takes of memory, and with what
+// one more costs.
+func BenchmarkScaleMatching(b *testing.B) {
+	for _, size := range [...]int{10, 1_000, 10_000, 100_000} {
+		for _, shape := range [...]struct {
+			name string
+			each int
+		}{{"ten-each", 10}, {"one-has-all", size}} {
+			b.Run(fmt.Sprintf("subscriptions=%d/%s", size, shape.name), func(b *testing.B) { benchMatching(b, size, shape.each) })
+		}
+	}
+}
+
+func benchMatching(b *testing.B, size, each int) {
+	b.Helper()
+	before := heap()
+	book := filled(size, each)
+	taken := heap() - before
+	accounts := make([]string, size/each)
+	plain := make(map[string]*holding, len(accounts))
+	for i := range accounts {
+		accounts[i] = fmt.Sprintf("acc_%06d", i)
+		plain[accounts[i]] = book.byOwner[schema.Live].get(accounts[i])
+	}
+	const asked = 200_000
+	found := 0
+	ours := timed(asked, func(i int) {
+		found += len(book.Matching(accounts[i%len(accounts)], schema.Live, schema.EventQuotaWarning))
+	})
+	floor := timed(asked, func(i int) { found -= len(plain[accounts[i%len(accounts)]].byEvent[schema.EventQuotaWarning]) })
+	if found != 0 {
+		b.Fatalf("the book and the map differ by %d", found)
+	}
+	const changes = 50
+	change := timed(changes, func(i int) {
+		e := editionOf(book)
+		e.put(fresh(size+i, each), begun)
+		e.finish(2)
+	})
+	b.ReportMetric(ours, "ns/matching")
+	b.ReportMetric(ours/floor, "x-map")
+	b.ReportMetric(change/1e3, "µs/change")
+	b.ReportMetric(float64(taken)/float64(size), "B/subscription")
+	runtime.KeepAlive(book)
+}
+
+// filled is a book of so many subscriptions to everything.
+func filled(size, each int) *Snapshot {
+	e := editionOf(nil)
+	for i := range size {
+		e.put(fresh(i, each), begun)
+	}
+	return e.finish(1)
+}
+
+// fresh is the nth subscription, with texts of its own as one that was read has.
+func fresh(n, each int) *Subscription {
+	return &Subscription{
+		ID: fmt.Sprintf("wh_%026d", n), Account: fmt.Sprintf("acc_%06d", n/each), URL: fmt.Sprintf("https://receiver.example/hooks/%d", n),
+		Events: schema.EventTypes, Active: true, Version: schema.EventVersion, secrets: []string{fmt.Sprintf("whsec_%032d", n)}, revision: int64(n) + 1,
+	}
+}
+
+// heap is how many bytes are in use.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// timed is the nanoseconds of one of n calls.
+func timed(n int, call func(i int)) float64 {
+	began := time.Now()
+	for i := range n {
+		call(i)
+	}
+	return float64(time.Since(began).Nanoseconds()) / float64(n)
+}

@@ -1,0 +1,64 @@
+package airquality
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// sensors fills a world with minutes of readings of sensors that measure three
+// pollutants in turn, one a minute, until an instant, and says how many there are.
+// They were stored so long ago.
+func (w *world) sensors(to time.Time, minutes, sensors int, stored string) (readings int) {
+	w.Helper()
+	w.exec(`INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at)
+		SELECT 'station-' || toString(intDiv(number, ?)) AS station, CAST(1 + number %% 3, 'Enum8(\'pm25\' = 1, \'pm10\' = 2, \'no2\' = 3, \'so2\' = 4, \'co\' = 5, \'o3\' = 6, \'nh3\' = 7, \'pb\' = 8)'),
+			?::DateTime('UTC') - toIntervalMinute(number %% ?), (cityHash64(number) %% 15000) / 100, 'concentration', 1, 'synthetic', now64(3) - INTERVAL `+stored+`
+		FROM numbers(?)`, minutes, to.Format(time.DateTime), minutes, minutes*sensors)
+	return minutes * sensors
+}
+
+// BenchmarkScaleRollup computes what one more hour, and then one more minute, of so
+// many sensors changes, with a day of their readings behind it: 100,000 have two
+// hours only, because a day of them is 144 million readings. The floor is one
+// rolling mean over what is stored.
+func BenchmarkScaleRollup(b *testing.B) {
+	for _, size := range [...]struct{ stations, hours int }{{100, 24}, {1_000, 24}, {10_000, 24}, {100_000, 2}} {
+		b.Run(fmt.Sprintf("stations=%d", size.stations), func(b *testing.B) {
+			for b.Loop() {
+				benchSensors(b, size.stations, size.hours)
+			}
+		})
+	}
+}
+
+func benchSensors(b *testing.B, stations, hours int) {
+	b.Helper()
+	w := newWorld(b)
+	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
+		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 300), 'state', 'sensor' FROM numbers(?)`, stations)
+	end := time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
+	readings := w.sensors(end.Add(-time.Hour), (hours-1)*60, stations, "1 HOUR")
+	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now64(3) - INTERVAL 5 MINUTE, now(), now(), 0)")
+	readings += w.sensors(end, 60, stations, "2 MINUTE")
+
+	begun := time.Now()
+	w.exec(`SELECT sum(mean) FROM (SELECT avg(value) OVER (PARTITION BY station, pollutant ORDER BY at
+		RANGE BETWEEN 82800 PRECEDING AND CURRENT ROW) AS mean FROM %s.reading) FORMAT Null`)
+	floor := time.Since(begun).Seconds()
+	hour := w.increment()
+	if hour.Stations != stations {
+		b.Fatalf("the hour is of %d stations, want %d", hour.Stations, stations)
+	}
+	b.ReportMetric(hour.Elapsed.Seconds(), "s/hour")
+	b.ReportMetric(hour.Elapsed.Seconds()/floor, "x-rolling-mean")
+	b.ReportMetric(float64(readings)/hour.Elapsed.Seconds(), "window-readings/s")
+	b.ReportMetric(w.peakMemory()/1e9, "GB-peak")
+
+	// The next minute comes. The look back of a minute does not reach the hour before it.
+	w.exec("TRUNCATE TABLE %s.rollup")
+	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now64(3), now(), now(), 0)")
+	w.sensors(end.Add(time.Minute), 1, stations, "0 SECOND")
+	minute := w.increment()
+	b.ReportMetric(minute.Elapsed.Seconds(), "s/minute")
+}

@@ -1,0 +1,228 @@
+package query_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"vayu/internal/api/apitest"
+	"vayu/schema"
+)
+
+// town is the name of the nth made city; townSQL is the same of a column number.
+func town(n int) string { return fmt.Sprintf("Town%c%c", 'A'+n/26%26, 'a'+n%26) }
+
+const townSQL = "concat('Town', char(65 + intDiv(%[1]s, 26) %% 26), char(97 + %[1]s %% 26))"
+
+// nation fills a world with so many cities, the stations among them, and years of
+// days of every city. All India has some 300 cities with 600 stations.
+func nation(b *testing.B, cities, stations, years int) *world {
+	b.Helper()
+	w := newWorld(b)
+	of := fmt.Sprintf(townSQL, fmt.Sprintf("(number %% %d)", cities))
+	const amounts = "100.26 + number % 50, 200.5, 30, 10.25, 1.13, 40.5, 100, 200, 30, 10, 56, 40"
+	w.exec(b, fmt.Sprintf(`INSERT INTO %s.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
+		SELECT 'made-' || toString(number), 'made', 'Station ' || toString(number), %s, 'Delhi', 8 + number %% 2500 / 100, 70 + intDiv(number, 2500) %% 2500 / 100,
+			'reference', 'Made', 'none', toDateTime(%d), toDateTime(%d) FROM numbers(%d)`, w.live, of, hour.Add(-time.Hour).Unix(), hour.Unix(), stations))
+	w.exec(b, fmt.Sprintf(`INSERT INTO %s.station_hour (station,%s) SELECT 'made-' || toString(number), toDateTime(%d), %s, 200, 'pm10', toDateTime(%[3]d)
+		FROM numbers(%[5]d)`, w.live, figureColumns, hour.Unix(), amounts, stations))
+	w.exec(b, fmt.Sprintf(`INSERT INTO %s.city_hour (city, state, stations_used, stations_total,%s) SELECT %s, 'Delhi', 2, 2, toDateTime(%d), %s, 200, 'pm10', toDateTime(%[4]d)
+		FROM numbers(%[6]d)`, w.live, figureColumns, of, hour.Unix(), amounts, cities))
+	w.exec(b, fmt.Sprintf(`INSERT INTO %[1]s.city_day (city, state, day, stations_used, stations_total,%[2]s)
+		SELECT %[3]s, 'Delhi', toDate('2026-11-20') - intDiv(number, %[4]d) AS d, 2, 2, toDateTime('2026-11-20 18:30:00') - intDiv(number, %[4]d) * 86400, %[5]s, 200, 'pm10',
+			toDateTime('2026-11-20 18:30:00') - intDiv(number, %[4]d) * 86400 FROM numbers(%[6]d)`, w.live, figureColumns, of, cities, amounts, cities*years*365))
+	w.rollup(b, w.live, hour.Add(-24*time.Hour))
+	w.serve(b)
+	w.refresh(b)
+	return w
+}
+
+// questions are what clients ask most, of a nation with so many cities.
+func questions(cities int) []struct{ name, path string } {
+	names := make([]string, 100)
+	for i := range names {
+		names[i] = town(i % cities)
+	}
+	today := schema.DayOf(now)
+	return []struct{ name, path string }{
+		{"current", "/v1/aqi?city=" + town(0)},
+		{"range30", fmt.Sprintf("/v1/aqi?city=%s&from=%s&to=%s", town(0), today-29, today)},
+		{"bulk100", "/v1/aqi?cities=" + strings.Join(names, ",")},
+	}
+}
+
+// BenchmarkScaleRequest is what a request costs with so many cities, beside the
+// same bytes from a bare mux.
+func BenchmarkScaleRequest(b *testing.B) {
+	for _, cities := range [...]int{1, 10, 100, 300} {
+		b.Run(fmt.Sprintf("cities=%d", cities), func(b *testing.B) {
+			w := nation(b, cities, 2*cities, 1)
+			for _, q := range questions(cities) {
+				b.Run(q.name, func(b *testing.B) {
+					against(b, converse(b, w.url, w.key, q.path), converse(b, floor(b, "/v1/aqi", body(b, w, q.path)), w.key, q.path))
+				})
+			}
+		})
+	}
+}
+
+// BenchmarkScaleHistory is what the past costs with so many years of 300 cities in
+// the store: a range from memory beside a bare mux, and a city's first question
+// beside the raw query.
+func BenchmarkScaleHistory(b *testing.B) {
+	for _, years := range [...]int{1, 3, 10} {
+		b.Run(fmt.Sprintf("years=%d", years), func(b *testing.B) {
+			w := nation(b, 300, 600, years)
+			today := schema.DayOf(now)
+			for _, days := range [...]int{30, 366} {
+				b.Run(fmt.Sprintf("range%d", days), func(b *testing.B) {
+					path := fmt.Sprintf("/v1/aqi?city=%s&from=%s&to=%s", town(7), today-schema.Day(days-1), today)
+					against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+				})
+			}
+			b.Run("first", func(b *testing.B) { firstQuestion(b, w, town(7), years*365) })
+		})
+	}
+}
+
+// BenchmarkScaleStations is what an API server spends with so many stations: on
+// each roll-up, when it reads them, the hours that are new, and makes every answer
+// anew, beside reading the same rows and dropping them; and on a question for a
+// position, which no answer is ready for.
+func BenchmarkScaleStations(b *testing.B) {
+	for _, stations := range [...]int{100, 1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("stations=%d", stations), func(b *testing.B) {
+			w := nation(b, 300, stations, 1)
+			b.Run("refresh", func(b *testing.B) { benchRefresh(b, w, stations) })
+			b.Run("position", func(b *testing.B) {
+				path := "/v1/aqi?lat=20.5&lon=70.01"
+				against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+			})
+		})
+	}
+}
+
+func benchRefresh(b *testing.B, w *world, stations int) {
+	b.Helper()
+	var ours, bare []float64
+	for range 5 {
+		w.rollup(b, w.live, hour.Add(-time.Hour))
+		began := time.Now()
+		if err := w.service.Refresh(b.Context(), schema.Live); err != nil {
+			b.Fatal(err)
+		}
+		ours = append(ours, time.Since(began).Seconds()*1e3)
+		began = time.Now()
+		for _, table := range [...]string{"station", "station_hour"} {
+			if n := drain(b, w, "SELECT * FROM "+w.live+"."+table+" FINAL"); n != stations {
+				b.Fatalf("%s has %d rows", table, n)
+			}
+		}
+		bare = append(bare, time.Since(began).Seconds()*1e3)
+	}
+	b.ReportMetric(median(ours), "ms/refresh")
+	b.ReportMetric(median(bare), "ms/floor")
+	b.ReportMetric(median(ours)/median(bare), "x-floor")
+}
+
+// drain reads a query's rows to their end and says how many there were.
+func drain(b *testing.B, w *world, query string) (n int) {
+	b.Helper()
+	rows, err := w.conn.Query(b.Context(), query)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for rows.Next() {
+		n++
+	}
+	if err := rows.Err(); err != nil {
+		b.Fatal(err)
+	}
+	return n
+}
+
+// BenchmarkScaleSaturated is how many requests a second 32 connections get out of
+// this machine, which is theirs too, with all of India's cities, beside a bare mux.
+func BenchmarkScaleSaturated(b *testing.B) {
+	w := nation(b, 300, 600, 1)
+	for _, q := range questions(300) {
+		b.Run(q.name, func(b *testing.B) {
+			bareURL := floor(b, "/v1/aqi", body(b, w, q.path))
+			var ours, bare, used []float64
+			for range 5 {
+				rate, cpu := saturate(b, w.url, w.key, q.path)
+				ours, used = append(ours, rate), append(used, cpu)
+				rate, _ = saturate(b, bareURL, w.key, q.path)
+				bare = append(bare, rate)
+			}
+			b.ReportMetric(median(ours), "req/s")
+			b.ReportMetric(median(bare), "floor/s")
+			b.ReportMetric(median(ours)/median(bare), "ratio")
+			b.ReportMetric(median(used), "cpu-µs/req") // the client's and the server's
+		})
+	}
+}
+
+// saturate asks without pause for a second, and returns the requests per second
+// and the processor's time per request.
+func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
+	b.Helper()
+	const connections = 32
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	total, before, began := 0, spent(b), time.Now()
+	for range connections {
+		c := converse(b, base, key, path)
+		asking.Go(func() {
+			n := 0
+			for time.Since(began) < time.Second {
+				c.ask(b)
+				n++
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			total += n
+		})
+	}
+	asking.Wait()
+	return float64(total) / time.Since(began).Seconds(), float64((spent(b) - before).Microseconds()) / float64(total)
+}
+
+// spent is the time of processors that this process has taken.
+func spent(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkScaleHandler is what the chain costs a server's processor per request,
+// without a socket and a client.
+func BenchmarkScaleHandler(b *testing.B) {
+	w := nation(b, 300, 600, 1)
+	h := w.routes(b, apitest.Keys{liveKey, sandboxKey})
+	for _, q := range questions(300) {
+		b.Run(q.name, func(b *testing.B) {
+			r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, q.path, http.NoBody)
+			if err != nil {
+				b.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer "+liveKey)
+			sink := &discard{header: http.Header{}}
+			const round = 2000
+			h.ServeHTTP(sink, r) // the first question for a city reads its days
+			began := time.Now()
+			for range round {
+				clear(sink.header)
+				h.ServeHTTP(sink, r)
+			}
+			b.ReportMetric(float64(time.Since(began).Nanoseconds())/round, "ns/handled")
+		})
+	}
+}
