@@ -99,7 +99,7 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 # where VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA name them.
 scale: $(NPM) ## measure growth: cities, years, stations, subscriptions, callers, partitions (docs/operations/scale.md)
 	$(GO) test -run '^$$' -bench 'BenchmarkScale' -benchtime 1x -timeout 60m \
-		./query ./ingest ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/outbox ./internal/eventlog
+		./query ./ingest ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/account ./internal/outbox ./internal/eventlog
 
 cluster: build ## run PostgreSQL, three Kafka brokers, ClickHouse and eight instances on this machine, until Ctrl-C
 	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
