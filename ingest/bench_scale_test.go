@@ -61,12 +61,12 @@ func BenchmarkScaleIngest(b *testing.B) {
 	}
 }
 
-// gather collects some windows of a fleet: as many as make 600,000 readings, but three
+// gather collects some windows of a fleet: as many as make 300,000 readings, but one
 // at least and an hour at most.
 func gather(b *testing.B, conn driver.Conn, name, raw string, f fleet, every time.Duration) {
 	b.Helper()
 	minutes := int(every.Minutes())
-	windows := min(max(600_000/(len(f)*minutes), 3), 60/minutes)
+	windows := min(max(300_000/(len(f)*minutes), 1), 60/minutes)
 	var ours, bare time.Duration
 	readings := 0
 	for n := range windows {

@@ -101,7 +101,7 @@ func against(b *testing.B, ours, bare *conversation) {
 		bare.ask(b)
 	}
 	b.ResetTimer()
-	for n := 0; n < b.N || len(mine) < 8; n += round {
+	for n := 0; n < b.N || len(mine) < 24; n += round {
 		for _, side := range [...]struct {
 			c   *conversation
 			out *[]float64
