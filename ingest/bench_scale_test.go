@@ -32,7 +32,7 @@ func (f fleet) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batc
 	for at := w.From.Add(time.Minute); !at.After(w.To); at = at.Add(time.Minute) {
 		minute := int(at.Unix() / 60)
 		for i := range f {
-			r := concentration(turn[minute%len(turn)], at, float64((i*7919+minute*104729)%15000)/100)
+			r := concentration(turn[minute%len(turn)], at, float64(scatter(i, minute)%15000)/100)
 			r.Averaging = 1
 			if err := b.Add(b.Station(f[i]), r); err != nil {
 				b.Discard()
@@ -41,6 +41,13 @@ func (f fleet) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batc
 		}
 	}
 	return b.Close()
+}
+
+// scatter is a number without a pattern that a codec could find.
+func scatter(sensor, minute int) uint64 {
+	h := (uint64(sensor)<<32 | uint64(minute)) * 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	return (h ^ h>>27) * 0x94d049bb133111eb >> 16
 }
 
 // BenchmarkScaleIngest collects some minutes of so many sensors, from the source

@@ -5,12 +5,10 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"vayu/schema"
 )
 
-// A request names stations in its address, which servers bound at a megabyte: all
-// questions about stations go on where all names together are longer.
+// A request names stations in its address, which servers bound at a megabyte: a
+// snapshot is made where all names together are longer.
 func TestThereAreMoreStationsThanARequestCanName(t *testing.T) {
 	t.Parallel()
 	const stations = 12_000
@@ -23,15 +21,12 @@ func TestThereAreMoreStationsThanARequestCanName(t *testing.T) {
 	w.exec(t, fmt.Sprintf("INSERT INTO %s.station_hour (station,%s) SELECT %s,%s FROM numbers(%d)", w.live, figureColumns, id, before.columns(), stations))
 	holed := figure{at: hour, aqi: 90, amount: [6]float64{60, 90, 20, gap, 0.8, gap}}
 	w.cityHour(t, w.live, "Pune", "Maharashtra", holed)
-	w.cityDay(t, w.live, "Pune", "Maharashtra", schema.DayOf(hour), holed)
 	w.rollup(t, w.live, hour)
-	run(t, w)
+	w.serve(t)
+	w.refresh(t)
 	for _, path := range []string{
 		"/v1/aqi?city=Pune",
 		"/v1/aqi?lat=18.52&lon=73.85",
-		"/v1/aqi?city=Pune&date=2026-11-20",
-		"/v1/aqi?city=Pune&date=2026-11-20&view=detail",
-		"/v1/aqi?pincode=411001&date=2026-11-20",
 	} {
 		status, _, body := w.get(t, path)
 		if status != http.StatusOK {
