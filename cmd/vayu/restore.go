@@ -44,6 +44,9 @@ func newRestore() *cobra.Command {
 			if err := vacant(cfg.Data); err != nil {
 				return fmt.Errorf("a backup is restored into an empty data directory: %w", err)
 			}
+			if err := state.Vacant(cmd.Context(), cfg.state(false), filepath.Join(args[0], backupState), log); err != nil {
+				return err // before the air, which is long and on a server stays
+			}
 			if err := makeData(cfg.Data); err != nil {
 				return err
 			}

@@ -56,16 +56,9 @@ func ReadManifest(dir string) (Manifest, error) {
 // All rows come in one transaction: a file that is damaged is named in the error,
 // and nothing is changed.
 func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
-	m, err := ReadManifest(dir)
+	m, known, err := loadable(ctx, dir)
 	if err != nil {
 		return err
-	}
-	_, known, err := tables(ctx, 0)
-	if err != nil {
-		return err
-	}
-	if m.Version < 1 || m.Version > known {
-		return fmt.Errorf("the dump is of version %d, and this program knows the versions 1 to %d: restore it with a newer vayu", m.Version, known)
 	}
 	all, _, err := tables(ctx, m.Version)
 	if err != nil {
@@ -81,6 +74,21 @@ func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 		return fmt.Errorf("the dump of version %d is restored; bringing it to version %d: %w", m.Version, known, err)
 	}
 	return nil
+}
+
+// loadable reads what the dump in dir holds, which this program must know. Known is
+// the newest version that it knows.
+func loadable(ctx context.Context, dir string) (m Manifest, known int64, err error) {
+	if m, err = ReadManifest(dir); err != nil {
+		return m, 0, err
+	}
+	if _, known, err = tables(ctx, 0); err != nil {
+		return m, 0, err
+	}
+	if m.Version < 1 || m.Version > known {
+		err = fmt.Errorf("the dump is of version %d, and this program knows the versions 1 to %d: restore it with a newer vayu", m.Version, known)
+	}
+	return m, known, err
 }
 
 // opened does something with a store whose tables have a version, which nobody
@@ -119,7 +127,7 @@ func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) erro
 		return err
 	}
 	if n > 0 {
-		return fmt.Errorf("the state store has %d accounts: a dump is restored into an empty one only", n)
+		return occupied(n)
 	}
 	for _, t := range slices.Backward(all) { // what the migrations put there is in the dump too
 		if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
@@ -137,6 +145,11 @@ func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) erro
 		}
 	}
 	return nil
+}
+
+// occupied refuses a store that is somebody's.
+func occupied(accounts int64) error {
+	return fmt.Errorf("the state store has %d accounts: a dump is restored into an empty one only", accounts)
 }
 
 // errDamaged says that a file is not what was written.

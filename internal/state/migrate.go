@@ -76,7 +76,7 @@ func refuseNewer(ctx context.Context, db querier, known, to int64) error {
 	case at > known:
 		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, known)
 	case at > to:
-		return fmt.Errorf("the state store is at version %d, and what is to be put there is of version %d: it needs a place where no store is yet", at, to)
+		return ahead(at, to)
 	}
 	return nil
 }
@@ -87,6 +87,11 @@ func noTable(err error) bool {
 		return stated.Code == "42P01"
 	}
 	return err != nil && strings.Contains(err.Error(), "no such table: ") // SQLite has no code for it
+}
+
+// ahead refuses a store whose tables are newer than what is to be put there.
+func ahead(at, to int64) error {
+	return fmt.Errorf("the state store is at version %d, and what is to be put there is of version %d: it needs a place where no store is yet", at, to)
 }
 
 // version reads which version the tables have, changing nothing. It fails when

@@ -30,19 +30,14 @@ const (
 )
 
 func (p *postgres) open(ctx context.Context) error {
-	cfg, err := pgx.ParseConfig(string(p.db.cfg.DSN))
+	cfg, err := p.settings()
 	if err != nil {
-		return errors.New("state: the DSN cannot be read; it is postgres://user:password@host:5432/name?sslmode=verify-full") // pgx's text may hold the password
-	}
-	preset(cfg, "application_name", "vayu")
-	chosen := p.db.cfg.Settings
-	preset(cfg, "idle_in_transaction_session_timeout", milliseconds(chosen.IdleTimeout))
-	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other end
-		cfg.ConnectTimeout = p.db.answer
+		return err
 	}
 	if err := p.migrate(ctx, cfg.Copy()); err != nil {
 		return err
 	}
+	chosen := p.db.cfg.Settings
 	preset(cfg, "statement_timeout", milliseconds(chosen.StatementTimeout))
 	if chosen.LockTimeout > 0 { // migrations may wait
 		preset(cfg, "lock_timeout", milliseconds(chosen.LockTimeout))
@@ -52,6 +47,20 @@ func (p *postgres) open(ctx context.Context) error {
 	p.pool.SetMaxIdleConns(p.db.cfg.Connections)
 	p.pool.SetConnMaxIdleTime(5 * time.Minute)
 	return nil
+}
+
+// settings are those of a connection whose statements may take their time.
+func (p *postgres) settings() (*pgx.ConnConfig, error) {
+	cfg, err := pgx.ParseConfig(string(p.db.cfg.DSN))
+	if err != nil {
+		return nil, errors.New("state: the DSN cannot be read; it is postgres://user:password@host:5432/name?sslmode=verify-full") // pgx's text may hold the password
+	}
+	preset(cfg, "application_name", "vayu")
+	preset(cfg, "idle_in_transaction_session_timeout", milliseconds(p.db.cfg.Settings.IdleTimeout))
+	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other end
+		cfg.ConnectTimeout = p.db.answer
+	}
+	return cfg, nil
 }
 
 // preset sets a parameter of the session that the DSN leaves open.
