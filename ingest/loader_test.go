@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -123,58 +119,16 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// recorder notes the settings of every insert that goes over HTTP.
-type recorder struct {
-	http.RoundTripper
-	mu      sync.Mutex
-	inserts []url.Values
-}
-
-func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
-	if values := q.URL.Query(); strings.HasPrefix(values.Get("query"), "INSERT") {
-		r.mu.Lock()
-		r.inserts = append(r.inserts, values)
-		r.mu.Unlock()
-	}
-	return r.RoundTripper.RoundTrip(q)
-}
-
 // TestEveryInsertAsksForTheSettings: above all a cluster must not acknowledge
 // what it has only queued.
 func TestEveryInsertAsksForTheSettings(t *testing.T) {
 	t.Parallel()
 	_, name := database(t)
-	address, password := columnartest.Access(t)
-	seen := new(recorder)
-	conn, err := clickhouse.Open(&clickhouse.Options{
-		Protocol: clickhouse.HTTP, Addr: []string{address}, Auth: clickhouse.Auth{Username: "default", Password: password},
-		TransportFunc: func(next *http.Transport) (http.RoundTripper, error) {
-			seen.RoundTripper = next
-			return seen, nil
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn, inserts := columnartest.RecordInserts(t)
 	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen.inserts) != 2 {
-		t.Errorf("%d inserts, want one of stations and one of readings", len(seen.inserts))
-	}
-	tokens := map[string]bool{}
-	for _, values := range seen.inserts {
-		tokens[values.Get("insert_deduplication_token")] = true
-		for setting, want := range map[string]string{"distributed_foreground_insert": "1", "async_insert": "0", "insert_deduplicate": "1", "max_partitions_per_insert_block": "0"} {
-			if got := values.Get(setting); got != want {
-				t.Errorf("%s: %s=%q, want %q", values.Get("query"), setting, got, want)
-			}
-		}
-	}
-	if len(tokens) != 2 || tokens[""] {
-		t.Errorf("the tokens of two inserts are %v, want one each", tokens)
-	}
+	inserts.Check(t, "reading", "station")
 }
 
 // deadConn is ClickHouse while it is away: from the nth insert on.

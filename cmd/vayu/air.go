@@ -87,8 +87,8 @@ func (f *fenced) Load(ctx context.Context, b *ingest.Batch) error {
 	return f.Archive.Load(ctx, b)
 }
 
-// Run waits for ClickHouse, brings its tables up to date, and then keeps everything
-// fresh until ctx ends.
+// Run waits for ClickHouse and until its tables are up to date, and then keeps
+// everything fresh until ctx ends.
 func (a *air) Run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
@@ -135,22 +135,10 @@ func (a *air) Ready(ctx context.Context) error {
 	}
 }
 
-// prepare waits for ClickHouse and brings its tables up to date. An engine that
-// goes away meanwhile is waited for again; current answers go on.
+// prepare waits for ClickHouse and for its tables; current answers go on. Only who
+// collects changes them.
 func (a *air) prepare(ctx context.Context) error {
-	for {
-		err := a.db.Ready(ctx)
-		if err == nil {
-			if err = migrate(ctx, a.db, a.log); err != nil && a.db.Conn().Ping(ctx) != nil && ctx.Err() == nil {
-				a.log.WarnContext(ctx, "ClickHouse went away during the migration", "error", err)
-				continue
-			}
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return err
-	}
+	return awaitTables(ctx, a.db, a.cfg.has(roleIngest), a.log)
 }
 
 // changed brings figures and answers up to date with new readings.

@@ -110,6 +110,9 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 				}
 			}
 			limits.Name, limits.Hash, limits.Cluster = args[0], hash, cfg.Cluster
+			if limits.Service, err = cfg.columnar().User(); err != nil {
+				return err
+			}
 			for _, world := range worlds {
 				limits.Databases = append(limits.Databases, world.Database)
 			}

@@ -36,43 +36,49 @@ type tool struct {
 	reg *prometheus.Registry
 }
 
-// withDatabase runs work with ClickHouse ready and migrated: beside a running
-// service it uses that service's engine, and without one it starts its own for
-// as long as work lasts. The data must be there already.
+// withDatabase runs work with ClickHouse ready and its tables as this program
+// needs them: beside a running service it uses that service's engine, and without
+// one it starts its own for as long as work lasts. The data must be there already.
 func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
-	return runTool(cmd, false, work)
+	return toolRun{}.run(cmd, work)
 }
 
 // withNewDatabase is withDatabase for work that may be the first.
 func withNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
-	return runTool(cmd, true, work)
+	return toolRun{create: true}.run(cmd, work)
 }
 
-func runTool(cmd *cobra.Command, create bool, work func(ctx context.Context, t *tool) error) error {
+// toolRun is how a command comes to its database.
+type toolRun struct {
+	create   bool          // the data directory need not be there
+	migrate  bool          // the tables are brought up to date, whoever else uses them
+	patience time.Duration // for a server; 0 for the usual one
+}
+
+func (r toolRun) run(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
 	cfg, log, err := loadQuietly(cmd)
 	if err != nil {
 		return err
 	}
 	t := &tool{Config: cfg, log: log, reg: prometheus.NewRegistry()}
-	if _, err := os.Stat(t.Data); err != nil && !create && t.ClickHouse == "" {
+	if _, err := os.Stat(t.Data); err != nil && !r.create && t.ClickHouse == "" {
 		return noData(t.Data)
 	}
 	if err := makeData(t.Data); err != nil {
 		return err
 	}
-	return t.run(cmd.Context(), true, func(ctx context.Context) error {
-		if err := migrate(ctx, t.db, t.log); err != nil {
+	settings := t.columnar()
+	settings.Share, settings.Patience = true, r.patience
+	return t.run(cmd.Context(), settings, func(ctx context.Context) error {
+		if err := t.tables(ctx, r.migrate); err != nil {
 			return err
 		}
 		return work(ctx, t)
 	})
 }
 
-// run does work with ClickHouse ready. share uses the engine of a running
-// service.
-func (t *tool) run(ctx context.Context, share bool, work func(context.Context) error) error {
-	settings := t.columnar()
-	settings.Share = share
+// run does work with ClickHouse ready.
+func (t *tool) run(ctx context.Context, settings columnar.Config, work func(context.Context) error) error {
 	var err error
 	if t.db, err = columnar.Open(settings, t.log, t.reg); err != nil {
 		return err
@@ -98,20 +104,6 @@ func (t *tool) run(ctx context.Context, share bool, work func(context.Context) e
 // its tables.
 const engineDrain = 20 * time.Second
 
-// migrate brings the databases of both worlds up to date.
-func migrate(ctx context.Context, db *columnar.DB, log *slog.Logger) error {
-	for _, world := range worlds(db) {
-		if err := columnar.Migrate(ctx, db, clickhouse.Files, world); err != nil {
-			return err
-		}
-		if err := db.Store(ctx, world); err != nil {
-			return err
-		}
-		log.DebugContext(ctx, "database is up to date", "database", world.Database)
-	}
-	return nil
-}
-
 // worlds is what the databases depend on.
 func worlds(db *columnar.DB) []columnar.Params {
 	var all []columnar.Params
@@ -121,6 +113,22 @@ func worlds(db *columnar.DB) []columnar.Params {
 	return all
 }
 
+// warnPlain says which store is spoken to over a network without TLS.
+func (c Config) warnPlain(log *slog.Logger) {
+	for _, store := range []struct {
+		setting, add string
+		hosts        []string
+	}{
+		{"clickhouse", "secure=true", c.columnar().Plain()},
+		{"state", "sslmode=verify-full", c.state(false).Plain()},
+	} {
+		if len(store.hosts) > 0 {
+			log.Warn("passwords and rows may cross the network unencrypted: the address does not ask for TLS",
+				"setting", store.setting, "hosts", store.hosts, "add", store.add)
+		}
+	}
+}
+
 // makeData makes the data directory, which only its owner may read: it holds
 // keys. A restore that was killed has left half of one, which is refused.
 func makeData(dir string) error {
@@ -128,25 +136,4 @@ func makeData(dir string) error {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
 	return unlessRestoring(dir)
-}
-
-func newMigrate() *cobra.Command {
-	return &cobra.Command{
-		Use:   "migrate",
-		Short: "Bring the databases up to date (serve does it too)",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withNewDatabase(cmd, func(ctx context.Context, t *tool) error {
-				for _, w := range schema.Worlds {
-					var version uint32
-					query := fmt.Sprintf("SELECT max(version) FROM %s.migration", w.Database())
-					if err := t.db.Conn().QueryRow(ctx, query).Scan(&version); err != nil {
-						return fmt.Errorf("reading the version of %s: %w", w.Database(), err)
-					}
-					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s is at version %d\n", w.Database(), version)
-				}
-				return nil
-			})
-		},
-	}
 }

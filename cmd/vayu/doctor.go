@@ -24,6 +24,10 @@ type finding struct {
 // to merge its largest parts, a few gigabytes for years of readings.
 const scarce = 2 << 30
 
+// doctorPatience is how long the doctor waits for a server of ClickHouse to answer,
+// and then for what it says: whoever asks is in a hurry.
+const doctorPatience = 5 * time.Second
+
 func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -33,7 +37,9 @@ func newDoctor() *cobra.Command {
 			healthy := true
 			say := func(f finding) { healthy = report(cmd.OutOrStdout(), f) && healthy }
 			say(finding{true, "version", version()})
-			err := withDatabase(cmd, func(ctx context.Context, t *tool) error {
+			err := toolRun{patience: doctorPatience}.run(cmd, func(ctx context.Context, t *tool) error {
+				ctx, cancel := context.WithTimeout(ctx, 2*doctorPatience)
+				defer cancel()
 				say(t.engine(ctx))
 				say(disk(t.Data))
 				for _, w := range schema.Worlds {

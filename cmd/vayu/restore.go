@@ -100,12 +100,16 @@ func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote
 		}
 	}
 	t := &tool{Config: cfg, log: log, reg: prometheus.NewRegistry()}
-	err := t.run(cmd.Context(), false, func(ctx context.Context) error {
+	err := t.run(cmd.Context(), t.columnar(), func(ctx context.Context) error {
 		m, err := columnar.Restore(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
-		if err == nil {
-			sayTables(cmd, m)
+		if err != nil {
+			return err
 		}
-		return err
+		sayTables(cmd, m)
+		if err := store(ctx, t.db); err != nil { // what was restored is worth more
+			log.WarnContext(ctx, "the tables are not stored as engine.storage says; the next start of an instance with the role ingest tries again", "error", err)
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -50,6 +50,7 @@ func newServe() *cobra.Command {
 			// they like.
 			stdlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
 			stdlog.SetFlags(0)
+			loaded.Value.warnPlain(log)
 			s, err := newService(loaded.Value, log, cmd.OutOrStdout())
 			if err != nil {
 				return err

@@ -16,6 +16,7 @@ type Analyst struct {
 	Hash      string   // SHA-256 of the password, 64 hexadecimal digits
 	Cluster   string   // "" for a single server
 	Databases []string // that may be read
+	Service   string   // the user of the service, who must not become this one; see [Config.User]
 
 	Memory  config.Size   // of one query
 	Time    time.Duration // of one query
@@ -39,11 +40,13 @@ var (
 // own, so that two may have different limits.
 //
 // readonly is 2, with limits that cannot be raised: with 1 most clients cannot even say in which form they want their
-// answer. Tables are read as with FINAL, and a subquery sees all shards.
+// answer. A limit has a least value as well, because 0, which is below the highest, means none. Tables are read as with FINAL, and a subquery sees all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
 	case !userName.MatchString(a.Name) || a.Name == "default":
 		return nil, fmt.Errorf("%q is not a name for an analyst: letters, digits and underscores", a.Name)
+	case a.Name == a.Service:
+		return nil, fmt.Errorf("%q is the user of the service, which could then write no more: choose another name", a.Name)
 	case !sha256Text.MatchString(a.Hash):
 		return nil, errors.New("the hash of the password is not a SHA-256 in hexadecimal")
 	case a.Memory <= 0 || a.Time < time.Second || a.Rows == 0 || a.Queries == 0 || a.Total < time.Second:
@@ -59,7 +62,7 @@ func (a Analyst) Statements() ([]string, error) {
 	}
 	name, own := quoteName(a.Name), quoteName("vayu_analyst_"+a.Name)
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%d", int64(d/time.Second)) }
-	limit := func(setting, value string) string { return setting + " = " + value + " MAX " + value }
+	limit := func(setting, value string) string { return setting + " = " + value + " MIN 1 MAX " + value }
 	all := []string{
 		"CREATE SETTINGS PROFILE OR REPLACE " + own + on + " SETTINGS\n    " + strings.Join([]string{
 			"readonly = 2 READONLY",

@@ -29,9 +29,9 @@ func TestAnAnalystMayReadWithinLimits(t *testing.T) {
 	}
 	want := []string{
 		"CREATE SETTINGS PROFILE OR REPLACE `vayu_analyst_reports` SETTINGS\n    readonly = 2 READONLY,\n" +
-			"    max_memory_usage = 4294967296 MAX 4294967296,\n    max_execution_time = 60 MAX 60,\n    timeout_overflow_mode = 'throw' READONLY,\n" +
-			"    max_result_rows = 10000000 MAX 10000000,\n    result_overflow_mode = 'throw' READONLY,\n    max_threads = 4 MAX 4,\n" +
-			"    max_concurrent_queries_for_user = 4 MAX 4,\n    allow_ddl = 0 READONLY,\n    allow_introspection_functions = 0 READONLY,\n" +
+			"    max_memory_usage = 4294967296 MIN 1 MAX 4294967296,\n    max_execution_time = 60 MIN 1 MAX 60,\n    timeout_overflow_mode = 'throw' READONLY,\n" +
+			"    max_result_rows = 10000000 MIN 1 MAX 10000000,\n    result_overflow_mode = 'throw' READONLY,\n    max_threads = 4 MIN 1 MAX 4,\n" +
+			"    max_concurrent_queries_for_user = 4 MIN 1 MAX 4,\n    allow_ddl = 0 READONLY,\n    allow_introspection_functions = 0 READONLY,\n" +
 			"    final = 1,\n    distributed_product_mode = 'global'",
 		"CREATE USER OR REPLACE `reports` IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE `vayu` SETTINGS PROFILE 'vayu_analyst_reports'",
 		"GRANT SELECT ON `vayu`.* TO `reports`",
@@ -93,10 +93,11 @@ func canBeRead(t *testing.T, statements []string) {
 func TestAnAnalystIsRefused(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*columnar.Analyst){
-		"not a name": func(a *columnar.Analyst) { a.Name = "default" },
-		"SHA-256":    func(a *columnar.Analyst) { a.Hash = "secret" },
-		"limit":      func(a *columnar.Analyst) { a.Rows = 0 },
-		"cluster":    func(a *columnar.Analyst) { a.Cluster = "a`b" },
+		"not a name":              func(a *columnar.Analyst) { a.Name = "default" },
+		"the user of the service": func(a *columnar.Analyst) { a.Service = "reports" },
+		"SHA-256":                 func(a *columnar.Analyst) { a.Hash = "secret" },
+		"limit":                   func(a *columnar.Analyst) { a.Rows = 0 },
+		"cluster":                 func(a *columnar.Analyst) { a.Cluster = "a`b" },
 	} {
 		a := analyst()
 		change(&a)

@@ -81,7 +81,7 @@ func (b *backup) database(ctx context.Context, files fs.FS, world Params) (Datab
 	if err != nil {
 		return d, err
 	}
-	if d.Migrations, err = b.db.applied(ctx, world); err != nil {
+	if d.Migrations, _, err = b.db.applied(ctx, world); err != nil {
 		return d, err
 	}
 	var present []string

@@ -3,6 +3,7 @@
 package columnar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,10 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 // Embedded reports whether the engine is a child process on this machine.
 func (db *DB) Embedded() bool { return db.cfg.DSN == "" }
 
+// Own reports whether this process has started the embedded engine that is up, so that nobody else decides about its
+// tables. It is false for a server, and for the engine of a service beside a command.
+func (db *DB) Own() bool { return db.Embedded() && db.where.own() }
+
 // Cluster is the cluster's name, "" for a single node.
 func (db *DB) Cluster() string { return db.cfg.Cluster }
 
@@ -109,7 +114,7 @@ const readyPause = 200 * time.Millisecond
 const (
 	// sayPause is the time between two lines of the log about a server that does not answer.
 	sayPause = 10 * time.Second
-	// commandPatience is how long a person waits for a command to find the server.
+	// commandPatience is how long a person waits for a command to find the server, unless Config.Patience says it.
 	commandPatience = 20 * time.Second
 )
 
@@ -118,7 +123,7 @@ const (
 func (db *DB) Ready(ctx context.Context) error {
 	if db.cfg.Share && !db.Embedded() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, commandPatience)
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(db.cfg.Patience, commandPatience))
 		defer cancel()
 	}
 	tick := time.NewTicker(readyPause)

@@ -33,6 +33,8 @@ type Config struct {
 	Storage Storage `koanf:"storage"`
 	// Share uses an engine that already runs in Data, for a command beside a running service; without one it starts its own.
 	Share bool `koanf:"-"`
+	// Patience is how long a command, which sets Share, waits for a server; 0 means 20 seconds.
+	Patience time.Duration `koanf:"-"`
 	// Command starts the engine's process. Empty: this executable with the argument "engine".
 	Command []string `koanf:"-"`
 	// Environment is added to that of the engine's process, as "NAME=value".

@@ -20,7 +20,10 @@ type endpoint struct {
 }
 
 // access is what one start of the engine is reached by.
-type access struct{ address, password string }
+type access struct {
+	address, password string
+	own               bool // this process has started it
+}
 
 func newEndpoint() *endpoint {
 	return &endpoint{changed: make(chan struct{}), reason: fmt.Errorf("the engine has not been started")}
@@ -36,6 +39,13 @@ func (e *endpoint) set(change func()) {
 
 // serve publishes a working engine.
 func (e *endpoint) serve(a access) { e.set(func() { e.access, e.up, e.reason = a, true, nil }) }
+
+// own reports whether the engine that is up is this process's.
+func (e *endpoint) own() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.up && e.access.own
+}
 
 // lose says that the engine is away for now.
 func (e *endpoint) lose(reason error) { e.set(func() { e.up, e.reason = false, reason }) }

@@ -37,3 +37,6 @@ func ParseManifest(text []byte) (Manifest, error) { return parseManifest(text) }
 
 // SetStorage changes what the settings of db say of the rows.
 func SetStorage(db *DB, s Storage) { db.cfg.Storage = s }
+
+// PassingCodes are the errors of ClickHouse that count as passing, by number.
+func PassingCodes() map[int32]string { return passingCodes }

@@ -23,6 +23,11 @@ func inserting(token string) clickhouse.QueryOption {
 	})
 }
 
+// Preparer is what an insert needs of a connection.
+type Preparer interface {
+	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
+}
+
 // NewToken is a token that no insert has had.
 func NewToken() string { return rand.Text() }
 
@@ -36,7 +41,7 @@ func NewToken() string { return rand.Text() }
 // distributed one. Another token stores again, so that what came last counts, even
 // when it equals what came before: rows themselves are not compared. A table that
 // is not replicated stores every insert; there the newer of two equal keys counts.
-func Insert(ctx context.Context, conn driver.Conn, table, token string, columns []clickhouse.ColumnNameAndType, values []any) error {
+func Insert(ctx context.Context, conn Preparer, table, token string, columns []clickhouse.ColumnNameAndType, values []any) error {
 	names := make([]string, len(columns))
 	for i, column := range columns {
 		names[i] = column.Name

@@ -31,25 +31,73 @@ func (m migration) sum() string {
 
 // Migrate brings the database p.Database up to the last of files: NNNN_name.sql in the root of files, applied in order,
 // each a template (see Params) of statements that end with ";" at the end of a line. What was applied is recorded in the
-// table migration of the same database, so that a second call does nothing.
+// table migration of the same database. It looks first: a database that is up to date is sent no statement that changes
+// anything, so that no right to do so is needed, and no node of a cluster is waited for.
 //
 // ClickHouse has no transaction around DDL: a file that stops half-way is applied again from its beginning, so its
 // statements must bear that (IF NOT EXISTS, OR REPLACE). On the embedded engine a lock in the data directory keeps two
 // processes apart; on a server the same property of the statements does.
 //
 // On a cluster every node has every row of the table migration, and all nodes that answer are asked: a replica that lags
-// hides nothing, and a node that is away is not waited for.
+// hides nothing, and a node that is away is skipped. A statement ON CLUSTER waits for every node, though, and fails when
+// one is away; [Passing] knows such an error.
 //
 // A database that was migrated by a newer program, and a file that was edited after it was applied, are refused.
 func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
+	list, err := listFor(files, p)
+	if err != nil {
+		return err
+	}
+	return db.migrate(ctx, list, p)
+}
+
+// Look finds out whether the database p.Database is where [Migrate] would bring it, and changes nothing. A database that
+// is older, or that nobody has made, is a *BehindError; otherwise it refuses what Migrate refuses.
+func Look(ctx context.Context, db *DB, files fs.FS, p Params) error {
+	list, err := listFor(files, p)
+	if err != nil {
+		return err
+	}
+	applied, _, err := db.applied(ctx, p)
+	if err != nil {
+		return fmt.Errorf("looking at the tables of %q: %w", p.Database, err)
+	}
+	pending, err := pendingMigrations(list, applied)
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking at the tables of %q: %w", p.Database, err)
+	case len(pending) == 0:
+		return nil
+	case len(applied) == 0:
+		return &BehindError{Database: p.Database, Want: list[len(list)-1].name}
+	}
+	return &BehindError{Database: p.Database, Has: applied[len(applied)-1].Name, Want: list[len(list)-1].name}
+}
+
+// BehindError says that somebody has to migrate a database before this program can use it.
+type BehindError struct {
+	Database  string
+	Has, Want string // names of the last migrations, of the database and of this program; Has is empty for none
+}
+
+// Error says what is missing, and not what to do: that is the program's to say.
+func (e *BehindError) Error() string {
+	if e.Has == "" {
+		return fmt.Sprintf("%q has no tables yet", e.Database)
+	}
+	return fmt.Sprintf("the tables of %q are older than this program: they are at %s, and it needs %s", e.Database, e.Has, e.Want)
+}
+
+// listFor reads the migrations of a database.
+func listFor(files fs.FS, p Params) ([]migration, error) {
 	if err := p.validate(); err != nil {
-		return fmt.Errorf("migrating ClickHouse: %w", err)
+		return nil, fmt.Errorf("migrating ClickHouse: %w", err)
 	}
 	list, err := readMigrations(files)
 	if err != nil {
-		return fmt.Errorf("migrating %q: %w", p.Database, err)
+		return nil, fmt.Errorf("migrating %q: %w", p.Database, err)
 	}
-	return db.migrate(ctx, list, p)
+	return list, nil
 }
 
 // migrate is Migrate with the files read.
@@ -61,11 +109,7 @@ func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 		}
 		defer lock.Close()
 	}
-	applied, err := db.applied(ctx, p)
-	if err != nil {
-		return fmt.Errorf("migrating %q: %w", p.Database, err)
-	}
-	pending, err := pendingMigrations(list, applied)
+	pending, err := db.pending(ctx, list, p)
 	if err != nil {
 		return fmt.Errorf("migrating %q: %w", p.Database, err)
 	}
@@ -75,6 +119,30 @@ func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 		}
 	}
 	return nil
+}
+
+// pending are the files that have to be applied. When there are any, or nothing was recorded yet, the database and its
+// table migration are made where they are missing: a cluster may have made them on some of its nodes only.
+func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migration, error) {
+	applied, found, err := db.applied(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := pendingMigrations(list, applied)
+	if err != nil || found && len(pending) == 0 {
+		return nil, err
+	}
+	text, err := p.render("migration", ownTables)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.statements(ctx, text); err != nil || found {
+		return pending, err
+	}
+	if applied, _, err = db.applied(ctx, p); err != nil { // this node may have been the only one without the table
+		return nil, err
+	}
+	return pendingMigrations(list, applied)
 }
 
 // record is one row of the table migration.
@@ -98,23 +166,26 @@ ORDER BY version
 COMMENT 'Migrations that were applied. Written by package columnar only.';
 `
 
-// applied makes the database and its table migration when they are missing, and reads what was applied.
-func (db *DB) applied(ctx context.Context, p Params) ([]record, error) {
-	text, err := p.render("migration", ownTables)
+// applied reads what was applied. Found is false when there is no table migration, at least on the node that answers.
+func (db *DB) applied(ctx context.Context, p Params) (rows []record, found bool, err error) {
+	var tables uint64
+	all := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
+	err = db.conn.QueryRow(ctx, "SELECT count() FROM "+all+" WHERE database = {database:String} AND name = 'migration' SETTINGS skip_unavailable_shards = 1",
+		clickhouse.Named("database", p.Database)).Scan(&tables)
 	if err != nil {
-		return nil, err
+		return nil, false, fmt.Errorf("looking for the table migration: %w", err)
 	}
-	if err := db.statements(ctx, text); err != nil {
-		return nil, err
+	if tables == 0 {
+		return nil, false, nil
 	}
-	var rows []record
 	query := "SELECT version, argMax(m.name, m.applied_at) AS name, argMax(m.checksum, m.applied_at) AS checksum FROM " + p.everyNode("migration") +
 		" AS m GROUP BY version ORDER BY version SETTINGS skip_unavailable_shards = 1"
-	err = db.conn.Select(ctx, &rows, query)
-	if err != nil {
-		return nil, fmt.Errorf("reading what was applied: %w", err)
+	if err := db.conn.Select(ctx, &rows, query); absent(err) {
+		return nil, false, nil
+	} else if err != nil {
+		return nil, false, fmt.Errorf("reading what was applied: %w", err)
 	}
-	return rows, nil
+	return rows, true, nil
 }
 
 // recordColumns are those of a record.

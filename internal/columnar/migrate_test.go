@@ -1,14 +1,20 @@
 package columnar_test
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"vayu/internal/columnar"
 	"vayu/internal/columnar/columnartest"
+	"vayu/schema/clickhouse"
 )
 
 const firstFile = `-- A table; the semicolon of this comment does not count;
@@ -78,5 +84,120 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 	if err := columnar.Migrate(t.Context(), db, files(), columnar.Params{Database: "a.b"}); err == nil {
 		t.Error("a database name with a dot was accepted")
+	}
+}
+
+// changes notes every statement that changes something; questions pass.
+type changes struct {
+	driver.Conn
+
+	mu   sync.Mutex
+	list []string
+}
+
+func (c *changes) note(statement string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, statement)
+}
+
+func (c *changes) Exec(ctx context.Context, query string, args ...any) error {
+	c.note(query)
+	return c.Conn.Exec(ctx, query, args...)
+}
+
+func (c *changes) PrepareBatch(ctx context.Context, query string, options ...driver.PrepareBatchOption) (driver.Batch, error) {
+	c.note(query)
+	return c.Conn.PrepareBatch(ctx, query, options...)
+}
+
+// watched is db with its changes noted.
+func watched(db *columnar.DB) (*columnar.DB, *changes) {
+	c := new(changes)
+	return columnar.Through(db, func(conn driver.Conn) driver.Conn { c.Conn = conn; return c }), c
+}
+
+// TestAnUpToDateDatabaseIsLeftAlone: only what is missing is made, and a look makes nothing.
+func TestAnUpToDateDatabaseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	engine := columnartest.New(t)
+	p := columnar.Params{Database: columnartest.Database(t, engine), Values: clickhouse.Values()}
+	db, done := watched(engine)
+	bring := func() int {
+		t.Helper()
+		done.list = nil
+		if err := columnar.Migrate(t.Context(), db, clickhouse.Files, p); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Store(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		return len(done.list)
+	}
+	var behind *columnar.BehindError
+	if err := columnar.Look(t.Context(), db, clickhouse.Files, p); !errors.As(err, &behind) || behind.Has != "" || len(done.list) > 0 {
+		t.Errorf("a look at nothing gives %v and sends %q", err, done.list)
+	}
+	if first := bring(); first < 10 {
+		t.Errorf("the first start sent %d statements", first)
+	}
+	if again := bring(); again > 0 {
+		t.Errorf("a start with everything there sent %q", done.list)
+	}
+	if err := columnar.Look(t.Context(), db, clickhouse.Files, p); err != nil || len(done.list) > 0 {
+		t.Errorf("a look gives %v and sends %q", err, done.list)
+	}
+}
+
+// TestAnUpToDateClusterIsLeftAlone: no statement ON CLUSTER, which would wait for a node that is away.
+func TestAnUpToDateClusterIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	fs := files()
+	engine := columnartest.Cluster(t, fs, nil)
+	p := columnar.Params{Database: "vayu", Cluster: columnartest.ClusterName}
+	db, done := watched(engine)
+	if err := columnar.Look(t.Context(), db, fs, p); err == nil || !strings.Contains(err.Error(), "no tables yet") {
+		t.Errorf("a look at a cluster on which nothing was recorded gives %v", err)
+	}
+	alone := columnar.Params{Database: "vayu"} // records what the fixture has made
+	if err := columnar.Migrate(t.Context(), engine, fstest.MapFS{"0001_first.sql": fs["0001_first.sql"]}, alone); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := columnar.Migrate(t.Context(), db, fs, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := columnar.Look(t.Context(), db, fs, p); err != nil || len(done.list) > 0 {
+		t.Errorf("a look gives %v, and what was sent is %q", err, done.list)
+	}
+	err := columnar.Migrate(t.Context(), db, files("0002_more.sql", "SELECT 1;"), p)
+	if err == nil || len(done.list) == 0 || !strings.Contains(done.list[0], "ON CLUSTER `air`") {
+		t.Errorf("with something missing: %v after %q, want statements ON CLUSTER, which this engine refuses", err, done.list)
+	}
+}
+
+func TestALookSaysWhoIsOlder(t *testing.T) {
+	t.Parallel()
+	db := columnartest.New(t)
+	p := columnar.Params{Database: columnartest.Database(t, db)}
+	if err := columnar.Migrate(t.Context(), db, files("0002_second.sql", "SELECT 1;"), p); err != nil {
+		t.Fatal(err)
+	}
+	var behind *columnar.BehindError
+	err := columnar.Look(t.Context(), db, files("0002_second.sql", "SELECT 1;", "0003_third.sql", "SELECT 1;"), p)
+	if !errors.As(err, &behind) {
+		t.Fatalf("older tables give %v", err)
+	}
+	if diff := cmp.Diff(columnar.BehindError{Database: p.Database, Has: "0002_second.sql", Want: "0003_third.sql"}, *behind); diff != "" {
+		t.Error(diff)
+	}
+	for want, other := range map[string]fstest.MapFS{
+		"newer version of this program": files(),
+		"was edited":                    files("0002_second.sql", "SELECT 2;"),
+	} {
+		if err := columnar.Look(t.Context(), db, other, p); err == nil || errors.As(err, &behind) || columnar.Passing(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a refusal: %s", err, want)
+		}
 	}
 }

@@ -1,10 +1,12 @@
 package columnar
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -76,6 +78,37 @@ func serverOptions(cfg Config) (*clickhouse.Options, error) {
 		}
 	}
 	return options, nil
+}
+
+// User is who the service is on a server: the user of the DSN, or the one that ClickHouse takes when that names none.
+func (c Config) User() (string, error) {
+	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
+	if err != nil {
+		return "", fmt.Errorf("dsn: %w", err)
+	}
+	return cmp.Or(options.Auth.Username, "default"), nil
+}
+
+// Plain are the hosts of the DSN, beyond this machine, to which passwords and rows travel unencrypted; none for the
+// embedded engine.
+func (c Config) Plain() []string {
+	if c.DSN == "" {
+		return nil
+	}
+	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
+	if err != nil || options.TLS != nil { // Open says what is wrong
+		return nil
+	}
+	var hosts []string
+	for _, address := range options.Addr {
+		if host, _, err := net.SplitHostPort(address); err == nil {
+			address = host
+		}
+		if !config.Local(address) {
+			hosts = append(hosts, address)
+		}
+	}
+	return hosts
 }
 
 // withSecure adds what clickhouse-go wants to hear beside https. Several hosts with ports are no URL to net/url.

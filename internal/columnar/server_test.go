@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
@@ -141,5 +142,32 @@ func TestProcessesMigrateAServerTogether(t *testing.T) {
 	if err := server(t, columnar.Config{DSN: dsn}).Conn().QueryRow(t.Context(),
 		"SELECT count(), uniqExact(version) FROM "+p.Database+".migration FINAL").Scan(&versions, &files); err != nil || versions != files || files < 3 {
 		t.Errorf("%d rows note %d files (%v), want one each", versions, files, err)
+	}
+}
+
+func TestHostsWithoutTLSAreNamed(t *testing.T) {
+	t.Parallel()
+	for dsn, want := range map[config.DSN][]string{
+		"":                                                nil,
+		"clickhouse://u:p@ch1:9000,ch2/":                  {"ch1", "ch2"},
+		"http://u:p@10.0.0.7:8123/":                       {"10.0.0.7"},
+		"http://u:p@[2001:db8::1]:8123/":                  {"2001:db8::1"},
+		"clickhouse://u:p@localhost:9000":                 nil,
+		"clickhouse://u:p@127.0.0.1:9000,ch2:9000/":       {"ch2"},
+		"clickhouse://u:p@ch1:9440/?secure=true":          nil,
+		"https://u:p@ch1:8443,ch2:8443/":                  nil,
+		"https://u:p@ch1:8443/?skip_verify=true":          nil,
+		"clickhouse://u:p@ch1:9000/?secure=false&debug=1": {"ch1"},
+	} {
+		c := columnar.Config{DSN: dsn}
+		if diff := cmp.Diff(want, c.Plain()); diff != "" {
+			t.Errorf("%s:\n%s", dsn, diff)
+		}
+		if user, err := c.User(); dsn != "" && (user != "u" || err != nil) {
+			t.Errorf("%s: the user is %q (%v)", dsn, user, err)
+		}
+	}
+	if user, err := (columnar.Config{DSN: "http://ch:8123/"}).User(); user != "default" || err != nil {
+		t.Errorf("a DSN without a user has %q (%v)", user, err)
 	}
 }

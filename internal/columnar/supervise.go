@@ -87,7 +87,7 @@ func (db *DB) follow(ctx context.Context, holder engine.Holder) error {
 	if err != nil {
 		return fmt.Errorf("%w: using the engine of %s: %w", errStarting, holder, err)
 	}
-	db.where.serve(access{address, password})
+	db.where.serve(access{address: address, password: password})
 	db.metrics.up.Set(1)
 	db.log.Info("using the ClickHouse engine that runs already", "holder", holder.String(), "address", address)
 	return db.watch(ctx, address, nil, func() error { return db.held(holder) })
@@ -156,7 +156,7 @@ func (db *DB) child(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db.where.serve(access{report.Address, password})
+	db.where.serve(access{address: report.Address, password: password, own: true})
 	db.metrics.up.Set(1)
 	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
 	err = db.watch(ctx, report.Address, p, func() error { return nil })

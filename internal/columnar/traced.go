@@ -8,8 +8,9 @@ import (
 	"vayu/internal/trace"
 )
 
-// traced makes each query a step of the trace that its context is in. Texts of queries
-// are left out: the arguments of some stand in them.
+// traced makes each query and each statement a step of the trace that its context is in,
+// and no insert (PrepareBatch), which belongs to no request. Texts of queries are left
+// out: the arguments of some stand in them.
 type traced struct{ driver.Conn }
 
 func begin(ctx context.Context, operation string) (context.Context, trace.Span) {

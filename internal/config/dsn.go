@@ -26,6 +26,12 @@ func (d DSN) String() string {
 	}
 	const hidden = "***"
 	u, err := url.Parse(string(d))
+	if scheme, rest, several := strings.Cut(string(d), "://"); err != nil && several && (scheme == "http" || scheme == "https") {
+		// Several hosts are none of http's to net/url, and one of any other scheme.
+		if u, err = url.Parse("hosts://" + rest); err == nil {
+			u.Scheme = scheme
+		}
+	}
 	if err != nil || u.Scheme == "" || u.Opaque != "" {
 		return hidden
 	}

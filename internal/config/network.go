@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 )
 
 // mappedBits is how long the prefix ::ffff:0:0 is under which IPv6 holds the
@@ -41,4 +42,14 @@ func Networks(texts []string) ([]netip.Prefix, error) {
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// Local reports whether a host, which is a name, an address or the folder of a
+// socket, is of this machine. No host at all is.
+func Local(host string) bool {
+	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && a.Unmap().IsLoopback()
 }

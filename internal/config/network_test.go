@@ -79,3 +79,15 @@ func FuzzNetwork(f *testing.F) {
 		}
 	})
 }
+
+func TestLocalHosts(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"": true, "localhost": true, "127.0.0.9": true, "::1": true, "[::1]": true, "::ffff:127.0.0.1": true, "/run/postgresql": true, "@socket": true,
+		"localhost.example.com": false, "10.0.0.1": false, "0.0.0.0": false, "pg": false, "::": false,
+	} {
+		if got := config.Local(host); got != want {
+			t.Errorf("%q is of this machine: %v, want %v", host, got, want)
+		}
+	}
+}

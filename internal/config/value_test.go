@@ -101,6 +101,8 @@ func TestDSNHidesItsPassword(t *testing.T) {
 		"clickhouse://u:p4ss@h:9000/?secure": "clickhouse://u:***@h:9000/?secure",
 		"http://h/?password=p4ss&user=u":     "http://h/?password=***&user=u",
 		"clickhouse://u:p4ss@h:port":         "***",
+		"https://u:p4ss@a:8443,b:8443/?x=y":  "https://u:***@a:8443,b:8443/?x=y",
+		"http://u:p4ss@a:8123,b:port":        "***",
 		"postgres://u@h/d?sslmode=require&sslpassword=p4ss": "postgres://u@h/d?sslmode=require&sslpassword=***",
 		"postgres://h/d?Password=&Password=p4ss":            "postgres://h/d?Password=***",
 		"postgres://h/d?password=p4ss%zz":                   "***",

@@ -24,6 +24,7 @@ import (
 type Conn interface {
 	Exec(ctx context.Context, query string, args ...any) error
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
 // Rollup keeps the figures of one database in step with its readings. What has
@@ -139,11 +140,18 @@ func (r *Rollup) compute(ctx context.Context, c chunk) error {
 	return nil
 }
 
+// recordColumns are those of a row of rollup that [Rollup.record] gives values to.
+var recordColumns = []clickhouse.ColumnNameAndType{
+	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "hours_from", Type: "DateTime('UTC')"},
+	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"},
+}
+
 // record marks a roll-up as done: readings stored before started need no other,
 // and answers over its hours are out of date.
 func (r *Rollup) record(ctx context.Context, started time.Time, result Result) error {
-	const insert = `INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (?, ?, ?, ?)`
-	err := r.conn.Exec(ctx, fmt.Sprintf(insert, r.database), started, result.From, result.To, uint32(result.Stations))
+	err := columnar.Insert(ctx, r.conn, r.database+".rollup", columnar.NewToken(), recordColumns, []any{
+		[]time.Time{started}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)},
+	})
 	if err != nil {
 		return fmt.Errorf("recording a roll-up: %w", err)
 	}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnar"
+	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnar/engine"
+	"vayu/internal/config"
+)
+
+func TestMain(m *testing.M) { columnartest.Main(m) }
+
+// emptyServer is a ClickHouse that nobody has used, and how others reach it.
+func emptyServer(t *testing.T) (own *columnar.DB, dsn string) {
+	t.Helper()
+	data := t.TempDir()
+	own = columnartest.Start(t, func(c *columnar.Config) { c.Data = data })
+	address, password, err := engine.Access(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own, "http://default:" + password + "@" + address + "/"
+}
+
+// instance is what an instance has of a server.
+func instance(t *testing.T, dsn string, storage columnar.Storage) *columnar.DB {
+	t.Helper()
+	db, err := columnar.Open(columnar.Config{DSN: config.DSN(dsn), Connections: 2, Storage: storage}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Conn().Close() })
+	return db
+}
+
+// journal is a log that can be read while it is written, and says when a line came.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	came chan struct{}
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	select {
+	case j.came <- struct{}{}:
+	default:
+	}
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// TestTablesAreMadeByThoseWhoMay: an instance without the role ingest and a command
+// look, and say what there is to do; neither changes what others have chosen.
+func TestTablesAreMadeByThoseWhoMay(t *testing.T) {
+	t.Parallel()
+	own, dsn := emptyServer(t)
+	if !own.Own() {
+		t.Error("who has started the engine does not own it")
+	}
+	const advice = `start an instance with the role ingest, or run "vayu migrate"`
+	asked := []string{"sql", "--clickhouse", dsn, "--data", t.TempDir(), "SELECT 1"}
+	if out, err := command(t.Context(), asked...); err == nil || !strings.Contains(err.Error(), advice) {
+		t.Errorf("a command on a server without tables: %v %s", err, out)
+	}
+	said := &journal{came: make(chan struct{}, 1)}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- awaitTables(t.Context(), instance(t, dsn, columnar.Storage{}), false, slog.New(slog.NewTextHandler(said, nil)))
+	}()
+	select {
+	case <-said.came:
+	case err := <-ended:
+		t.Fatalf("an instance that only answers did not wait for the tables: %v", err)
+	}
+	var databases uint64
+	if err := own.Conn().QueryRow(t.Context(), "SELECT count() FROM system.databases WHERE name LIKE 'vayu%'").Scan(&databases); err != nil || databases > 0 {
+		t.Errorf("those who look have made %d databases (%v)", databases, err)
+	}
+	collects := instance(t, dsn, columnar.Storage{KeepReadings: 1000 * 24 * time.Hour})
+	if err := awaitTables(t.Context(), collects, true, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if text := said.String(); strings.Count(text, "waiting for the tables") != 1 || !strings.Contains(text, "role ingest") || !strings.Contains(text, "are there") {
+		t.Errorf("the instance that waited says\n%s", text)
+	}
+	if out, err := command(t.Context(), asked...); err != nil {
+		t.Errorf("a command on a server with tables: %v %s", err, out)
+	}
+	kept := func() (rule string) {
+		t.Helper()
+		if err := own.Conn().QueryRow(t.Context(), "SELECT extract(engine_full, 'TTL [^,]*toIntervalDay.([0-9]+)') FROM system.tables WHERE database = 'vayu' AND name = 'reading'").Scan(&rule); err != nil {
+			t.Fatal(err)
+		}
+		return rule
+	}
+	if got := kept(); got != "1000" {
+		t.Errorf("readings are kept for %q days, want those of who collects", got)
+	}
+	if out, err := command(t.Context(), "migrate", "--clickhouse", dsn, "--data", t.TempDir()); err != nil || !strings.Contains(out, "vayu_sandbox is at version") {
+		t.Errorf("vayu migrate: %v %s", err, out)
+	}
+	if got := kept(); got != "" {
+		t.Errorf("readings are kept for %q days after a migration that says for ever", got)
+	}
+}
+
+// TestNewerTablesEndAnInstance: no waiting would cure that.
+func TestNewerTablesEndAnInstance(t *testing.T) {
+	t.Parallel()
+	own, dsn := emptyServer(t)
+	if err := migrate(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Conn().Exec(t.Context(), "INSERT INTO vayu.migration (version, name, checksum) VALUES (9999, '9999_later.sql', 'x')"); err != nil {
+		t.Fatal(err)
+	}
+	for _, collects := range []bool{true, false} {
+		if err := awaitTables(t.Context(), instance(t, dsn, columnar.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
+			t.Errorf("role ingest %v: got %v, want that the tables are newer", collects, err)
+		}
+	}
+}
+
+// TestAServerThatIsAwayIsWaitedFor, until the instance is stopped.
+func TestAServerThatIsAwayIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer stop()
+	if err := awaitTables(ctx, instance(t, "http://default@127.0.0.1:1/", columnar.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
+		t.Errorf("got %v before the stop", err)
+	}
+}
+
+// TestStoresWithoutTLSAreNamed: one line each, without the password.
+func TestStoresWithoutTLSAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		clickhouse, state config.DSN
+		lines             int
+	}{
+		{"clickhouse://u:p4ss@ch:9000/", "postgres://u:p4ss@pg/vayu", 2},
+		{"clickhouse://u:p4ss@ch:9440/?secure=true", "postgres://u:p4ss@pg/vayu?sslmode=require", 0},
+		{"", "", 0},
+	} {
+		var said bytes.Buffer
+		Config{ClickHouse: c.clickhouse, State: c.state}.warnPlain(slog.New(slog.NewTextHandler(&said, nil)))
+		if text := said.String(); strings.Count(text, "\n") != c.lines || strings.Contains(text, "p4ss") {
+			t.Errorf("%s and %s: %s", c.clickhouse, c.state, text)
+		}
+	}
+}

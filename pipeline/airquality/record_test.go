@@ -1,0 +1,31 @@
+package airquality
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnar/columnartest"
+)
+
+// TestTheRecordIsAnInsertLikeAnyOther: those who answer find a roll-up by it alone, so
+// a cluster must not acknowledge what one node has queued.
+func TestTheRecordIsAnInsertLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("a", "Delhi", "Delhi")
+	conn, inserts := columnartest.RecordInserts(t)
+	rollup, err := New(conn, w.name, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.readings(readingsOf("a", made(1, 3))...)
+	if result, err := rollup.Increment(t.Context()); err != nil || result.Stations != 1 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	inserts.Check(t, "rollup") // figures are computed by INSERT … SELECT, whose settings stand in their text
+	if rows := w.text("SELECT toString(stations) FROM %s.rollup"); len(rows) != 1 || rows[0] != "1" {
+		t.Errorf("the log of roll-ups has %q", rows)
+	}
+}
