@@ -23,7 +23,7 @@ import (
 type Config struct {
 	// Root is the folder of the project, with bin/vayu and .ci.
 	Root string
-	// Dir is where everything is kept: an empty folder, which is removed at the end.
+	// Dir is where everything is kept: an empty folder or none, which is removed at the end.
 	Dir string
 	// CA is a PEM file of authorities of receivers on this machine; empty for none.
 	CA string
@@ -74,11 +74,11 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 			err = errors.Join(err, all.Stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	if err = os.MkdirAll(c.Dir, 0o755); err != nil { //nolint:gosec // the user postgres must reach what is inside
-		return all, fmt.Errorf("making the folder of the cluster: %w", err)
+	if err = claim(c.Dir); err != nil {
+		return all, err
 	}
 	if all.guard, err = startGuard(c); err != nil {
-		return all, err
+		return all, errors.Join(err, os.RemoveAll(c.Dir))
 	}
 	if all.Key, err = newKey(); err != nil {
 		return all, err
@@ -98,7 +98,7 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 		return all, err
 	}
 	for _, i := range all.Instances {
-		if err := i.Start(); err != nil {
+		if err := i.Start(ctx); err != nil {
 			return all, err
 		}
 	}
@@ -121,6 +121,9 @@ func (c *Cluster) startFronts(ctx context.Context) error {
 	c.DSN = replaceHost(c.DSN, c.direct.Address())
 	if c.feedURL, err = c.serve(ctx, http.HandlerFunc(feed)); err != nil {
 		return err
+	}
+	if err := os.MkdirAll(c.Folder(), 0o700); err != nil {
+		return fmt.Errorf("making the folder of readings: %w", err)
 	}
 	front := freeAddress(loopback)
 	c.URL = "http://" + front
@@ -175,8 +178,10 @@ func (c *Cluster) environment() []string {
 		"VAYU_PROXIES=127.0.0.0/8," + wiresNetwork,
 		"VAYU_RATE_LIMITS=off",
 		"VAYU_DRAIN_DELAY=3s", // three looks of the balancer
-		"VAYU_SOURCES=cpcb",
+		"VAYU_SOURCES=cpcb,file",
 		"VAYU_SOURCE_CPCB_URL=" + c.feedURL,
+		"VAYU_SOURCE_FILE_FOLDER=" + c.Folder(),
+		"VAYU_SOURCE_FILE_SETTLE=0s", // whoever puts a file there renames it
 		"VAYU_WEBHOOK_ALLOW=127.0.0.0/8",
 		"VAYU_LOG_FORMAT=json",
 	}

@@ -51,31 +51,73 @@ func (g *guard) end() error {
 	return nil
 }
 
-// guardPatience bounds the end of one store.
-const guardPatience = 90 * time.Second
+// guardPatience bounds the end of each store, and of the rest.
+const guardPatience = 60 * time.Second
+
+// marker is a file that says that a folder is a cluster's, and may be removed with all
+// that is in it.
+const marker = "this-folder-is-removed-by-vayu-cluster"
+
+// claim makes a folder that of a cluster. One that has anything in it is refused: it is
+// somebody's.
+func claim(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the user postgres must reach what is inside
+		return fmt.Errorf("making the folder of the cluster: %w", err)
+	}
+	inside, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("looking into the folder of the cluster: %w", err)
+	}
+	if len(inside) > 0 {
+		return fmt.Errorf("the folder %s is not empty (%s): a cluster removes its folder when it ends, and so takes none that has something in it", dir, inside[0].Name())
+	}
+	if err := os.WriteFile(filepath.Join(dir, marker), nil, 0o600); err != nil {
+		return fmt.Errorf("marking the folder of the cluster: %w", err)
+	}
+	return nil
+}
 
 // Guard waits until in ends, which it does with the process that holds its other end,
-// and ends what a cluster in Dir may have left.
+// and ends what a cluster in Dir may have left. A folder that Start has not marked is
+// left as it is.
 func Guard(c Config, in io.Reader) error {
 	_, _ = io.Copy(io.Discard, in)
-	ctx, cancel := context.WithTimeout(context.Background(), guardPatience)
-	defer cancel()
-	var faults []error
-	for _, folder := range mounts(c.Dir) {
-		faults = append(faults, tool(ctx, "umount", "-l", folder))
+	if _, err := os.Stat(filepath.Join(c.Dir, marker)); err != nil {
+		return fmt.Errorf("%s is not the folder of a cluster: %w", c.Dir, err)
 	}
-	for _, store := range []struct{ script, folder string }{{"kafka", "kafka"}, {"postgres", "pg"}} {
-		at := filepath.Join(c.Dir, store.folder)
-		if _, err := os.Stat(at); err != nil {
-			continue // it was never started
-		}
-		if _, err := runScript(ctx, c.Root, store.script, "stop", at); err != nil {
-			faults = append(faults, fmt.Errorf("ending %s: %w", store.script, err))
-		}
+	ctx := context.Background()
+	faults := []error{
+		endStore(ctx, c.Root, "postgres", c.postgresDir()), // its data are on a small disk
+		unmount(ctx, c.Dir),
+		endStore(ctx, c.Root, "kafka", c.kafkaDir()), // removes its folder, in which one broker has such a disk
+		removeNetworks(ctx, c.Dir),
 	}
-	faults = append(faults, removeNetworks(ctx, c.Dir))
 	if !c.Keep {
 		faults = append(faults, os.RemoveAll(c.Dir))
+	}
+	return errors.Join(faults...)
+}
+
+// endStore ends a store with the script that started it.
+func endStore(ctx context.Context, root, script, at string) error {
+	if _, err := os.Stat(at); err != nil {
+		return nil //nolint:nilerr // it was never started
+	}
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
+	defer cancel()
+	if _, err := runScript(ctx, root, script, "stop", at); err != nil {
+		return fmt.Errorf("ending %s: %w", script, err)
+	}
+	return nil
+}
+
+// unmount takes the small disks away.
+func unmount(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
+	defer cancel()
+	var faults []error
+	for _, folder := range mounts(dir) {
+		faults = append(faults, tool(ctx, "umount", "-l", folder))
 	}
 	return errors.Join(faults...)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -51,3 +52,27 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 	}
 	return nil
 }
+
+// Ask asks ClickHouse itself, and returns lines of values with tabs between.
+func (c *Cluster) Ask(ctx context.Context, sql string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.engineURL, strings.NewReader(sql))
+	if err != nil {
+		return "", err
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", fmt.Errorf("asking ClickHouse: %w", err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
+	if err == nil && reply.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %.200s", reply.Status, text)
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking ClickHouse: %w", err)
+	}
+	return string(text), nil
+}
+
+// EngineAddress is host:port of ClickHouse.
+func (c *Cluster) EngineAddress() string { return host(c.engineURL) }

@@ -29,17 +29,49 @@ type Process struct {
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
-	in    io.Closer
+	in    io.WriteCloser
 	ended chan struct{} // closed when the present one has ended
 }
 
-// Start starts the program. It must not be running.
-func (p *Process) Start() error {
+// talkPatience is how long a program may take to say its first word: the engine opens
+// its tables before.
+const talkPatience = 60 * time.Second
+
+// Start starts the program, and waits for its first word where it has one; a program
+// that has not said it in time, or when ctx ends, is killed. It must not be running.
+func (p *Process) Start(ctx context.Context) error {
+	cmd, out, err := p.launch()
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", p.Name, err)
+	}
+	in, ended := p.in, p.ended
+	if p.talk != nil {
+		ctx, cancel := context.WithTimeoutCause(ctx, talkPatience, errors.New("it says nothing"))
+		late := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // which ends what it would say
+		err = p.talk(in, out)
+		if !late() {
+			err = errors.Join(context.Cause(ctx), err)
+		}
+		cancel()
+	}
+	go func() { // ends with the process, which every way out of here ends
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	if err != nil {
+		_ = cmd.Process.Kill()
+		return fmt.Errorf("starting %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// launch starts the program and returns its standard output, for a program that talks.
+func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	log, err := os.OpenFile(filepath.Join(p.dir, p.Name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("starting %s: %w", p.Name, err)
+		return nil, nil, err
 	}
 	defer func() { _ = log.Close() }()            // the child has its own
 	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:gosec,noctx // our own program, which ends in its own way
@@ -55,21 +87,10 @@ func (p *Process) Start() error {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return fmt.Errorf("starting %s: %w", p.Name, err)
+		return nil, nil, err
 	}
 	p.cmd, p.in, p.ended = cmd, in, make(chan struct{})
-	if p.talk != nil {
-		err = p.talk(in, out)
-	}
-	go func(ended chan struct{}) { // ends with the process, which every way out of here ends
-		defer close(ended)
-		_ = cmd.Wait()
-	}(p.ended)
-	if err != nil {
-		_ = cmd.Process.Kill()
-		return fmt.Errorf("starting %s: %w", p.Name, err)
-	}
-	return nil
+	return cmd, out, nil
 }
 
 // present is what runs now, or ran last.

@@ -64,18 +64,18 @@ func (c *Cluster) startStores(ctx context.Context) error {
 		list, kafka = c.script(ctx, "kafka", "start", c.kafkaDir(), "--brokers", strconv.Itoa(brokers))
 		c.Brokers = strings.Split(list, ",")
 	})
-	all.Go(func() { click = c.startEngine() })
+	all.Go(func() { click = c.startEngine(ctx) })
 	all.Wait()
 	return errors.Join(postgres, kafka, click)
 }
 
-func (c *Cluster) postgresDir() string { return filepath.Join(c.Dir, "pg") }
-func (c *Cluster) kafkaDir() string    { return filepath.Join(c.Dir, "kafka") }
-func (c *Cluster) engineDir() string   { return filepath.Join(c.Dir, "engine") }
+func (c Config) postgresDir() string { return filepath.Join(c.Dir, "pg-disk", "pg") }
+func (c Config) kafkaDir() string    { return filepath.Join(c.Dir, "kafka") }
+func (c Config) engineDir() string   { return filepath.Join(c.Dir, "engine") }
 
 // StartPostgres starts PostgreSQL, also after it was killed; then it has another port.
 func (c *Cluster) StartPostgres(ctx context.Context) error {
-	dsn, err := c.script(ctx, "postgres", "start", c.postgresDir())
+	dsn, err := c.script(ctx, "postgres", "start", c.postgresDir(), "max_wal_size=256") // MB, for its small disk
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (c *Cluster) ReviveBroker(ctx context.Context, n int) error {
 
 // startEngine starts the embedded ClickHouse as a process of its own, which no instance
 // owns: it reads its configuration as a parent instance would write it.
-func (c *Cluster) startEngine() error {
+func (c *Cluster) startEngine(ctx context.Context) error {
 	if err := os.MkdirAll(c.engineDir(), 0o700); err != nil {
 		return fmt.Errorf("making the folder of the engine: %w", err)
 	}
@@ -183,7 +183,7 @@ func (c *Cluster) startEngine() error {
 			return nil
 		},
 	}
-	if err := c.Engine.Start(); err != nil {
+	if err := c.Engine.Start(ctx); err != nil {
 		return err
 	}
 	address, password, err := engine.Access(c.engineDir())

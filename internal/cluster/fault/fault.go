@@ -28,6 +28,10 @@ type Fault struct {
 	// healMost is how long after its end everything that was committed before must have
 	// arrived; 0 for as long as it takes.
 	healMost time.Duration
+	// rolls is whether everything is restarted in good order: no request may fail.
+	rolls bool
+	// alone is whether instances cannot tell each other what they have counted.
+	alone bool
 }
 
 // How long something is away.
@@ -56,13 +60,15 @@ func Faults() []Fault {
 		all = append(all, Fault{Name: fmt.Sprint("kill-broker-", n+1), Do: killBroker(n + 1)})
 	}
 	return append(all,
-		Fault{Name: "kill-postgres", Do: killPostgres},
-		Fault{Name: "cut-postgres", Do: cutPostgres},
+		Fault{Name: "kill-postgres", Do: killPostgres, alone: true},
+		Fault{Name: "cut-postgres", Do: cutPostgres, alone: true},
 		Fault{Name: "pause-engine", Do: pauseEngine},
 		Fault{Name: "full-disk-api", Do: fullDisk("api-2")},
 		Fault{Name: "full-disk-engine", Do: fullDisk("engine")},
-		Fault{Name: "roll-instances", Do: rollInstances},
-		Fault{Name: "roll-stores", Do: rollStores},
+		Fault{Name: "full-disk-postgres", Do: fullDiskPostgres, alone: true},
+		Fault{Name: "full-disk-broker-2", Do: fullDiskBroker},
+		Fault{Name: "roll-instances", Do: rollInstances, rolls: true},
+		Fault{Name: "roll-stores", Do: rollStores, rolls: true},
 	)
 }
 
@@ -119,7 +125,7 @@ func restart(ctx context.Context, p *cluster.Process, away time.Duration) error 
 	if err := wait(ctx, away); err != nil {
 		return err
 	}
-	return p.Start()
+	return p.Start(ctx)
 }
 
 // leaderMost is how long nobody may collect.
@@ -137,7 +143,7 @@ func killLeader(ctx context.Context, c *cluster.Cluster) (string, error) {
 	}
 	for c.Leader(ctx) == nil {
 		if time.Since(began) > 4*leaderMost {
-			return "", errors.Join(fmt.Errorf("%s after the end of %s nobody collects", 4*leaderMost, leader.Name), leader.Start())
+			return "", errors.Join(fmt.Errorf("%s after the end of %s nobody collects", 4*leaderMost, leader.Name), leader.Start(ctx))
 		}
 		if err := wait(ctx, 100*time.Millisecond); err != nil {
 			return "", err
@@ -151,7 +157,7 @@ func killLeader(ctx context.Context, c *cluster.Cluster) (string, error) {
 	if after > leaderMost {
 		note = "FAIL: " + note
 	}
-	return note, leader.Start()
+	return note, leader.Start(ctx)
 }
 
 // killOther kills the instance that waits to collect.
@@ -221,13 +227,37 @@ func fullDisk(name string) func(context.Context, *cluster.Cluster) (string, erro
 	}
 }
 
+// fullDiskPostgres fills the disk of PostgreSQL. It goes on without what needs room, or
+// ends, when it cannot write its log; then it is started as soon as there is room.
+func fullDiskPostgres(ctx context.Context, c *cluster.Cluster) (string, error) {
+	note, err := fullDisk("postgres")(ctx, c)
+	if err != nil || note != "" {
+		return note, err
+	}
+	return "", c.StartPostgres(ctx)
+}
+
+// fullDiskBroker fills the disk of a broker, which ends when it cannot write, and is
+// started as soon as there is room.
+func fullDiskBroker(ctx context.Context, c *cluster.Cluster) (string, error) {
+	const n = 2
+	note, err := fullDisk("broker-2")(ctx, c)
+	if err != nil || note != "" {
+		return note, err
+	}
+	if err := c.KillBroker(ctx, n); err != nil { // it may be on its way out
+		return "", err
+	}
+	return "", c.ReviveBroker(ctx, n)
+}
+
 // rollInstances restarts every instance in good order, each when all is well again.
 func rollInstances(ctx context.Context, c *cluster.Cluster) (string, error) {
 	for _, i := range c.Instances {
 		if err := i.Stop(ctx); err != nil {
 			return "", err
 		}
-		if err := i.Start(); err != nil {
+		if err := i.Start(ctx); err != nil {
 			return "", err
 		}
 		if err := c.AwaitHealthy(ctx); err != nil {
@@ -242,7 +272,7 @@ func rollStores(ctx context.Context, c *cluster.Cluster) (string, error) {
 	if err := c.Engine.Stop(ctx); err != nil {
 		return "", err
 	}
-	if err := c.Engine.Start(); err != nil {
+	if err := c.Engine.Start(ctx); err != nil {
 		return "", err
 	}
 	if err := c.AwaitHealthy(ctx); err != nil {

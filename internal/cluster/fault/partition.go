@@ -25,7 +25,9 @@ func Partitions() []Fault {
 	var all []Fault
 	for _, way := range []cluster.Way{cluster.Both, cluster.There, cluster.Back} {
 		all = append(all,
-			Fault{Name: "api-store-" + string(way), Do: parted(way, store, "api-1", "api-2"), healMost: healMost},
+			Fault{Name: "api-store-" + string(way), Do: parted(way, store, "api-1", "api-2"), healMost: healMost, alone: true},
+			Fault{Name: "api-clickhouse-" + string(way), Do: parted(way, engine, "api-1", "api-2"), healMost: healMost},
+			Fault{Name: "ingest-store-" + string(way), Do: parted(way, store, "ingest-1", "ingest-2"), healMost: healMost},
 			Fault{Name: "dispatch-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1", "dispatch-2"), healMost: healMost},
 			Fault{Name: "dispatch-1-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1"), healMost: healMost, takeOver: true},
 		)
@@ -33,9 +35,10 @@ func Partitions() []Fault {
 	return all
 }
 
-// store and kafka are the addresses on the other side.
-func store(c *cluster.Cluster) []string { return []string{c.Store.Address()} }
-func kafka(c *cluster.Cluster) []string { return c.Brokers }
+// store, engine and kafka are the addresses on the other side.
+func store(c *cluster.Cluster) []string  { return []string{c.Store.Address()} }
+func engine(c *cluster.Cluster) []string { return []string{c.EngineAddress()} }
+func kafka(c *cluster.Cluster) []string  { return c.Brokers }
 
 // parted drops packets between instances and addresses for some time.
 func parted(way cluster.Way, from func(*cluster.Cluster) []string, names ...string) func(context.Context, *cluster.Cluster) (string, error) {

@@ -18,6 +18,9 @@ const (
 	eventRate  = 200 // events per second
 	orderRate  = 2   // recharges per second
 	airClients = 8
+	// limitedRate is how often a client asks, per second, who has a quota: it is used up
+	// after 100 s, when the instances that answer have been killed.
+	limitedRate = 10
 	// clients have a webhook each. An account's events stay on one of 12 partitions: with
 	// so many, what falls on one half differs from the other by less than a tenth.
 	clients = 200
@@ -39,6 +42,8 @@ type Run struct {
 
 	store     *load.Store
 	air       *load.Air
+	limited   *load.Air // the client who has a quota
+	feed      *load.Feed
 	events    *load.Events
 	recharges *load.Recharges
 	rows      []row
@@ -52,6 +57,8 @@ type row struct {
 	Fault
 	from, mended, to time.Time
 	recovered        time.Duration
+	aired            time.Duration // until everybody got air from after the end of the fault
+	stale            bool          // nobody waited for longer
 	note             string
 	wrong            error
 }
@@ -76,7 +83,8 @@ func (r *Run) Do(ctx context.Context) (held bool, err error) {
 		return false, err
 	}
 	if err := r.underLoad(ctx); err != nil {
-		return false, err
+		r.ended = time.Now()
+		return false, errors.Join(err, r.table(nil)) // what there is of it
 	}
 	return r.judge(ctx)
 }
@@ -84,7 +92,11 @@ func (r *Run) Do(ctx context.Context) (held bool, err error) {
 // prepare makes accounts, webhooks and a wallet.
 func (r *Run) prepare(ctx context.Context) error {
 	c := r.Cluster
-	all, err := r.store.Accounts(ctx, clients)
+	all, err := r.store.Accounts(ctx, clients, load.Unlimited)
+	if err != nil {
+		return err
+	}
+	limited, err := r.store.Accounts(ctx, 1, load.Limited)
 	if err != nil {
 		return err
 	}
@@ -102,6 +114,8 @@ func (r *Run) prepare(ctx context.Context) error {
 		return err
 	}
 	r.air = &load.Air{URL: c.URL, Accounts: all[:airClients], Cities: cluster.Cities, Rate: airRate}
+	r.limited = &load.Air{URL: c.URL, Accounts: limited, Cities: cluster.Cities, Rate: limitedRate}
+	r.feed = &load.Feed{Folder: c.Folder(), Air: cluster.Air, Ask: c.Ask}
 	r.events = &load.Events{Store: r.store, Accounts: all, Rate: eventRate}
 	r.recharges = &load.Recharges{URL: c.URL, Key: sandbox, Rate: orderRate}
 	return r.recharges.Prepare(ctx)
@@ -112,7 +126,7 @@ func (r *Run) underLoad(ctx context.Context) error {
 	loads, end := context.WithCancel(ctx)
 	defer end()
 	var all sync.WaitGroup
-	for _, run := range []func(context.Context){r.air.Run, r.events.Run, r.recharges.Run} {
+	for _, run := range []func(context.Context){r.air.Run, r.limited.Run, r.feed.Run, r.events.Run, r.recharges.Run} {
 		all.Go(func() { run(loads) })
 	}
 	defer all.Wait()
@@ -129,7 +143,7 @@ func (r *Run) underLoad(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.share(before, after)
+	r.shares = shares(before, after)
 	r.rows = append(r.rows, row{Fault: Fault{Name: "undisturbed"}, from: r.began, mended: time.Now(), to: time.Now()})
 	r.tell(r.rows[0])
 	for _, f := range r.Faults {
@@ -140,8 +154,26 @@ func (r *Run) underLoad(ctx context.Context) error {
 			return err
 		}
 	}
+	err = r.refused(ctx)
 	r.ended = time.Now()
-	return nil
+	return err
+}
+
+// refusedMost is longer than a quota takes to be used up.
+const refusedMost = 3 * time.Minute
+
+// refused waits until the quota is used up, which it is before in a long run, and a
+// little longer: for what is answered all the same.
+func (r *Run) refused(ctx context.Context) error {
+	for until := time.Now().Add(refusedMost); time.Now().Before(until); {
+		if asked := r.limited.Between(r.began, time.Now()); asked.Refused > 0 {
+			break
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	return wait(ctx, apart)
 }
 
 // one breaks one thing, and waits until all is well.
@@ -151,10 +183,33 @@ func (r *Run) one(ctx context.Context, f Fault) (done row, err error) {
 	done.mended = time.Now()
 	if err = r.Cluster.AwaitHealthy(ctx); err == nil {
 		done.recovered = time.Since(done.mended)
-		err = wait(ctx, apart)
+		err = errors.Join(r.awaitAir(ctx, &done), wait(ctx, apart-time.Since(done.mended)+done.recovered))
 	}
 	done.to = time.Now()
 	return done, errors.Join(done.wrong, err)
+}
+
+// airMost is how long after the end of a fault everybody must have air from after it. A
+// folder of files is looked at each 30 s, and 15 s are what another instance may take to
+// collect, or a connection to be made anew.
+const airMost = 45 * time.Second
+
+// awaitAir waits until everybody gets air from after the end of a fault, or for much
+// longer than that may take.
+func (r *Run) awaitAir(ctx context.Context, done *row) error {
+	for {
+		var ok bool
+		if done.aired, ok = r.air.Newer(done.mended); ok {
+			return nil
+		}
+		if time.Since(done.mended) > 2*airMost {
+			done.stale = true
+			return nil
+		}
+		if err := wait(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // attempts is how many deliveries each dispatcher has made.
@@ -173,24 +228,27 @@ func (r *Run) attempts(ctx context.Context) (map[string]float64, error) {
 	return made, nil
 }
 
-func (r *Run) share(before, after map[string]float64) {
+// shares is how many of a hundred deliveries each has made; 0 for all when there was none.
+func shares(before, after map[string]float64) map[string]float64 {
 	var sum float64
 	for name, n := range after {
 		sum += n - before[name]
 	}
-	r.shares = map[string]float64{}
+	all := map[string]float64{}
 	for name, n := range after {
+		all[name] = 0
 		if sum > 0 {
-			r.shares[name] = 100 * (n - before[name]) / sum
+			all[name] = 100 * (n - before[name]) / sum
 		}
 	}
+	return all
 }
 
 // tell says how one fault went, at once: a run takes some minutes.
 func (r *Run) tell(d row) {
 	asked := r.air.Between(d.from, d.to)
-	_, _ = fmt.Fprintf(r.Out, "%s  %-20s %6d requests, %d failed; away %.1f s, well %.1f s later  %s\n",
-		d.from.Format(time.TimeOnly), d.Name, asked.Requests, asked.Failed, d.mended.Sub(d.from).Seconds(), d.recovered.Seconds(), d.note)
+	_, _ = fmt.Fprintf(r.Out, "%s  %-20s %6d requests, %d failed; away %.1f s, well %.1f s later, air %.1f s  %s\n",
+		d.from.Format(time.TimeOnly), d.Name, asked.Requests, asked.Failed, d.mended.Sub(d.from).Seconds(), d.recovered.Seconds(), d.aired.Seconds(), d.note)
 	for text, n := range asked.Faults {
 		_, _ = fmt.Fprintf(r.Out, "          %d× %s\n", n, text)
 	}

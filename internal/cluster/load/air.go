@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -25,7 +26,9 @@ type Air struct {
 type question struct {
 	at, done time.Time
 	ok       bool
-	answered bool // by an instance: with a status that it counts
+	refused  bool      // because the quota is used up
+	updated  time.Time // of the newest reading in the answer
+	answered bool      // by an instance: with a status that it counts
 	fault    string
 }
 
@@ -68,11 +71,17 @@ func (a *Air) ask(ctx context.Context, client *http.Client, n int) {
 		q.fault = err.Error()
 		return
 	}
-	q.ok = reply.StatusCode == http.StatusOK
+	q.ok, q.refused = reply.StatusCode == http.StatusOK, reply.StatusCode == http.StatusTooManyRequests
 	q.answered = reply.Header.Get("X-Request-Id") != ""
 	if !q.ok {
 		q.fault = reply.Status + " " + string(body[:min(len(body), 200)])
+		return
 	}
+	var said struct{ Updated time.Time }
+	if err := json.Unmarshal(body, &said); err != nil {
+		q.ok, q.fault = false, err.Error()
+	}
+	q.updated = said.Updated
 }
 
 func (a *Air) note(q question) {
@@ -85,6 +94,8 @@ func (a *Air) note(q question) {
 type Asked struct {
 	Requests, Failed int
 	Answered         int           // by an instance, which counts it
+	Refused          int           // of those, for the quota
+	FirstRefused     time.Time     // when the first of these was asked; zero for none
 	Gap              time.Duration // the longest time without a good answer
 	Faults           map[string]int
 }
@@ -114,6 +125,12 @@ func (a *Air) Between(from, to time.Time) Asked {
 		sum.Requests++
 		if q.answered {
 			sum.Answered++
+		}
+		if q.refused {
+			sum.Refused++
+			if sum.FirstRefused.IsZero() || q.at.Before(sum.FirstRefused) {
+				sum.FirstRefused = q.at
+			}
 		}
 		if !q.ok {
 			sum.Failed++

@@ -48,8 +48,17 @@ func (s *Store) Run(ctx context.Context) error { return s.db.Run(ctx) }
 // Account is a client.
 type Account struct{ ID, Key string }
 
-// Accounts makes so many accounts without limits, each with a key of the live world.
-func (s *Store) Accounts(ctx context.Context, n int) ([]Account, error) {
+// Plans of accounts: without limits, and with some calls a month.
+const (
+	Unlimited = "unlimited"
+	Limited   = "free"
+)
+
+// Quota is how many calls of a month the plan Limited has.
+func Quota() int { return int(account.DefaultSettings().Plans[Limited]) }
+
+// Accounts makes so many accounts of a plan, each with a key of the live world.
+func (s *Store) Accounts(ctx context.Context, n int, plan string) ([]Account, error) {
 	if err := s.db.Ready(ctx); err != nil {
 		return nil, err
 	}
@@ -59,7 +68,7 @@ func (s *Store) Accounts(ctx context.Context, n int) ([]Account, error) {
 	all := make([]Account, n)
 	err := s.db.Update(ctx, func(tx *state.Tx) error {
 		for i := range all {
-			holder, _, err := account.CreateAccount(tx, account.DefaultSettings().Plans, fmt.Sprint("client-", i), "unlimited", time.Now())
+			holder, _, err := account.CreateAccount(tx, account.DefaultSettings().Plans, fmt.Sprint("client-", plan, "-", i), plan, time.Now())
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,134 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"vayu/internal/pause"
+	"vayu/schema"
+)
+
+// Feed puts a file with newer readings into the folder that instances collect from,
+// again and again, and looks into ClickHouse for when each was stored.
+type Feed struct {
+	Folder string
+	// Air is the text of a file with readings of a moment, to the second.
+	Air func(at time.Time) string
+	// Ask asks ClickHouse past everything that is cut.
+	Ask func(ctx context.Context, sql string) (string, error)
+
+	mu     sync.Mutex
+	given  map[int64]bool      // by the moment of the readings, seconds
+	stored map[int64]time.Time // the same: when ClickHouse began to store them
+	wrong  error               // of giving, at last
+}
+
+// Times of feeding.
+const (
+	feedEvery = 3 * time.Second
+	lookEvery = time.Second
+	lookMost  = 2 * time.Second
+)
+
+// Run feeds until ctx ends.
+func (f *Feed) Run(ctx context.Context) {
+	f.mu.Lock()
+	f.given, f.stored = map[int64]bool{}, map[int64]time.Time{}
+	f.mu.Unlock()
+	var all sync.WaitGroup
+	all.Go(func() {
+		for pause.For(ctx, lookEvery) {
+			_ = f.look(ctx) // ClickHouse is away: the next look finds it
+		}
+	})
+	for again := true; again; again = pause.For(ctx, feedEvery) {
+		f.give(time.Now().Truncate(time.Second))
+	}
+	all.Wait()
+}
+
+// give puts a file with readings of a moment into the folder.
+func (f *Feed) give(at time.Time) {
+	file := filepath.Join(f.Folder, fmt.Sprint(at.Unix(), ".xml"))
+	err := os.WriteFile(file+".tmp", []byte(f.Air(at)), 0o600)
+	if err == nil {
+		err = os.Rename(file+".tmp", file)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.given[at.Unix()] = err == nil; err != nil {
+		f.wrong = fmt.Errorf("giving readings: %w", err)
+	}
+}
+
+// look learns what is stored. The first stamp of a reading counts: an instance that
+// begins to collect reads the folder once more.
+func (f *Feed) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	defer cancel()
+	text, err := f.Ask(ctx, "SELECT toUnixTimestamp(at), toUnixTimestamp64Milli(min(ingested_at)) FROM "+schema.Live.Database()+".reading GROUP BY at")
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for line := range strings.Lines(text) {
+		at, ms, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		second, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
+			return fmt.Errorf("reading what is stored: %w", err)
+		}
+		stamp, err := strconv.ParseInt(ms, 10, 64)
+		if err != nil {
+			return fmt.Errorf("reading what is stored: %w", err)
+		}
+		if _, known := f.stored[second]; !known {
+			f.stored[second] = time.UnixMilli(stamp)
+		}
+	}
+	return nil
+}
+
+// Stored is when ClickHouse began to store the readings of a moment; false when it has
+// not.
+func (f *Feed) Stored(at time.Time) (time.Time, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	began, ok := f.stored[at.Unix()]
+	return began, ok
+}
+
+// Missing waits until everything that was given is stored, or for some time, and returns
+// how many files are not, of how many.
+func (f *Feed) Missing(ctx context.Context, patience time.Duration) (missing, given int, err error) {
+	for until := time.Now().Add(patience); ; {
+		if err = f.look(ctx); err == nil {
+			if missing, given, err = f.count(); err != nil || missing == 0 || time.Now().After(until) {
+				return missing, given, err
+			}
+		}
+		if time.Now().After(until) {
+			return 0, 0, err
+		}
+		if !pause.For(ctx, lookEvery) {
+			return 0, 0, ctx.Err()
+		}
+	}
+}
+
+func (f *Feed) count() (missing, given int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for at := range f.given {
+		if _, ok := f.stored[at]; !ok {
+			missing++
+		}
+	}
+	return missing, len(f.given), f.wrong
+}

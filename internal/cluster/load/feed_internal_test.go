@@ -1,0 +1,56 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestFilesThatAreNotStoredAreMissing(t *testing.T) {
+	t.Parallel()
+	said, wrong := "", error(nil)
+	f := &Feed{
+		Folder: t.TempDir(),
+		Air:    func(at time.Time) string { return fmt.Sprint("air of ", at.Unix()) },
+		Ask:    func(context.Context, string) (string, error) { return said, wrong },
+		given:  map[int64]bool{}, stored: map[int64]time.Time{},
+	}
+	f.give(second(1))
+	f.give(second(4))
+	name := filepath.Join(f.Folder, fmt.Sprint(second(4).Unix(), ".xml"))
+	if text, err := os.ReadFile(name); err != nil || string(text) != fmt.Sprint("air of ", second(4).Unix()) {
+		t.Errorf("the file holds %q: %v", text, err)
+	}
+	said = fmt.Sprintf("%d\t%d\n", second(1).Unix(), second(2).UnixMilli())
+	if missing, given, err := f.Missing(t.Context(), 0); missing != 1 || given != 2 || err != nil {
+		t.Errorf("%d of %d are missing: %v", missing, given, err)
+	}
+	said = fmt.Sprintf("%d\t%d\n%d\t%d\n", second(1).Unix(), second(60).UnixMilli(), second(4).Unix(), second(5).UnixMilli())
+	if missing, given, err := f.Missing(t.Context(), 0); missing != 0 || given != 2 || err != nil {
+		t.Errorf("%d of %d are missing: %v", missing, given, err)
+	}
+	if at, ok := f.Stored(second(1)); !ok || !at.Equal(second(2)) {
+		t.Errorf("what was stored again at %v counts %t", at, ok)
+	}
+	wrong = errors.New("ClickHouse is away")
+	if _, _, err := f.Missing(t.Context(), 0); !errors.Is(err, wrong) {
+		t.Errorf("nobody could look, and the error is %v", err)
+	}
+}
+
+func TestAFeedThatCannotGiveSaysSo(t *testing.T) {
+	t.Parallel()
+	f := &Feed{
+		Folder: filepath.Join(t.TempDir(), "none"), Air: func(time.Time) string { return "" },
+		Ask:   func(context.Context, string) (string, error) { return "", nil },
+		given: map[int64]bool{}, stored: map[int64]time.Time{},
+	}
+	f.give(second(1))
+	if _, _, err := f.Missing(t.Context(), 0); err == nil {
+		t.Error("nothing was given, and nothing is wrong")
+	}
+}

@@ -1,0 +1,72 @@
+package load
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// second is a moment of a made-up run.
+func second(s float64) time.Time { return time.Unix(1_800_000_000, 0).Add(time.Duration(s * 1e9)) }
+
+// answers is what clients got: when, and how new it was.
+func answers(pairs ...[2]float64) *Air {
+	a := &Air{}
+	for _, p := range pairs {
+		a.asked = append(a.asked, question{at: second(p[0] - 0.1), done: second(p[0]), ok: true, updated: second(p[1])})
+	}
+	return a
+}
+
+func TestLearntCountsTheLastOlderAnswer(t *testing.T) {
+	t.Parallel()
+	a := answers(
+		[2]float64{1, 0},
+		[2]float64{11, 10}, [2]float64{11.5, 0}, [2]float64{12, 0}, [2]float64{12.5, 10}, // the other instance takes longer
+		[2]float64{21, 20}, [2]float64{22, 20},
+		[2]float64{31, 30}, [2]float64{32, 20}, // a restarted one has what it kept
+	)
+	a.asked = append(a.asked, question{done: second(40), updated: second(40)}) // failed
+	want := []Learnt{{second(10), second(12)}, {second(20), second(21)}}
+	if diff := cmp.Diff(want, a.Learnt()); diff != "" {
+		t.Error(diff)
+	}
+	if got := answers([2]float64{1, 0}, [2]float64{2, 1}).Learnt(); got != nil {
+		t.Errorf("%v is learnt from readings nobody knows more of", got)
+	}
+}
+
+func TestNewerIsKnownByAllInstances(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		air  *Air
+		want float64 // seconds; negative for not yet
+	}{
+		"nothing was answered":        {answers(), -1},
+		"all answers are older":       {answers([2]float64{12, 9}, [2]float64{14, 10}), -1},
+		"one instance is behind":      {answers([2]float64{12, 11}, [2]float64{13, 9}, [2]float64{13.9, 11}), -1},
+		"both have it":                {answers([2]float64{12, 11}, [2]float64{13, 9}, [2]float64{14, 11}), 3},
+		"it came before the first":    {answers([2]float64{9, 8}, [2]float64{12, 11}, [2]float64{14, 11}), 2},
+		"only what is newer counts":   {answers([2]float64{11, 10}, [2]float64{13, 12}, [2]float64{14, 12}), 3},
+		"one that was behind is back": {answers([2]float64{11, 9}, [2]float64{12, 11}, [2]float64{15, 9}, [2]float64{16, 12}), 5},
+	} {
+		after, ok := c.air.Newer(second(10))
+		if want := time.Duration(c.want * 1e9); ok != (c.want >= 0) || ok && after != want {
+			t.Errorf("%s: %v %t, want %v", name, after, ok, want)
+		}
+	}
+}
+
+func TestRefusalsAreCountedFromTheFirst(t *testing.T) {
+	t.Parallel()
+	a := answers([2]float64{1, 0}, [2]float64{2, 0})
+	for _, s := range []float64{4, 3, 5} { // they end in another order
+		a.asked = append(a.asked, question{at: second(s), done: second(6), answered: true, refused: true, fault: "429"})
+	}
+	got := a.Between(second(0), second(10))
+	want := Asked{Requests: 5, Failed: 3, Answered: 3, Refused: 3, FirstRefused: second(3), Gap: time.Second, Faults: map[string]int{"429": 3}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
