@@ -105,7 +105,7 @@ cluster: build ## run PostgreSQL, three Kafka brokers, ClickHouse and eight inst
 	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
 	exec $(CLUSTER) up $(ARGS)
 
-faults: build ## break everything in a cluster under load, one after the other (12 minutes; FAULTS=kill-api,roll for some)
+faults: build ## break everything in a cluster under load, one after the other (15 minutes; FAULTS=kill-api,roll for some)
 	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
 	exec $(CLUSTER) faults --only "$(FAULTS)" $(ARGS)
 
