@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string) error {
 	var only string
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	f.StringVar(&r.Root, "root", ".", "folder of the project")
-	f.StringVar(&r.Dir, "data", "", "empty folder for everything (default: one below that of temporary files)")
+	f.StringVar(&r.Dir, "data", "", "new or empty folder for everything, removed at the end (default: one below that of temporary files)")
 	f.BoolVar(&r.Keep, "keep", false, "leave the folder at the end")
 	f.StringVar(&only, "only", "", "names of faults or partitions, with commas (default: all)")
 	if err := f.Parse(args[1:]); err != nil {
