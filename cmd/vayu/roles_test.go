@@ -26,9 +26,9 @@ func newCompany(t *testing.T) *company {
 	t.Helper()
 	c := &company{T: t, first: t.TempDir()}
 	address, password := columnartest.Access(t)
-	state := []string{"--state", string(statetest.PostgresDSN(t))}
-	c.key = newKey(t, c.first, "test", append(state, "--scopes", "all")...)
-	c.stores = append(state, "--clickhouse", "http://default:"+password+"@"+address+"/")
+	dsn := string(statetest.PostgresDSN(t))
+	c.key = newKey(t, c.first, "test", "--state", dsn, "--scopes", "all")
+	c.stores = []string{"--state", dsn, "--clickhouse", "http://default:" + password + "@" + address + "/"}
 	return c
 }
 

@@ -74,7 +74,7 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 			err = errors.Join(err, all.Stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	if err = claim(c.Dir); err != nil {
+	if err := claim(c.Dir); err != nil {
 		return all, err
 	}
 	if all.guard, err = startGuard(c); err != nil {

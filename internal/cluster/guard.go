@@ -101,7 +101,7 @@ func Guard(c Config, in io.Reader) error {
 // endStore ends a store with the script that started it.
 func endStore(ctx context.Context, root, script, at string) error {
 	if _, err := os.Stat(at); err != nil {
-		return nil //nolint:nilerr // it was never started
+		return nil // it was never started
 	}
 	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
