@@ -90,9 +90,19 @@ func showSample(w io.Writer, s ingest.Sample, most int) error {
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the readings: %w", err)
 	}
-	_, err := fmt.Fprintf(w, "%d readings of %d stations\n", len(s.Readings), len(s.Stations))
+	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", len(s.Readings), len(s.Stations), newest(s.Readings, time.Now()))
 	showRejections(w, s.Rejected)
 	return err
+}
+
+// newest says how old the newest of readings is: a source that answers may do so with
+// the hours of yesterday.
+func newest(readings []schema.Reading, now time.Time) string {
+	if len(readings) == 0 {
+		return ""
+	}
+	last := slices.MaxFunc(readings, func(a, b schema.Reading) int { return a.At.Compare(b.At) }).At
+	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
 }
 
 // showRejections writes a line per reason, the most frequent first.

@@ -94,8 +94,11 @@ func (c Config) serving(ctx context.Context) []finding {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
+	if ctx.Err() != nil {
+		return []finding{{false, "service", fmt.Sprintf("what listens at %s does not answer within %s: it hangs, or was stopped (see ps)", c.Listen, askPatience)}}
+	}
 	if err != nil {
-		return []finding{{true, "service", "nobody answers at " + string(c.Listen) + "; is vayu serve running there? --listen names another address"}}
+		return []finding{{true, "service", "nobody listens at " + string(c.Listen) + "; is vayu serve running there? --listen names another address"}}
 	}
 	defer resp.Body.Close()
 	var said struct {
@@ -130,7 +133,7 @@ var remedies = map[string]string{
 	"panicked":      "its parser has a fault: the log has the stack",
 	"store_failed":  "ClickHouse did not take its readings",
 	"rollup_failed": "its readings are stored, and the roll-up failed: the log says why",
-	"breaker_open":  "it has failed too often and is left alone for a while",
+	"breaker_open":  "it has failed too often and is left alone for a while: vayu source test NAME shows why",
 }
 
 // finding is a line of the doctor's report.
