@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -100,9 +99,18 @@ func TestACertificateThatIsNotBelieved(t *testing.T) {
 	other := fixturetest.NewAuthority(t).CA()
 	dsn := config.DSN("https://default:" + password + "@" + behindTLS(t, address, fixturetest.NewAuthority(t)) + "/")
 	for _, ca := range []string{"", other} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		err := server(t, columnar.Config{DSN: dsn, CA: ca}).Ready(ctx)
+		var said fixturetest.Log
+		db, err := columnar.Open(columnar.Config{DSN: dsn, CA: ca, Connections: 1}, slog.New(slog.NewTextHandler(&said, nil)), prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- db.Ready(ctx) }()
+		fixturetest.Until(t, "the log says what is in the way", func() bool { return strings.Contains(said.String(), "x509") })
 		cancel()
+		err = <-ended
+		_ = db.Conn().Close()
 		if err == nil || !strings.Contains(err.Error(), "clickhouse-ca") || !strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), password) {
 			t.Errorf("with the authority %q: got %v, want that the certificate is not believed", ca, err)
 		}
