@@ -247,7 +247,16 @@ func (r reply) text(name string) string {
 // eventually asks until the answer is what it should be.
 func (s *serving) eventually(key, path string, want func(reply) bool) reply {
 	s.Helper()
-	deadline := time.After(patience)
+	return s.within(patience, key, path, want)
+}
+
+// backlogPatience is for what a service that was killed for minutes has left to do.
+const backlogPatience = 10 * time.Minute
+
+// within is eventually with a time of its own.
+func (s *serving) within(most time.Duration, key, path string, want func(reply) bool) reply {
+	s.Helper()
+	deadline := time.After(most)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

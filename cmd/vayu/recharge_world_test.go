@@ -66,10 +66,10 @@ func (w *operated) settle() {
 		data, listed := r.body["data"].([]any)
 		return listed && len(data) == 0
 	}
-	one.eventually(w.key, "/v1/recharge/batch?state=queued&limit=1", nothing)
-	one.eventually(w.key, "/v1/recharge/batch?state=processing&limit=1", nothing)
-	one.eventually(w.key, "/v1/recharge?status=pending&limit=1", nothing)
-	one.eventually(w.key, "/v1/wallet", func(r reply) bool { return r.body["held"] == 0.0 })
+	one.within(backlogPatience, w.key, "/v1/recharge/batch?state=queued&limit=1", nothing)
+	one.within(backlogPatience, w.key, "/v1/recharge/batch?state=processing&limit=1", nothing)
+	one.within(backlogPatience, w.key, "/v1/recharge?status=pending&limit=1", nothing)
+	one.within(backlogPatience, w.key, "/v1/wallet", func(r reply) bool { return r.body["held"] == 0.0 })
 }
 
 // reconcile compares the day with the operator's file, which is the only way to learn

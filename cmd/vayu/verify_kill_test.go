@@ -76,7 +76,7 @@ func (w *banked) endure(times int, every bool) {
 		return listed && len(data) == 0
 	}
 	for _, path := range []string{"/v1/verification/batch?state=queued&limit=1", "/v1/verification/batch?state=processing&limit=1", "/v1/bank/verify?status=pending&limit=1"} {
-		w.instances[0].eventually(w.key, path, nothing)
+		w.instances[0].within(backlogPatience, w.key, path, nothing)
 	}
 	w.check(c)
 }
