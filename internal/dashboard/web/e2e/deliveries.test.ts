@@ -169,34 +169,33 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 		most = Math.max(most, await rows.count());
 		return Number(((await told.textContent()) ?? '').replaceAll(',', '').split(' ')[0]);
 	};
-	// A list that has grown is scrolled further only once the page has become longer.
-	const longer = () =>
-		expect
-			.poll(() => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - window.scrollY), patient)
-			.toBeGreaterThan(2_000);
+	// The page may become longer while it is scrolled to its end, so each is done as often as it takes.
+	const grows = async (scroll: () => Promise<void>, to: number) => {
+		for (let at = await shown(); at < to; at = await shown()) {
+			const more = async () => {
+				await scroll();
+				return shown();
+			};
+			await expect.poll(more, patient).toBeGreaterThan(at);
+		}
+	};
 	await rows.first().hover();
-	for (let at = await shown(); at < 2_000; at = await shown()) {
-		await longer();
-		await page.mouse.wheel(0, 20_000);
-		await expect.poll(shown, patient).toBeGreaterThan(at);
-	}
-	for (let at = await shown(); at < 10_000; at = await shown()) {
-		await longer();
-		await page.keyboard.press('End');
-		await expect.poll(shown, patient).toBeGreaterThan(at);
-	}
+	await grows(() => page.mouse.wheel(0, 20_000), 2_000);
+	await grows(() => page.keyboard.press('End'), 10_000);
 	await page.getByText('10,000 shown, that is all').waitFor();
 	// Rows that were never drawn are as high as others are on average, so the end may move while it is gone to.
-	const last = page.locator('tr[data-index="9999"]');
-	const end = async () => {
-		await page.keyboard.press('End');
-		return last.count();
+	const reaches = async (key: string, row: number) => {
+		const there = async () => {
+			await page.keyboard.press(key);
+			return page.locator(`tr[data-index="${row}"]`).count();
+		};
+		await expect.poll(there, patient).toBe(1);
 	};
-	await expect.poll(end, patient).toBe(1);
+	await reaches('End', 9_999);
 	await shown();
 	expect(most).toBeLessThan(60);
 	const { data } = await ask<{ data: Delivery[] }>('/v1/deliveries?limit=1', undefined, key);
-	await page.keyboard.press('Home');
+	await reaches('Home', 0);
 	await page.locator('tr[data-index="0"]').getByRole('link').focus();
 	expect(await page.locator('tr[data-index="0"]').getByRole('link').getAttribute('href')).toContain(data[0]?.id);
 	// From link to link by keyboard: rows are drawn ahead of the focus, and it is never lost.

@@ -70,9 +70,9 @@ declare module 'vitest' {
 	}
 }
 
-/** account makes an account with a key for its sandbox, and returns the key. */
-export async function account(data: string, name: string): Promise<string> {
-	const key = ['key', 'create', '--account', name, '--plan', 'unlimited', '--mode', 'sandbox', '--name', 'tests', '--quiet'];
+/** account makes an account with a key for its sandbox, and returns the key; called is the key's name. */
+export async function account(data: string, name: string, called = 'tests'): Promise<string> {
+	const key = ['key', 'create', '--account', name, '--plan', 'unlimited', '--mode', 'sandbox', '--name', called, '--quiet'];
 	return (await command(data, ...key)).trim();
 }
 

@@ -1,15 +1,11 @@
 import { expect, inject, test } from 'vitest';
 import { ask, signedIn } from './browser';
-import { command } from './service';
+import { account } from './service';
 
 const hostile = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
 
 test('names that are scripts are shown as they are written, wherever users or receivers can put them', async () => {
-	const made = await command(
-		inject('data'),
-		...['key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', hostile, '--scopes', 'all', '--quiet'],
-	);
-	const key = made.trim();
+	const key = await account(inject('data'), 'worlds-hostile', hostile);
 	await ask('/v1/wallet/topups', { amount: 500, ref_id: 'hostile-topup' }, key);
 	const recharge = await ask<{ transaction_id: string }>(
 		'/v1/recharge',

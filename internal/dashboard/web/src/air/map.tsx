@@ -1,10 +1,10 @@
 import type { JSX, RefObject } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
-import { t } from '../i18n';
+import { locale, t } from '../i18n';
 import { memo } from '../ui/memo';
 import { bandOf, toneOf } from './category';
-import type { Layer, Place } from './places';
+import { type Layer, type Place, sorted } from './places';
 import { around, drawn, fitted, moved, size, type View, whole, within, zoomed } from './projection';
 
 /** useOutlines fetches the drawing of the states, which is a chunk of its own. */
@@ -53,8 +53,8 @@ export function India(props: {
 			setView((now) => (now.zoom > 1 ? around(at[0], at[1], now.zoom) : now));
 		}
 	}, [chosen?.at]);
-	// The worse lies above the better where marks overlap.
-	const marks = useMemo(() => props.places.toSorted((a, b) => a.severity - b.severity || (a.aqi ?? 0) - (b.aqi ?? 0)), [props.places]);
+	// The worse lies above the better where marks overlap, in the order of the list.
+	const marks = useMemo(() => sorted(props.places, 'worst', locale.value).reverse(), [props.places]);
 	const drag = useDrag(view, setView);
 	const width = useWidth(drag.svg);
 	// Units of the drawing in a pixel of the screen.

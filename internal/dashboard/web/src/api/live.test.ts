@@ -112,3 +112,21 @@ test('what follows itself is fetched when it comes to the screen, because it hea
 	await vi.advanceTimersByTimeAsync(100);
 	expect(first.times() + second.times()).toBe(2);
 });
+
+test('what follows itself is fetched when a filter leads back to it', async () => {
+	const client = new QueryClient({ defaultOptions: { queries: { staleTime: 60_000 } } });
+	const fetched: string[] = [];
+	const list = (filter: string) => ({
+		queryKey: ['deliveries', filter],
+		queryFn: () => fetched.push(filter),
+		...followsItself,
+	});
+	const observer = new QueryObserver(client, list('failed'));
+	observer.subscribe(() => {});
+	for (const filter of ['all', 'failed']) {
+		await vi.advanceTimersByTimeAsync(100);
+		observer.setOptions(list(filter));
+	}
+	await vi.advanceTimersByTimeAsync(100);
+	expect(fetched).toEqual(['failed', 'all', 'failed']);
+});

@@ -31,9 +31,9 @@ const makesOld: Record<string, readonly string[]> = {
 /**
  * followsItself are the options of a query that listens to notices on its own, because it
  * can tell what of it has changed: notices do not make it old. While it is not shown it
- * hears none, so it is fetched whenever it comes to be.
+ * hears none, so it is fetched whenever it comes to be: with a page, or by another filter.
  */
-export const followsItself = { meta: { live: 'self' }, refetchOnMount: 'always' } as const;
+export const followsItself = { meta: { live: 'self' }, staleTime: 0 } as const;
 
 /** pause is how long notices are gathered before what they make old is fetched again. */
 const pause = 400;
