@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"vayu/internal/pause"
 	"vayu/internal/state"
 )
 
@@ -21,14 +22,7 @@ const (
 // purge removes the rows of deleted subscriptions, when no delivery refers to
 // them any more, until ctx ends.
 func (b *Book) purge(ctx context.Context) {
-	tick := time.NewTicker(purgeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for pause.For(ctx, purgeEvery) {
 		b.purgeTold(ctx)
 	}
 }

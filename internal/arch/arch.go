@@ -65,7 +65,7 @@ var internalMay = map[string][]string{
 	"realdata":              {},
 	"run":                   {},
 	"seal":                  {"config", "state"},
-	"state":                 {"config", "hold", "trace"},
+	"state":                 {"config", "hold", "pause", "trace"},
 	"state/statetest":       {"config", "state"},
 	"trace":                 {"config", "outage", "pause"},
 	"trace/tracetest":       {},

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/pause"
 )
 
 // How it is known what became of a change whose COMMIT was not answered.
@@ -89,9 +91,7 @@ func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 		case err == nil:
 			return cause
 		}
-		select {
-		case <-time.After(outcomePause):
-		case <-limit.Done():
+		if !pause.For(limit, outcomePause) {
 			return unknown
 		}
 	}
@@ -108,15 +108,8 @@ func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 
 // keepSwept sweeps until ctx ends.
 func (p *postgres) keepSwept(ctx context.Context) {
-	tick := time.NewTicker(sweepPause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			// A COMMIT may be waited for, and then asked for.
-			p.sweep(ctx, p.db.patience+p.db.asking+clocksApart)
-		}
+	for pause.For(ctx, sweepPause) {
+		// A COMMIT may be waited for, and then asked for.
+		p.sweep(ctx, p.db.patience+p.db.asking+clocksApart)
 	}
 }

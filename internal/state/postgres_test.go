@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -86,65 +85,6 @@ func TestAChangeWhoseConnectionBreaksFails(t *testing.T) {
 	}
 	update(t, db, func(tx *state.Tx) error { return set(tx, "c", "3") })
 	wantSettings(t, db, "c=3")
-}
-
-// proxy passes bytes to the server until cut: then what the client said still
-// goes through, and the answer does not.
-func proxy(t *testing.T, dsn config.DSN) (through config.DSN, cut func()) {
-	t.Helper()
-	address, err := url.Parse(string(dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	server := address.Host
-	var mu sync.Mutex
-	broken := false
-	isBroken := func() bool { mu.Lock(); defer mu.Unlock(); return broken }
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			upstream, err := net.Dial("tcp", server)
-			if err != nil {
-				return
-			}
-			go pass(upstream, client, nil)
-			go pass(client, upstream, func() bool {
-				if !isBroken() {
-					return true
-				}
-				mu.Lock()
-				broken = false // one connection breaks; the next ones are whole
-				mu.Unlock()
-				return false
-			})
-		}
-	}()
-	address.Host = listener.Addr().String()
-	return config.DSN(address.String()), func() { mu.Lock(); broken = true; mu.Unlock() }
-}
-
-// pass copies until an end closes, or allowed says no to a piece.
-func pass(to, from net.Conn, allowed func() bool) {
-	defer to.Close()
-	defer from.Close()
-	piece := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(piece)
-		if err != nil || allowed != nil && !allowed() {
-			return
-		}
-		if _, err := to.Write(piece[:n]); err != nil {
-			return
-		}
-	}
 }
 
 // TestACommitWithoutAnAnswerIsLookedUp: the server has committed, the answer is

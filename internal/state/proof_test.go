@@ -1,10 +1,8 @@
 package state_test
 
 import (
-	"net"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,53 +10,6 @@ import (
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 )
-
-// delay passes bytes to the server until hold: the next thing that the client says is kept, and the client loses its
-// connection. Deliver says it to the server and returns when the server has answered.
-func delay(t *testing.T, dsn config.DSN) (through config.DSN, hold, deliver func()) {
-	t.Helper()
-	address, err := url.Parse(string(dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	server := address.Host
-	var holding atomic.Bool
-	release, answered := make(chan struct{}), make(chan struct{})
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			upstream, err := net.Dial("tcp", server)
-			if err != nil {
-				return
-			}
-			var held atomic.Bool
-			go pass(upstream, client, func() bool {
-				if holding.CompareAndSwap(true, false) {
-					held.Store(true)
-					_ = client.Close()
-					<-release
-				}
-				return true
-			})
-			go func() {
-				pass(client, upstream, nil)
-				if held.Load() {
-					close(answered)
-				}
-			}()
-		}
-	}()
-	address.Host = listener.Addr().String()
-	return config.DSN(address.String()), func() { holding.Store(true) }, func() { close(release); <-answered }
-}
 
 // TestACommitThatComesLateIsNotDone: when the client was told that nothing was changed, nothing is.
 func TestACommitThatComesLateIsNotDone(t *testing.T) {

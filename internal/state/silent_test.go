@@ -2,68 +2,12 @@ package state_test
 
 import (
 	"context"
-	"net"
-	"net/url"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"vayu/internal/config"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
 )
-
-// silence passes bytes to the server until hush: then it goes on taking
-// connections and what they say, and answers nothing.
-func silence(t *testing.T, dsn config.DSN) (through config.DSN, hush func()) {
-	t.Helper()
-	address, err := url.Parse(string(dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	server := address.Host
-	var silent atomic.Bool
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			upstream, err := net.Dial("tcp", server)
-			if err != nil {
-				return
-			}
-			go pass(upstream, client, nil)
-			go swallow(client, upstream, &silent)
-		}
-	}()
-	address.Host = listener.Addr().String()
-	return config.DSN(address.String()), func() { silent.Store(true) }
-}
-
-// swallow copies until silent, and after that only reads.
-func swallow(to, from net.Conn, silent *atomic.Bool) {
-	defer to.Close()
-	defer from.Close()
-	piece := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(piece)
-		if err != nil {
-			return
-		}
-		if silent.Load() {
-			continue
-		}
-		if _, err := to.Write(piece[:n]); err != nil {
-			return
-		}
-	}
-}
 
 // asks are the ways to wait for a store.
 var asks = map[string]func(context.Context, *state.DB) error{

@@ -1,0 +1,136 @@
+package state_test
+
+import (
+	"net"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"vayu/internal/config"
+)
+
+// between puts a port in front of a PostgreSQL server. Each connection through it is
+// given to wire, which does not wait for its end.
+func between(t *testing.T, dsn config.DSN, wire func(client, server net.Conn)) config.DSN {
+	t.Helper()
+	address, err := url.Parse(string(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	host := address.Host
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", host)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			wire(client, server)
+		}
+	}()
+	address.Host = listener.Addr().String()
+	return config.DSN(address.String())
+}
+
+// fate is what becomes of a piece of what one end says.
+type fate int
+
+const (
+	told fate = iota
+	swallowed
+	last // it is not told, and the connection ends
+)
+
+// pass copies until an end closes; of decides about each piece.
+func pass(to, from net.Conn, of func() fate) {
+	defer to.Close()
+	defer from.Close()
+	piece := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(piece)
+		if err != nil {
+			return
+		}
+		switch of() {
+		case swallowed:
+			continue
+		case last:
+			return
+		case told:
+		}
+		if _, err := to.Write(piece[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func whole() fate { return told }
+
+// proxy passes bytes to the server until cut: then what the client said still goes
+// through, and the answer does not. One connection breaks; the next ones are whole.
+func proxy(t *testing.T, dsn config.DSN) (through config.DSN, cut func()) {
+	t.Helper()
+	var cutting atomic.Bool
+	through = between(t, dsn, func(client, server net.Conn) {
+		go pass(server, client, whole)
+		go pass(client, server, func() fate {
+			if cutting.CompareAndSwap(true, false) {
+				return last
+			}
+			return told
+		})
+	})
+	return through, func() { cutting.Store(true) }
+}
+
+// silence passes bytes to the server until hush: then it goes on taking
+// connections and what they say, and answers nothing.
+func silence(t *testing.T, dsn config.DSN) (through config.DSN, hush func()) {
+	t.Helper()
+	var silent atomic.Bool
+	through = between(t, dsn, func(client, server net.Conn) {
+		go pass(server, client, whole)
+		go pass(client, server, func() fate {
+			if silent.Load() {
+				return swallowed
+			}
+			return told
+		})
+	})
+	return through, func() { silent.Store(true) }
+}
+
+// delay passes bytes to the server until hold: the next thing that the client says is kept, and the client loses its
+// connection. Deliver says it to the server and returns when the server has answered.
+func delay(t *testing.T, dsn config.DSN) (through config.DSN, hold, deliver func()) {
+	t.Helper()
+	var holding atomic.Bool
+	release, answered := make(chan struct{}), make(chan struct{})
+	through = between(t, dsn, func(client, server net.Conn) {
+		var held atomic.Bool
+		go pass(server, client, func() fate {
+			if holding.CompareAndSwap(true, false) {
+				held.Store(true)
+				_ = client.Close()
+				<-release
+			}
+			return told
+		})
+		go func() {
+			pass(client, server, whole)
+			if held.Load() {
+				close(answered)
+			}
+		}()
+	})
+	return through, func() { holding.Store(true) }, func() { close(release); <-answered }
+}
