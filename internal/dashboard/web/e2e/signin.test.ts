@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { pictured, signedIn, visit } from './browser';
+import { ask, pictured, signedIn, visit } from './browser';
 import { command } from './service';
 
 test('a key is exchanged for a session, and neither is left where a script could read it', async () => {
@@ -53,6 +53,8 @@ test('a session that ends in the middle leads to the door and back to where one 
 	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
 	const id = /key_\w{26}/.exec(made)?.[0] ?? '';
 	await command(inject('data'), 'key', 'revoke', id);
+	// The service learns within a second what another process has done.
+	await expect.poll(async () => (await ask<{ status?: string }>('/v1/usage', undefined, key)).status).toBe('error');
 	await page.getByRole('link', { name: 'Audit log' }).click();
 	await page.getByText('The session has ended').waitFor();
 	await page.getByLabel('API key').fill(inject('sandbox'));
