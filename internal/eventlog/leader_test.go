@@ -59,8 +59,8 @@ func TestAPartitionWithoutALeaderHoldsUpNobodyElse(t *testing.T) {
 		connected := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ApiVersions}, Observe: true, Count: -1})
 		for range 20 {
 			safe, err := l.Publish(t.Context(), batch)
-			if !errors.Is(err, kafka.LeaderNotAvailable) {
-				t.Errorf("%s: got %v, want that a partition has no leader", name, err)
+			if !errors.Is(err, kafka.LeaderNotAvailable) || !errors.Is(err, outbox.ErrSome) {
+				t.Errorf("%s: got %v, want that a partition has no leader, which is the affair of some", name, err)
 			}
 			if diff := cmp.Diff(others(l, batch, 2), idsOf(safe)); diff != "" || len(safe) == len(batch) {
 				t.Fatalf("%s: safe events (-want +got):\n%s", name, diff)
@@ -78,6 +78,20 @@ func TestAPartitionWithoutALeaderHoldsUpNobodyElse(t *testing.T) {
 	mend()
 	publish(t, old, batch...)
 	got.await(t, 200)
+}
+
+func TestATopicWithoutLeadersIsEverybodysAffair(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	publish(t, l, testEvents(t, 0, 10)...)
+	for n := range int32(4) {
+		orphan(cluster, l, n)
+	}
+	eventually(t, "it is known that no partition has a leader", func() bool {
+		_, err := l.Publish(t.Context(), testEvents(t, 10, 10))
+		return errors.Is(err, errNoLeader) && !errors.Is(err, outbox.ErrSome)
+	})
 }
 
 // A topic that somebody deletes is made again, and its events go on.

@@ -12,6 +12,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/metadata"
 	"github.com/segmentio/kafka-go/protocol/produce"
+
+	"vayu/internal/outbox"
 )
 
 // mostBatch is how much is sent to a partition at once, bytes. A broker takes
@@ -95,7 +97,7 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []record, ack
 	for {
 		requests := nextRound(records, lanes)
 		if len(requests) == 0 {
-			return errors.Join(tooLong, firstFault(lanes))
+			return judged(tooLong, firstFault(lanes), partitions)
 		}
 		var sending sync.WaitGroup
 		for _, request := range requests {
@@ -139,6 +141,16 @@ func firstFault(lanes []*lane) (err error) {
 		if lane.err != nil && (err == nil || errors.Is(err, errNoLeader)) {
 			err = fmt.Errorf("partition %d: %w", lane.partition, lane.err)
 		}
+	}
+	return err
+}
+
+// judged is the fault of a batch: outbox.ErrSome where it is certain that other accounts could have their events written.
+func judged(tooLong, fault error, partitions []metadata.ResponsePartition) error {
+	led := slices.ContainsFunc(partitions, func(p metadata.ResponsePartition) bool { return p.ErrorCode == 0 })
+	err := errors.Join(tooLong, fault)
+	if err != nil && led && (fault == nil || errors.Is(fault, errNoLeader)) {
+		return fmt.Errorf("%w: %w", outbox.ErrSome, err)
 	}
 	return err
 }

@@ -44,12 +44,17 @@ type Publisher interface {
 	//
 	// With ErrTurn it says that nothing has failed, and that it has done as much as
 	// it should before others have their turn: the relay brings events of other
-	// accounts, and then those that were not safe again.
+	// accounts, and then those that were not safe again. With ErrSome it says that
+	// what has failed is the affair of some accounts, also when the batch had no
+	// others: the relay goes on behind it.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 
-// ErrTurn is for [Publisher].
-var ErrTurn = errors.New("it is the turn of other accounts")
+// ErrTurn and ErrSome are for [Publisher].
+var (
+	ErrTurn = errors.New("it is the turn of other accounts")
+	ErrSome = errors.New("events of some accounts have to wait")
+)
 
 // Config is what an Outbox is made of.
 type Config struct {

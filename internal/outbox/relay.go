@@ -99,7 +99,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		if failure != nil && (err == nil || errors.Is(err, ErrTurn)) {
 			err = failure
 		}
-		if len(all) < batchMost || failure != nil && n == 0 {
+		if len(all) < batchMost || failure != nil && n == 0 && !errors.Is(failure, ErrSome) {
 			break
 		}
 		if len(held) > 0 { // else what was committed late, with an older id, is first

@@ -100,6 +100,40 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 	})
 }
 
+// A head of more than a batch whose accounts all have to wait is gone behind only when its publisher says that others
+// need not: else each pass would read all that waits.
+func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		if err := d.DB.Update(t.Context(), func(tx *state.Tx) error {
+			for n := range 2*batchMost + 10 {
+				account := fmt.Sprintf("acc_a%d", n%batchMost)
+				if n >= 2*batchMost {
+					account = "acc_b"
+				}
+				if _, err := d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, struct{}{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s := newShelf()
+		s.refuse = func(e Event) bool { return e.Account != "acc_b" }
+		for _, c := range []struct {
+			err  error
+			safe int
+		}{{errShelf, 0}, {fmt.Errorf("%w: %w", ErrSome, errShelf), 10}} {
+			s.set(func() { s.err = c.err })
+			safe, err := (&relay{Outbox: d.Outbox, to: s}).pass(t.Context())
+			if safe != c.safe || !errors.Is(err, errShelf) {
+				t.Errorf("with %q %d are safe (%v), want %d", c.err, safe, err, c.safe)
+			}
+		}
+	})
+}
+
 // What is safe is deleted also beside an error and when the service stops, and
 // what could not be deleted is not brought again.
 func TestWhatIsSafeIsForgotten(t *testing.T) {
