@@ -76,7 +76,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 			settings := cfg.state(false)
 			// One for the change, one for the question what came of it: each is seen
 			// by Others.
-			settings.Connections, settings.Patience = 2, rotationMost
+			settings.Settings.Connections, settings.Patience = 2, rotationMost
 			return runState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *stateTool) error {
 				return st.rotate(ctx, cmd.OutOrStdout())
 			})

@@ -162,7 +162,7 @@ func TestTwoClaimersNeverGetTheSame(t *testing.T) {
 	stores := map[string]func(t *testing.T) []*state.DB{
 		"sqlite": func(t *testing.T) []*state.DB { db := statetest.SQLite(t); return []*state.DB{db, db} },
 		"postgres": func(t *testing.T) []*state.DB {
-			c := state.Config{DSN: statetest.PostgresDSN(t), Connections: 4}
+			c := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 4}}
 			return []*state.DB{statetest.Open(t, c), statetest.Open(t, c)}
 		},
 	}

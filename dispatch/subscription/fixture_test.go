@@ -290,7 +290,7 @@ func eachPair(t *testing.T, run func(t *testing.T, here, there *site, a tenant))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		c := state.Config{DSN: statetest.PostgresDSN(t), Connections: 8}
+		c := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
 		both(t, c, c)
 	})
 }

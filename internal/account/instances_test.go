@@ -25,7 +25,7 @@ func eachPair(t *testing.T, do func(t *testing.T, mine, theirs *state.DB)) {
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		dsn := statetest.PostgresDSN(t)
-		do(t, statetest.Open(t, state.Config{DSN: dsn, Connections: 8}), statetest.Open(t, state.Config{DSN: dsn, Connections: 8}))
+		do(t, statetest.Open(t, state.Config{DSN: dsn, Settings: state.Settings{Connections: 8}}), statetest.Open(t, state.Config{DSN: dsn, Settings: state.Settings{Connections: 8}}))
 	})
 }
 

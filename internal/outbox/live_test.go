@@ -90,7 +90,7 @@ func TestMoreEventsThanOneLookReads(t *testing.T) {
 // One instance is told of what another has done, each with a store of its own.
 func TestAnotherInstanceIsTold(t *testing.T) {
 	t.Parallel()
-	here := state.Config{DSN: statetest.PostgresDSN(t), Connections: 4}
+	here := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 4}}
 	one, two := statetest.Open(t, here), statetest.Open(t, here)
 	tenant := accounttest.AddTenant(t, one, "a")
 	access := accounttest.Access(t, two, time.Now)

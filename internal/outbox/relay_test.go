@@ -107,9 +107,12 @@ func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		if err := d.DB.Update(t.Context(), func(tx *state.Tx) error {
 			for n := range 2*batchMost + 10 {
-				account := fmt.Sprintf("acc_a%d", n%batchMost)
-				if n >= 2*batchMost {
+				account := "acc_a" // the second batch has one of c
+				switch {
+				case n >= 2*batchMost:
 					account = "acc_b"
+				case n == batchMost+1:
+					account = "acc_c"
 				}
 				if _, err := d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, struct{}{}); err != nil {
 					return err
@@ -329,7 +332,7 @@ func TestAPublisherThatIsAwayHoldsUpNothingElse(t *testing.T) {
 // that one stops.
 func TestTwoInstancesShareOneOutbox(t *testing.T) {
 	t.Parallel()
-	c := state.Config{DSN: statetest.PostgresDSN(t), Connections: 8}
+	c := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
 	s := newShelf()
 	var desks [2]*desk
 	var stops [2]func()

@@ -16,8 +16,8 @@
 // being told to commit and answering, it, or the one that takes its place, is asked
 // for the row that the change has left as a proof, so that an error means there too that
 // nothing was done. Only when none is there within ten seconds it says that this is
-// not known. One that hangs is waited for about ten seconds, for a connection and for an answer
-// each, whether or not the caller's context has an end.
+// not known. One that hangs is waited for half a second longer than Settings.StatementTimeout,
+// for a connection and for an answer each, whether or not the caller's context has an end.
 //
 // [DB.Dump] and [Load] carry a store to another place, and from one engine to
 // the other.

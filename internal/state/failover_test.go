@@ -3,7 +3,6 @@ package state_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/url"
 	"sync"
@@ -27,30 +26,14 @@ type relay struct {
 
 func newRelay(t *testing.T, server string) *relay {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &relay{listener: listener, server: server}
-	t.Cleanup(r.leave)
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", r.target())
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			if !r.keep(client, upstream) {
-				return
-			}
-			go func() { _, _ = io.Copy(upstream, client); _ = upstream.Close() }()
-			go func() { _, _ = io.Copy(client, upstream); _ = client.Close() }()
+	r := &relay{server: server}
+	r.listener = port(t, r.target, func(client, upstream net.Conn) {
+		if r.keep(client, upstream) {
+			go pass(upstream, client, whole)
+			go pass(client, upstream, whole)
 		}
-	}()
+	})
+	t.Cleanup(r.leave)
 	return r
 }
 
@@ -152,7 +135,7 @@ func TestEveryConnectionEndsUnderLoad(t *testing.T) {
 	t.Parallel()
 	dsn := statetest.PostgresDSN(t)
 	other := statetest.Open(t, state.Config{DSN: named(dsn, "other")})
-	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim"), Connections: 4})
+	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim"), Settings: state.Settings{Connections: 4}})
 	update(t, db, func(tx *state.Tx) error { return set(tx, "n", "0") })
 	done, stop := load(t, db)
 	defer stop()
@@ -174,7 +157,7 @@ func TestAFailOverIsFollowed(t *testing.T) {
 	}
 	first, second := newRelay(t, address.Host), newRelay(t, address.Host)
 	address.Host = first.listener.Addr().String() + "," + second.listener.Addr().String()
-	db := statetest.Open(t, state.Config{DSN: config.DSN(address.String() + "&target_session_attrs=read-write"), Connections: 4})
+	db := statetest.Open(t, state.Config{DSN: config.DSN(address.String() + "&target_session_attrs=read-write"), Settings: state.Settings{Connections: 4}})
 	update(t, db, func(tx *state.Tx) error { return set(tx, "n", "0") })
 	done, stop := load(t, db)
 	defer stop()
@@ -185,13 +168,36 @@ func TestAFailOverIsFollowed(t *testing.T) {
 	wantCount(t, db, done)
 }
 
+// TestAFirstHostThatSwallowsEverythingIsLeft for the second, also by the first that asks.
+func TestAFirstHostThatSwallowsEverythingIsLeft(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	update(t, statetest.Open(t, state.Config{DSN: dsn}), func(tx *state.Tx) error { return set(tx, "a", "1") })
+	address, err := url.Parse(string(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := port(t, func() string { return address.Host }, func(client, server net.Conn) {
+		go pass(server, client, func() fate { return swallowed })
+	})
+	through := *address
+	through.Host = silent.Addr().String() + "," + address.Host
+	db := statetest.Open(t, state.Config{DSN: config.DSN(through.String()), Settings: state.Settings{StatementTimeout: 8 * time.Second}})
+	wantSettings(t, db, "a=1") // on a new connection: that of the start is gone
+	if err := db.Check(t.Context()); err != nil {
+		t.Errorf("a reader got %v", err)
+	}
+	update(t, db, func(tx *state.Tx) error { return set(tx, "a", "2") })
+	wantSettings(t, db, "a=2")
+}
+
 // TestAServerThatMayOnlyBeReadIsLeft: what was the primary is a standby now. Until there is a primary again a change is a
 // 503, and then it is done.
 func TestAServerThatMayOnlyBeReadIsLeft(t *testing.T) {
 	t.Parallel()
 	dsn := statetest.PostgresDSN(t)
 	other := statetest.Open(t, state.Config{DSN: named(dsn, "other")})
-	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim") + "&target_session_attrs=read-write", Connections: 2})
+	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim") + "&target_session_attrs=read-write", Settings: state.Settings{Connections: 2}})
 	update(t, db, func(tx *state.Tx) error { return set(tx, "a", "1") })
 	for _, readOnly := range []string{"on", "off"} {
 		if err := other.Update(t.Context(), func(tx *state.Tx) error {
@@ -233,7 +239,7 @@ func TestSettingsReachTheServer(t *testing.T) {
 			t.Errorf("%s is %q (%v), want %q", name, got, err, want)
 		}
 	}
-	wrong := state.Settings{Connections: 1, StatementTimeout: 1, LockTimeout: 2, IdleTimeout: 1}
+	wrong := state.Settings{ StatementTimeout: 1, LockTimeout: 2, IdleTimeout: 1}
 	if faults := wrong.Validate(); len(faults) != 4 {
 		t.Errorf("got %v, want four faults", errors.Join(faults...))
 	}
@@ -245,7 +251,7 @@ func TestSettingsReachTheServer(t *testing.T) {
 // TestAConnectionThatMayOnlyReadIsLeft: its server has become a standby, and said nothing.
 func TestAConnectionThatMayOnlyReadIsLeft(t *testing.T) {
 	t.Parallel()
-	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t), Connections: 1})
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 1}})
 	update(t, db, func(tx *state.Tx) error {
 		_, err := tx.Exec("SET default_transaction_read_only = on")
 		return err

@@ -12,6 +12,7 @@ type metrics struct {
 	commits   prometheus.Counter
 	conflicts prometheus.Counter
 	faults    prometheus.Counter
+	unswept   prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -29,11 +30,14 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		faults: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_state_faults_total", Help: "Errors of a store that cannot work: disk full, server away.",
 		}),
+		unswept: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_state_sweep_failures_total", Help: "Failed tries to delete old rows of commit_proof.",
+		}),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.changes, m.commits, m.conflicts, m.faults} {
+	for _, c := range []prometheus.Collector{m.changes, m.commits, m.conflicts, m.faults, m.unswept} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics of the state store: %w", err)
 		}

@@ -27,6 +27,8 @@ const (
 	// commandPatience is how long a person waits for a command.
 	commandPatience = 10 * time.Second
 	startPause      = time.Second
+	// mostOfAHost is how long one of several hosts is waited for.
+	mostOfAHost = 3 * time.Second
 )
 
 func (p *postgres) open(ctx context.Context) error {
@@ -43,8 +45,8 @@ func (p *postgres) open(ctx context.Context) error {
 		preset(cfg, "lock_timeout", milliseconds(chosen.LockTimeout))
 	}
 	p.pool = stdlib.OpenDB(*cfg)
-	p.pool.SetMaxOpenConns(p.db.cfg.Connections)
-	p.pool.SetMaxIdleConns(p.db.cfg.Connections)
+	p.pool.SetMaxOpenConns(p.db.cfg.Settings.Connections)
+	p.pool.SetMaxIdleConns(p.db.cfg.Settings.Connections)
 	p.pool.SetConnMaxIdleTime(5 * time.Minute)
 	return nil
 }
@@ -58,9 +60,19 @@ func (p *postgres) settings() (*pgx.ConnConfig, error) {
 	preset(cfg, "application_name", "vayu")
 	preset(cfg, "idle_in_transaction_session_timeout", milliseconds(p.db.cfg.Settings.IdleTimeout))
 	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other end
-		cfg.ConnectTimeout = p.db.answer
+		cfg.ConnectTimeout = connectTimeout(p.db.answer, 1+len(cfg.Fallbacks))
 	}
 	return cfg, nil
+}
+
+// connectTimeout is how long one host may take to let a connection in. The only one has
+// all the time that its caller waits; of more, one that swallows everything must leave
+// the next ones enough of it.
+func connectTimeout(answer time.Duration, hosts int) time.Duration {
+	if hosts == 1 {
+		return answer
+	}
+	return min(answer/time.Duration(hosts+1), mostOfAHost)
 }
 
 // preset sets a parameter of the session that the DSN leaves open.
@@ -149,7 +161,7 @@ func (p *postgres) fault(err error) fault {
 		switch {
 		case !unableState(stated.Code):
 			return sound
-		case stated.SeverityUnlocalized == "FATAL" || stated.SeverityUnlocalized == "PANIC":
+		case stated.SeverityUnlocalized != "ERROR": // FATAL, PANIC
 			return lost
 		}
 		return unable

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -61,6 +62,8 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 		return fmt.Errorf("the server answered %s to COMMIT", tag)
 	case err == nil:
 		open = false
+	case refused(err):
+		return err
 	case p.fault(err) != sound:
 		open = false
 		discard(conn) // the question needs a place in the pool
@@ -72,6 +75,13 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 	}
 	p.db.metrics.commits.Inc()
 	return nil
+}
+
+// refused says that the server itself has answered COMMIT with an error, such as a full
+// disk: it has undone the change, and the connection is good.
+func refused(err error) bool {
+	stated, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && stated.SeverityUnlocalized == "ERROR"
 }
 
 // begin starts a transaction. A connection that broke while nobody used it is no
@@ -96,7 +106,7 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 			return conn, nil
 		}
 		discard(conn)
-		if p.fault(err) != lost || try >= p.db.cfg.Connections {
+		if p.fault(err) != lost || try >= p.db.cfg.Settings.Connections {
 			return nil, err
 		}
 	}

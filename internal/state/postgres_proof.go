@@ -45,15 +45,19 @@ const (
 	askProof = "INSERT INTO commit_proof AS c (id, at, undone) VALUES ($1, " + microsecondsOnServer + ", 1) " +
 		"ON CONFLICT (id) DO UPDATE SET undone = c.undone RETURNING undone"
 
-	sweepProofs = "DELETE FROM commit_proof WHERE at < " + microsecondsOnServer + " - $1"
+	// sweepProofs deletes the next old ones after an id, and says what the last of them was.
+	sweepProofs = "WITH old AS (SELECT id FROM commit_proof WHERE id > $1 AND at < " + microsecondsOnServer + " - $2 ORDER BY id LIMIT $3), " +
+		"gone AS (DELETE FROM commit_proof USING old WHERE commit_proof.id = old.id) SELECT coalesce(max(id), '') FROM old"
 
 	// outcomePatience is how long servers are asked what became of a change: as long
 	// as a client waits.
 	outcomePatience = 10 * time.Second
 	outcomePause    = 100 * time.Millisecond
 
-	// sweepPause is between two deletions of old proofs.
+	// sweepPause is between two deletions of old proofs, and sweepGroup how many go at
+	// once: in a time that is far from the end of a statement.
 	sweepPause = time.Minute
+	sweepGroup = 1000
 	// clocksApart is how much the clocks of two servers may differ without a
 	// proof being deleted while somebody may still ask for it.
 	clocksApart = 5 * time.Minute
@@ -97,12 +101,18 @@ func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 	}
 }
 
-// sweep deletes the proofs that nobody can ask for any more.
+// sweep deletes the proofs that nobody can ask for any more, group after group in the
+// order of their ids, so that what has been looked at is not looked at again.
 func (p *postgres) sweep(ctx context.Context, age time.Duration) {
-	limit, cancel := context.WithTimeout(ctx, p.db.answer)
-	defer cancel()
-	if _, err := p.pool.ExecContext(limit, sweepProofs, age.Microseconds()); err != nil && ctx.Err() == nil {
-		p.db.log.WarnContext(ctx, "old rows of commit_proof were not deleted; that is tried again", "error", p.db.classify(err))
+	for last, more := "", true; more; more = last != "" {
+		err := p.db.View(ctx).QueryRow(sweepProofs, last, age.Microseconds(), sweepGroup).Scan(&last)
+		if err != nil && ctx.Err() == nil {
+			p.db.metrics.unswept.Inc()
+			p.db.log.WarnContext(ctx, "old rows of commit_proof were not deleted; that is tried again", "error", err)
+		}
+		if err != nil {
+			return
+		}
 	}
 }
 

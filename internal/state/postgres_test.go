@@ -39,7 +39,7 @@ func TestALostServerHeals(t *testing.T) {
 	t.Parallel()
 	dsn := statetest.PostgresDSN(t)
 	other := statetest.Open(t, state.Config{DSN: named(dsn, "other")})
-	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim"), Connections: 4})
+	db := statetest.Open(t, state.Config{DSN: named(dsn, "victim"), Settings: state.Settings{Connections: 4}})
 	for range 3 {
 		var all sync.WaitGroup
 		ready := make(chan struct{}, 4)
@@ -190,7 +190,7 @@ func TestInstancesThatStartTogetherMigrateOnce(t *testing.T) {
 	all := make([]*state.DB, instances)
 	ready := make([]func() error, instances)
 	for i := range all {
-		all[i], ready[i], _ = statetest.Begin(t, state.Config{DSN: dsn, Connections: 2})
+		all[i], ready[i], _ = statetest.Begin(t, state.Config{DSN: dsn, Settings: state.Settings{Connections: 2}})
 	}
 	for i := range all {
 		if err := ready[i](); err != nil {

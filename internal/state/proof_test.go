@@ -6,9 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vayu/internal/config"
+	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
+	"vayu/schema"
 )
 
 // TestACommitThatComesLateIsNotDone: when the client was told that nothing was changed, nothing is.
@@ -34,7 +38,7 @@ func TestACommitThatComesLateIsNotDone(t *testing.T) {
 func TestTheOnlyConnectionIsNoObstacle(t *testing.T) {
 	t.Parallel()
 	dsn, cut := proxy(t, statetest.PostgresDSN(t))
-	db := statetest.Open(t, state.Config{DSN: dsn, Connections: 1})
+	db := statetest.Open(t, state.Config{DSN: dsn, Settings: state.Settings{Connections: 1}})
 	update(t, db, func(tx *state.Tx) error {
 		cut := cut
 		defer cut() // the next answer is that to COMMIT
@@ -63,10 +67,50 @@ func TestAnOutcomeThatNobodyKnowsIsSaid(t *testing.T) {
 	}
 }
 
+// TestACommitThatTheServerRefusesIsUndone, and nobody has to ask whether it is.
+func TestACommitThatTheServerRefusesIsUndone(t *testing.T) {
+	t.Parallel()
+	dsn := statetest.PostgresDSN(t)
+	db := statetest.Open(t, state.Config{DSN: dsn})
+	db.SetAsking(50 * time.Millisecond)
+	update(t, db, func(tx *state.Tx) error { return set(tx, "before", "1") })
+	statetest.Administer(t, string(dsn), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+		$$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$`)
+	statetest.Administer(t, string(dsn), "CREATE TRIGGER refuse BEFORE INSERT ON commit_proof EXECUTE FUNCTION refuse()")
+	for range 3 {
+		err := db.Update(t.Context(), func(tx *state.Tx) error { return set(tx, "a", "1") })
+		if !unavailable(err) || !strings.Contains(err.Error(), "nothing was changed") || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("got %v, want service_unavailable, that nothing was changed, and why", err)
+		}
+	}
+	wantSettings(t, db, "before=1")
+}
+
+// TestWhoOnlyReadsFindsOutThatTheStoreIsWell: an instance that waits to lead changes nothing.
+func TestWhoOnlyReadsFindsOutThatTheStoreIsWell(t *testing.T) {
+	t.Parallel()
+	for name, db := range map[string]*state.DB{"sqlite": statetest.SQLite(t), "postgres": statetest.Postgres(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := db.Update(t.Context(), func(tx *state.Tx) error {
+				return schema.Unavailable("as on a full disk", nil)
+			}); !unavailable(err) {
+				t.Fatal(err)
+			}
+			if err := db.Check(t.Context()); err == nil {
+				t.Error("a store that could not write is called sound")
+			}
+			fixturetest.Until(t, "the store is called sound", func() bool { return db.Check(t.Context()) == nil })
+			wantSettings(t, db)
+		})
+	}
+}
+
 // TestProofsAreFewAndGoAway: a change that changed nothing leaves none, and old ones are deleted.
 func TestProofsAreFewAndGoAway(t *testing.T) {
 	t.Parallel()
-	db := statetest.Postgres(t)
+	reg := prometheus.NewRegistry()
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t)}, reg)
 	wantProofs := func(want int) {
 		t.Helper()
 		var got int
@@ -83,8 +127,22 @@ func TestProofsAreFewAndGoAway(t *testing.T) {
 		update(t, db, func(tx *state.Tx) error { return set(tx, "a", "1") })
 	}
 	wantProofs(3)
+	update(t, db, func(tx *state.Tx) error { // more than go at once
+		return run(tx, "INSERT INTO commit_proof (id, at, undone) SELECT 'old' || n, 0, 0 FROM generate_series(1, 2500) AS n")
+	})
+	wantProofs(2504)
 	db.Sweep(t.Context(), time.Hour)
-	wantProofs(3)
+	wantProofs(4)
 	db.Sweep(t.Context(), -time.Hour) // all are older than that
 	wantProofs(0)
+	db.SetAnswer(time.Nanosecond)
+	db.Sweep(t.Context(), time.Hour)
+	if n := counter(t, reg, "vayu_state_sweep_failures_total"); n != 1 {
+		t.Errorf("%v failures are counted, want 1", n)
+	}
+}
+
+func run(tx *state.Tx, statement string) error {
+	_, err := tx.Exec(statement)
+	return err
 }

@@ -160,8 +160,8 @@ type View struct {
 	db  *DB
 }
 
-// View returns a reader whose queries end with ctx, and after about ten seconds
-// in any case: each with the reading of all its rows. What may take longer asks
+// View returns a reader whose queries end with ctx, and half a second after
+// Settings.StatementTimeout in any case: each with the reading of all its rows. What may take longer asks
 // for less at a time.
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
 

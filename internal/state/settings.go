@@ -13,7 +13,8 @@ type Settings struct {
 	// Connections is how many readers (SQLite) or connections (PostgreSQL) one instance has at most.
 	Connections int `koanf:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`
 	// StatementTimeout is the server's own end of a statement: a client waits for 10 s at most, and a lock behind it no longer.
-	StatementTimeout time.Duration `koanf:"statement-timeout" help:"after which PostgreSQL ends a statement"`
+	// SQLite has no server, and its readers give up when PostgreSQL's would.
+	StatementTimeout time.Duration `koanf:"statement-timeout" help:"after which PostgreSQL ends a statement; half a second more for a reader of either store"`
 	// LockTimeout is the server's own end of waiting for a lock; 0 for none but StatementTimeout.
 	LockTimeout time.Duration `koanf:"lock-timeout" help:"after which PostgreSQL ends a statement that waits for a lock; 0 for statement-timeout"`
 	// IdleTimeout is the server's end of a transaction whose client hangs: its locks are in the way of all others.
@@ -36,8 +37,8 @@ func DefaultSettings() Settings {
 // Validate implements config.Validator.
 func (s Settings) Validate() []error {
 	var faults []error
-	if s.Connections < 2 { // one asks what became of a change whose own was lost
-		faults = append(faults, config.Invalid("connections", "must be at least 2"))
+	if s.Connections < 1 {
+		faults = append(faults, config.Invalid("connections", "must be at least 1"))
 	}
 	if s.StatementTimeout < 100*time.Millisecond {
 		faults = append(faults, config.Invalid("statement-timeout", "must be at least 100ms"))

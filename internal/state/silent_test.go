@@ -41,7 +41,7 @@ func TestAServerThatNeverAnswersIsNotWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn, hush := silence(t, statetest.PostgresDSN(t))
-			db := statetest.Open(t, state.Config{DSN: dsn, Connections: 2})
+			db := statetest.Open(t, state.Config{DSN: dsn, Settings: state.Settings{Connections: 2}})
 			if err := ask(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestAServerThatNeverAnswersIsNotWaitedFor(t *testing.T) {
 // TestAConnectionThatNeverBecomesFreeIsNotWaitedFor.
 func TestAConnectionThatNeverBecomesFreeIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t), Connections: 1})
+	db := statetest.Open(t, state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 1}})
 	update(t, db, func(*state.Tx) error {
 		db.SetAnswer(50 * time.Millisecond)
 		for name, ask := range asks {

@@ -63,8 +63,8 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	if s.readers, err = sql.Open("sqlite", sqliteDSN(s.path, "_pragma=query_only(1)")); err != nil {
 		return err
 	}
-	s.readers.SetMaxOpenConns(s.db.cfg.Connections)
-	s.readers.SetMaxIdleConns(s.db.cfg.Connections)
+	s.readers.SetMaxOpenConns(s.db.cfg.Settings.Connections)
+	s.readers.SetMaxIdleConns(s.db.cfg.Settings.Connections)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/config"
@@ -28,11 +29,8 @@ type Config struct {
 	// Share opens SQLite beside the process that holds it, for a command next to
 	// a running service. Without it the directory belongs to this process alone.
 	Share bool
-	// Settings are what an operator may choose.
+	// Settings are what an operator may choose; for what is 0 there, that of DefaultSettings.
 	Settings Settings
-	// Connections is how many readers (SQLite) or connections (PostgreSQL) there
-	// are at most; 0 means what Settings say.
-	Connections int
 	// Patience is how long one change on a server may take; 0 means three
 	// statements that each run into their time-out, 30 seconds, for
 	// which others may wait. A command that works alone may want more.
@@ -57,6 +55,8 @@ type DB struct {
 	// asking is how long servers are asked what became of a change.
 	asking  time.Duration
 	failing atomic.Bool // the last change could not be written
+	// asked holds one when somebody has been told that the store is failing.
+	asked chan struct{}
 	// version is the version of the tables that the store is brought to; 0 for the
 	// newest, which is what everybody but Load wants.
 	version int64
@@ -79,8 +79,11 @@ type engine interface {
 // Open checks the configuration. It connects to nothing and makes no file.
 func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	c.Settings = c.Settings.filled()
-	c.Connections = cmp.Or(c.Connections, c.Settings.Connections)
-	db := &DB{cfg: c, log: log, ready: make(chan struct{}), ended: make(chan struct{}), patience: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answer: c.Settings.StatementTimeout + answerSlack, asking: outcomePatience}
+	db := &DB{
+		cfg: c, log: log,
+		ready: make(chan struct{}), ended: make(chan struct{}), asked: make(chan struct{}, 1),
+		patience: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answer: c.Settings.StatementTimeout + answerSlack, asking: outcomePatience,
+	}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
@@ -118,7 +121,34 @@ func (db *DB) Run(ctx context.Context) error {
 		return fmt.Errorf("opening the state store: %w", err)
 	}
 	close(db.ready)
+	var mending sync.WaitGroup
+	mending.Go(func() { db.mend(ctx) })
+	defer mending.Wait()
 	return db.engine.run(ctx)
+}
+
+// mend tries to write when somebody has asked whether the store can, and the last change
+// could not be written: who only reads, as an instance that waits to lead, has no change
+// of its own to find out by.
+func (db *DB) mend(ctx context.Context) {
+	for {
+		select {
+		case <-db.asked:
+			_ = db.Update(ctx, writeNothing) // counted as every other
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// writeNothing is a change that is written and leaves nothing.
+func writeNothing(tx *Tx) error {
+	name := "written by " + ulid.Make().String()
+	if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, '')", name); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM setting WHERE name = $1", name)
+	return err
 }
 
 // Ready waits until the store can be used.
@@ -183,13 +213,18 @@ func (db *DB) hasEnded() bool {
 var errFailing = errors.New("the last change could not be written")
 
 // Check asks the store whether it answers, and fails also when the last change
-// could not be written, as on a full disk.
+// could not be written, as on a full disk. Then it has the store try to write, for the
+// next one who asks.
 func (db *DB) Check(ctx context.Context) error {
 	var one int
 	if err := db.View(ctx).QueryRow("SELECT 1").Scan(&one); err != nil {
 		return err
 	}
 	if db.failing.Load() {
+		select {
+		case db.asked <- struct{}{}:
+		default:
+		}
 		return errFailing
 	}
 	return nil

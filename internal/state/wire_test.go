@@ -9,35 +9,41 @@ import (
 	"vayu/internal/config"
 )
 
-// between puts a port in front of a PostgreSQL server. Each connection through it is
+// port listens in front of a server, whose address is asked for each connection. Each is
 // given to wire, which does not wait for its end.
-func between(t *testing.T, dsn config.DSN, wire func(client, server net.Conn)) config.DSN {
+func port(t *testing.T, server func() string, wire func(client, server net.Conn)) net.Listener {
 	t.Helper()
-	address, err := url.Parse(string(dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	host := address.Host
 	go func() {
 		for {
 			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("tcp", host)
+			upstream, err := net.Dial("tcp", server())
 			if err != nil {
 				_ = client.Close()
 				continue
 			}
-			wire(client, server)
+			wire(client, upstream)
 		}
 	}()
-	address.Host = listener.Addr().String()
+	return listener
+}
+
+// between is a port in front of the server of a DSN.
+func between(t *testing.T, dsn config.DSN, wire func(client, server net.Conn)) config.DSN {
+	t.Helper()
+	address, err := url.Parse(string(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := address.Host
+	address.Host = port(t, func() string { return host }, wire).Addr().String()
 	return config.DSN(address.String())
 }
 

@@ -194,7 +194,7 @@ func eachStore(t *testing.T, do func(t *testing.T, cfg state.Config)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		do(t, state.Config{DSN: statetest.PostgresDSN(t), Connections: 8})
+		do(t, state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}})
 	})
 }
 

@@ -130,7 +130,7 @@ func (l life) until(n int) {
 // changes nothing.
 func TestALeaseThatRunsOutIsAnothers(t *testing.T) {
 	t.Parallel()
-	cfg := state.Config{DSN: statetest.PostgresDSN(t), Connections: 8}
+	cfg := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
 	now := time.Now()
 	frozen, other := newLife(t, cfg, now), newLife(t, cfg, now)
 	createThings(t, frozen.DB)

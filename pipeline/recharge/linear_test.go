@@ -105,8 +105,10 @@ func registers() porcupine.Model {
 func TestOneReferenceAtOnceIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(*testing.T) state.Config{
-		"sqlite":   func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config { return state.Config{DSN: statetest.PostgresDSN(t), Connections: 8} },
+		"sqlite": func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) state.Config {
+			return state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+		},
 	}
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {

@@ -34,8 +34,10 @@ func TestTheModel(t *testing.T) {
 		}
 	}
 	stores := map[string]func(*testing.T) state.Config{
-		"sqlite":   func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config { return state.Config{DSN: statetest.PostgresDSN(t), Connections: 8} },
+		"sqlite": func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) state.Config {
+			return state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+		},
 	}
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {

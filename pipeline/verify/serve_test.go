@@ -143,8 +143,10 @@ func TestAReplyHasTheFieldsOfTheSpecification(t *testing.T) {
 func inTime(t *testing.T, do func(t *testing.T, d *desk)) {
 	t.Helper()
 	for name, store := range map[string]func(*testing.T) state.Config{
-		"sqlite":   func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config { return state.Config{DSN: statetest.PostgresDSN(t), Connections: 8} },
+		"sqlite": func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) state.Config {
+			return state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,7 +56,7 @@ func SQLite(tb testing.TB) *state.DB {
 // machine with others.
 func Postgres(tb testing.TB) *state.DB {
 	tb.Helper()
-	return Open(tb, state.Config{DSN: PostgresDSN(tb), Connections: 8, Settings: state.Settings{StatementTimeout: patience}})
+	return Open(tb, state.Config{DSN: PostgresDSN(tb), Settings: state.Settings{Connections: 8, StatementTimeout: patience}})
 }
 
 // Open is the store that c names, ready, and stopped at the test's end. Two on
