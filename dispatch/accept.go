@@ -58,6 +58,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (s
 		event := &batch[n]
 		for _, sub := range seen.Matching(event.Account, event.World, event.Type) {
 			if !sub.Saw(event.CreatedAt) {
+				s.metrics.older.Inc()
 				continue
 			}
 			if len(group) == acceptMost {

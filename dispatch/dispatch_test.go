@@ -245,7 +245,8 @@ func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
 func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
-		o := open(t, db, nil)
+		reg := prometheus.NewRegistry()
+		o := open(t, db, nil, func(c *dispatch.Config) { c.Metrics = reg })
 		a := o.account("a")
 		var event outbox.Event
 		o.update(func(tx *state.Tx) (err error) {
@@ -269,6 +270,9 @@ func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
 		}
 		if got := one[string](o, "SELECT webhook_id FROM delivery"); got != there {
 			t.Errorf("the delivery is of %s, want %s alone", got, there)
+		}
+		if n := counted(t, reg, "vayu_webhook_older_total"); n != 1 {
+			t.Errorf("%v deliveries are counted that were not made, want 1", n)
 		}
 	})
 }

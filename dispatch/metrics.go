@@ -19,6 +19,7 @@ type metrics struct {
 	delay    prometheus.Histogram
 	stale    prometheus.Counter
 	released prometheus.Counter
+	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
@@ -47,6 +48,9 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		released: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_webhook_released_total", Help: "Deliveries that were leased and given back, because their turn did not come in time.",
 		}),
+		older: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_webhook_older_total", Help: "Events that were not delivered to a webhook because they are older than it.",
+		}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_webhook_store_failures_total", Help: "Times that the state store could not be asked or written to, by what for.",
 		}, []string{"doing"}),
@@ -74,7 +78,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		})
 	}
 	for _, c := range []prometheus.Collector{
-		m.attempts, m.finished, m.took, m.delay, m.stale, m.released, m.failures,
+		m.attempts, m.finished, m.took, m.delay, m.stale, m.released, m.older, m.failures,
 		gauge("vayu_webhook_endpoints", "Endpoints that this instance has sent to.", func(lanes, _, _ int) int { return lanes }),
 		gauge("vayu_webhook_held", "Deliveries in memory that wait for their attempt.", func(_, waiting, _ int) int { return waiting }),
 		gauge("vayu_webhook_in_flight", "Attempts under way.", func(_, _, flying int) int { return flying }),

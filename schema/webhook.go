@@ -1,5 +1,13 @@
 package schema
 
+import "time"
+
+// WebhookClockMargin is how far apart the clocks of two instances may be, one of which
+// made a subscription and the other an event. Who subscribed before an event happened
+// gets it, by clocks as far apart as that; and gets none that is older than the
+// subscription by more.
+const WebhookClockMargin = time.Minute
+
 // Webhook is what may be told of a subscription. Times are RFC 3339 in UTC, with
 // seconds.
 type Webhook struct {

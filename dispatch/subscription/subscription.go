@@ -57,14 +57,10 @@ type Subscription struct {
 	revision      int64
 }
 
-// clockMargin is how far the clocks of two instances may differ, one of which made a
-// subscription and the other an event.
-const clockMargin = time.Minute
-
 // Saw reports whether it was there when something happened. An event may come a month
 // later: from a topic that is read once more, or by a replay.
 func (s *Subscription) Saw(at time.Time) bool {
-	return s.createdAt <= at.Add(clockMargin).UnixMicro()
+	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }
 
 // Secrets are what signs an attempt at a time, the newest first. There is none

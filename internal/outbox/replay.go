@@ -86,7 +86,7 @@ const (
 	selectMissing = `SELECT e.id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
 		AND (CAST($3 AS TEXT) = '' OR e.account_id = $3) AND (CAST($4 AS TEXT) = '' OR e.type = $4)
 		AND EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = e.account_id AND w.mode = e.mode AND w.deleted_at IS NULL
-			AND w.created_at <= e.created_at AND ' ' || w.events || ' ' LIKE '% ' || e.type || ' %'
+			AND w.created_at <= e.created_at + $5 AND ' ' || w.events || ' ' LIKE '% ' || e.type || ' %'
 			AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id AND d.webhook_id = w.id AND d.retry_of = ''))
 		ORDER BY e.id`
 )
@@ -146,6 +146,6 @@ func missing(view state.View, r Replay, after, last string) (ids []any, tests in
 		}
 		ids = append(ids, id)
 		return nil
-	}, selectMissing, after, last, r.Account, string(r.Type))
+	}, selectMissing, after, last, r.Account, string(r.Type), schema.WebhookClockMargin.Microseconds())
 	return ids, tests, err
 }

@@ -69,9 +69,9 @@ func TestAReplayBringsWhatLacksADelivery(t *testing.T) {
 	t.Parallel()
 	eachDesk(t, func(t *testing.T, d *desk) {
 		d.clock.Set(noon)
-		d.hook("wh_a", noon, nil)
+		d.hook("wh_a", noon.Add(time.Minute+schema.WebhookClockMargin), nil) // by the clock of another instance
 		d.hook("wh_b", noon, nil)
-		d.hook("wh_late", noon.Add(time.Hour), nil)
+		d.hook("wh_late", noon.Add(3*time.Minute+schema.WebhookClockMargin+time.Second), nil)
 		d.hook("wh_gone", noon, noon.UnixMicro())
 		d.clock.Set(noon.Add(time.Minute))
 		early := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())

@@ -239,7 +239,7 @@ func TestSettingsReachTheServer(t *testing.T) {
 			t.Errorf("%s is %q (%v), want %q", name, got, err, want)
 		}
 	}
-	wrong := state.Settings{ StatementTimeout: 1, LockTimeout: 2, IdleTimeout: 1}
+	wrong := state.Settings{StatementTimeout: 1, LockTimeout: 2, IdleTimeout: 1}
 	if faults := wrong.Validate(); len(faults) != 4 {
 		t.Errorf("got %v, want four faults", errors.Join(faults...))
 	}
