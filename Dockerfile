@@ -54,8 +54,8 @@ COPY --from=build /image /
 USER 65532:65532
 WORKDIR /data
 # Beyond the container's own loopback plain HTTP must be asked for
-# (VAYU_INSECURE_HTTP=true), or a certificate given.
-ENV VAYU_DATA=/data VAYU_LISTEN=0.0.0.0:8080
+# (VAYU_INSECURE_HTTP=true), or a certificate given. PATH is for `docker exec … vayu`.
+ENV PATH=/opt/vayu VAYU_DATA=/data VAYU_LISTEN=0.0.0.0:8080
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM

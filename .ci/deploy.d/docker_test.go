@@ -90,6 +90,9 @@ func TestImage(t *testing.T) {
 		t.Errorf("health check %v", c.Healthcheck)
 	}
 	environment := variables(t, strings.Join(c.Env, "\n"))
+	if got, want := environment["PATH"], "/opt/vayu"; got != want { // or `docker exec … vayu` finds nothing
+		t.Errorf("PATH %q, want %q", got, want)
+	}
 	delete(environment, "PATH")
 	accepted(t, environment)
 }
