@@ -135,10 +135,10 @@ func TestTypesRoundTrip(t *testing.T) {
 func TestOpenIsInertAndSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]columnar.Config{
-		"opening ClickHouse: the embedded engine needs a data directory":                         {Connections: 1},
-		"opening ClickHouse: the embedded engine is a single node; a cluster needs a DSN":        {Data: "x", Cluster: "air", Connections: 1},
-		"opening ClickHouse: port: -1 is not a port\nconnections: must be at least 1":            {Data: "x", Port: -1},
-		"opening ClickHouse: dsn: parse \"clickhouse://host:x\": invalid port \":x\" after host": {DSN: "clickhouse://host:x", Connections: 1},
+		"opening ClickHouse: the embedded engine needs a data directory":                                {Connections: 1},
+		"opening ClickHouse: the embedded engine is a single node; a cluster needs a DSN":               {Data: "x", Cluster: "air", Connections: 1},
+		"opening ClickHouse: port: -1 is not a port\nconnections: must be at least 1":                   {Data: "x", Port: -1},
+		"opening ClickHouse: clickhouse: parse \"clickhouse://host:x\": invalid port \":x\" after host": {DSN: "clickhouse://host:x", Connections: 1},
 	} {
 		if _, err := columnar.Open(cfg, slog.New(slog.DiscardHandler), nil); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

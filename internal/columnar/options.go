@@ -50,18 +50,18 @@ var clusterSettings = clickhouse.Settings{
 	"distributed_product_mode": "global", "prefer_localhost_replica": 0, "load_balancing": "in_order",
 }
 
-// serverOptions are those of a DSN.
+// serverOptions are those of a DSN. An error begins with the setting that is wrong.
 func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	options, err := clickhouse.ParseDSN(withSecure(cfg.DSN))
 	if err != nil {
-		return nil, fmt.Errorf("dsn: %w", err)
+		return nil, fmt.Errorf("clickhouse: %w", err)
 	}
 	if cfg.CA != "" {
 		if options.TLS == nil {
-			return nil, errors.New("the DSN has no TLS, and so no use for an authority: add ?secure=true")
+			return nil, errors.New("clickhouse-ca: the DSN has no TLS, and so no use for an authority: add ?secure=true")
 		}
 		if options.TLS.RootCAs, err = authorities(cfg.CA); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("clickhouse-ca: %w", err)
 		}
 	}
 	if options.TLS != nil {
@@ -84,7 +84,7 @@ func serverOptions(cfg Config) (*clickhouse.Options, error) {
 func (c Config) User() (string, error) {
 	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
 	if err != nil {
-		return "", fmt.Errorf("dsn: %w", err)
+		return "", fmt.Errorf("clickhouse: %w", err)
 	}
 	return cmp.Or(options.Auth.Username, "default"), nil
 }
@@ -127,14 +127,14 @@ func withSecure(dsn config.DSN) string {
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the authorities of ClickHouse: %w", err)
+		return nil, err
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("reading the authorities of ClickHouse: %q holds no certificate in PEM", file)
+		return nil, fmt.Errorf("%q holds no certificate in PEM form", file)
 	}
 	return pool, nil
 }

@@ -116,9 +116,9 @@ func TestACertificateThatIsNotBelieved(t *testing.T) {
 		}
 	}
 	for want, c := range map[string]columnar.Config{
-		"no TLS":         {DSN: config.DSN("http://default@" + address + "/"), CA: other},
-		"no certificate": {DSN: dsn, CA: os.DevNull},
-		"no such file":   {DSN: dsn, CA: "/nowhere/ca.pem"},
+		"clickhouse-ca: the DSN has no TLS":                              {DSN: config.DSN("http://default@" + address + "/"), CA: other},
+		`clickhouse-ca: "/dev/null" holds no certificate`:                {DSN: dsn, CA: os.DevNull},
+		"clickhouse-ca: open /nowhere/ca.pem: no such file or directory": {DSN: dsn, CA: "/nowhere/ca.pem"},
 	} {
 		c.Connections = 1
 		if _, err := columnar.Open(c, slog.New(slog.DiscardHandler), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), password) {
