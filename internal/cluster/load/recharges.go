@@ -18,7 +18,6 @@ type Recharges struct {
 
 	mu     sync.Mutex
 	orders map[string]string // by reference: the state that it must come to
-	again  int
 }
 
 // numbers of the sandbox, and what becomes of recharges of them.
@@ -66,9 +65,6 @@ func (r *Recharges) Run(ctx context.Context) {
 			if err == nil && reply.Status != "error" {
 				return
 			}
-			r.mu.Lock()
-			r.again++
-			r.mu.Unlock()
 			if !pause.For(ctx, orderEvery) {
 				r.forget(ref) // nobody knows whether it was taken
 				return

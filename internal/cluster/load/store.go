@@ -128,13 +128,3 @@ func (s *Store) Usage(ctx context.Context) (calls, counted, quota int64, err err
 	}
 	return calls, counted, quota, nil
 }
-
-// Waiting is how many events the relay has not brought on, and how many deliveries wait.
-func (s *Store) Waiting(ctx context.Context) (events, deliveries int64, err error) {
-	view := s.db.View(ctx)
-	err = view.QueryRow("SELECT count(*) FROM outbox").Scan(&events)
-	if err == nil {
-		err = view.QueryRow("SELECT count(*) FROM delivery WHERE state = 'waiting'").Scan(&deliveries)
-	}
-	return events, deliveries, err
-}
