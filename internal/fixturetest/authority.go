@@ -35,18 +35,25 @@ func NewAuthority(tb testing.TB) *Authority {
 	return a
 }
 
-// Sign makes a certificate of a template, whose name, number and times may be missing.
+// Sign makes a certificate of a template, and gives it the name, the number and the times
+// that it lacks.
 func (a *Authority) Sign(template *x509.Certificate) tls.Certificate {
 	a.tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		a.tb.Fatal(err)
 	}
-	if template.SerialNumber, err = rand.Int(rand.Reader, big.NewInt(1<<62)); err != nil {
-		a.tb.Fatal(err)
+	if template.SerialNumber == nil {
+		if template.SerialNumber, err = rand.Int(rand.Reader, big.NewInt(1<<62)); err != nil {
+			a.tb.Fatal(err)
+		}
 	}
-	template.Subject = pkix.Name{CommonName: "test"}
-	template.NotBefore = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	if template.Subject.String() == "" {
+		template.Subject = pkix.Name{CommonName: "test"}
+	}
+	if template.NotBefore.IsZero() {
+		template.NotBefore = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
 	if template.NotAfter.IsZero() {
 		template.NotAfter = time.Date(2120, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
