@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"vayu/internal/config"
 	"vayu/schema"
 )
 
@@ -39,11 +40,11 @@ const (
 // check fails when the address cannot be that of a service.
 func (c *Client) check() error {
 	at, err := url.Parse(c.API)
-	if err != nil || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
+	if err != nil || at.Hostname() == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
 		return fmt.Errorf("--api: %q is not the address of a service, such as http://127.0.0.1:8080", c.API)
 	}
 	switch {
-	case at.Scheme == "https", at.Scheme == "http" && isLocal(at.Hostname()):
+	case at.Scheme == "https", at.Scheme == "http" && config.Local(at.Hostname()):
 	case at.Scheme == "http":
 		return fmt.Errorf("--api: %q would show the key to the network; use https", c.API)
 	default:
@@ -54,10 +55,6 @@ func (c *Client) check() error {
 	}
 	c.API = strings.TrimRight(c.API, "/")
 	return nil
-}
-
-func isLocal(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // do asks the service. A redirect is not followed: it would carry the key away.

@@ -261,6 +261,7 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 		"delay -1s":        {Answer: 200, Delay: -time.Second},
 		"secret is missin": {Answer: 200, Secrets: []string{""}},
 		"nowhere":          {Answer: 200, Client: &listen.Client{API: "nowhere", Key: "k"}},
+		"not the address":  {Answer: 200, Client: &listen.Client{API: "http://:8080", Key: "k"}}, // no host at all
 		"use https":        {Answer: 200, Client: &listen.Client{API: "http://vayu.example", Key: "k"}},
 		"neither":          {Answer: 200, Client: &listen.Client{API: "ftp://127.0.0.1", Key: "k"}},
 		"no API key":       {Answer: 200, Client: &listen.Client{API: "http://127.0.0.1", Key: "a\nb"}},

@@ -4,13 +4,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
+
+	"vayu/internal/config"
 )
 
 // The limits of a description's numbers, and what they are when it does not say.
@@ -130,16 +131,11 @@ func (s *Section) base() *url.URL {
 		return &url.URL{}
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		s.Faultf("url", "must have no user, no query and no fragment")
-	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !insecure && !config.Local(u.Hostname()):
 		s.Faultf("url", "must begin with https:// unless it leads to this machine; insecure-http: true allows what everybody on the way can read")
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
 	return u
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 // roots are the authorities of ca-file, which stands beside the description.
