@@ -79,6 +79,14 @@ func (m *Metrics) last(source string, is Outcome) {
 	}
 }
 
+// idle takes back what the gauges say of a source that runs no more: it is as before its
+// first run. When it last ran well stays true.
+func (m *Metrics) idle(source string) {
+	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
+	m.backlog.DeleteLabelValues(source)
+	m.breaker.WithLabelValues(source).Set(0)
+}
+
 // batch counts a batch that was stored.
 func (m *Metrics) batch(source string, b *Batch) {
 	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))

@@ -106,6 +106,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
+// Forget takes back what the metrics say of the last runs, after the end of Run: who
+// runs the feeds next, here or in another process, says how they are.
+func (r *Runner) Forget() {
+	for _, f := range r.feeds {
+		r.metrics.idle(f.Name)
+	}
+}
+
 // loop runs one feed until ctx ends. The present has precedence; slices of the
 // past fill the time between.
 func (r *Runner) loop(ctx context.Context, f *feedRun) {

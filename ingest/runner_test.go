@@ -105,6 +105,7 @@ type bench struct {
 	shelf    shelf
 	source   sourceFunc
 	registry *prometheus.Registry
+	runner   *ingest.Runner
 	log      strings.Builder
 	onChange func(context.Context) error
 	changed  int
@@ -124,6 +125,7 @@ func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.runner = r
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	if err := r.Run(ctx); err != nil {
@@ -293,6 +295,15 @@ func TestBreakerSparesAServerInTrouble(t *testing.T) {
 		}
 		if got := k.metric(t, "vayu_source_breaker_state", ""); got != 2 {
 			t.Errorf("breaker state %v, want 2, open", got)
+		}
+		if got := k.metric(t, "vayu_source_outcome", ""); got != 1 {
+			t.Errorf("%v outcomes of the last run, want 1", got)
+		}
+		k.runner.Forget()
+		for _, gauge := range [...]string{"vayu_source_breaker_state", "vayu_source_outcome", "vayu_source_backlog_seconds"} {
+			if got := k.metric(t, gauge, ""); got != 0 {
+				t.Errorf("%s is %v of a source that runs no more", gauge, got)
+			}
 		}
 	})
 }

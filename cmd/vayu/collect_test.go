@@ -67,6 +67,9 @@ func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
 	term(func(context.Context) error { return lead.ErrLost }, "what was fetched could not be stored", func() bool {
 		return fixturetest.Figure(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
 	})
+	if said := sourcesOf(reg)["file"]; said.Outcome != "" || !said.finding("file").ok {
+		t.Errorf("of a source that runs elsewhere the metrics say %+v, and the doctor %+v", said, said.finding("file"))
+	}
 	if n := stored(); n != 0 {
 		t.Fatalf("%d readings were stored by an instance that had lost the lead", n)
 	}

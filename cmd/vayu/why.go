@@ -140,8 +140,8 @@ var remedies = map[string]string{
 func (s *sourceState) finding(name string) finding {
 	ok := s.Outcome == "done" || s.Outcome == ""
 	text := name + ": " + s.Outcome
-	if s.Outcome == "" {
-		text = name + ": has not run yet"
+	if s.Outcome == "" { // since the start, or since another instance collects
+		text = name + ": does not run here"
 	}
 	if s.LastSuccess != "" {
 		text += ", last well at " + s.LastSuccess
