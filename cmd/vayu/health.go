@@ -72,27 +72,54 @@ func (s *service) readiness() http.Handler {
 	})
 }
 
-// storesReady asks every store at once how it is.
+// storesReady says how every store is, and the events that wait for them.
 func (s *service) storesReady(ctx context.Context) map[string]any {
-	detail := map[string]any{"roles": s.Roles, "state": "ok"}
-	var engine, store error // which may hold addresses; they are in the log
-	var asking sync.WaitGroup
-	if s.usesClickHouse() {
-		asking.Go(func() { engine = s.db.Conn().Ping(ctx) })
-		detail["clickhouse"] = "ok"
+	detail := map[string]any{"roles": s.Roles}
+	for store, word := range s.askStores(ctx) {
+		detail[store] = word
 	}
-	asking.Go(func() { store = s.state.Check(ctx) })
 	if s.has(roleDispatch) {
-		s.webhooks.ready(ctx, detail)
-	}
-	asking.Wait()
-	if engine != nil {
-		detail["clickhouse"] = "does not answer"
-	}
-	if store != nil {
-		detail["state"] = "does not answer, or cannot write" // keys are in memory: answers go on
+		detail["events"] = s.webhooks.backlog()
 	}
 	return detail
+}
+
+// fine is the word of a store that answers.
+const fine = "ok"
+
+// askStores asks every store that this instance needs how it is, all at once, so that
+// one that hangs takes no time from another. What is wrong it says in words without the
+// error, which may hold addresses; it is in the log.
+func (s *service) askStores(ctx context.Context) map[string]string {
+	var mu sync.Mutex
+	words := map[string]string{}
+	var asking sync.WaitGroup
+	ask := func(store string, how func() string) {
+		asking.Go(func() {
+			word := how()
+			mu.Lock()
+			defer mu.Unlock()
+			words[store] = word
+		})
+	}
+	if s.usesClickHouse() {
+		ask("clickhouse", func() string { return wordOf(s.db.Conn().Ping(ctx), "does not answer") })
+	}
+	ask("state", func() string { // keys are in memory: answers go on
+		return wordOf(s.state.Check(ctx), "does not answer, or cannot write")
+	})
+	if s.has(roleDispatch) && s.webhooks.log != nil {
+		ask("kafka", func() string { return s.webhooks.log.Word(ctx) })
+	}
+	asking.Wait()
+	return words
+}
+
+func wordOf(err error, wrong string) string {
+	if err != nil {
+		return wrong
+	}
+	return fine
 }
 
 // figures says of each world how new its figures are, and whether one has some.

@@ -99,22 +99,13 @@ func (w *watcher) books(ctx context.Context) error {
 func (w *watcher) look(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, readyPatience)
 	defer done()
-	s := w.service
-	if s.usesClickHouse() {
-		w.tell("clickhouse", s.db.Conn().Ping(ctx))
+	for store, word := range w.service.askStores(ctx) {
+		up := 0.0
+		if word == fine {
+			up = 1
+		}
+		w.up.WithLabelValues(store).Set(up)
 	}
-	w.tell("state", s.state.Check(ctx))
-	if s.has(roleDispatch) && s.webhooks.log != nil {
-		w.tell("kafka", s.webhooks.log.Check(ctx))
-	}
-}
-
-func (w *watcher) tell(store string, err error) {
-	up := 0.0
-	if err == nil {
-		up = 1
-	}
-	w.up.WithLabelValues(store).Set(up)
 }
 
 // prove proves the books.

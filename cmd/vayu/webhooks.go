@@ -133,12 +133,8 @@ func (w *webhooks) routes() []api.Route {
 	return slices.Concat(w.subscriptions.Routes(), w.deliveries.Routes(), w.outbox.Routes())
 }
 
-// ready says how events are doing.
-func (w *webhooks) ready(ctx context.Context, detail map[string]any) {
+// backlog says how events are doing.
+func (w *webhooks) backlog() map[string]any {
 	waiting, oldest := w.outbox.Backlog()
-	detail["events"] = map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}
-	if w.log == nil {
-		return
-	}
-	detail["kafka"] = w.log.Word(ctx)
+	return map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}
 }
