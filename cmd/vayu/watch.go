@@ -23,6 +23,9 @@ const (
 	// and then daily: a proof reads every posting once.
 	booksFirst = 5 * time.Minute
 	booksEvery = 24 * time.Hour
+	// One that could not be ended, because the state store failed, is made again soon:
+	// a new leader has ten tries before BooksUnproved rings, after an hour.
+	booksAgain = 5 * time.Minute
 )
 
 // watcher tells metrics how what the service depends on is doing.
@@ -49,7 +52,7 @@ func newWatcher(s *service, reg prometheus.Registerer) (*watcher, error) {
 	for _, c := range []prometheus.Collector{
 		w.up, failures,
 		gauge("vayu_ledger_faults", "Faults that the last proof of the books has found.", func() float64 { return float64(w.faults.Load()) }),
-		gauge("vayu_ledger_verified_timestamp_seconds", "When the books were last proved, seconds since 1970; 0 for not since the start.", func() float64 { return float64(w.verified.Load()) }),
+		gauge("vayu_ledger_verified_timestamp_seconds", "When the books were last proved by this instance, seconds since 1970; 0 for not since it leads.", func() float64 { return float64(w.verified.Load()) }),
 		gauge("vayu_data_free_bytes", "Room that is left on the disk of the data directory, bytes.", func() float64 { free, _ := room(s.Data); return free }),
 		gauge("vayu_data_size_bytes", "Size of the disk of the data directory, bytes.", func() float64 { _, size := room(s.Data); return size }),
 	} {
@@ -88,9 +91,7 @@ func (w *watcher) books(ctx context.Context) error {
 			w.faults.Store(0)
 			w.verified.Store(0)
 		}()
-		for wait := booksFirst; pause.For(ctx, wait); wait = booksEvery {
-			w.prove(ctx)
-		}
+		proofs(ctx, w.prove)
 		return nil
 	})
 }
@@ -108,16 +109,28 @@ func (w *watcher) look(ctx context.Context) {
 	}
 }
 
-// prove proves the books.
-func (w *watcher) prove(ctx context.Context) {
+// proofs has the books proved again and again until ctx ends. Prove reports whether a
+// proof came to its end.
+func proofs(ctx context.Context, prove func(context.Context) bool) {
+	for wait := booksFirst; pause.For(ctx, wait); {
+		wait = booksEvery
+		if !prove(ctx) {
+			wait = booksAgain
+		}
+	}
+}
+
+// prove proves the books, and reports whether it could.
+func (w *watcher) prove(ctx context.Context) bool {
 	report, err := wallet.Verify(ctx, w.service.state, "")
 	w.verify.Tell(ctx, err)
 	if err != nil {
-		return
+		return false
 	}
 	w.faults.Store(report.Wrong)
 	w.verified.Store(time.Now().Unix())
 	for _, f := range report.Faults {
 		w.service.log.ErrorContext(ctx, "the books do not fit", "fault", f.String())
 	}
+	return true
 }

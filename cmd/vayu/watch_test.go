@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnar"
@@ -43,4 +47,25 @@ func TestAStoreThatHangsIsTheOnlyOneAway(t *testing.T) {
 		}
 		_ = s.db.Conn().Close()
 	}
+}
+
+// The first proof waits for the start to be over, one that failed is made again soon,
+// and others are daily.
+func TestAProofThatFailedIsMadeAgainSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 49*time.Hour)
+		defer cancel()
+		var got []time.Duration
+		proofs(ctx, func(context.Context) bool {
+			got = append(got, time.Since(began))
+			return len(got) != 1 && len(got) != 2
+		})
+		const day = 24 * time.Hour
+		want := []time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute, day + 15*time.Minute, 2*day + 15*time.Minute}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
