@@ -25,8 +25,8 @@ type Config struct {
 	Root string
 	// Dir is where everything is kept: an empty folder or none, which is removed at the end.
 	Dir string
-	// CA is a PEM file of authorities of receivers on this machine; empty for none.
-	CA string
+	// CA are authorities of receivers on this machine, as PEM; empty for none.
+	CA []byte
 	// Keep leaves Dir when the cluster ends.
 	Keep bool
 	// Wires puts instances into networks of their own, that partitions can be made.
@@ -80,6 +80,9 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 	if all.guard, err = startGuard(c); err != nil {
 		return all, errors.Join(err, os.RemoveAll(c.Dir))
 	}
+	if err := c.writeCA(); err != nil {
+		return all, err
+	}
 	if all.Key, err = newKey(); err != nil {
 		return all, err
 	}
@@ -106,6 +109,19 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 		return all, err
 	}
 	return all, nil
+}
+
+func (c Config) caFile() string { return filepath.Join(c.Dir, "receivers.pem") }
+
+// writeCA puts the authorities of receivers where instances read them.
+func (c Config) writeCA() error {
+	if len(c.CA) == 0 {
+		return nil
+	}
+	if err := os.WriteFile(c.caFile(), c.CA, 0o600); err != nil {
+		return fmt.Errorf("writing the authorities of receivers: %w", err)
+	}
+	return nil
 }
 
 // startFronts plans the instances, and starts what is in this process: the way to
@@ -185,8 +201,8 @@ func (c *Cluster) environment() []string {
 		"VAYU_WEBHOOK_ALLOW=127.0.0.0/8",
 		"VAYU_LOG_FORMAT=json",
 	}
-	if c.CA != "" {
-		env = append(env, "VAYU_WEBHOOK_CA="+c.CA)
+	if len(c.CA) > 0 {
+		env = append(env, "VAYU_WEBHOOK_CA="+c.caFile())
 	} else {
 		env = append(env, "VAYU_WEBHOOK_LOCAL=true")
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,12 +23,39 @@ func keep(t *testing.T) (dir, file string) {
 func TestStartTakesNoFolderThatHoldsSomething(t *testing.T) {
 	t.Parallel()
 	dir, file := keep(t)
-	if _, err := Start(t.Context(), Config{Root: t.TempDir(), Dir: dir, Out: io.Discard}); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := Start(t.Context(), Config{Root: t.TempDir(), Dir: dir, CA: []byte("an authority"), Out: io.Discard}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("got %v, want that the folder is not empty", err)
 	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(file) {
-		t.Errorf("the folder has %v: %v", left, err)
+	if got := names(t, dir); got != filepath.Base(file) {
+		t.Errorf("the folder has %s", got)
+	}
+}
+
+// names are those of what is in a folder.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return strings.Join(all, " ")
+}
+
+// Authorities are for instances of one cluster: they are in its folder, and go with it.
+func TestAuthoritiesOfReceiversAreInTheFolder(t *testing.T) {
+	t.Parallel()
+	parent := t.TempDir()
+	c := Config{Dir: filepath.Join(parent, "new"), CA: []byte("an authority")}
+	if err := errors.Join(claim(c.Dir), c.writeCA()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(c.Dir, "receivers.pem")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "an authority" || names(t, parent) != "new" {
+		t.Errorf("%q is written (%v), and beside the folder there is %s", text, err, names(t, parent))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 
 	"vayu/internal/cluster"
@@ -26,12 +25,9 @@ func faults(ctx context.Context, r request) error {
 
 // broken starts a cluster and has faults happen to it.
 func (r request) broken(ctx context.Context, chosen []fault.Fault) (err error) {
-	inbox, err := load.NewInbox(filepath.Join(filepath.Dir(r.Dir), filepath.Base(r.Dir)+".pem"))
-	if err != nil {
-		return err
-	}
+	inbox := load.NewInbox()
 	defer inbox.Close()
-	r.CA = inbox.File
+	r.CA = inbox.CA
 	_, _ = fmt.Fprintf(r.Out, "starting a cluster in %s, on %d processors …\n", r.Dir, runtime.NumCPU())
 	c, err := cluster.Start(ctx, r.Config)
 	if err != nil {

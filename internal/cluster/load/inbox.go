@@ -9,7 +9,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +17,8 @@ import (
 // Inbox is where the webhooks of all clients lead: an endpoint over TLS, with a path
 // for each, that verifies what comes and counts it.
 type Inbox struct {
-	// File has the authority of its certificate; it is removed with it.
-	File string
+	// CA is the authority of its certificate, as PEM.
+	CA []byte
 
 	server *httptest.Server
 
@@ -35,25 +34,18 @@ type Arrival struct {
 	Again []time.Time
 }
 
-// NewInbox listens, and writes the authority that must be believed to a file.
-func NewInbox(file string) (*Inbox, error) {
-	in := &Inbox{File: file, secrets: map[string]string{}, got: map[string]*Arrival{}}
+// NewInbox listens on a free port of 127.0.0.1.
+func NewInbox() *Inbox {
+	in := &Inbox{secrets: map[string]string{}, got: map[string]*Arrival{}}
 	in.server = httptest.NewUnstartedServer(in)
 	in.server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections of those who were killed
 	in.server.StartTLS()
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: in.server.Certificate().Raw})
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		in.server.Close()
-		return nil, fmt.Errorf("writing the receiver's authority: %w", err)
-	}
-	return in, nil
+	in.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: in.server.Certificate().Raw})
+	return in
 }
 
 // Close ends it.
-func (in *Inbox) Close() {
-	in.server.Close()
-	_ = os.Remove(in.File)
-}
+func (in *Inbox) Close() { in.server.Close() }
 
 // Subscribe makes a webhook of each client, each with a path of its own.
 func (in *Inbox) Subscribe(ctx context.Context, api string, all []Account) error {
