@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -86,16 +87,51 @@ func Guard(c Config, in io.Reader) error {
 		return fmt.Errorf("%s is not the folder of a cluster: %w", c.Dir, err)
 	}
 	ctx := context.Background()
-	faults := []error{
+	var faults []error
+	if c.Keep {
+		faults = append(faults, c.keepLogs())
+	}
+	faults = append(faults,
 		endStore(ctx, c.Root, "postgres", c.postgresDir()), // its data are on a small disk
 		unmount(ctx, c.Dir),
 		endStore(ctx, c.Root, "kafka", c.kafkaDir()), // removes its folder, in which one broker has such a disk
 		removeNetworks(ctx, c.Dir),
-	}
+	)
 	if !c.Keep {
 		faults = append(faults, os.RemoveAll(c.Dir))
 	}
 	return errors.Join(faults...)
+}
+
+// keepLogs copies what PostgreSQL and Kafka have said to where the logs of all others are:
+// ending a store removes its folder. Of a store that has not been started there is nothing.
+func (c Config) keepLogs() error {
+	logs := map[string]string{"postgres.log": filepath.Join(c.postgresDir(), "cluster", "server.log")}
+	for n := range brokers {
+		logs[fmt.Sprintf("broker-%d.log", n+1)] = filepath.Join(c.kafkaDir(), strconv.Itoa(n+1), "server.log")
+	}
+	var faults []error
+	for name, from := range logs {
+		if err := copied(from, filepath.Join(c.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			faults = append(faults, fmt.Errorf("keeping %s: %w", name, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// copied copies a file, which may be large, to a new one.
+func copied(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // endStore ends a store with the script that started it.

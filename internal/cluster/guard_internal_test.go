@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -82,5 +83,55 @@ func TestTheGuardRemovesOnlyWhatStartHasMarked(t *testing.T) {
 		if kept && claim(dir) == nil {
 			t.Error("a folder that was kept is taken for a new one")
 		}
+	}
+}
+
+// Ending a store removes its folder; what it has said stays when the rest does.
+func TestLogsOfStoresAreKept(t *testing.T) {
+	t.Parallel()
+	root, parent := t.TempDir(), t.TempDir()
+	script(t, root, "postgres", `rm -rf "$2"`)
+	script(t, root, "kafka", `rm -rf "$2"`)
+	for _, kept := range []bool{true, false} {
+		c := Config{Root: root, Dir: filepath.Join(parent, "new"), Keep: kept}
+		if err := claim(c.Dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{filepath.Join(c.postgresDir(), "cluster"), filepath.Join(c.kafkaDir(), "1"), filepath.Join(c.kafkaDir(), "3")} {
+			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "server.log"), []byte(dir), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := Guard(c, strings.NewReader("")); err != nil {
+			t.Errorf("keep %t: %v", kept, err)
+		}
+		if !kept {
+			if got := names(t, parent); got != "" {
+				t.Errorf("of a cluster that is not kept there is %s", got)
+			}
+			continue
+		}
+		if got, want := names(t, c.Dir), "broker-1.log broker-3.log pg-disk postgres.log "+marker; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if text, err := os.ReadFile(filepath.Join(c.Dir, "broker-3.log")); string(text) != filepath.Join(c.kafkaDir(), "3") {
+			t.Errorf("the third broker said %q (%v)", text, err)
+		}
+		if err := os.RemoveAll(c.Dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// script stands for one of .ci.
+func script(t *testing.T, root, name, text string) {
+	t.Helper()
+	dir := filepath.Join(root, ".ci")
+	// A process that another test forks meanwhile would have the file open, and nothing
+	// that is open for writing can be run.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700)); err != nil {
+		t.Fatal(err)
 	}
 }
