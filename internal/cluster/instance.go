@@ -155,6 +155,9 @@ func await(ctx context.Context, patience time.Duration, wrong func(context.Conte
 			return nil
 		}
 		if !pause.For(ctx, 200*time.Millisecond) {
+			if errors.Is(context.Cause(ctx), context.Canceled) {
+				return context.Canceled // nothing is wrong with what was waited for
+			}
 			return fmt.Errorf("%w; the last of it: %w", context.Cause(ctx), err)
 		}
 	}

@@ -49,8 +49,11 @@ func (p *Process) Start(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, talkPatience, errors.New("it says nothing"))
 		late := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // which ends what it would say
 		err = p.talk(in, out)
-		if !late() {
-			err = errors.Join(context.Cause(ctx), err)
+		if cause := context.Cause(ctx); !late() {
+			if !errors.Is(cause, context.Canceled) { // else what it said when it was killed is no fault
+				cause = errors.Join(cause, err)
+			}
+			err = cause
 		}
 		cancel()
 	}

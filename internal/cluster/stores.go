@@ -48,6 +48,9 @@ func runScript(ctx context.Context, root, name string, args ...string) (string, 
 	cmd.Stderr = &said
 	cmd.SysProcAttr = group()
 	out, err := cmd.Output()
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return "", ctx.Err() // it was killed, which says nothing of the store
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 	}

@@ -38,6 +38,9 @@ func (r request) broken(ctx context.Context, chosen []fault.Fault) (err error) {
 		return err
 	}
 	held, err := (&fault.Run{Cluster: c, Inbox: inbox, Faults: chosen, Out: r.Out}).Do(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err() // it ended before its time
+	}
 	if err == nil && !held {
 		err = errNotHeld
 	}

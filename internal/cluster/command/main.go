@@ -19,7 +19,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		os.Exit(1)
 	}
@@ -70,7 +70,41 @@ func run(ctx context.Context, args []string) error {
 	if r.Dir, err = filepath.Abs(r.Dir); err != nil {
 		return fmt.Errorf("finding the folder: %w", err)
 	}
-	return actions[args[0]](ctx, r)
+	return outcome(args[0], actions[args[0]](ctx, r))
+}
+
+// errInterrupted is the end of a run that was to find something out, and has not.
+var errInterrupted = errors.New("interrupted")
+
+// outcome is what is to be said of an error. Ctrl-C is how up ends; other commands it
+// keeps from what they are for. What else went wrong is said of every one.
+func outcome(action string, err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	rest := besides(err)
+	if action == "up" {
+		return rest
+	}
+	return errors.Join(errInterrupted, rest)
+}
+
+// besides is what an error has beside interruptions.
+func besides(err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	switch e := err.(type) { //nolint:errorlint // each layer is looked at
+	case interface{ Unwrap() []error }:
+		var rest []error
+		for _, one := range e.Unwrap() {
+			rest = append(rest, besides(one))
+		}
+		return errors.Join(rest...)
+	case interface{ Unwrap() error }:
+		return besides(e.Unwrap())
+	}
+	return nil
 }
 
 // up runs a cluster for people, until Ctrl-C.
