@@ -57,6 +57,17 @@ func runScript(ctx context.Context, root, name string, args ...string) (string, 
 	return strings.TrimSpace(string(out)), nil
 }
 
+// Install brings the programs of PostgreSQL and Kafka, where they are missing: from a
+// network that leads nowhere they cannot be fetched.
+func Install(ctx context.Context, root string) error {
+	for _, name := range []string{"postgres", "kafka"} {
+		if _, err := runScript(ctx, root, name, "install"); err != nil {
+			return fmt.Errorf(".ci/%s install: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // startStores starts PostgreSQL, Kafka and ClickHouse at once.
 func (c *Cluster) startStores(ctx context.Context) error {
 	var all sync.WaitGroup

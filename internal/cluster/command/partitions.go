@@ -30,7 +30,7 @@ func partitions(ctx context.Context, r request) error {
 	}
 	if os.Getenv(unsharedVariable) == "" {
 		_ = os.Remove(r.Dir) // the next one makes it
-		return unshared(ctx)
+		return unshared(ctx, r.Root)
 	}
 	if err := cluster.Loopback(ctx); err != nil {
 		return err
@@ -39,8 +39,9 @@ func partitions(ctx context.Context, r request) error {
 	return r.broken(ctx, chosen)
 }
 
-// unshared starts this program again in a network of its own, in its place.
-func unshared(ctx context.Context) error {
+// unshared starts this program again in a network of its own, in its place. What has to
+// be fetched is fetched before: that network leads nowhere.
+func unshared(ctx context.Context, root string) error {
 	for name, of := range needed {
 		if _, err := exec.LookPath(name); err == nil {
 			continue
@@ -49,6 +50,9 @@ func unshared(ctx context.Context) error {
 		if out, err := install.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s is missing, and installing %s failed: %w\n%s", name, of, err, out)
 		}
+	}
+	if err := cluster.Install(ctx, root); err != nil {
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
