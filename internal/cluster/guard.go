@@ -92,9 +92,9 @@ func Guard(c Config, in io.Reader) error {
 		faults = append(faults, c.keepLogs())
 	}
 	faults = append(faults,
-		endStore(ctx, c.Root, "postgres", c.postgresDir()), // its data are on a small disk
+		endStore(ctx, c.Root, "postgres", c.postgresDir(), "cluster/PG_VERSION"), // its data are on a small disk
 		unmount(ctx, c.Dir),
-		endStore(ctx, c.Root, "kafka", c.kafkaDir()), // removes its folder, in which one broker has such a disk
+		endStore(ctx, c.Root, "kafka", c.kafkaDir(), "brokers"), // removes its folder, in which one broker has such a disk
 		removeNetworks(ctx, c.Dir),
 	)
 	if !c.Keep {
@@ -134,10 +134,11 @@ func copied(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// endStore ends a store with the script that started it.
-func endStore(ctx context.Context, root, script, at string) error {
-	if _, err := os.Stat(at); err != nil {
-		return nil // it was never started
+// endStore ends a store with the script that started it. One whose first file is not
+// there was interrupted before anything of it ran, and the script knows nothing of it.
+func endStore(ctx context.Context, root, script, at, first string) error {
+	if _, err := os.Stat(filepath.Join(at, first)); err != nil {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()

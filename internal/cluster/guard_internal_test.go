@@ -97,8 +97,9 @@ func TestLogsOfStoresAreKept(t *testing.T) {
 		if err := claim(c.Dir); err != nil {
 			t.Fatal(err)
 		}
-		for _, dir := range []string{filepath.Join(c.postgresDir(), "cluster"), filepath.Join(c.kafkaDir(), "1"), filepath.Join(c.kafkaDir(), "3")} {
-			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "server.log"), []byte(dir), 0o600)); err != nil {
+		cluster, kafka := filepath.Join(c.postgresDir(), "cluster"), c.kafkaDir()
+		for _, file := range []string{cluster + "/PG_VERSION", cluster + "/server.log", kafka + "/brokers", kafka + "/1/server.log", kafka + "/3/server.log"} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(file), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -114,12 +115,27 @@ func TestLogsOfStoresAreKept(t *testing.T) {
 		if got, want := names(t, c.Dir), "broker-1.log broker-3.log pg-disk postgres.log "+marker; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if text, err := os.ReadFile(filepath.Join(c.Dir, "broker-3.log")); string(text) != filepath.Join(c.kafkaDir(), "3") {
+		if text, err := os.ReadFile(filepath.Join(c.Dir, "broker-3.log")); string(text) != kafka+"/3/server.log" {
 			t.Errorf("the third broker said %q (%v)", text, err)
 		}
 		if err := os.RemoveAll(c.Dir); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A store whose start was interrupted is no fault of the end: its script would say that
+// there is none.
+func TestAStoreThatNeverWasIsNotEnded(t *testing.T) {
+	t.Parallel()
+	c := Config{Root: t.TempDir(), Dir: filepath.Join(t.TempDir(), "new")}
+	script(t, c.Root, "postgres", "exit 1")
+	script(t, c.Root, "kafka", "exit 1")
+	if err := errors.Join(claim(c.Dir), os.MkdirAll(c.postgresDir(), 0o700), os.MkdirAll(filepath.Join(c.kafkaDir(), "1"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Guard(c, strings.NewReader("")); err != nil {
+		t.Error(err)
 	}
 }
 
