@@ -3,11 +3,13 @@ package cluster
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Metric is the sum of an instance's metric over all labels that hold some text, such
@@ -49,6 +51,34 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 		if leads, err := i.Metric(ctx, "vayu_leader", `name="ingest"`); err == nil && leads == 1 {
 			return i
 		}
+	}
+	return nil
+}
+
+// pastPatience is how long the simulator's 60 days may take beside everything else on a
+// small machine.
+const pastPatience = 10 * time.Minute
+
+// AwaitPast waits until the sandbox has its past, which is simulated at the first start and
+// takes most of a small machine while it is: nothing that is measured meanwhile is undisturbed.
+func (c *Cluster) AwaitPast(ctx context.Context) error {
+	err := await(ctx, pastPatience, func(ctx context.Context) error {
+		i := c.Leader(ctx)
+		if i == nil {
+			return errors.New("nobody collects")
+		}
+		began, err := i.Metric(ctx, "vayu_source_last_success_timestamp_seconds", `source="simulator"`)
+		if err != nil || began == 0 {
+			return errors.Join(err, errors.New("the simulator has not begun"))
+		}
+		left, err := i.Metric(ctx, "vayu_source_backlog_seconds", "")
+		if err != nil || left > 0 {
+			return errors.Join(err, fmt.Errorf("%.0f s are not simulated", left))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the past of the sandbox: %w", err)
 	}
 	return nil
 }

@@ -89,9 +89,12 @@ func (r *Run) Do(ctx context.Context) (held bool, err error) {
 	return r.judge(ctx)
 }
 
-// prepare makes accounts, webhooks and a wallet.
+// prepare waits until nothing else is done, and makes accounts, webhooks and a wallet.
 func (r *Run) prepare(ctx context.Context) error {
 	c := r.Cluster
+	if err := c.AwaitPast(ctx); err != nil {
+		return err
+	}
 	all, err := r.store.Accounts(ctx, clients, load.Unlimited)
 	if err != nil {
 		return err
