@@ -60,11 +60,11 @@ func TestVerdicts(t *testing.T) {
 		"air goes on":                      {aired([]row{{}, {aired: airMost}}), true},
 		"air goes on late":                 {aired([]row{{aired: airMost + time.Second}, {aired: 1}}), false},
 		"air never goes on":                {aired([]row{{aired: time.Second}, {stale: true}}), false},
-		"known in time":                    {known([]time.Duration{time.Second, knownMost}), true},
-		"known late":                       {known([]time.Duration{time.Second, knownMost + 1}), false},
-		"nobody knows when it was known":   {known(nil), false},
-		"one late of twenty":               {known(append(make([]time.Duration, 19), time.Hour)), true},
-		"two late of twenty-one":           {known(append(make([]time.Duration, 19), time.Hour, time.Hour)), false},
+		"known in time":                    {known("", []time.Duration{time.Second, knownMost}, knownMost), true},
+		"known late":                       {known("", []time.Duration{time.Second, knownMost + 1}, knownMost), false},
+		"nobody knows when it was known":   {known("", nil, knownMost), false},
+		"one late of twenty":               {known("", append(make([]time.Duration, 19), time.Hour), knownMost), true},
+		"two late of twenty-one":           {known("", append(make([]time.Duration, 19), time.Hour, time.Hour), knownMost), false},
 		"something that came after a mend": {inTime("it", 15*time.Second, takeOverMost), true},
 	} {
 		if c.verdict.held != c.held {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,9 +23,17 @@ type Feed struct {
 	Ask func(ctx context.Context, sql string) (string, error)
 
 	mu     sync.Mutex
-	given  map[int64]bool      // by the moment of the readings, seconds
-	stored map[int64]time.Time // the same: when ClickHouse began to store them
-	wrong  error               // of giving, at last
+	given  map[int64]bool   // by the moment of the readings, seconds
+	stored map[int64]Stored // the same
+	wrong  error            // of giving, at last
+}
+
+// Stored is what became of readings in ClickHouse.
+type Stored struct {
+	// Began is when ClickHouse began to store them.
+	Began time.Time
+	// RolledUp is when they were in figures that are stored; zero while they are not.
+	RolledUp time.Time
 }
 
 // Times of feeding.
@@ -39,7 +46,7 @@ const (
 // Run feeds until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
 	f.mu.Lock()
-	f.given, f.stored = map[int64]bool{}, map[int64]time.Time{}
+	f.given, f.stored = map[int64]bool{}, map[int64]Stored{}
 	f.mu.Unlock()
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -67,41 +74,46 @@ func (f *Feed) give(at time.Time) {
 	}
 }
 
+// selectStored are the moments of readings, when they began to be stored, and the end of
+// the first roll-up that began after that: it has them. Times are milliseconds, 0 for none.
+const selectStored = `SELECT toUnixTimestamp(r.at), toUnixTimestamp64Milli(r.stored), toUnixTimestamp64Milli(u.at)
+	FROM (SELECT 1 AS one, at, min(ingested_at) AS stored FROM %[1]s.reading GROUP BY at) AS r
+	ASOF LEFT JOIN (SELECT 1 AS one, started, at FROM %[1]s.rollup) AS u ON r.one = u.one AND r.stored <= u.started`
+
 // look learns what is stored. The first stamp of a reading counts: an instance that
 // begins to collect reads the folder once more.
 func (f *Feed) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookMost)
 	defer cancel()
-	text, err := f.Ask(ctx, "SELECT toUnixTimestamp(at), toUnixTimestamp64Milli(min(ingested_at)) FROM "+schema.Live.Database()+".reading GROUP BY at")
+	text, err := f.Ask(ctx, fmt.Sprintf(selectStored, schema.Live.Database()))
 	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for line := range strings.Lines(text) {
-		at, ms, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		second, err := strconv.ParseInt(at, 10, 64)
-		if err != nil {
+		var second, stored, rolledUp int64
+		if _, err := fmt.Sscan(line, &second, &stored, &rolledUp); err != nil {
 			return fmt.Errorf("reading what is stored: %w", err)
 		}
-		stamp, err := strconv.ParseInt(ms, 10, 64)
-		if err != nil {
-			return fmt.Errorf("reading what is stored: %w", err)
+		s, known := f.stored[second]
+		if !known {
+			s.Began = time.UnixMilli(stored)
 		}
-		if _, known := f.stored[second]; !known {
-			f.stored[second] = time.UnixMilli(stamp)
+		if s.RolledUp.IsZero() && rolledUp > 0 {
+			s.RolledUp = time.UnixMilli(rolledUp)
 		}
+		f.stored[second] = s
 	}
 	return nil
 }
 
-// Stored is when ClickHouse began to store the readings of a moment; false when it has
-// not.
-func (f *Feed) Stored(at time.Time) (time.Time, bool) {
+// Stored is what became of the readings of a moment; false when they are not stored.
+func (f *Feed) Stored(at time.Time) (Stored, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	began, ok := f.stored[at.Unix()]
-	return began, ok
+	s, ok := f.stored[at.Unix()]
+	return s, ok
 }
 
 // Missing waits until everything that was given is stored, or for some time, and returns

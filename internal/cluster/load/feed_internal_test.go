@@ -17,7 +17,7 @@ func TestFilesThatAreNotStoredAreMissing(t *testing.T) {
 		Folder: t.TempDir(),
 		Air:    func(at time.Time) string { return fmt.Sprint("air of ", at.Unix()) },
 		Ask:    func(context.Context, string) (string, error) { return said, wrong },
-		given:  map[int64]bool{}, stored: map[int64]time.Time{},
+		given:  map[int64]bool{}, stored: map[int64]Stored{},
 	}
 	f.give(second(1))
 	f.give(second(4))
@@ -25,16 +25,18 @@ func TestFilesThatAreNotStoredAreMissing(t *testing.T) {
 	if text, err := os.ReadFile(name); err != nil || string(text) != fmt.Sprint("air of ", second(4).Unix()) {
 		t.Errorf("the file holds %q: %v", text, err)
 	}
-	said = fmt.Sprintf("%d\t%d\n", second(1).Unix(), second(2).UnixMilli())
+	said = fmt.Sprintf("%d\t%d\t0\n", second(1).Unix(), second(2).UnixMilli())
 	if missing, given, err := f.Missing(t.Context(), 0); missing != 1 || given != 2 || err != nil {
 		t.Errorf("%d of %d are missing: %v", missing, given, err)
 	}
-	said = fmt.Sprintf("%d\t%d\n%d\t%d\n", second(1).Unix(), second(60).UnixMilli(), second(4).Unix(), second(5).UnixMilli())
+	said = fmt.Sprintf("%d\t%d\t%d\n%d\t%d\t0\n", second(1).Unix(), second(60).UnixMilli(), second(3).UnixMilli(), second(4).Unix(), second(5).UnixMilli())
 	if missing, given, err := f.Missing(t.Context(), 0); missing != 0 || given != 2 || err != nil {
 		t.Errorf("%d of %d are missing: %v", missing, given, err)
 	}
-	if at, ok := f.Stored(second(1)); !ok || !at.Equal(second(2)) {
-		t.Errorf("what was stored again at %v counts %t", at, ok)
+	for at, want := range map[time.Time]Stored{second(1): {second(2), second(3)}, second(4): {Began: second(5)}} {
+		if got, ok := f.Stored(at); !ok || !got.Began.Equal(want.Began) || !got.RolledUp.Equal(want.RolledUp) {
+			t.Errorf("of %v %+v is known, want %+v, though it was stored again", at, got, want)
+		}
 	}
 	wrong = errors.New("ClickHouse is away")
 	if _, _, err := f.Missing(t.Context(), 0); !errors.Is(err, wrong) {
@@ -47,7 +49,7 @@ func TestAFeedThatCannotGiveSaysSo(t *testing.T) {
 	f := &Feed{
 		Folder: filepath.Join(t.TempDir(), "none"), Air: func(time.Time) string { return "" },
 		Ask:   func(context.Context, string) (string, error) { return "", nil },
-		given: map[int64]bool{}, stored: map[int64]time.Time{},
+		given: map[int64]bool{}, stored: map[int64]Stored{},
 	}
 	f.give(second(1))
 	if _, _, err := f.Missing(t.Context(), 0); err == nil {
