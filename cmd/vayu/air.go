@@ -115,8 +115,8 @@ func (a *air) collect(ctx context.Context, fence lead.Fence) error {
 		if err != nil {
 			return err
 		}
-		defer runner.Forget() // alerts would go on about what another instance does now
 		parts = append(parts, run.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
+			defer runner.Forget() // alerts would go on about what another instance does then
 			if err := a.changed(ctx, w); err != nil {
 				a.log.WarnContext(ctx, "what an earlier run left undone waits for the next readings", "world", w, "error", err)
 			}
