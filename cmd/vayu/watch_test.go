@@ -39,11 +39,13 @@ func TestAStoreThatHangsIsTheOnlyOneAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.look(t.Context())
-		for store, want := range map[string]float64{"clickhouse": 0, "state": 1} {
-			if got := fixturetest.Figure(t, reg, "vayu_store_up", "store", store); got != want {
-				t.Errorf("%s: vayu_store_up of %s is %v, want %v", protocol, store, got, want)
-			}
+		up := func(store string) bool { return fixturetest.Figure(t, reg, "vayu_store_up", "store", store) == 1 }
+		fixturetest.Until(t, protocol+": the state store is told to be well", func() bool { // a busy machine may be late once
+			w.look(t.Context())
+			return up("state")
+		})
+		if up("clickhouse") {
+			t.Errorf("%s: a ClickHouse that says nothing is told to be well", protocol)
 		}
 		_ = s.db.Conn().Close()
 	}

@@ -182,7 +182,7 @@ func TestAFirstHostThatSwallowsEverythingIsLeft(t *testing.T) {
 	})
 	through := *address
 	through.Host = silent.Addr().String() + "," + address.Host
-	db := statetest.Open(t, state.Config{DSN: config.DSN(through.String()), Settings: state.Settings{StatementTimeout: 8 * time.Second}})
+	db := statetest.Open(t, state.Config{DSN: config.DSN(through.String()), Settings: state.Settings{StatementTimeout: 20 * time.Second}})
 	wantSettings(t, db, "a=1") // on a new connection: that of the start is gone
 	if err := db.Check(t.Context()); err != nil {
 		t.Errorf("a reader got %v", err)
