@@ -3,6 +3,7 @@ package columnar
 import (
 	"context"
 	"errors"
+	"net"
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
@@ -40,3 +41,6 @@ func SetStorage(db *DB, s Storage) { db.cfg.Storage = s }
 
 // PassingCodes are the errors of ClickHouse that count as passing, by number.
 func PassingCodes() map[int32]string { return passingCodes }
+
+// NewGreeting is a connection that is made while ctx lasts.
+func NewGreeting(ctx context.Context, conn net.Conn) net.Conn { return newGreeting(ctx, conn) }

@@ -67,6 +67,7 @@ func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	if options.TLS != nil {
 		options.TLS.MinVersion = tls.VersionTLS12
 	}
+	bounded(options)
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
 	}
