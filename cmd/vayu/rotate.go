@@ -74,9 +74,8 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 				defer lock.Release()
 			}
 			settings := cfg.state(false)
-			// One for the change, one for the question what came of it: each is seen
-			// by Others.
-			settings.Settings.Connections, settings.Patience = 2, rotationMost
+			// One connection, that of the change: Others sees each.
+			settings.Settings.Connections, settings.Patience = 1, rotationMost
 			return runState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *stateTool) error {
 				return st.rotate(ctx, cmd.OutOrStdout())
 			})

@@ -2,38 +2,57 @@ package columnar_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
-	"log/slog"
+	"io"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"vayu/internal/columnar"
 	"vayu/internal/config"
+	"vayu/internal/fixturetest"
 )
 
 // silent is an address that takes connections, of which it tells, and says nothing.
-func silent(t *testing.T) (address string, came <-chan struct{}) {
+func silent(t *testing.T, secure *tls.Config) (address string, came <-chan struct{}) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
 	told := make(chan struct{}, 100)
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			t.Cleanup(func() { _ = conn.Close() })
-			told <- struct{}{}
+	return fixturetest.Port(t, secure, func(conn net.Conn) {
+		defer conn.Close()
+		if c, ok := conn.(*tls.Conn); ok && c.HandshakeContext(t.Context()) != nil {
+			return
 		}
-	}()
-	return listener.Addr().String(), told
+		told <- struct{}{}
+		_, _ = io.Copy(io.Discard, conn)
+	}).Addr().String(), told
+}
+
+// TestTheNativeProtocolGoesOverTLS, and to a server that it believes.
+func TestTheNativeProtocolGoesOverTLS(t *testing.T) {
+	t.Parallel()
+	authority := fixturetest.NewAuthority(t)
+	address, came := silent(t, &tls.Config{Certificates: []tls.Certificate{authority.Server()}, MinVersion: tls.VersionTLS12})
+	for ca, believed := range map[string]bool{authority.CA(): true, fixturetest.NewAuthority(t).CA(): false} {
+		db := server(t, columnar.Config{DSN: config.DSN("clickhouse://default@" + address + "/?secure=true"), CA: ca})
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := make(chan error, 1)
+		go func() { answer <- db.Conn().Ping(ctx) }()
+		select {
+		case <-came:
+			if !believed {
+				t.Error("a server was spoken to whose certificate is not believed")
+			}
+		case err := <-answer:
+			if believed || !strings.Contains(err.Error(), "x509") {
+				t.Errorf("believed: %t, got %v", believed, err)
+			}
+		}
+		cancel()
+	}
 }
 
 // TestAHostThatSaysNothingIsLeft for the next one, while somebody still waits.
@@ -42,13 +61,9 @@ func TestAHostThatSaysNothingIsLeft(t *testing.T) {
 	for _, protocol := range []string{"clickhouse", "http"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			first, _ := silent(t)
-			second, came := silent(t)
-			db, err := columnar.Open(columnar.Config{DSN: config.DSN(protocol + "://default@" + first + "," + second + "/"), Connections: 1}, slog.New(slog.DiscardHandler), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Conn().Close()
+			first, _ := silent(t, nil)
+			second, came := silent(t, nil)
+			db := server(t, columnar.Config{DSN: config.DSN(protocol + "://default@" + first + "," + second + "/")})
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			answer := make(chan error, 1)

@@ -24,30 +24,17 @@ import (
 // behindTLS is a port that speaks TLS and passes what is said to a server.
 func behindTLS(t *testing.T, server string, a *fixturetest.Authority) (address string) {
 	t.Helper()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer client.Close()
-				upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", server)
-				if err != nil {
-					return
-				}
-				defer upstream.Close()
-				go func() { _, _ = io.Copy(upstream, client); _ = upstream.Close() }()
-				_, _ = io.Copy(client, upstream)
-			}()
+	secure := &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12}
+	return fixturetest.Port(t, secure, func(client net.Conn) {
+		defer client.Close()
+		upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", server)
+		if err != nil {
+			return
 		}
-	}()
-	return listener.Addr().String()
+		defer upstream.Close()
+		go func() { _, _ = io.Copy(upstream, client); _ = upstream.Close() }()
+		_, _ = io.Copy(client, upstream)
+	}).Addr().String()
 }
 
 // nobody is an address that refuses.

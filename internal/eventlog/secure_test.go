@@ -82,22 +82,10 @@ func refusing(tb testing.TB, more ...kfake.Opt) []string {
 // deaf hangs up at a TLS greeting, as brokers do at what is no request.
 func deaf(tb testing.TB) []string {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Read(make([]byte, 4))
-			_ = conn.Close()
-		}
-	}()
-	return []string{listener.Addr().String()}
+	return []string{fixturetest.Port(tb, nil, func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 4))
+		_ = conn.Close()
+	}).Addr().String()}
 }
 
 // Everything goes through a broker that asks for it: topics, writer, reader, dead

@@ -122,8 +122,10 @@ func (db *DB) Run(ctx context.Context) error {
 	}
 	close(db.ready)
 	var mending sync.WaitGroup
-	mending.Go(func() { db.mend(ctx) })
 	defer mending.Wait()
+	mended, end := context.WithCancel(ctx)
+	defer end() // also when the engine ends by itself
+	mending.Go(func() { db.mend(mended) })
 	return db.engine.run(ctx)
 }
 

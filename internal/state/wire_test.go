@@ -7,32 +7,21 @@ import (
 	"testing"
 
 	"vayu/internal/config"
+	"vayu/internal/fixturetest"
 )
 
-// port listens in front of a server, whose address is asked for each connection. Each is
+// port is in front of a server, whose address is asked for each connection. Each is
 // given to wire, which does not wait for its end.
 func port(t *testing.T, server func() string, wire func(client, server net.Conn)) net.Listener {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			upstream, err := net.Dial("tcp", server())
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			wire(client, upstream)
+	return fixturetest.Port(t, nil, func(client net.Conn) {
+		upstream, err := net.Dial("tcp", server())
+		if err != nil {
+			_ = client.Close()
+			return
 		}
-	}()
-	return listener
+		wire(client, upstream)
+	})
 }
 
 // between is a port in front of the server of a DSN.
@@ -81,19 +70,25 @@ func pass(to, from net.Conn, of func() fate) {
 
 func whole() fate { return told }
 
+// answering passes what clients say to a server; of decides about each piece of its answers.
+func answering(t *testing.T, dsn config.DSN, of func() fate) config.DSN {
+	t.Helper()
+	return between(t, dsn, func(client, server net.Conn) {
+		go pass(server, client, whole)
+		go pass(client, server, of)
+	})
+}
+
 // proxy passes bytes to the server until cut: then what the client said still goes
 // through, and the answer does not. One connection breaks; the next ones are whole.
 func proxy(t *testing.T, dsn config.DSN) (through config.DSN, cut func()) {
 	t.Helper()
 	var cutting atomic.Bool
-	through = between(t, dsn, func(client, server net.Conn) {
-		go pass(server, client, whole)
-		go pass(client, server, func() fate {
-			if cutting.CompareAndSwap(true, false) {
-				return last
-			}
-			return told
-		})
+	through = answering(t, dsn, func() fate {
+		if cutting.CompareAndSwap(true, false) {
+			return last
+		}
+		return told
 	})
 	return through, func() { cutting.Store(true) }
 }
@@ -103,14 +98,11 @@ func proxy(t *testing.T, dsn config.DSN) (through config.DSN, cut func()) {
 func silence(t *testing.T, dsn config.DSN) (through config.DSN, hush func()) {
 	t.Helper()
 	var silent atomic.Bool
-	through = between(t, dsn, func(client, server net.Conn) {
-		go pass(server, client, whole)
-		go pass(client, server, func() fate {
-			if silent.Load() {
-				return swallowed
-			}
-			return told
-		})
+	through = answering(t, dsn, func() fate {
+		if silent.Load() {
+			return swallowed
+		}
+		return told
 	})
 	return through, func() { silent.Store(true) }
 }

@@ -7,29 +7,16 @@ import (
 	"testing"
 
 	"vayu/internal/cluster/link"
+	"vayu/internal/fixturetest"
 )
 
 // echo sends back what it gets.
 func echo(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				_, _ = io.Copy(c, c)
-				_ = c.Close()
-			}()
-		}
-	}()
-	return listener.Addr().String()
+	return fixturetest.Port(t, nil, func(c net.Conn) {
+		_, _ = io.Copy(c, c)
+		_ = c.Close()
+	}).Addr().String()
 }
 
 // said is what comes back of a word; an error when the connection is cut.

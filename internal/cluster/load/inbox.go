@@ -44,7 +44,8 @@ func NewInbox() *Inbox {
 	return in
 }
 
-// Close ends it.
+// Close stops listening and returns once the deliveries under way are answered; there is
+// nothing that can fail. Whoever delivers later is refused by the machine.
 func (in *Inbox) Close() { in.server.Close() }
 
 // Subscribe makes a webhook of each client, each with a path of its own.
