@@ -36,11 +36,11 @@ func days(b *testing.B, n int) (batches []*ingest.Batch, rows int) {
 
 // rows is a batch as slices, which is how a program without Arrow would have it.
 type rows struct {
-	station, source       []string
-	pollutant, kind, flag []int8
-	at                    []time.Time
-	value                 []float64
-	averaging             []uint16
+	station, source, parameter []string
+	kind, flag                 []int8
+	at                         []time.Time
+	value                      []float64
+	averaging                  []uint16
 }
 
 func slices(batch *ingest.Batch) rows {
@@ -48,7 +48,7 @@ func slices(batch *ingest.Batch) rows {
 	for row := range batch.Rows() {
 		r := batch.Reading(row)
 		s.station, s.source = append(s.station, r.Station), append(s.source, r.Source)
-		s.pollutant, s.kind, s.flag = append(s.pollutant, int8(r.Pollutant)), append(s.kind, int8(r.Kind)), append(s.flag, int8(r.Flag))
+		s.parameter, s.kind, s.flag = append(s.parameter, r.Parameter.ID()), append(s.kind, int8(r.Kind)), append(s.flag, int8(r.Flag))
 		s.at, s.value, s.averaging = append(s.at, r.At), append(s.value, r.Value), append(s.averaging, r.Averaging)
 	}
 	return s
@@ -56,12 +56,12 @@ func slices(batch *ingest.Batch) rows {
 
 // insertRaw is the column insert of clickhouse-go's own documentation.
 func insertRaw(ctx context.Context, conn driver.Conn, database string, s rows) error {
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+database+".reading (station, pollutant, at, value, kind, averaging, flag, source)")
+	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+database+".reading (station, parameter, at, value, kind, averaging, flag, source)")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = batch.Close() }()
-	for i, column := range []any{s.station, s.pollutant, s.at, s.value, s.kind, s.averaging, s.flag, s.source} {
+	for i, column := range []any{s.station, s.parameter, s.at, s.value, s.kind, s.averaging, s.flag, s.source} {
 		if err := batch.Column(i).Append(column); err != nil {
 			return err
 		}

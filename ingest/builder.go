@@ -46,11 +46,12 @@ type described struct {
 
 // fields are the builder's columns by their own types.
 type fields struct {
-	station, source       *array.StringBuilder
-	pollutant, kind, flag *array.Int8Builder
-	at                    *array.TimestampBuilder
-	value                 *array.Float64Builder
-	averaging             *array.Uint16Builder
+	station, source *array.StringBuilder
+	kind, flag      *array.Int8Builder
+	parameter       *array.Uint8Builder
+	at              *array.TimestampBuilder
+	value           *array.Float64Builder
+	averaging       *array.Uint16Builder
 }
 
 // NewBuilder makes a builder for one fetch of a source at a time, which passes
@@ -61,7 +62,7 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 		source: source, now: now, yield: yield, known: make(map[string]int), columns: columns, batch: new(Batch),
 		fields: fields{
 			station:   columns.Field(schema.ReadingStation).(*array.StringBuilder),
-			pollutant: columns.Field(schema.ReadingPollutant).(*array.Int8Builder),
+			parameter: columns.Field(schema.ReadingParameter).(*array.Uint8Builder),
 			at:        columns.Field(schema.ReadingAt).(*array.TimestampBuilder),
 			value:     columns.Field(schema.ReadingValue).(*array.Float64Builder),
 			kind:      columns.Field(schema.ReadingKind).(*array.Int8Builder),
@@ -114,7 +115,7 @@ func (b *Builder) Add(station int, r schema.Reading) error {
 	b.note(station, r.At)
 	f := &b.fields
 	f.station.Append(r.Station)
-	f.pollutant.Append(int8(r.Pollutant))
+	f.parameter.Append(uint8(r.Parameter))
 	f.at.Append(arrow.Timestamp(r.At.Unix()))
 	f.value.Append(r.Value)
 	f.kind.Append(int8(r.Kind))

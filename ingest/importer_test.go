@@ -15,6 +15,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // table is an input of rows: three values each, the last of them refused.
@@ -59,7 +60,7 @@ func (s table) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batc
 
 type readingKey struct {
 	station   string
-	pollutant schema.Pollutant
+	parameter parameter.Parameter
 	at        time.Time
 }
 
@@ -80,7 +81,7 @@ func (l *ledger) Load(_ context.Context, b *ingest.Batch) error {
 	}
 	for row := range b.Rows() {
 		r := b.Reading(row)
-		l.keys[readingKey{r.Station, r.Pollutant, r.At}] = true
+		l.keys[readingKey{r.Station, r.Parameter, r.At}] = true
 	}
 	if l.batches == l.diesAfter {
 		panic(errKilled)

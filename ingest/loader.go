@@ -13,6 +13,7 @@ import (
 
 	"vayu/internal/columnar"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // Loader writes batches into the tables `reading` and `station` of one world.
@@ -39,7 +40,7 @@ func NewLoader(conn driver.Conn, database string) *Loader {
 // TCP the server names the types, and the same slices are accepted.
 var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"},
-	{Name: "pollutant", Type: "Int8"},
+	{Name: "parameter", Type: "String"},
 	{Name: "at", Type: "DateTime('UTC')"},
 	{Name: "value", Type: "Float64"},
 	{Name: "kind", Type: "Int8"},
@@ -89,7 +90,7 @@ func readingSlices(record arrow.Record) []any {
 	int8s := func(column int) []int8 { return record.Column(column).(*array.Int8).Int8Values() }
 	return []any{
 		texts(record.Column(schema.ReadingStation).(*array.String)),
-		int8s(schema.ReadingPollutant),
+		identifiers(record.Column(schema.ReadingParameter).(*array.Uint8)),
 		arrow.Int64Traits.CastFromBytes(arrow.TimestampTraits.CastToBytes(at)),
 		record.Column(schema.ReadingValue).(*array.Float64).Float64Values(),
 		int8s(schema.ReadingKind),
@@ -97,6 +98,15 @@ func readingSlices(record arrow.Record) []any {
 		int8s(schema.ReadingFlag),
 		texts(record.Column(schema.ReadingSource).(*array.String)),
 	}
+}
+
+// identifiers returns the identifiers of a column of parameters.
+func identifiers(column *array.Uint8) []string {
+	out := make([]string, column.Len())
+	for i, p := range column.Uint8Values() {
+		out[i] = parameter.Parameter(p).ID()
+	}
+	return out
 }
 
 func texts(column *array.String) []string {

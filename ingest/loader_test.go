@@ -14,6 +14,7 @@ import (
 	"vayu/ingest"
 	"vayu/internal/columnar/columnartest"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 func TestStoredReadingsComeBack(t *testing.T) {
@@ -22,13 +23,13 @@ func TestStoredReadingsComeBack(t *testing.T) {
 	want := []schema.Reading{
 		concentration(schema.PM25, now.Add(-30*time.Minute), 61.25),
 		concentration(schema.CO, now.Add(-30*time.Minute), 1.13),
-		{Pollutant: schema.O3, At: now.Add(-90 * time.Minute), Value: 28, Kind: schema.SubIndex, Averaging: schema.Hourly, Flag: schema.Stuck},
-		{Pollutant: schema.Pb, At: time.Date(2009, 3, 1, 18, 30, 0, 0, time.UTC), Value: 0.1, Kind: schema.Concentration, Averaging: schema.Daily, Flag: schema.Clipped},
+		{Parameter: schema.O3.Parameter(), At: now.Add(-90 * time.Minute), Value: 28, Kind: schema.SubIndex, Averaging: schema.Hourly, Flag: schema.Stuck},
+		{Parameter: schema.Pb.Parameter(), At: time.Date(2009, 3, 1, 18, 30, 0, 0, time.UTC), Value: 0.1, Kind: schema.Concentration, Averaging: schema.Daily, Flag: schema.Clipped},
 	}
 	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), want...)); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := conn.Query(t.Context(), "SELECT station, pollutant, at, value, kind, averaging, flag, source FROM "+name+".reading FINAL ORDER BY at DESC, pollutant")
+	rows, err := conn.Query(t.Context(), "SELECT station, parameter, at, value, kind, averaging, flag, source FROM "+name+".reading FINAL ORDER BY at DESC, parameter != 'pm25'")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +37,13 @@ func TestStoredReadingsComeBack(t *testing.T) {
 	var got []schema.Reading
 	for rows.Next() {
 		var r schema.Reading
-		var pollutant, kind, flag int8
-		if err := rows.Scan(&r.Station, &pollutant, &r.At, &r.Value, &kind, &r.Averaging, &flag, &r.Source); err != nil {
+		var id string
+		var kind, flag int8
+		if err := rows.Scan(&r.Station, &id, &r.At, &r.Value, &kind, &r.Averaging, &flag, &r.Source); err != nil {
 			t.Fatal(err)
 		}
-		r.Pollutant, r.Kind, r.Flag, r.At = schema.Pollutant(pollutant), schema.Kind(kind), schema.Flag(flag), r.At.UTC()
+		r.Parameter, _ = parameter.Parse(id)
+		r.Kind, r.Flag, r.At = schema.Kind(kind), schema.Flag(flag), r.At.UTC()
 		got = append(got, r)
 	}
 	if err := rows.Err(); err != nil {
@@ -77,7 +80,7 @@ func TestLoadingTwiceDoublesNothing(t *testing.T) {
 	if err := loader.Load(t.Context(), b); err != nil { // the same block again is no duplicate to skip
 		t.Fatal(err)
 	}
-	if got := count(t, conn, "SELECT toUInt64(value) FROM "+name+".reading FINAL WHERE pollutant = 'pm25'"); got != 50 {
+	if got := count(t, conn, "SELECT toUInt64(value) FROM "+name+".reading FINAL WHERE parameter = 'pm25'"); got != 50 {
 		t.Errorf("value %d, want the one stored last, 50", got)
 	}
 }

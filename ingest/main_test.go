@@ -50,7 +50,7 @@ func station(id string) schema.Station {
 }
 
 func concentration(p schema.Pollutant, at time.Time, value float64) schema.Reading {
-	return schema.Reading{Pollutant: p, At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
+	return schema.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
 }
 
 // batchOf builds the one batch of a station's readings.

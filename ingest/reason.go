@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // Reason names why a value, a line or a batch was refused. It is the label of
@@ -20,8 +21,8 @@ const (
 	MissingValue     Reason = "missing_value"     // "", "-", "NA", "None", -999, -9999: the source has no figure
 	BadNumber        Reason = "bad_number"        // text that is no finite decimal number
 	NegativeValue    Reason = "negative_value"    // below zero, and no known marker of a missing value
-	OutOfRange       Reason = "out_of_range"      // above what the pollutant or the index can reach
-	UnknownPollutant Reason = "unknown_pollutant" // a parameter that is not part of the index (NO, NOx, benzene)
+	OutOfRange       Reason = "out_of_range"      // outside what the parameter or the index can reach
+	UnknownPollutant Reason = "unknown_pollutant" // a parameter that the catalogue does not hold
 	UnknownUnit      Reason = "unknown_unit"      // a unit that cannot be converted
 	BadTime          Reason = "bad_time"          // text that is no time in the source's format
 	FutureTime       Reason = "future_time"       // more than an hour ahead of the clock
@@ -88,12 +89,20 @@ func CheckValue(v float64) Reason {
 	return None
 }
 
-// ceiling is the largest concentration that is believed, in the pollutant's
-// unit: several times the highest hourly means reported from Indian stations
-// (PM10 above 4,000 µg/m³ in dust storms), well below digits run together.
-var ceiling = [...]float64{
-	schema.PM25: 5000, schema.PM10: 10000, schema.NO2: 2000, schema.SO2: 5000,
-	schema.CO: 150, schema.O3: 2000, schema.NH3: 5000, schema.Pb: 100,
+// ParseValueOf is [ParseValue] for a parameter: values of a signed one, such as
+// a temperature, may be below zero. The missing markers -99, -999 and -9999
+// stay; -1 is a value then.
+func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
+	v, reason := ParseValue(text)
+	return v, checkSigned(p, v, reason)
+}
+
+// checkSigned lifts the refusal of a negative value of a signed parameter.
+func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
+	if p.Signed() && (reason == NegativeValue || v == -1) {
+		return None
+	}
+	return reason
 }
 
 // earliest is the first instant from which readings are believed: India's
@@ -108,21 +117,21 @@ func Check(r *schema.Reading, now time.Time) Reason {
 	switch {
 	case r.Station == "":
 		return NoStation
-	case !r.Pollutant.Valid():
+	case !r.Parameter.Valid(), r.Kind == schema.SubIndex && !r.Parameter.Indexed():
 		return UnknownPollutant
 	case r.At.After(now.Add(leeway)):
 		return FutureTime
 	case r.At.Before(earliest):
 		return AncientTime
 	}
-	if reason := CheckValue(r.Value); reason != None {
+	if reason := checkSigned(r.Parameter, r.Value, CheckValue(r.Value)); reason != None {
 		return reason
 	}
-	limit := 500.0 // the index's scale
+	least, most := 0.0, 500.0 // the index's scale
 	if r.Kind == schema.Concentration {
-		limit = ceiling[r.Pollutant]
+		least, most = r.Parameter.Range()
 	}
-	if r.Value > limit {
+	if r.Value < least || r.Value > most {
 		return OutOfRange
 	}
 	return None

@@ -7,6 +7,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 func TestParseValue(t *testing.T) {
@@ -50,14 +51,14 @@ func TestCheck(t *testing.T) {
 	}{
 		{"a fine reading", func(*schema.Reading) {}, ingest.None},
 		{"no station", func(r *schema.Reading) { r.Station = "" }, ingest.NoStation},
-		{"no pollutant", func(r *schema.Reading) { r.Pollutant = 0 }, ingest.UnknownPollutant},
+		{"no pollutant", func(r *schema.Reading) { r.Parameter = 0 }, ingest.UnknownPollutant},
 		{"our clock is a little slow", func(r *schema.Reading) { r.At = now.Add(time.Hour) }, ingest.None},
 		{"the future", func(r *schema.Reading) { r.At = now.Add(time.Hour + time.Second) }, ingest.FutureTime},
 		{"before any station", func(r *schema.Reading) { r.At = time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC) }, ingest.AncientTime},
 		{"no time", func(r *schema.Reading) { r.At = time.Time{} }, ingest.AncientTime},
-		{"a dust storm", func(r *schema.Reading) { r.Pollutant, r.Value = schema.PM10, 4200 }, ingest.None},
+		{"a dust storm", func(r *schema.Reading) { r.Parameter, r.Value = parameter.PM10, 4200 }, ingest.None},
 		{"digits run together", func(r *schema.Reading) { r.Value = 50505 }, ingest.OutOfRange},
-		{"CO in µg/m³", func(r *schema.Reading) { r.Pollutant, r.Value = schema.CO, 1130 }, ingest.OutOfRange},
+		{"CO in µg/m³", func(r *schema.Reading) { r.Parameter, r.Value = parameter.CO, 1130 }, ingest.OutOfRange},
 		{"an index of 500", func(r *schema.Reading) { r.Kind, r.Value = schema.SubIndex, 500 }, ingest.None},
 		{"an index above its scale", func(r *schema.Reading) { r.Kind, r.Value = schema.SubIndex, 501 }, ingest.OutOfRange},
 		{"not a number", func(r *schema.Reading) { r.Value = math.NaN() }, ingest.BadNumber},

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // Window is the time for which readings are wanted: those whose averaging
@@ -77,7 +78,7 @@ func (b *Batch) Reading(row int) schema.Reading {
 	at := b.Readings.Column(schema.ReadingAt).(*array.Timestamp).Value(row)
 	return schema.Reading{
 		Station:   textAt(schema.ReadingStation),
-		Pollutant: schema.Pollutant(int8At(schema.ReadingPollutant)),
+		Parameter: parameter.Parameter(b.Readings.Column(schema.ReadingParameter).(*array.Uint8).Value(row)),
 		At:        time.Unix(int64(at), 0).UTC(),
 		Value:     b.Readings.Column(schema.ReadingValue).(*array.Float64).Value(row),
 		Kind:      schema.Kind(int8At(schema.ReadingKind)),

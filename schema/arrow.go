@@ -5,7 +5,7 @@ import "github.com/apache/arrow/go/v15/arrow"
 // Columns of [ReadingColumns], in order.
 const (
 	ReadingStation = iota
-	ReadingPollutant
+	ReadingParameter
 	ReadingAt
 	ReadingValue
 	ReadingKind
@@ -16,12 +16,13 @@ const (
 
 // ReadingColumns is a batch of readings in Arrow: what a source yields and what
 // the loader writes to the table `reading`. A test holds it against the DDL.
-// `pollutant`, `kind` and `flag` are the numbers of [Pollutant], [Kind] and
-// [Flag]; `at` is the end of the averaging interval in UTC seconds; `value` is
-// in the pollutant's unit or 0–500; `averaging` is in minutes.
+// `parameter` is the number of a [parameter.Parameter], for which the loader
+// writes its identifier; `kind` and `flag` are the numbers of [Kind] and [Flag];
+// `at` is the end of the averaging interval in UTC seconds; `value` is in the
+// parameter's unit or 0–500; `averaging` is in minutes.
 var ReadingColumns = arrow.NewSchema([]arrow.Field{
 	{Name: "station", Type: arrow.BinaryTypes.String},
-	{Name: "pollutant", Type: arrow.PrimitiveTypes.Int8},
+	{Name: "parameter", Type: arrow.PrimitiveTypes.Uint8},
 	{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}},
 	{Name: "value", Type: arrow.PrimitiveTypes.Float64},
 	{Name: "kind", Type: arrow.PrimitiveTypes.Int8},

@@ -1,12 +1,17 @@
 package schema
 
-import "time"
+import (
+	"time"
+
+	"vayu/schema/parameter"
+)
 
 // Kind says what a reading's value is.
 type Kind uint8
 
 const (
-	// Concentration is a measured amount in the unit of its pollutant.
+	// Concentration is a measured value in the unit of its parameter: a
+	// concentration, or for weather a temperature, a speed and so on.
 	Concentration Kind = 1 + iota
 	// SubIndex is a figure 0–500 that the source has already computed over the
 	// index's own averaging interval (24 hours; 8 for O3 and CO). CPCB's live
@@ -55,13 +60,13 @@ const (
 	Daily  uint16 = 1440
 )
 
-// Reading is one figure of one pollutant at one station. At is the end of the
-// averaging interval, in UTC. Value is in the pollutant's own unit, or 0–500
+// Reading is one value of one parameter at one station. At is the end of the
+// averaging interval, in UTC. Value is in the parameter's own unit, or 0–500
 // for a SubIndex. Averaging is the interval in minutes; for a SubIndex it is
 // the cadence at which the source publishes (60).
 type Reading struct {
 	Station   string
-	Pollutant Pollutant
+	Parameter parameter.Parameter
 	At        time.Time
 	Value     float64
 	Kind      Kind

@@ -108,9 +108,14 @@ const engineDrain = 20 * time.Second
 func worlds(db *columnar.DB) []columnar.Params {
 	var all []columnar.Params
 	for _, w := range schema.Worlds {
-		all = append(all, columnar.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()})
+		all = append(all, tablesOf(db, w))
 	}
 	return all
+}
+
+// tablesOf is what the tables of a world depend on.
+func tablesOf(db *columnar.DB, w schema.World) columnar.Params {
+	return columnar.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }
 
 // warnPlain says which store is spoken to over a network without TLS.

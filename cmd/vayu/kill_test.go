@@ -42,7 +42,7 @@ func madeFile(t *testing.T, stations int) string {
 }
 
 // contents sums up everything that an import leaves behind.
-const contents = `SELECT (SELECT tuple(count(), uniqExact(station), sum(cityHash64(station, pollutant, at, value))) FROM vayu.reading FINAL),
+const contents = `SELECT (SELECT tuple(count(), uniqExact(station), sum(cityHash64(station, parameter, at, value))) FROM vayu.reading FINAL),
 	(SELECT tuple(count(), sum(cityHash64(toString(tuple(* EXCEPT computed_at))))) FROM vayu.station_hour FINAL),
 	(SELECT tuple(count(), sum(cityHash64(toString(tuple(* EXCEPT computed_at))))) FROM vayu.city_day FINAL)`
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vayu/ingest"
 	"vayu/internal/columnar"
 	"vayu/internal/pause"
 	"vayu/schema"
@@ -25,6 +26,11 @@ import (
 func migrate(ctx context.Context, db *columnar.DB) error {
 	for _, world := range worlds(db) {
 		if err := columnar.Migrate(ctx, db, clickhouse.Files, world); err != nil {
+			return err
+		}
+	}
+	for _, world := range schema.Worlds {
+		if err := ingest.WriteCatalogue(ctx, db.Conn(), world.Database()); err != nil {
 			return err
 		}
 	}

@@ -80,11 +80,11 @@ func showSample(w io.Writer, s ingest.Sample, most int) error {
 		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
 	}
 	for _, r := range s.Readings[:min(most, len(s.Readings))] {
-		unit := r.Pollutant.Unit()
+		unit := r.Parameter.Unit()
 		if r.Kind == schema.SubIndex {
 			unit = "of 500"
 		}
-		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Pollutant.Label(),
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
 			r.At.UTC().Format("2006-01-02 15:04"), r.Value, unit, r.Kind, r.Averaging, r.Flag)
 	}
 	if err := out.Flush(); err != nil {

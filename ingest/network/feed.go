@@ -12,6 +12,7 @@ import (
 	"vayu/ingest/fetch"
 	"vayu/schema"
 	"vayu/schema/naqi"
+	"vayu/schema/parameter"
 )
 
 // maxDepth is how deep elements of a feed may lie in one another; the feed
@@ -56,7 +57,7 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 // feedKey tells whether a figure was met before in the same feed.
 type feedKey struct {
 	station   int
-	pollutant schema.Pollutant
+	parameter parameter.Parameter
 	at        int64
 }
 
@@ -74,13 +75,13 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	at, _ := ParseStamp(s.stamp)
 	station := b.Station(Station(s.name, s.city, s.state, lat, lon))
 	for _, f := range s.figures {
-		pollutant, _ := schema.ParsePollutant(f.id)
-		reading, reason := SubIndex(pollutant, at, f.avg)
+		p, _ := parameter.Parse(f.id)
+		reading, reason := SubIndex(p, at, f.avg)
 		if reason != ingest.None {
 			b.Reject(reason)
 			continue
 		}
-		key := feedKey{station, reading.Pollutant, reading.At.Unix()}
+		key := feedKey{station, reading.Parameter, reading.At.Unix()}
 		if seen[key] {
 			b.Reject(ingest.Duplicate)
 			continue

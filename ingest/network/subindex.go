@@ -5,14 +5,15 @@ import (
 
 	"vayu/ingest"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // SubIndex makes a reading of a figure of the live feed or of data.gov.in: the
 // pollutant, the time ([ParseStamp]) and the average, which is a sub-index 0–500
 // although data.gov.in calls it a value. A pollutant or time that could not be
 // read is zero. It returns the reason when there is no reading.
-func SubIndex(pollutant schema.Pollutant, at time.Time, average string) (schema.Reading, ingest.Reason) {
-	if !pollutant.Valid() {
+func SubIndex(p parameter.Parameter, at time.Time, average string) (schema.Reading, ingest.Reason) {
+	if !p.Indexed() {
 		return schema.Reading{}, ingest.UnknownPollutant
 	}
 	if at.IsZero() {
@@ -22,5 +23,5 @@ func SubIndex(pollutant schema.Pollutant, at time.Time, average string) (schema.
 	if reason != ingest.None {
 		return schema.Reading{}, reason
 	}
-	return schema.Reading{Pollutant: pollutant, At: at, Value: v, Kind: schema.SubIndex, Averaging: schema.Hourly}, ingest.None
+	return schema.Reading{Parameter: p, At: at, Value: v, Kind: schema.SubIndex, Averaging: schema.Hourly}, ingest.None
 }

@@ -75,7 +75,7 @@ func lines(all []string) string {
 }
 
 func readingLine(r schema.Reading) string {
-	return fmt.Sprintf("%s,%s,%s,%s,%s,%d,%s", r.Station, r.Pollutant, r.At.Format(time.RFC3339),
+	return fmt.Sprintf("%s,%s,%s,%s,%s,%d,%s", r.Station, r.Parameter, r.At.Format(time.RFC3339),
 		strconv.FormatFloat(r.Value, 'g', -1, 64), r.Kind, r.Averaging, r.Flag)
 }
 

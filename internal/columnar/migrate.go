@@ -35,7 +35,7 @@ func (m migration) sum() string {
 // anything, so that no right to do so is needed, and no node of a cluster is waited for.
 //
 // ClickHouse has no transaction around DDL: a file that stops half-way is applied again from its beginning, so its
-// statements must bear that (IF NOT EXISTS, OR REPLACE). On the embedded engine a lock in the data directory keeps two
+// statements must bear that (IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a statement). On the embedded engine a lock in the data directory keeps two
 // processes apart; on a server the same property of the statements does.
 //
 // On a cluster every node has every row of the table migration, and all nodes that answer are asked: a replica that lags
@@ -136,7 +136,7 @@ func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migrat
 	if err != nil {
 		return nil, err
 	}
-	if err := db.statements(ctx, text); err != nil || found {
+	if err := db.statements(ctx, text, p); err != nil || found {
 		return pending, err
 	}
 	if applied, _, err = db.applied(ctx, p); err != nil { // this node may have been the only one without the table
@@ -197,7 +197,7 @@ func (db *DB) apply(ctx context.Context, m migration, p Params) error {
 	if err != nil {
 		return err
 	}
-	if err := db.statements(ctx, text); err != nil {
+	if err := db.statements(ctx, text, p); err != nil {
 		return err
 	}
 	if err := Insert(ctx, db.conn, quoteName(p.Database)+".migration", NewToken(), recordColumns, []any{[]uint32{m.version}, []string{m.name}, []string{m.sum()}}); err != nil {
@@ -207,14 +207,49 @@ func (db *DB) apply(ctx context.Context, m migration, p Params) error {
 	return nil
 }
 
+// guarded is the comment above a statement that runs only while a table on this node has a column. A file that changes the
+// form of a table needs it: a file that stopped half-way is applied again from its beginning, and two programs may apply
+// one at the same time.
+var guarded = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
+
 // statements runs a text's statements one after the other.
-func (db *DB) statements(ctx context.Context, text string) error {
+func (db *DB) statements(ctx context.Context, text string, p Params) error {
 	for n, statement := range splitStatements(text) {
-		if err := db.conn.Exec(ctx, statement); err != nil {
+		if err := db.statement(ctx, statement, p); err != nil {
 			return fmt.Errorf("statement %d: %w", n+1, err)
 		}
 	}
 	return nil
+}
+
+// statement runs one statement, if its guard lets it. A guarded one that fails has been overtaken when its guard holds no
+// longer: another program has run it.
+func (db *DB) statement(ctx context.Context, statement string, p Params) error {
+	guard := guarded.FindStringSubmatch(statement)
+	if guard == nil {
+		return db.conn.Exec(ctx, statement)
+	}
+	present, err := db.hasColumn(ctx, p, guard[1], guard[2])
+	if err != nil || !present {
+		return err
+	}
+	if err := db.conn.Exec(ctx, statement); err != nil {
+		if present, lookErr := db.hasColumn(ctx, p, guard[1], guard[2]); lookErr != nil || present {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasColumn reports whether a table on this node has a column.
+func (db *DB) hasColumn(ctx context.Context, p Params, table, column string) (bool, error) {
+	var columns uint64
+	err := db.conn.QueryRow(ctx, "SELECT count() FROM system.columns WHERE database = {database:String} AND table = {table:String} AND name = {column:String}",
+		clickhouse.Named("database", p.Database), clickhouse.Named("table", table), clickhouse.Named("column", column)).Scan(&columns)
+	if err != nil {
+		return false, fmt.Errorf("looking for the column %s.%s: %w", table, column, err)
+	}
+	return columns > 0, nil
 }
 
 // pendingMigrations compares the files with what was applied.

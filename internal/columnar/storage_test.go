@@ -31,6 +31,8 @@ func TestStorageStatements(t *testing.T) {
 		"a cold volume on a cluster": {tiered, "air", []string{
 			"ALTER TABLE vayu.reading_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.reading_local ON CLUSTER `air` MODIFY TTL at + toIntervalDay(730), at + toIntervalDay(30) TO VOLUME 'cold'",
+			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)", // gone before it could move
 			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
@@ -94,7 +96,7 @@ func TestOldRowsMoveAndGo(t *testing.T) {
 		}
 		return answer
 	}
-	exec("INSERT INTO vayu.reading (station, pollutant, at, value, kind, averaging) SELECT 'a', 'pm25', now() - INTERVAL arrayJoin([1, 40, 400]) DAY, 1, 'concentration', 60")
+	exec("INSERT INTO vayu.reading (station, parameter, at, value, kind, averaging) SELECT 'a', 'pm25', now() - INTERVAL arrayJoin([1, 40, 400]) DAY, 1, 'concentration', 60")
 	const parts = "SELECT arrayStringConcat(arraySort(groupArray(concat(partition, ' on ', disk_name))), ', ') FROM system.parts " +
 		"WHERE active AND rows > 0 AND table = 'reading' AND database || '.' = 'vayu.'"
 	month := func(days int) string { return time.Now().UTC().AddDate(0, 0, -days).Format("200601") }

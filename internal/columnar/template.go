@@ -117,6 +117,12 @@ func (p Params) everywhere(name string, args ...string) (string, error) {
 	return strings.Replace(text, sharded, unsharded, 1), err
 }
 
+// Stored names the table that holds the rows on each node, and the nodes, as ALTER TABLE and DELETE FROM take it:
+// "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
+func (p Params) Stored(table string) string {
+	return strings.TrimRight(p.Database+"."+p.local(table)+" "+p.onCluster(), " ")
+}
+
 func (p Params) local(table string) string {
 	if p.Cluster == "" {
 		return table

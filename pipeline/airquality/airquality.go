@@ -1,9 +1,9 @@
-// Package airquality turns readings into figures: hours of stations, hours of
-// cities and days of cities, computed inside ClickHouse with the index's rule
-// from schema/naqi.
+// Package airquality turns readings into figures inside ClickHouse: plain means
+// of hours and days per station and parameter, then the index's rolling figures
+// of stations and cities with the rule from schema/naqi.
 //
-// It is the only writer of the tables station_hour, city_hour, city_day and
-// rollup.
+// It is the only writer of the tables station_parameter_hour,
+// station_parameter_day, station_hour, city_hour, city_day and rollup.
 package airquality
 
 import (
@@ -32,11 +32,11 @@ type Conn interface {
 // last roll-up began), so a roll-up that was killed is made up for by the next,
 // in whichever process that runs.
 type Rollup struct {
-	conn     Conn
-	database string
-	sql      statements
-	log      *slog.Logger
-	metrics  *metrics
+	conn    Conn
+	tables  columnar.Params
+	steps   []step
+	log     *slog.Logger
+	metrics *metrics
 
 	mu sync.Mutex // one roll-up at a time
 }
@@ -48,13 +48,14 @@ type Result struct {
 	Elapsed  time.Duration // wall time
 }
 
-// New makes the roll-up of a database. It does nothing until it is asked.
-func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer) (*Rollup, error) {
-	sql, err := newStatements(database)
+// New makes the roll-up of a database, which tables names with its cluster. It
+// does nothing until it is asked.
+func New(conn Conn, tables columnar.Params, log *slog.Logger, reg prometheus.Registerer) (*Rollup, error) {
+	steps, err := newSteps(tables)
 	if err != nil {
 		return nil, err
 	}
-	return &Rollup{conn: conn, database: database, sql: sql, log: log.With("database", database), metrics: newMetrics(reg, database)}, nil
+	return &Rollup{conn: conn, tables: tables, steps: steps, log: log.With("database", tables.Database), metrics: newMetrics(reg, tables.Database)}, nil
 }
 
 // reach is how far forward a reading has an effect: it is part of the 24-hour
@@ -62,30 +63,28 @@ func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer
 // hours, the largest of which counts for 23 more.
 const reach = 30 * time.Hour
 
-// overlap is by how much a roll-up looks back behind the start of the one
-// before: a reading's stamp is taken when its insert begins, and others see it
-// when the insert ends. A batch takes well below a second; a minute leaves room
-// for a machine that is busy and for the clocks of two servers.
-const overlap = time.Minute
-
-// Increment computes every hour that readings stored since the last roll-up
-// can have changed, and nothing else. With nothing new it does nothing.
-// Running it again gives the same rows.
+// Increment computes every hour that can have changed since the last roll-up,
+// and nothing else: by readings that were stored or corrected, by withdrawals
+// and by stations that changed place. With nothing new it does nothing. It is
+// idempotent.
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
-	return r.run(ctx, "increment", r.since, true)
+	return r.run(ctx, "increment", r.since)
 }
 
 // Backfill computes every hour from one instant to another again, for all
 // stations. It does not count as a look for new readings.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
-	return r.run(ctx, "backfill", func(ctx context.Context) ([]chunk, error) {
-		return r.between(ctx, from, to)
-	}, false)
+	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
+		chunks, err := r.between(ctx, from, to)
+		return plan{chunks: chunks, started: time.Unix(0, 0)}, err
+	})
 }
 
-type planner func(context.Context) ([]chunk, error)
+// planner decides what a roll-up that starts at an instant of the server's
+// clock computes.
+type planner func(ctx context.Context, started time.Time) (plan, error)
 
-func (r *Rollup) run(ctx context.Context, kind string, plan planner, complete bool) (result Result, err error) {
+func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result Result, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	begin := time.Now()
@@ -95,13 +94,13 @@ func (r *Rollup) run(ctx context.Context, kind string, plan planner, complete bo
 	if err != nil {
 		return Result{}, err
 	}
-	chunks, err := plan(ctx)
+	p, err := planned(ctx, started)
 	if err != nil {
 		return Result{}, err
 	}
 	stations := make(map[string]struct{})
-	for _, c := range chunks {
-		if err := r.compute(ctx, c); err != nil {
+	for _, c := range p.chunks {
+		if err := r.compute(ctx, c, started); err != nil {
 			return Result{}, fmt.Errorf("rolling up %s to %s: %w", c.from.Format(time.RFC3339), c.to.Format(time.RFC3339), err)
 		}
 		for _, s := range c.stations {
@@ -115,13 +114,10 @@ func (r *Rollup) run(ctx context.Context, kind string, plan planner, complete bo
 		}
 	}
 	result.Stations, result.Elapsed = len(stations), time.Since(begin)
-	if len(chunks) == 0 {
+	if len(p.chunks) == 0 {
 		return result, nil
 	}
-	if !complete {
-		started = time.Unix(0, 0)
-	}
-	if err := r.record(ctx, started, result); err != nil {
+	if err := r.record(ctx, p, result); err != nil {
 		return Result{}, err
 	}
 	r.log.Info("rolled up", "kind", kind, "stations", result.Stations,
@@ -129,12 +125,20 @@ func (r *Rollup) run(ctx context.Context, kind string, plan planner, complete bo
 	return result, nil
 }
 
-func (r *Rollup) compute(ctx context.Context, c chunk) error {
-	for _, statement := range []string{r.sql.stationHour, r.sql.cityHour, r.sql.cityDay} {
-		// Figures that are what they were before the last ones are no repetition to skip.
-		own := clickhouse.Context(c.parameters(ctx), clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnar.NewToken()}))
-		if err := r.conn.Exec(own, statement); err != nil {
-			return err
+// compute runs the steps over a chunk. Each writes its rows with the instant of
+// the pass and then removes the rows of the span that it did not write again:
+// their hours have lost their readings or their AQI.
+func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
+	for _, s := range r.steps {
+		if c.placesOnly && !s.ofPlaces {
+			continue
+		}
+		ctx := c.parameters(ctx, started)
+		if err := r.write(ctx, s.insert); err != nil {
+			return fmt.Errorf("computing %s: %w", s.table, err)
+		}
+		if err := r.sweep(ctx, s, started); err != nil {
+			return fmt.Errorf("removing rows of %s that no longer hold: %w", s.table, err)
 		}
 	}
 	return nil
@@ -142,15 +146,15 @@ func (r *Rollup) compute(ctx context.Context, c chunk) error {
 
 // recordColumns are those of a row of rollup that [Rollup.record] gives values to.
 var recordColumns = []clickhouse.ColumnNameAndType{
-	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "hours_from", Type: "DateTime('UTC')"},
+	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "seen", Type: "UInt64"}, {Name: "hours_from", Type: "DateTime('UTC')"},
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"},
 }
 
-// record marks a roll-up as done: readings stored before started need no other,
-// and answers over its hours are out of date.
-func (r *Rollup) record(ctx context.Context, started time.Time, result Result) error {
-	err := columnar.Insert(ctx, r.conn, r.database+".rollup", columnar.NewToken(), recordColumns, []any{
-		[]time.Time{started}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)},
+// record marks a roll-up as done: readings stored before its start need no
+// other, and answers over its hours are out of date.
+func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
+	err := columnar.Insert(ctx, r.conn, r.tables.Database+".rollup", columnar.NewToken(), recordColumns, []any{
+		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)},
 	})
 	if err != nil {
 		return fmt.Errorf("recording a roll-up: %w", err)

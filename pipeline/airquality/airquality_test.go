@@ -110,7 +110,7 @@ func readingsOf(station string, all map[schema.Pollutant]series) []schema.Readin
 	var out []schema.Reading
 	for _, p := range schema.Pollutants {
 		for h, v := range all[p] {
-			out = append(out, schema.Reading{Station: station, Pollutant: p, At: hour(h), Value: v})
+			out = append(out, schema.Reading{Station: station, Parameter: p.Parameter(), At: hour(h), Value: v})
 		}
 	}
 	return out
@@ -138,7 +138,7 @@ func TestPublishedSubIndexIsTheAQI(t *testing.T) {
 	w := newWorld(t)
 	w.station("s", "Delhi", "Delhi")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 232, schema.PM10: 174, schema.CO: 28} {
-		w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(5).Add(-30 * time.Minute), Value: v, Kind: schema.SubIndex})
+		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(5).Add(-30 * time.Minute), Value: v, Kind: schema.SubIndex})
 	}
 	w.increment()
 	got := w.stationHours()
@@ -160,7 +160,7 @@ func TestDailyMeansMakeTheirDayDirectly(t *testing.T) {
 	w := newWorld(t)
 	w.station("s", "Chennai", "Tamil Nadu")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 45, schema.NO2: 20, schema.O3: 30} {
-		w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(24), Value: v, Averaging: schema.Daily})
+		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(24), Value: v, Averaging: schema.Daily})
 	}
 	w.increment()
 	got := w.text(`SELECT concat(toString(day), ' ', toString(aqi), ' ', toString(dominant), ' ', toString(daily_mean)) FROM %s.city_day FINAL`)
@@ -175,7 +175,7 @@ func TestFourHourMeansCoverTheirHours(t *testing.T) {
 	w.station("s", "Delhi", "Delhi")
 	for h := 4; h <= 24; h += 4 {
 		for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
-			w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(h), Value: float64(h), Averaging: 240})
+			w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(h), Value: float64(h), Averaging: 240})
 		}
 	}
 	w.increment()
@@ -200,7 +200,7 @@ func TestCityIsTheMeanOfItsStations(t *testing.T) {
 		w.station(id, "Nashik", "Maharashtra")
 		for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
 			if subs[i] > 0 {
-				w.readings(schema.Reading{Station: id, Pollutant: p, At: hour(7), Value: subs[i], Kind: schema.SubIndex})
+				w.readings(schema.Reading{Station: id, Parameter: p.Parameter(), At: hour(7), Value: subs[i], Kind: schema.SubIndex})
 			}
 		}
 	}
@@ -222,9 +222,9 @@ func TestMeansOfOthersAreNoFurtherStation(t *testing.T) {
 	w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('mean', 'Chennai', 'Chennai', 'Tamil Nadu', 'city_mean')")
 	for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
 		w.readings(
-			schema.Reading{Station: "a", Pollutant: p, At: hour(1), Value: 80 - float64(i), Kind: schema.SubIndex},
-			schema.Reading{Station: "mean", Pollutant: p, At: hour(1), Value: 40, Kind: schema.SubIndex},
-			schema.Reading{Station: "mean", Pollutant: p, At: hour(2), Value: 41, Kind: schema.SubIndex})
+			schema.Reading{Station: "a", Parameter: p.Parameter(), At: hour(1), Value: 80 - float64(i), Kind: schema.SubIndex},
+			schema.Reading{Station: "mean", Parameter: p.Parameter(), At: hour(1), Value: 40, Kind: schema.SubIndex},
+			schema.Reading{Station: "mean", Parameter: p.Parameter(), At: hour(2), Value: 41, Kind: schema.SubIndex})
 	}
 	w.increment()
 	got := w.text("SELECT concat(toString(aqi), ' of ', toString(stations_total)) FROM %s.city_hour FINAL ORDER BY at")
@@ -239,7 +239,7 @@ func TestWhatLeadsBeyondTheEndOfTheScale(t *testing.T) {
 	w := newWorld(t)
 	w.station("s", "Delhi", "Delhi")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 420.3, schema.PM10: 515, schema.NO2: 60} {
-		w.readings(schema.Reading{Station: "s", Pollutant: p, At: hour(24), Value: v, Averaging: schema.Daily})
+		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(24), Value: v, Averaging: schema.Daily})
 	}
 	w.increment()
 	for table, want := range map[string]string{"station_hour": "500 pm25", "city_day": "500 pm25"} {
@@ -256,7 +256,7 @@ func TestDayIsItsLastHourThatQualifies(t *testing.T) {
 	w.station("s", "Pune", "Maharashtra")
 	at := func(h int, values ...float64) {
 		for i, v := range values {
-			w.readings(schema.Reading{Station: "s", Pollutant: schema.Pollutants[i], At: hour(h), Value: v, Kind: schema.SubIndex})
+			w.readings(schema.Reading{Station: "s", Parameter: schema.Pollutants[i].Parameter(), At: hour(h), Value: v, Kind: schema.SubIndex})
 		}
 	}
 	at(3, 10, 20, 30)
@@ -282,7 +282,7 @@ func TestTwentySparseYears(t *testing.T) {
 	for month := range months {
 		at := schema.HourEnd(time.Date(2005, time.Month(1+month), 15, 18, 30, 0, 0, time.UTC))
 		for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
-			all = append(all, schema.Reading{Station: "s", Pollutant: p, At: at, Value: 40, Averaging: schema.Daily})
+			all = append(all, schema.Reading{Station: "s", Parameter: p.Parameter(), At: at, Value: 40, Averaging: schema.Daily})
 		}
 	}
 	for part := range slices.Chunk(all, 90) { // the test's own inserts are bound as well

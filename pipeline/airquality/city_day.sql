@@ -6,12 +6,12 @@ INSERT INTO {{.Database}}.city_day
     city, state, day, at,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}{{.}}_index, {{end}}
-    aqi, dominant, stations_used, stations_total, derived, daily_mean, updated
+    aqi, dominant, stations_used, stations_total, derived, daily_mean, updated, computed_at
 )
 SELECT city, state, toDate(at + {{.IndiaSeconds}} - 1) AS day, at,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}{{.}}_index, {{end}}
-    aqi, dominant, stations_used, stations_total, derived, daily_mean, updated
+    aqi, dominant, stations_used, stations_total, derived, daily_mean, updated, {computed:DateTime64(3, 'UTC')}
 FROM {{.Database}}.city_hour FINAL
 WHERE at > toDateTime(toDate({from:DateTime('UTC')} + {{.IndiaSeconds}} - 1), 'UTC') - {{.IndiaSeconds}}
     AND at <= toDateTime(toDate({to:DateTime('UTC')} + {{.IndiaSeconds}} - 1), 'UTC') - {{.IndiaSeconds}} + 86400

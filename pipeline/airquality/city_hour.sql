@@ -6,7 +6,7 @@ INSERT INTO {{.Database}}.city_hour
     city, state, at,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}{{.}}_index, {{end}}
-    aqi, dominant, stations_used, stations_total, derived, daily_mean, updated
+    aqi, dominant, stations_used, stations_total, derived, daily_mean, updated, computed_at
 )
 WITH
 place AS
@@ -52,6 +52,6 @@ SELECT city, state, at,
     {{range .Pollutants}}toUInt16(intDiv(2 * {{.}}_sum + {{.}}_count, 2 * {{.}}_count)), {{end}}
     toUInt16(intDiv(2 * aqi_sum + used, 2 * used)),
     CAST(toInt8([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf([{{range $i, $p := .Precedence}}{{if $i}}, {{end}}ifNull({{$p}}_sum / {{$p}}_count, -1) + {{$p}}_led / 10000000{{end}}] AS means, arrayMax(means))]), '{{.DominantEnum}}'),
-    used, total, derived, daily_mean, updated
+    used, total, derived, daily_mean, updated, {computed:DateTime64(3, 'UTC')}
 FROM figures
 {{.Settings}}

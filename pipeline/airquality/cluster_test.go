@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/columnar"
 	"vayu/internal/columnar/columnartest"
 	"vayu/schema"
 	"vayu/schema/clickhouse"
@@ -19,7 +20,7 @@ func TestFiguresOfAClusterAreThoseOfANode(t *testing.T) {
 	node := newWorld(t)
 	cluster := &world{TB: t, db: columnartest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
 	var err error
-	if cluster.rollup, err = New(cluster.db.Conn(), cluster.name, slog.New(slog.DiscardHandler), prometheus.NewRegistry()); err != nil {
+	if cluster.rollup, err = New(cluster.db.Conn(), columnar.Params{Database: cluster.name, Cluster: columnartest.ClusterName}, slog.New(slog.DiscardHandler), prometheus.NewRegistry()); err != nil {
 		t.Fatal(err)
 	}
 	var got [2][]string
@@ -32,7 +33,7 @@ func TestFiguresOfAClusterAreThoseOfANode(t *testing.T) {
 		for h := range 40 {
 			for n, station := range []string{"a", "b", "c", "mean"} {
 				for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2, schema.O3} {
-					all = append(all, schema.Reading{Station: station, Pollutant: p, At: hour(h), Value: float64(10*n + h + int(p))})
+					all = append(all, schema.Reading{Station: station, Parameter: p.Parameter(), At: hour(h), Value: float64(10*n + h + int(p))})
 				}
 			}
 		}

@@ -90,8 +90,8 @@ func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
 			ozone = 200
 		}
 		w.step(h, []schema.Reading{
-			{Station: "s", Pollutant: schema.PM25, At: hour(h), Value: 10}, {Station: "s", Pollutant: schema.PM10, At: hour(h), Value: 10},
-			{Station: "s", Pollutant: schema.O3, At: hour(h), Value: ozone},
+			{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(h), Value: 10}, {Station: "s", Parameter: schema.PM10.Parameter(), At: hour(h), Value: 10},
+			{Station: "s", Parameter: schema.O3.Parameter(), At: hour(h), Value: ozone},
 		})
 	}
 	all := w.stationHours()
@@ -104,7 +104,7 @@ func TestBackfillHidesNoNewReadings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.station("s", "Pune", "Maharashtra")
-	w.exec("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at) "+
+	w.exec("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at) "+
 		"SELECT 's', 'pm25', arrayJoin([?::DateTime, ?::DateTime]), 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR",
 		hour(1).Format(time.DateTime), hour(500).Format(time.DateTime))
 	if _, err := w.rollup.Backfill(t.Context(), hour(0), hour(24)); err != nil {
@@ -121,7 +121,7 @@ func TestClockThatWasSetBackHidesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.station("s", "Pune", "Maharashtra")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now() + INTERVAL 1 DAY, now(), now(), 1)")
-	w.readings(schema.Reading{Station: "s", Pollutant: schema.PM25, At: hour(1), Value: 10})
+	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
 	if got := w.increment(); got.Stations != 1 {
 		t.Errorf("a roll-up of tomorrow hides what is stored today: %+v", got)
 	}
@@ -131,7 +131,7 @@ func TestOddIntervalsCoverEachHourTheyTouch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.station("s", "Pune", "Maharashtra")
-	w.readings(schema.Reading{Station: "s", Pollutant: schema.PM25, At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
+	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
 	w.increment()
 	got := w.stationHours()
 	if len(got) != 2 || !got[0].At.Equal(hour(8)) || !got[1].At.Equal(hour(9)) {
@@ -147,7 +147,7 @@ func TestIncrementWithNothingNewDoesNothing(t *testing.T) {
 	}
 	w.station("s", "Pune", "Maharashtra")
 	// Stored an hour ago: beyond what a roll-up looks back behind the one before.
-	w.exec("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at) VALUES ('s', 'pm25', ?, 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR)", hour(1))
+	w.exec("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at) VALUES ('s', 'pm25', ?, 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR)", hour(1))
 	if got := w.increment(); got.Stations != 1 || !got.From.Equal(hour(1)) || !got.To.Equal(hour(31)) {
 		t.Errorf("one reading gave %+v, want hours 1 to 31 of one station", got)
 	}

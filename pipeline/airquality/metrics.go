@@ -10,6 +10,7 @@ type metrics struct {
 	runs    *prometheus.CounterVec
 	seconds prometheus.Histogram
 	hour    prometheus.Gauge
+	removed *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer, database string) *metrics {
@@ -28,8 +29,12 @@ func newMetrics(reg prometheus.Registerer, database string) *metrics {
 			Name: "vayu_rollup_last_success_timestamp_seconds", ConstLabels: labels,
 			Help: "When the last roll-up ended well, Unix seconds.",
 		}),
+		removed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_rollup_removed_rows_total", ConstLabels: labels,
+			Help: "Rows that a roll-up removed because their hour or day lost its readings or its AQI, by table.",
+		}, []string{"table"}),
 	}
-	reg.MustRegister(m.runs, m.seconds, m.hour)
+	reg.MustRegister(m.runs, m.seconds, m.hour, m.removed)
 	return m
 }
 

@@ -18,58 +18,150 @@ import (
 type chunk struct {
 	from, to time.Time
 	stations []string
+	// cities are computed beside those of the stations, as city and state:
+	// stations have left them.
+	cities [][2]string
+	// placesOnly leaves the stations' own figures: only their place changed.
+	placesOnly bool
 
 	readings uint64 // selected readings in it
 	months   int    // calendar months it spans
 	filled   int    // pairs of a station and a month that have selected readings
 }
 
-// parameters binds the chunk to the statements' parameters.
-func (c chunk) parameters(ctx context.Context) context.Context {
-	var list strings.Builder
-	list.WriteByte('[')
-	for i, s := range c.stations {
-		if i > 0 {
-			list.WriteByte(',')
-		}
-		list.WriteByte('\'')
-		list.WriteString(strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s))
-		list.WriteByte('\'')
+// plan is what a roll-up computes and what it marks as computed.
+type plan struct {
+	chunks []chunk
+	// started is the mark: readings stored before it are in the figures. It is
+	// the epoch for a backfill, which looks for no new readings.
+	started time.Time
+	seen    uint64 // see [Rollup.fingerprint]
+}
+
+const second = "2006-01-02 15:04:05"
+
+// parameters binds the chunk and the instant of the pass to the statements'
+// parameters.
+func (c chunk) parameters(ctx context.Context, started time.Time) context.Context {
+	cities := make([]string, len(c.cities))
+	for i, city := range c.cities {
+		cities[i] = "(" + quote(city[0]) + "," + quote(city[1]) + ")"
 	}
-	list.WriteByte(']')
-	const second = "2006-01-02 15:04:05"
+	stations := make([]string, len(c.stations))
+	for i, s := range c.stations {
+		stations[i] = quote(s)
+	}
 	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
-		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second), "stations": list.String(),
+		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second),
+		"computed": started.UTC().Format(second + ".000"),
+		"stations": "[" + strings.Join(stations, ",") + "]", "cities": "[" + strings.Join(cities, ",") + "]",
 	}))
 }
+
+// quote writes a text as a literal of ClickHouse.
+func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
 // stationChunk is how many stations one pass takes: their names are part of
 // the request, and servers bound its length (http_max_uri_size, 1 MiB).
 const stationChunk = 2000
 
-// since plans what readings stored after the last roll-up can have changed.
-func (r *Rollup) since(ctx context.Context) ([]chunk, error) {
-	// A clock that was set back must not hide what is stored from now on.
-	const stored = `ingested_at > (SELECT max(started) FROM %s.rollup WHERE started <= now64(3)) - INTERVAL %d SECOND`
-	return r.plan(ctx, fmt.Sprintf(stored, r.database, int(overlap.Seconds())))
+// overlap is by how much a roll-up looks back behind the start of the one
+// before: a reading's stamp is taken when its insert begins, and others see it
+// when the insert ends. A batch takes well below a second; a minute leaves room
+// for a machine that is busy and for the clocks of two servers.
+const overlap = time.Minute
+
+// mark is how far an earlier roll-up came.
+type mark struct {
+	started time.Time
+	seen    uint64
+}
+
+// since plans what can have changed since the last roll-up.
+func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
+	last, err := r.lastMark(ctx)
+	if err != nil {
+		return plan{}, err
+	}
+	from := last.started.Add(-overlap)
+	// Without a late reading the minute before the mark holds what that roll-up
+	// saw, and need not be computed again.
+	if last.seen != 0 {
+		now, err := r.fingerprint(ctx, last.started)
+		if err != nil {
+			return plan{}, err
+		}
+		if now == last.seen {
+			from = last.started
+		}
+	}
+	p := plan{started: started}
+	if p.seen, err = r.fingerprint(ctx, started); err != nil {
+		return plan{}, err
+	}
+	if p.chunks, err = r.plan(ctx, "reading", "ingested_at > fromUnixTimestamp64Milli(?)", from.UnixMilli()); err != nil {
+		return plan{}, err
+	}
+	withdrawn, err := r.plan(ctx, `reading AS r INNER JOIN
+		(SELECT station, parameter, from_at, to_at FROM `+r.tables.Database+`.withdrawal WHERE made_at > fromUnixTimestamp64Milli(?)) AS w
+		ON r.station = w.station`, "w.parameter IN ('', r.parameter) AND at > w.from_at AND at <= w.to_at", last.started.Add(-overlap).UnixMilli())
+	if err != nil {
+		return plan{}, err
+	}
+	p.chunks = slices.Concat(p.chunks, withdrawn)
+	return p, nil
+}
+
+// lastMark returns the mark of the latest roll-up. A start in the future, by a
+// clock that was set back, hides nothing that is stored from now on.
+func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT max(started), argMax(seen, started) FROM "+r.tables.Database+".rollup WHERE started <= now64(3)")
+	if err != nil {
+		return m, fmt.Errorf("reading the last roll-up: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&m.started, &m.seen); err != nil {
+			return m, fmt.Errorf("reading the last roll-up: %w", err)
+		}
+	}
+	return m, rows.Err()
+}
+
+// fingerprint is a sum over the readings that were stored in the minute before
+// an instant. It is never 0. Two equal ones mean that no reading of that minute
+// became visible in between.
+func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err error) {
+	rows, err := r.conn.Query(ctx, `SELECT 1 + groupBitXor(cityHash64(station, parameter, at, kind, averaging, value, ingested_at)) FROM `+r.tables.Database+`.reading
+		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-overlap).UnixMilli(), at.UnixMilli())
+	if err != nil {
+		return 0, fmt.Errorf("looking for late readings: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&sum); err != nil {
+			return 0, fmt.Errorf("looking for late readings: %w", err)
+		}
+	}
+	return max(sum, 1), rows.Err()
 }
 
 // between plans all hours of all stations that have readings from one instant
 // to another.
 func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
-	return r.plan(ctx, "at > ? AND at <= ?", from, to)
+	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
 
 // plan looks for the readings that a condition selects and plans the hours that
 // they are part of, in order of time.
-func (r *Rollup) plan(ctx context.Context, condition string, args ...any) ([]chunk, error) {
+func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) ([]chunk, error) {
 	const selected = `
 		SELECT station, min(at - if(averaging > 60 AND averaging < 1440, (intDiv(averaging + 59, 60) - 1) * 3600, 0)), max(at), count()
-		FROM %s.reading
+		FROM %s.%s
 		WHERE %s
 		GROUP BY toYYYYMM(at) AS month, station
 		ORDER BY month, station`
-	rows, err := r.conn.Query(ctx, fmt.Sprintf(selected, r.database, condition), args...)
+	rows, err := r.conn.Query(ctx, fmt.Sprintf(selected, r.tables.Database, from, condition), args...)
 	if err != nil {
 		return nil, fmt.Errorf("looking for readings: %w", err)
 	}

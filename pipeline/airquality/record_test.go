@@ -3,6 +3,7 @@ package airquality
 import (
 	"log/slog"
 	"testing"
+	"vayu/internal/columnar"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -16,7 +17,7 @@ func TestTheRecordIsAnInsertLikeAnyOther(t *testing.T) {
 	w := newWorld(t)
 	w.station("a", "Delhi", "Delhi")
 	conn, inserts := columnartest.RecordInserts(t)
-	rollup, err := New(conn, w.name, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	rollup, err := New(conn, columnar.Params{Database: w.name}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,26 +1,28 @@
 package airquality
 
 import (
-	_ "embed" // the statements
+	"embed"
 	"fmt"
 	"strings"
 	"text/template"
 
+	"vayu/internal/columnar"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )
 
-//go:embed station_hour.sql
-var stationHourSQL string
+//go:embed *.sql
+var texts embed.FS
 
-//go:embed city_hour.sql
-var cityHourSQL string
-
-//go:embed city_day.sql
-var cityDaySQL string
-
-// statements is the roll-up's SQL for one database.
-type statements struct{ stationHour, cityHour, cityDay string }
+// step is one statement of a roll-up, in the order of what follows from what.
+type step struct {
+	table    string
+	insert   string
+	stale    string   // selects the keys of rows that the pass should have written again and did not
+	key      []string // columns that the stale rows are known by
+	removes  bool     // the table's engine has the column removed
+	ofPlaces bool     // the rows are of cities
+}
 
 // facts is what the statements are written with: everything that is a number
 // of the index comes from schema/naqi.
@@ -52,9 +54,10 @@ func (f facts) IsEightHour(p string) bool {
 	return p == schema.O3.String() || p == schema.CO.String()
 }
 
-func newStatements(database string) (statements, error) {
+// newSteps writes the statements for one database.
+func newSteps(tables columnar.Params) ([]step, error) {
 	f := facts{
-		Database: database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
+		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
 		Lookback: int(reach.Hours()) + 1, Settings: insertSettings,
@@ -73,22 +76,43 @@ func newStatements(database string) (statements, error) {
 	}
 	bit := func(i int) int { return 1 << i }
 	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": four, "number": func(p string) int { return number[p] + 1 }}
-	var s statements
-	for _, part := range []struct {
-		text string
-		into *string
-	}{{stationHourSQL, &s.stationHour}, {cityHourSQL, &s.cityHour}, {cityDaySQL, &s.cityDay}} {
-		t, err := template.New("roll-up").Funcs(functions).Parse(part.text)
+	const stations = "station IN {stations:Array(String)} AND "
+	const cities = "(city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)} " +
+		"UNION ALL SELECT pair.1, pair.2 FROM (SELECT arrayJoin({cities:Array(Tuple(String, String))}) AS pair)) AND "
+	const hours = "at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}"
+	const days = "day >= toDate({from:DateTime('UTC')} + {{.IndiaSeconds}} - 1) AND day <= toDate({to:DateTime('UTC')} + {{.IndiaSeconds}} - 1)"
+	steps := []step{
+		{table: "station_parameter_hour", insert: "parameter_hour.sql", stale: stations + hours, key: []string{"station", "at", "parameter", "kind"}, removes: true},
+		{table: "station_parameter_day", insert: "parameter_day.sql", stale: stations + days, key: []string{"station", "parameter", "day"}, removes: true},
+		{table: "station_hour", insert: "station_hour.sql", stale: stations + hours, key: []string{"station", "at"}},
+		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours, key: []string{"city", "state", "at"}, ofPlaces: true},
+		{table: "city_day", insert: "city_day.sql", stale: cities + days, key: []string{"city", "state", "day"}, ofPlaces: true},
+	}
+	write := func(text string) (string, error) {
+		t, err := template.New("roll-up").Funcs(functions).Parse(text)
 		if err != nil {
-			return s, fmt.Errorf("reading a roll-up statement: %w", err)
+			return "", fmt.Errorf("reading a roll-up statement: %w", err)
 		}
 		var b strings.Builder
 		if err := t.Execute(&b, f); err != nil {
-			return s, fmt.Errorf("writing a roll-up statement: %w", err)
+			return "", fmt.Errorf("writing a roll-up statement: %w", err)
 		}
-		*part.into = b.String()
+		return b.String(), nil
 	}
-	return s, nil
+	for i := range steps {
+		s := &steps[i]
+		text, err := texts.ReadFile(s.insert)
+		if err != nil {
+			return nil, fmt.Errorf("reading a roll-up statement: %w", err)
+		}
+		if s.insert, err = write(string(text)); err != nil {
+			return nil, err
+		}
+		if s.stale, err = write("FROM {{.Database}}." + s.table + " FINAL WHERE " + s.stale + " AND computed_at < {computed:DateTime64(3, 'UTC')}"); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
 }
 
 // four rounds an expression half-up to four decimals. It goes by millionths,

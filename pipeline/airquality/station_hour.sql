@@ -1,44 +1,27 @@
--- Hours of stations: hourly means, then the index's rolling figures over them.
--- Parameters: from and to, the first and last hour wanted; stations.
+-- Hours of stations: the index's rolling figures over plain means of hours.
+-- Parameters: from and to, the first and last hour wanted; stations; computed, the instant of the pass.
 INSERT INTO {{.Database}}.station_hour
 (
     station, at,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}{{.}}_index, {{end}}
-    aqi, dominant, derived, daily_mean, updated
+    aqi, dominant, derived, daily_mean, updated, computed_at
 )
 WITH
-wanted AS
-(
-    -- Readings of up to an hour fall into the clock hour that holds them; a
-    -- daily mean stands at its end; what lies between covers each hour it spans.
-    SELECT station, pollutant, at AS ended, value, kind, averaging,
-        toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}}, 'UTC') AS hour
-    FROM {{.Database}}.reading FINAL
-    WHERE (averaging <= 60 OR averaging >= 1440)
-        AND at > {from:DateTime('UTC')} - INTERVAL {{.Lookback}} HOUR AND at <= {to:DateTime('UTC')}
-        AND station IN {stations:Array(String)}
-    UNION ALL
-    SELECT station, pollutant, least(at, hour) AS ended, value, kind, averaging,
-        arrayJoin(arrayMap(k -> toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}} - 3600 * k, 'UTC'),
-            range(toUInt64(intDiv(averaging + 59, 60))))) AS hour
-    FROM {{.Database}}.reading FINAL
-    WHERE averaging > 60 AND averaging < 1440
-        AND at > {from:DateTime('UTC')} - INTERVAL {{.Lookback}} HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR
-        AND station IN {stations:Array(String)}
-),
 hourly AS
 (
-    SELECT station, hour,
+    SELECT station, at AS hour,
         {{range .Pollutants -}}
-        avgOrNullIf(value, pollutant = '{{.}}' AND kind = 'concentration' AND averaging < 1440) AS {{.}}_hour,
-        argMaxOrNullIf(value, ended, pollutant = '{{.}}' AND kind = 'concentration' AND averaging >= 1440) AS {{.}}_day,
-        argMaxOrNullIf(value, ended, pollutant = '{{.}}' AND kind = 'sub_index') AS {{.}}_published,
+        anyOrNullIf(mean, parameter = '{{.}}' AND kind = 'concentration') AS {{.}}_hour,
+        anyOrNullIf(mean, parameter = '{{.}}' AND kind = 'daily_mean') AS {{.}}_day,
+        anyOrNullIf(mean, parameter = '{{.}}' AND kind = 'sub_index') AS {{.}}_published,
         {{end -}}
-        max(ended) AS updated
-    FROM wanted
-    WHERE hour > {from:DateTime('UTC')} - INTERVAL {{.Lookback}} HOUR AND hour <= {to:DateTime('UTC')}
-    GROUP BY station, hour
+        max(means.updated) AS updated
+    FROM {{.Database}}.station_parameter_hour AS means FINAL
+    WHERE at > {from:DateTime('UTC')} - INTERVAL {{.Lookback}} HOUR AND at <= {to:DateTime('UTC')}
+        AND station IN {stations:Array(String)}
+        AND parameter IN ({{range $i, $p := .Pollutants}}{{if $i}}, {{end}}'{{$p}}'{{end}}) AND isNotNull(mean)
+    GROUP BY station, at
 ),
 eight AS
 (
@@ -94,6 +77,6 @@ SELECT station, hour,
     {{range .Pollutants}}{{.}}_index, {{end}}
     if(qualifies, toUInt16(arrayMax(indices)), NULL),
     CAST(toInt8(if(qualifies, [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{number $p}}{{end}}][indexOf(leads, arrayMax(leads))], 0)), '{{.DominantEnum}}'),
-    derived, daily_mean, updated
+    derived, daily_mean, updated, {computed:DateTime64(3, 'UTC')}
 FROM figures
 {{.Settings}}

@@ -32,7 +32,7 @@ func newWorld(t testing.TB) *world {
 	if err := columnar.Migrate(t.Context(), db, clickhouse.Files, columnar.Params{Database: w.name, Values: clickhouse.Values()}); err != nil {
 		t.Fatal(err)
 	}
-	rollup, err := New(db.Conn(), w.name, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	rollup, err := New(db.Conn(), columnar.Params{Database: w.name}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (w *world) readings(all ...schema.Reading) {
 func (w *world) storedAt(stored time.Time, all ...schema.Reading) {
 	w.Helper()
 	batch, err := w.db.Conn().PrepareBatch(w.Context(),
-		fmt.Sprintf("INSERT INTO %s.reading (station, pollutant, at, value, kind, averaging, source, ingested_at)", w.name))
+		fmt.Sprintf("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at)", w.name))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (w *world) storedAt(stored time.Time, all ...schema.Reading) {
 		if r.Kind == 0 {
 			r.Kind = schema.Concentration
 		}
-		if err := batch.Append(r.Station, r.Pollutant.String(), r.At, r.Value, r.Kind.String(), r.Averaging, "test", stored); err != nil {
+		if err := batch.Append(r.Station, r.Parameter.ID(), r.At, r.Value, r.Kind.String(), r.Averaging, "test", stored); err != nil {
 			w.Fatal(err)
 		}
 	}

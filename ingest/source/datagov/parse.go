@@ -11,6 +11,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/network"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // stalledPages is how many pages in a row of a first look may bring nothing
@@ -170,9 +171,9 @@ func addRecord(b *ingest.Builder, r *record, stations map[scalar]int) error {
 	if figure == "" {
 		figure = r.PollutantAvg
 	}
-	pollutant, _ := schema.ParsePollutant(string(r.Pollutant))
+	p, _ := parameter.Parse(string(r.Pollutant))
 	at, _ := network.ParseStamp(r.LastUpdate)
-	reading, reason := network.SubIndex(pollutant, at, string(figure))
+	reading, reason := network.SubIndex(p, at, string(figure))
 	if reason != ingest.None {
 		b.Reject(reason)
 		return nil

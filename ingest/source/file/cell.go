@@ -6,6 +6,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/network"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // at returns a cell, empty for a column that the table lacks.
@@ -78,14 +79,14 @@ func (c *clock) parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 	return c.at, c.ok
 }
 
-// pollutants remembers how names of pollutants were understood. A file has a
+// parameters remembers how names of parameters were understood. A file has a
 // dozen of them; more are looked up each time.
-type pollutants map[string]schema.Pollutant
+type parameters map[string]parameter.Parameter
 
-func (known pollutants) parse(name []byte) schema.Pollutant {
+func (known parameters) parse(name []byte) parameter.Parameter {
 	p, ok := known[string(name)]
 	if !ok {
-		p, _ = schema.ParsePollutant(string(name))
+		p, _ = parameter.Parse(string(name))
 		if len(known) < 64 {
 			known[string(name)] = p
 		}
@@ -106,16 +107,16 @@ func position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) 
 func concentrations(columns []column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
 	for i := range columns {
 		c := &columns[i]
-		v, reason := ingest.ParseValue(string(at(cells, c.index)))
+		v, reason := ingest.ParseValueOf(c.parameter, string(at(cells, c.index)))
 		if reason == ingest.None && c.unit != "" {
-			v, _ = c.pollutant.Convert(v, c.unit)
+			v, _ = c.parameter.Convert(v, c.unit)
 		}
 		if reason != ingest.None {
 			b.Reject(reason)
 			continue
 		}
 		err := b.Add(station, schema.Reading{
-			Pollutant: c.pollutant, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging,
+			Parameter: c.parameter, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging,
 		})
 		if err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 // header is the first line of a table: its separator and its columns' names in
@@ -60,34 +60,38 @@ func (h header) is(open func(header) (row, bool)) bool {
 	return ok
 }
 
-// column is a column with the concentrations of one pollutant.
+// column is a column with the values of one parameter.
 type column struct {
 	index     int
-	pollutant schema.Pollutant
-	unit      string // empty when it is the pollutant's own
+	parameter parameter.Parameter
+	unit      string // empty when it is the parameter's own
 }
 
-// columns returns the columns that hold concentrations of the index's
-// pollutants: "PM2.5", "pm25", "Ozone (ug/m3)". Without a unit it is the
-// pollutant's own, as in every export of CPCB (CO in mg/m³). Other columns (NO,
-// NOx, benzene, weather) are no readings and are not counted as rejected. Of
-// two columns for a pollutant the first counts.
+// columns returns the columns that hold values of parameters of the catalogue:
+// "PM2.5", "pm25", "Ozone (ug/m3)", "AT (degree C)". A substance without a unit
+// has its own, as in every export of CPCB (CO in mg/m³, NOx in ppb). A column of
+// weather needs a unit, because its short names ("at", "sr") name other things
+// too. Other columns are not counted as rejected. Of two columns for a parameter
+// the first counts.
 func (h header) columns() []column {
 	var found []column
-	var taken [schema.Pb + 1]bool
+	taken := make(map[parameter.Parameter]bool)
 	for i, name := range h.names {
 		name, unit, _ := strings.Cut(name, "(")
-		p, ok := schema.ParsePollutant(strings.TrimSpace(name))
+		p, ok := parameter.Parse(name)
 		if !ok || taken[p] {
 			continue
 		}
 		unit = strings.TrimSuffix(strings.TrimSpace(unit), ")")
+		if unit == "" && p.Group() == parameter.Weather {
+			continue
+		}
 		if unit != "" {
-			scale, ok := p.Convert(1, unit)
+			one, ok := p.Convert(1, unit)
 			if !ok {
 				continue
 			}
-			if scale == 1 {
+			if zero, _ := p.Convert(0, unit); one == 1 && zero == 0 {
 				unit = ""
 			}
 		}

@@ -14,14 +14,14 @@ type listing struct {
 
 	stations   stations
 	clock      clock
-	pollutants pollutants
+	parameters parameters
 }
 
 func newListing(h header) (row, bool) {
 	l := &listing{
 		station: h.find("station"), city: h.find("city"), state: h.find("state"),
 		latitude: h.find("latitude"), longitude: h.find("longitude"), stamp: h.find("last_update"),
-		pollutant: h.find("pollutant_id"), average: h.find("pollutant_avg", "avg_value"), pollutants: make(pollutants),
+		pollutant: h.find("pollutant_id"), average: h.find("pollutant_avg", "avg_value"), parameters: make(parameters),
 	}
 	return l, l.station >= 0 && l.stamp >= 0 && l.pollutant >= 0 && l.average >= 0
 }
@@ -37,7 +37,7 @@ func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
 		return network.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
 	})
 	stamp, _ := l.clock.parse(cells[l.stamp], network.ParseStamp)
-	reading, reason := network.SubIndex(l.pollutants.parse(cells[l.pollutant]), stamp, string(cells[l.average]))
+	reading, reason := network.SubIndex(l.parameters.parse(cells[l.pollutant]), stamp, string(cells[l.average]))
 	if reason != ingest.None {
 		b.Reject(reason)
 		return nil

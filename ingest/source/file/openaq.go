@@ -35,7 +35,7 @@ type openaq struct {
 
 	stations   stations
 	clock      clock
-	pollutants pollutants
+	parameters parameters
 }
 
 func newOpenAQ(h header) *openaq {
@@ -44,7 +44,7 @@ func newOpenAQ(h header) *openaq {
 		pollutant: h.find("parameter", "pollutant"), value: h.find("value"), unit: h.find("unit"),
 		utc: h.find("utc"), local: h.find("local"), updated: h.find("last updated"),
 		latitude: h.find("latitude"), longitude: h.find("longitude"), coordinates: h.find("coordinates"),
-		source: h.find("source name", "sourcename"), attribution: h.find("attribution"), pollutants: make(pollutants),
+		source: h.find("source name", "sourcename"), attribution: h.find("attribution"), parameters: make(parameters),
 	}
 }
 
@@ -74,25 +74,25 @@ func (o *openaq) read(cells [][]byte, b *ingest.Builder) error {
 }
 
 func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
-	r := schema.Reading{Pollutant: o.pollutants.parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
+	r := schema.Reading{Parameter: o.parameters.parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
 	country := at(cells, o.country)
 	switch {
 	case len(country) > 0 && string(country) != "IN":
 		return r, ingest.OutsideIndia
 	case !named(cells[o.location]):
 		return r, ingest.NoStation
-	case !r.Pollutant.Valid():
+	case !r.Parameter.Valid():
 		return r, ingest.UnknownPollutant
 	}
 	var ok bool
 	if r.At, ok = o.time(cells); !ok {
 		return r, ingest.BadTime
 	}
-	v, reason := ingest.ParseValue(string(cells[o.value]))
+	v, reason := ingest.ParseValueOf(r.Parameter, string(cells[o.value]))
 	if reason != ingest.None {
 		return r, reason
 	}
-	if r.Value, ok = r.Pollutant.Convert(v, string(cells[o.unit])); !ok {
+	if r.Value, ok = r.Parameter.Convert(v, string(cells[o.unit])); !ok {
 		return r, ingest.UnknownUnit
 	}
 	if string(at(cells, o.source)) == republished {

@@ -97,10 +97,10 @@ func TestRealFiles(t *testing.T) {
 			"CPCB feed XML", 1251, 194, ingest.Rejections{ingest.MissingValue: 31},
 			map[uint16]int{60: 1251}, map[schema.Kind]int{schema.SubIndex: 1251}, 5,
 		},
-		"cpcb/city_day.csv": measured("city_day CSV", 131144, 21, 1440,
-			ingest.Rejections{ingest.MissingValue: 31493, ingest.OutOfRange: 1}), // CO 175.81 mg/m³
-		"caaqm/chennai-daily-2010-2020.csv": measured("CAAQM table", 45290, 8, 1440,
-			ingest.Rejections{ingest.MissingValue: 41510}),
+		"cpcb/city_day.csv": measured("city_day CSV", 214038, 21, 1440,
+			ingest.Rejections{ingest.MissingValue: 64769, ingest.OutOfRange: 1}), // CO 175.81 mg/m³
+		"caaqm/chennai-daily-2010-2020.csv": measured("CAAQM table", 83113, 8, 1440,
+			ingest.Rejections{ingest.MissingValue: 102887}),
 		// One of the 37 stations has no figures.
 		"caaqm/delhi_4h_pm_octnov_2016_2018.csv": measured("CAAQM table without ends", 24662, 36, 240,
 			ingest.Rejections{ingest.MissingValue: 27165, ingest.NegativeValue: 1}),

@@ -103,7 +103,7 @@ func addCurve(b *ingest.Builder, station int, p schema.Pollutant, seed uint64, c
 		noise := 0.9 + 0.2*unit(h)
 		value := math.Round(curve[i]*level*noise*scale) / scale
 		err := b.Add(station, schema.Reading{
-			Pollutant: p, At: hours[i].end, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly,
+			Parameter: p.Parameter(), At: hours[i].end, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly,
 		})
 		if err != nil {
 			return err

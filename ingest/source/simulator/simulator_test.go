@@ -13,6 +13,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/source/simulator"
 	"vayu/schema"
+	"vayu/schema/parameter"
 )
 
 var to = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
@@ -37,14 +38,14 @@ func fetch(tb testing.TB, from, to time.Time) ingest.Sample {
 
 type key struct {
 	station   string
-	pollutant schema.Pollutant
+	parameter parameter.Parameter
 	at        time.Time
 }
 
 func byKey(readings []schema.Reading) map[key]float64 {
 	out := make(map[key]float64)
 	for _, r := range readings {
-		out[key{r.Station, r.Pollutant, r.At}] = r.Value
+		out[key{r.Station, r.Parameter, r.At}] = r.Value
 	}
 	return out
 }
@@ -119,7 +120,7 @@ func TestStationsCannotBeTakenForRealOnes(t *testing.T) {
 func mean(readings []schema.Reading, p schema.Pollutant, prefix string, keep func(schema.Reading) bool) float64 {
 	sum, n := 0.0, 0.0
 	for _, r := range readings {
-		if r.Pollutant == p && strings.HasPrefix(r.Station, prefix) && (keep == nil || keep(r)) {
+		if r.Parameter == p.Parameter() && strings.HasPrefix(r.Station, prefix) && (keep == nil || keep(r)) {
 			sum, n = sum+r.Value, n+1
 		}
 	}

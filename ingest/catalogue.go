@@ -1,0 +1,80 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/internal/columnar"
+	"vayu/schema/parameter"
+)
+
+// catalogueColumns are those of the table `parameter` that the program gives
+// values to.
+var catalogueColumns = []clickhouse.ColumnNameAndType{
+	{Name: "id", Type: "String"}, {Name: "name", Type: "String"}, {Name: "unit", Type: "String"},
+	{Name: "substance_group", Type: "String"}, {Name: "in_index", Type: "Bool"},
+	{Name: "molar_mass", Type: "Float64"}, {Name: "least", Type: "Float64"}, {Name: "most", Type: "Float64"},
+}
+
+// WriteCatalogue brings the table `parameter` of a database to the catalogue
+// of this program. It writes nothing when the table has every row already, and
+// never removes a row: an older program may have readings of it.
+func WriteCatalogue(ctx context.Context, conn driver.Conn, database string) error {
+	stored, err := storedCatalogue(ctx, conn, database)
+	if err != nil {
+		return fmt.Errorf("reading the catalogue of parameters: %w", err)
+	}
+	var (
+		id, name, unit, group []string
+		inIndex               []bool
+		mass, least, most     []float64
+	)
+	for p := range parameter.All() {
+		low, high := p.Range()
+		if stored[catalogueRow(p)] {
+			continue
+		}
+		id, name, unit = append(id, p.ID()), append(name, p.Name()), append(unit, p.Unit())
+		group, inIndex = append(group, string(p.Group())), append(inIndex, p.Indexed())
+		mass, least, most = append(mass, p.MolarMass()), append(least, low), append(most, high)
+	}
+	if len(id) == 0 {
+		return nil
+	}
+	err = columnar.Insert(ctx, conn, database+".parameter", columnar.NewToken(), catalogueColumns,
+		[]any{id, name, unit, group, inIndex, mass, least, most})
+	if err != nil {
+		return fmt.Errorf("storing %d parameters: %w", len(id), err)
+	}
+	return nil
+}
+
+// catalogueRow identifies a row by everything that it holds.
+func catalogueRow(p parameter.Parameter) string {
+	least, most := p.Range()
+	return fmt.Sprint([]any{p.ID(), p.Name(), p.Unit(), string(p.Group()), p.Indexed(), p.MolarMass(), least, most})
+}
+
+func storedCatalogue(ctx context.Context, conn driver.Conn, database string) (map[string]bool, error) {
+	rows, err := conn.Query(ctx, "SELECT id, name, unit, substance_group, in_index, molar_mass, least, most FROM "+database+".parameter FINAL")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	stored := make(map[string]bool)
+	for rows.Next() {
+		var (
+			id, name, unit, group string
+			inIndex               bool
+			mass, least, most     float64
+		)
+		if err := rows.Scan(&id, &name, &unit, &group, &inIndex, &mass, &least, &most); err != nil {
+			return nil, err
+		}
+		stored[fmt.Sprint([]any{id, name, unit, group, inIndex, mass, least, most})] = true
+	}
+	return stored, rows.Err()
+}

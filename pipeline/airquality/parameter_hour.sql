@@ -1,0 +1,51 @@
+-- Plain means of hours per station and parameter, from readings.
+-- Parameters: from and to, the first and last hour wanted; stations; computed, the instant of the pass.
+INSERT INTO {{.Database}}.station_parameter_hour
+    (station, at, parameter, kind, mean, minimum, maximum, count, expected, suspect, excluded, flag, averaging, updated, computed_at)
+WITH
+(
+    SELECT groupArray((station, parameter, from_at, to_at)) FROM {{.Database}}.withdrawal FINAL
+    WHERE station IN {stations:Array(String)} AND from_at < {to:DateTime('UTC')} + INTERVAL 24 HOUR AND to_at > {from:DateTime('UTC')} - INTERVAL 1 HOUR
+) AS withdrawn,
+wanted AS
+(
+    -- A reading of up to an hour falls into the clock hour that holds it, and a daily mean into the hour of its end.
+    SELECT station, parameter, at AS ended, at AS stamp, value, kind, averaging,
+        toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}}, 'UTC') AS hour
+    FROM {{.Database}}.reading FINAL
+    WHERE (averaging <= 60 OR averaging >= 1440)
+        AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at <= {to:DateTime('UTC')}
+        AND station IN {stations:Array(String)}
+    UNION ALL
+    -- A reading of several hours covers each hour that it spans.
+    SELECT station, parameter, least(at, hour) AS ended, at AS stamp, value, kind, averaging,
+        arrayJoin(arrayMap(k -> toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}} - 3600 * k, 'UTC'),
+            range(toUInt64(intDiv(averaging + 59, 60))))) AS hour
+    FROM {{.Database}}.reading FINAL
+    WHERE averaging > 60 AND averaging < 1440
+        AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR
+        AND station IN {stations:Array(String)}
+),
+judged AS
+(
+    SELECT station, parameter, ended, value, averaging, hour,
+        multiIf(kind = 'sub_index', 'sub_index', averaging >= 1440, 'daily_mean', 'concentration') AS figure,
+        notEmpty(withdrawn) AND arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND stamp > w.3 AND stamp <= w.4, withdrawn) AS out,
+        1 AS verdict
+    FROM wanted
+    WHERE hour >= {from:DateTime('UTC')} AND hour <= {to:DateTime('UTC')}
+)
+SELECT station, hour, parameter, figure,
+    multiIf(
+        figure != 'concentration', argMaxOrNullIf(value, ended, NOT out),
+        parameter = 'wind_direction', positiveModulo(degrees(atan2(avgOrNullIf(sin(radians(value)), NOT out), avgOrNullIf(cos(radians(value)), NOT out))), 360),
+        avgOrNullIf(value, NOT out)) AS mean,
+    minOrNullIf(value, NOT out), maxOrNullIf(value, NOT out),
+    toUInt16(least(countIf(NOT out), 65535)),
+    toUInt16(greatest(1, intDiv(60, least(min(averaging), 60)))),
+    toUInt16(least(countIf(NOT out AND verdict = 3), 65535)), toUInt16(least(countIf(out), 65535)),
+    CAST(toInt8(if(countIf(NOT out) = 0, 4, maxIf(verdict, NOT out))), 'Enum8(\'good\' = 1, \'not_evaluated\' = 2, \'suspect\' = 3, \'fail\' = 4, \'missing\' = 9)'),
+    min(averaging), max(ended), {computed:DateTime64(3, 'UTC')}
+FROM judged
+GROUP BY station, hour, parameter, figure
+{{.Settings}}
