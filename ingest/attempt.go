@@ -64,7 +64,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, when tense, su
 	})
 	stored := func(_ context.Context, b *Batch) error { //nolint:unparam // an import can fail here
 		r.metrics.batch(f.Name, b)
-		f.pending = f.pending || b.Rows() > 0
+		f.pending = f.pending || b.Rows() > 0 || b.Withdrawn > 0
 		sum.rows += b.Rows()
 		sum.rejected.Merge(b.Rejected)
 		return nil

@@ -55,6 +55,11 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 // refused and counted in b.Rejected as [StationMoved], once, when Load succeeds.
 // Load does not release the batch.
 func (l *Loader) Load(ctx context.Context, b *Batch) error {
+	withdrawn, err := l.retract(ctx, b.Missing)
+	if err != nil {
+		return err
+	}
+	b.Withdrawn = withdrawn
 	if b.Rows() == 0 {
 		return nil
 	}

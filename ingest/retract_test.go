@@ -1,0 +1,55 @@
+package ingest_test
+
+import (
+	"testing"
+	"time"
+
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// A value that its source corrects to missing is no reading any more; one that
+// another source brought stays, and a later value counts again.
+func TestCorrectionToMissingRemovesTheReading(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	loader := ingest.NewLoader(conn, name)
+	at := now.Add(-30 * time.Minute)
+	value := concentration(schema.PM25, at, 999)
+	load := func(source string, readings, missing []schema.Reading) *ingest.Batch {
+		t.Helper()
+		b := new(ingest.Batch)
+		if len(readings) > 0 {
+			b = batchOf(t, source, station("a"), readings...)
+		}
+		for _, r := range missing {
+			r.Station, r.Source = "a", source
+			b.Missing = append(b.Missing, r)
+		}
+		if err := loader.Load(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	stored := func(want int) {
+		t.Helper()
+		if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL"); got != want {
+			t.Errorf("%d readings are stored, want %d", got, want)
+		}
+	}
+	load("feed", []schema.Reading{value, concentration(schema.PM10, at, 80)}, nil)
+	never := concentration(schema.NO2, at, 0)
+	if b := load("mirror", nil, []schema.Reading{value, never}); b.Withdrawn != 0 {
+		t.Errorf("another source removed %d readings", b.Withdrawn)
+	}
+	stored(2)
+	if b := load("feed", nil, []schema.Reading{value, value, never}); b.Withdrawn != 1 {
+		t.Errorf("%d readings were removed, want 1", b.Withdrawn)
+	}
+	stored(1)
+	if b := load("feed", nil, []schema.Reading{value}); b.Withdrawn != 0 {
+		t.Errorf("a removed reading was removed again")
+	}
+	load("feed", []schema.Reading{value}, nil)
+	stored(2)
+}
