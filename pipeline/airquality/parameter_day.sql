@@ -22,7 +22,7 @@ days AS
             positiveModulo(degrees(atan2(avgOrNullIf(sin(radians(mean)), kind = 'concentration'), avgOrNullIf(cos(radians(mean)), kind = 'concentration'))), 360),
             avgOrNullIf(mean, kind = 'concentration')) AS measured_mean,
         minOrNullIf(minimum, kind = 'concentration') AS low, maxOrNullIf(maximum, kind = 'concentration') AS high,
-        sum(suspect) AS suspects, sum(excluded) AS excludes, max(verdict) AS worst, max(updated) AS latest
+        sum(suspect) AS suspects, sum(excluded) AS excludes, greatest(maxIf(verdict, isNotNull(mean)), if(countIf(isNotNull(mean)) = 0, 4, 0)) AS worst, max(updated) AS latest
     FROM hours
     GROUP BY station, parameter, day
 ),

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/pipeline/airquality"
+	"vayu/schema"
+	"vayu/schema/parameter"
+)
+
+func newReadings() *cobra.Command {
+	cmd := &cobra.Command{Use: "readings", Short: "Withdraw readings that are wrong, and reinstate them"}
+	cmd.AddCommand(newWithdraw(), newReinstate(), newWithdrawals())
+	return cmd
+}
+
+// withdrawing is what the commands about withdrawals have in common.
+type withdrawing struct {
+	account, reason string
+	sandbox         bool
+}
+
+func (w *withdrawing) world() schema.World {
+	if w.sandbox {
+		return schema.Sandbox
+	}
+	return schema.Live
+}
+
+func (w *withdrawing) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.reason, "reason", "", "why, in words that a reader of the audit log understands")
+	cmd.Flags().StringVar(&w.account, "account", defaultAccount, "name of the account whose audit log records it")
+	cmd.Flags().BoolVar(&w.sandbox, "sandbox", false, "the sandbox world instead of the live one")
+	_ = cmd.MarkFlagRequired("reason")
+}
+
+// run records an entry in the audit log, does work with the roll-up of the
+// world, and computes what has changed. The entry comes first: what is not
+// recorded does not happen.
+func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (account.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
+	if strings.TrimSpace(w.reason) == "" {
+		return errors.New("--reason: it is empty")
+	}
+	return withState(cmd, func(_ context.Context, st *stateTool) error {
+		return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+			rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, w.world()), t.log, t.reg)
+			if err != nil {
+				return err
+			}
+			entry, err := prepare(ctx, rollup)
+			if err != nil {
+				return err
+			}
+			err = st.db.Update(ctx, func(tx *state.Tx) error {
+				holder, err := account.AccountNamed(tx, w.account)
+				if err != nil {
+					return err
+				}
+				entry.Account, entry.World = holder.ID, w.world()
+				return audited(tx, entry, nil)
+			})
+			if err != nil {
+				return err
+			}
+			if err := work(ctx, rollup); err != nil {
+				return err
+			}
+			result, err := rollup.Increment(ctx)
+			if err != nil {
+				return err
+			}
+			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "computed the hours of %d stations from %s to %s\n", result.Stations,
+				result.From.Format(time.RFC3339), result.To.Format(time.RFC3339))
+			return nil
+		})
+	})
+}
+
+func newWithdraw() *cobra.Command {
+	var (
+		common                      withdrawing
+		station, measured, from, to string
+	)
+	cmd := &cobra.Command{
+		Use:   "withdraw --station ID --from TIME --to TIME --reason TEXT",
+		Short: "Leave readings of a station out of every mean and index",
+		Long: `Leave readings of a station out of every mean and index. The readings stay as their source gave them, and their hours,
+days and cities are computed again. A time is YYYY-MM-DD (a whole Indian day) or RFC 3339 (2026-01-31T15:00:00+05:30);
+readings are withdrawn whose averaging interval ends after --from and not after --to.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := withdrawal(station, measured, from, to)
+			if err != nil {
+				return err
+			}
+			w.Reason, w.Actor = common.reason, commandActor
+			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (account.Entry, error) {
+				readings, err := rollup.Covered(ctx, w)
+				if err != nil {
+					return account.Entry{}, err
+				}
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s withdraws %d readings of %s\n", w.ID, readings, w.Station)
+				return account.Entry{Action: "readings.withdraw", Subject: w.ID, Detail: map[string]any{
+					"station": w.Station, "parameter": w.Parameter.ID(), "from": w.From.Format(time.RFC3339), "to": w.To.Format(time.RFC3339),
+					"readings": readings, "reason": w.Reason,
+				}}, nil
+			}, func(ctx context.Context, rollup *airquality.Rollup) error { return rollup.Withdraw(ctx, w) })
+		},
+	}
+	cmd.Flags().StringVar(&station, "station", "", "id of the station")
+	cmd.Flags().StringVar(&measured, "parameter", "", "what was measured, such as pm25; all parameters without it")
+	cmd.Flags().StringVar(&from, "from", "", "first day, or the time after which readings are withdrawn")
+	cmd.Flags().StringVar(&to, "to", "", "last day, or the time up to which readings are withdrawn")
+	common.flags(cmd)
+	for _, name := range []string{"station", "from", "to"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+	return cmd
+}
+
+// withdrawal reads the flags of a withdrawal.
+func withdrawal(station, measured, from, to string) (airquality.Withdrawal, error) {
+	w := airquality.Withdrawal{ID: airquality.NewWithdrawalID(), Station: station}
+	if measured != "" {
+		var ok bool
+		if w.Parameter, ok = parameter.Parse(measured); !ok {
+			return w, fmt.Errorf("--parameter: %q is not in the catalogue of parameters", measured)
+		}
+	}
+	var err error
+	if w.From, err = instantOf(from, schema.Day.Start); err != nil {
+		return w, fmt.Errorf("--from: %w", err)
+	}
+	if w.To, err = instantOf(to, schema.Day.End); err != nil {
+		return w, fmt.Errorf("--to: %w", err)
+	}
+	if !w.From.Before(w.To) {
+		return w, fmt.Errorf("--to %s is not after --from %s", to, from)
+	}
+	return w, nil
+}
+
+// instantOf reads a time, or a day by the end of it that is meant.
+func instantOf(text string, end func(schema.Day) time.Time) (time.Time, error) {
+	if day, err := schema.ParseDay(text); err == nil {
+		return end(day), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("%q is neither a day YYYY-MM-DD nor a time such as 2026-01-31T15:00:00+05:30", text)
+	}
+	return t.UTC(), nil
+}
+
+func newReinstate() *cobra.Command {
+	var common withdrawing
+	cmd := &cobra.Command{
+		Use:   "reinstate WITHDRAWAL --reason TEXT",
+		Short: "Let withdrawn readings count again",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var w airquality.Withdrawal
+			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (_ account.Entry, err error) {
+				if w, err = rollup.Withdrawal(ctx, args[0]); err != nil {
+					return account.Entry{}, err
+				}
+				w.Reason, w.Actor = common.reason, commandActor
+				return account.Entry{Action: "readings.reinstate", Subject: w.ID, Detail: map[string]any{"station": w.Station, "reason": w.Reason}}, nil
+			}, func(ctx context.Context, rollup *airquality.Rollup) error { return rollup.Reinstate(ctx, w) })
+		},
+	}
+	common.flags(cmd)
+	return cmd
+}
+
+func newWithdrawals() *cobra.Command {
+	var sandbox bool
+	cmd := &cobra.Command{
+		Use:   "withdrawals",
+		Short: "List the withdrawals that hold",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			common := withdrawing{sandbox: sandbox}
+			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
+				rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, common.world()), t.log, t.reg)
+				if err != nil {
+					return err
+				}
+				all, err := rollup.Withdrawals(ctx)
+				if err != nil {
+					return err
+				}
+				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				_, _ = fmt.Fprintln(out, "ID\tSTATION\tPARAMETER\tAFTER\tUP TO\tMADE\tREASON")
+				for _, w := range all {
+					measured := "all"
+					if w.Parameter.Valid() {
+						measured = w.Parameter.ID()
+					}
+					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", w.ID, w.Station, measured,
+						w.From.Format(time.RFC3339), w.To.Format(time.RFC3339), w.MadeAt.UTC().Format(time.RFC3339), w.Reason)
+				}
+				return out.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&sandbox, "sandbox", false, "the sandbox world instead of the live one")
+	return cmd
+}

@@ -1,0 +1,136 @@
+package airquality
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/columnar"
+	"vayu/schema/parameter"
+)
+
+// Withdrawal leaves readings out of every mean and index. The readings
+// themselves stay.
+type Withdrawal struct {
+	ID        string              // wdr_…, see [NewWithdrawalID]
+	Station   string              // station id
+	Parameter parameter.Parameter // none for all parameters
+	From, To  time.Time           // readings whose interval ends after From and not after To
+	Reason    string
+	Actor     string
+	MadeAt    time.Time // set by [Rollup.Withdrawals]
+}
+
+// NewWithdrawalID returns an identifier that no withdrawal has.
+func NewWithdrawalID() string { return "wdr_" + rand.Text() }
+
+// ErrNoReadings says that a withdrawal covers no stored reading.
+var ErrNoReadings = errors.New("there are no readings of this station and parameter in this time")
+
+// ErrNoWithdrawal says that there is no withdrawal with an identifier.
+var ErrNoWithdrawal = errors.New("there is no such withdrawal")
+
+// Covered returns how many stored readings a withdrawal leaves out. The error is
+// [ErrNoReadings] when there are none.
+func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, err error) {
+	const query = `SELECT count() FROM %s.reading FINAL WHERE station = {station:String} AND ({parameter:String} = '' OR parameter = {parameter:String})
+		AND at > fromUnixTimestamp({from:Int64}) AND at <= fromUnixTimestamp({to:Int64})`
+	rows, err := r.conn.Query(ctx, fmt.Sprintf(query, r.tables.Database), clickhouse.Named("station", w.Station), clickhouse.Named("parameter", w.parameter()),
+		clickhouse.Named("from", fmt.Sprint(w.From.Unix())), clickhouse.Named("to", fmt.Sprint(w.To.Unix())))
+	if err != nil {
+		return 0, fmt.Errorf("counting the readings of a withdrawal: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&readings); err != nil {
+			return 0, fmt.Errorf("counting the readings of a withdrawal: %w", err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, fmt.Errorf("counting the readings of a withdrawal: %w", err)
+	}
+	if readings == 0 {
+		return 0, ErrNoReadings
+	}
+	return readings, nil
+}
+
+// Withdraw stores a withdrawal. The next [Rollup.Increment] computes its hours
+// again. Storing the same ID again is idempotent.
+func (r *Rollup) Withdraw(ctx context.Context, w Withdrawal) error {
+	return r.storeWithdrawal(ctx, w, 0)
+}
+
+// Reinstate takes a withdrawal back, for w.Reason and by w.Actor: its readings
+// count again from the next [Rollup.Increment] on.
+func (r *Rollup) Reinstate(ctx context.Context, w Withdrawal) error {
+	return r.storeWithdrawal(ctx, w, 1)
+}
+
+// Withdrawal returns the withdrawal with an identifier. The error is
+// [ErrNoWithdrawal] when none holds.
+func (r *Rollup) Withdrawal(ctx context.Context, id string) (Withdrawal, error) {
+	all, err := r.Withdrawals(ctx)
+	if err != nil {
+		return Withdrawal{}, err
+	}
+	i := slices.IndexFunc(all, func(w Withdrawal) bool { return w.ID == id })
+	if i < 0 {
+		return Withdrawal{}, fmt.Errorf("%w: %q", ErrNoWithdrawal, id)
+	}
+	return all[i], nil
+}
+
+// Withdrawals returns every withdrawal that holds, the latest first.
+func (r *Rollup) Withdrawals(ctx context.Context) (all []Withdrawal, err error) {
+	rows, err := r.conn.Query(ctx, `SELECT id, station, parameter, from_at, to_at, reason, actor, made_at
+		FROM `+r.tables.Database+`.withdrawal FINAL ORDER BY made_at DESC, id`)
+	if err != nil {
+		return nil, fmt.Errorf("reading the withdrawals: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var w Withdrawal
+		var id string
+		if err := rows.Scan(&w.ID, &w.Station, &id, &w.From, &w.To, &w.Reason, &w.Actor, &w.MadeAt); err != nil {
+			return nil, fmt.Errorf("reading the withdrawals: %w", err)
+		}
+		w.Parameter, _ = parameter.Parse(id)
+		all = append(all, w)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the withdrawals: %w", err)
+	}
+	return all, nil
+}
+
+// parameter is the identifier in the table: empty for all.
+func (w *Withdrawal) parameter() string {
+	if !w.Parameter.Valid() {
+		return ""
+	}
+	return w.Parameter.ID()
+}
+
+// withdrawalColumns are those of the table that the program gives values to.
+var withdrawalColumns = []clickhouse.ColumnNameAndType{
+	{Name: "id", Type: "String"}, {Name: "station", Type: "String"}, {Name: "parameter", Type: "String"},
+	{Name: "from_at", Type: "DateTime('UTC')"}, {Name: "to_at", Type: "DateTime('UTC')"},
+	{Name: "reason", Type: "String"}, {Name: "actor", Type: "String"}, {Name: "removed", Type: "UInt8"},
+}
+
+func (r *Rollup) storeWithdrawal(ctx context.Context, w Withdrawal, removed uint8) error {
+	err := columnar.Insert(ctx, r.conn, r.tables.Database+".withdrawal", columnar.NewToken(), withdrawalColumns, []any{
+		[]string{w.ID}, []string{w.Station}, []string{w.parameter()}, []time.Time{w.From}, []time.Time{w.To},
+		[]string{w.Reason}, []string{w.Actor}, []uint8{removed},
+	})
+	if err != nil {
+		return fmt.Errorf("storing a withdrawal: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package airquality
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+	"vayu/schema/parameter"
+)
+
+// clean returns the figures of a world that never had the left-out readings.
+func clean(t *testing.T, city string, readings []schema.Reading) []string {
+	t.Helper()
+	w := newWorld(t)
+	w.station("s", city, "Kerala")
+	w.readings(readings...)
+	w.increment()
+	return w.figures()
+}
+
+// remove stores what an ingest stores when a source corrects readings to missing.
+func (w *world) remove(readings ...schema.Reading) {
+	w.Helper()
+	for _, r := range readings {
+		w.exec(`INSERT INTO %s.reading (station, parameter, at, kind, averaging, source, removed) VALUES (?, ?, ?, ?, ?, 'test', 1)`,
+			r.Station, r.Parameter.ID(), r.At, schema.Concentration.String(), schema.Hourly)
+	}
+}
+
+func TestReadingsCorrectedToMissingLeaveEveryFigure(t *testing.T) {
+	t.Parallel()
+	all := readingsOf("s", made(3, 40))
+	w := newWorld(t)
+	w.station("s", "Kochi", "Kerala")
+	w.readings(all...)
+	w.increment()
+	var kept, gone []schema.Reading
+	for _, r := range all { // the last hours lose everything, and the hours before lose their AQI
+		if r.At.After(hour(14)) {
+			gone = append(gone, r)
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	w.remove(gone...)
+	w.increment()
+	if diff := cmp.Diff(clean(t, "Kochi", kept), w.figures()); diff != "" {
+		t.Errorf("-never stored +corrected to missing:\n%s", diff)
+	}
+	if rows := w.text("SELECT city FROM %s.city_hour FINAL"); len(rows) > 0 {
+		t.Errorf("%d hours of the city have an AQI of fewer than 16 hours", len(rows))
+	}
+}
+
+func TestWithdrawnReadingsLeaveEveryFigureAndComeBack(t *testing.T) {
+	t.Parallel()
+	all := readingsOf("s", made(4, 40))
+	w := newWorld(t)
+	w.station("s", "Kochi", "Kerala")
+	w.readings(all...)
+	w.increment()
+	whole := w.figures()
+
+	withdrawal := Withdrawal{ID: NewWithdrawalID(), Station: "s", Parameter: parameter.PM25, From: hour(5), To: hour(20), Reason: "calibration", Actor: "test"}
+	if n, err := w.rollup.Covered(t.Context(), withdrawal); err != nil || n == 0 {
+		t.Fatalf("it covers %d readings, %v", n, err)
+	}
+	if err := w.rollup.Withdraw(t.Context(), withdrawal); err != nil {
+		t.Fatal(err)
+	}
+	w.increment()
+	var kept []schema.Reading
+	for _, r := range all {
+		if r.Parameter != parameter.PM25 || !r.At.After(hour(5)) || r.At.After(hour(20)) {
+			kept = append(kept, r)
+		}
+	}
+	if diff := cmp.Diff(ofIndex(clean(t, "Kochi", kept)), ofIndex(w.figures())); diff != "" {
+		t.Errorf("-never stored +withdrawn:\n%s", diff)
+	}
+	// The hours themselves stay, and say that their readings are excluded.
+	const excluded = "SELECT DISTINCT toString((mean, count, excluded, flag, coverage)) FROM %s.station_parameter_hour FINAL WHERE excluded > 0"
+	if got := w.text(excluded); len(got) != 1 || got[0] != "(NULL,0,1,'fail',0)" {
+		t.Errorf("hours with excluded readings are %q", got)
+	}
+	if n := w.text("SELECT toString(count()) FROM %s.reading FINAL"); n[0] == "0" {
+		t.Error("the readings themselves are gone")
+	}
+
+	found, err := w.rollup.Withdrawal(t.Context(), withdrawal.ID)
+	if err != nil || found.Reason != "calibration" || found.Parameter != parameter.PM25 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if err := w.rollup.Reinstate(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	w.increment()
+	if diff := cmp.Diff(whole, w.figures()); diff != "" {
+		t.Errorf("-before +reinstated:\n%s", diff)
+	}
+	if _, err := w.rollup.Withdrawal(t.Context(), withdrawal.ID); !errors.Is(err, ErrNoWithdrawal) {
+		t.Errorf("the withdrawal still holds: %v", err)
+	}
+	if _, err := w.rollup.Covered(t.Context(), Withdrawal{Station: "t", From: hour(0), To: hour(40)}); !errors.Is(err, ErrNoReadings) {
+		t.Errorf("a withdrawal of nothing: %v", err)
+	}
+}
+
+// ofIndex returns those figures that are the index's: no plain means.
+func ofIndex(figures []string) []string {
+	return slices.DeleteFunc(slices.Clone(figures), func(row string) bool {
+		return strings.Contains(row, "'good'") || strings.Contains(row, "'fail'")
+	})
+}
+
+// interrupted fails the statement with a number, as a process that is killed
+// before it.
+type interrupted struct {
+	Conn
+
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (c *interrupted) Exec(ctx context.Context, query string, args ...any) error {
+	if c.left--; c.left < 0 {
+		return errKilled
+	}
+	return c.Conn.Exec(ctx, query, args...)
+}
+
+// A roll-up that is killed between any two of its statements leaves, after the
+// next one, what one that was not killed leaves.
+func TestRollupThatIsKilledIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	all := readingsOf("s", made(5, 30))
+	kept := all[:len(all)-40]
+	want := clean(t, "Kochi", kept)
+	for killed := 0; ; killed++ {
+		w := newWorld(t)
+		w.station("s", "Kochi", "Kerala")
+		w.readings(all...)
+		w.increment()
+		w.remove(all[len(all)-40:]...)
+		conn := w.rollup.conn
+		w.rollup.conn = &interrupted{Conn: conn, left: killed}
+		_, err := w.rollup.Increment(t.Context())
+		w.rollup.conn = conn
+		if err == nil {
+			if killed < 6 {
+				t.Fatalf("a roll-up has %d statements, want at least one for each table and one that removes", killed)
+			}
+			return
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		w.increment()
+		if diff := cmp.Diff(want, w.figures()); diff != "" {
+			t.Fatalf("killed before statement %d (-clean +killed):\n%s", killed, diff)
+		}
+	}
+}
+
+// An import computes what it brought, and not what an earlier one brought a
+// moment before.
+func TestIncrementComputesOnlyWhatChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, id := range []string{"a", "b"} {
+		w.station(id, "City "+id, "Kerala")
+	}
+	w.readings(readingsOf("a", made(6, 20))...)
+	if got := w.increment(); got.Stations != 1 {
+		t.Fatalf("%d stations were computed, want 1", got.Stations)
+	}
+	w.readings(readingsOf("b", made(7, 20))...)
+	if got := w.increment(); got.Stations != 1 {
+		t.Errorf("%d stations were computed, want the one that has new readings", got.Stations)
+	}
+	// A reading that was stored before the last roll-up began and became visible
+	// after it is found.
+	late := readingsOf("a", made(6, 21))
+	w.storedAt(time.Now().Add(-10*time.Second), late[len(late)-1])
+	if got := w.increment(); got.Stations == 0 {
+		t.Error("a reading that became visible late was not computed")
+	}
+}
