@@ -42,6 +42,13 @@ type Batch struct {
 	Readings arrow.Record
 	// Stations describes every station that has a reading in the batch.
 	Stations []schema.Station
+	// Missing names the stations, pollutants and times for which the source says
+	// that it has no figure; Value is unused. A reading of the same key in the
+	// same batch counts more than its entry here. Stations need not be described.
+	Missing []schema.Reading
+	// Withdrawn is how many stored readings the store took back because of
+	// Missing. [Store.Load] sets it when it succeeds.
+	Withdrawn int
 	// Rejected counts the values that were refused, by reason.
 	Rejected Rejections
 	// Position is where in its input a file source stands after this batch, in
