@@ -76,13 +76,17 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	for _, f := range s.figures {
 		pollutant, _ := schema.ParsePollutant(f.id)
 		reading, reason := SubIndex(pollutant, at, f.avg)
-		if reason != ingest.None {
+		if reason != ingest.None && reason != ingest.MissingValue {
 			b.Reject(reason)
 			continue
 		}
 		key := feedKey{station, reading.Pollutant, reading.At.Unix()}
 		if seen[key] {
 			b.Reject(ingest.Duplicate)
+			continue
+		}
+		if reason == ingest.MissingValue {
+			b.Missing(station, reading)
 			continue
 		}
 		seen[key] = true

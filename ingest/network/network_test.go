@@ -106,6 +106,20 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("ParseTime of bytes %q = %s, %v", text, again, same)
 		}
 	}
+	for text, want := range map[string]string{
+		"09-12-2025 12:00:00": "2025-12-09T06:30:00Z",
+		"07-04-2026 21:00":    "2026-04-07T15:30:00Z",
+		"2025-10-10 18:00:00": "2025-10-10T12:30:00Z",
+		"2025-10-10T18:00:00": "2025-10-10T12:30:00Z",
+		"2025-10-10 18:00":    "2025-10-10T12:30:00Z",
+		"06-Oct-2017 - 04:00": "", "2025-10-10T18:00:00Z": "", "2025-10-10T18:00:00+05:30": "",
+		"10-10-2025": "", "10-10-2025  18:00": "", "4/7/2026 21:00": "", "": "",
+	} {
+		got, ok := ParseUpdate(text)
+		if ok != (want != "") || ok && got.Format(time.RFC3339) != want {
+			t.Errorf("ParseUpdate(%q) = %s, %v, want %q", text, got, ok, want)
+		}
+	}
 	if _, ok := ParseStamp("2025-12-09 06:30:00"); ok {
 		t.Error("the feed's time was read in another form")
 	}

@@ -8,9 +8,11 @@ import (
 )
 
 // SubIndex makes a reading of a figure of the live feed or of data.gov.in: the
-// pollutant, the time ([ParseStamp]) and the average, which is a sub-index 0–500
-// although data.gov.in calls it a value. A pollutant or time that could not be
-// read is zero. It returns the reason when there is no reading.
+// pollutant, the time ([ParseStamp], [ParseUpdate]) and the average, which is a
+// sub-index 0–500 although data.gov.in calls it a value. A pollutant or time that
+// could not be read is zero. It returns the reason when there is no reading; with
+// [ingest.MissingValue] the reading is complete but for its value, as
+// [ingest.Builder.Missing] takes it.
 func SubIndex(pollutant schema.Pollutant, at time.Time, average string) (schema.Reading, ingest.Reason) {
 	if !pollutant.Valid() {
 		return schema.Reading{}, ingest.UnknownPollutant
@@ -19,8 +21,5 @@ func SubIndex(pollutant schema.Pollutant, at time.Time, average string) (schema.
 		return schema.Reading{}, ingest.BadTime
 	}
 	v, reason := ingest.ParseValue(average)
-	if reason != ingest.None {
-		return schema.Reading{}, reason
-	}
-	return schema.Reading{Pollutant: pollutant, At: at, Value: v, Kind: schema.SubIndex, Averaging: schema.Hourly}, ingest.None
+	return schema.Reading{Pollutant: pollutant, At: at, Value: v, Kind: schema.SubIndex, Averaging: schema.Hourly}, reason
 }

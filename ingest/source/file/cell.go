@@ -110,15 +110,16 @@ func concentrations(columns []column, cells [][]byte, station int, end time.Time
 		if reason == ingest.None && c.unit != "" {
 			v, _ = c.pollutant.Convert(v, c.unit)
 		}
-		if reason != ingest.None {
+		r := schema.Reading{Pollutant: c.pollutant, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging}
+		switch reason {
+		case ingest.None:
+			if err := b.Add(station, r); err != nil {
+				return err
+			}
+		case ingest.MissingValue:
+			b.Missing(station, r)
+		default:
 			b.Reject(reason)
-			continue
-		}
-		err := b.Add(station, schema.Reading{
-			Pollutant: c.pollutant, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging,
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil

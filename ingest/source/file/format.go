@@ -24,6 +24,7 @@ func formats() []format {
 	return []format{
 		{"CPCB feed XML", func(h *head) bool { return h.begins("<") && h.holds("<AqIndex") }, parseFeed},
 		{"CAAQM JSON", func(h *head) bool { return h.begins("{") && h.holds(`"tabularData"`) }, parseJSON},
+		{"data.gov.in JSON", (*head).listing, parseRecords},
 		{"CAAQM Excel", func(h *head) bool { return h.begins("PK\x03\x04") }, parseExcel},
 		{"data.gov.in CSV", func(h *head) bool { return h.table.is(newListing) }, rows(newListing)},
 		{"OpenAQ v1 CSV", func(h *head) bool { return h.table.is(newOpenAQ1) }, rows(newOpenAQ1)},
