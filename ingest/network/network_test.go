@@ -142,3 +142,45 @@ func TestParseTimeAgreesWithTheLibrary(t *testing.T) {
 		}
 	}
 }
+
+// TestNamed: names without punctuation, as files have them, give the identity
+// that the network's own name gives.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"Anand Vihar Delhi DPCC":                            "Anand Vihar, Delhi - DPCC",
+		"R K Puram New Delhi DPCC":                          "R K Puram, New Delhi - DPCC",
+		"IIT Delhi Delhi IITM":                              "IIT Delhi, Delhi - IITM",
+		"Sector-51 Gurugram HSPCB":                          "Sector-51, Gurugram - HSPCB",
+		"15th Mile-Nongthymmai Byrnihat Meghalaya PCB":      "15th Mile-Nongthymmai, Byrnihat - Meghalaya PCB",
+		"alandur bus depot chennai cpcb chennai tamil nadu": "Alandur Bus Depot, Chennai - CPCB",
+		"Anand Vihar Delhi":                                 "", // no agency
+		"Somewhere Atlantis DPCC":                           "", // no city
+		"Delhi DPCC":                                        "", // no place
+		"Anand Vihar Delhi DPCC backup":                     "",
+		"":                                                  "",
+	} {
+		got, ok := Named(words)
+		if ok != (want != "") || got.Name != want || ok && got.ID != Station(want, "", "", 0, 0).ID {
+			t.Errorf("Named(%q) = %q, %v, want %q", words, got.Name, ok, want)
+		}
+	}
+}
+
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Alandur Bus Depot, Chennai - CPCB Chennai, Tamil Nadu":                 "Alandur Bus Depot, Chennai - CPCB",
+		"Ballygunge, Kolkata -WBPCB":                                            "Ballygunge, Kolkata - WBPCB",
+		"GVM Corporation, Visakhapatnam - APPCB, Visakhapatnam, Andhra Pradesh": "GVM Corporation, Visakhapatnam - APPCB",
+		"Deshpande Nagar, Hubballi - KSPCB Hubbali Karnataka":                   "Deshpande Nagar, Hubballi - KSPCB",
+		"Kariavattom, Thiruvananthapuram - Kerala PCB":                          "Kariavattom, Thiruvananthapuram - Kerala PCB",
+		"Sector - 62, Noida - IMD":                                              "Sector - 62, Noida - IMD",
+		"Charitra Van, Buxar - BSPCB (Formerly known as Central Jail)":          "Charitra Van, Buxar - BSPCB (Formerly known as Central Jail)",
+		"US Diplomatic Post: New Delhi":                                         "US Diplomatic Post: New Delhi",
+	} {
+		if got := Tidy(name); got != want {
+			t.Errorf("Tidy(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

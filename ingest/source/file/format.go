@@ -32,6 +32,8 @@ func formats() []format {
 		{"CAAQM table", func(h *head) bool { return h.table.is(newSpans) }, rows(newSpans)},
 		{"CAAQM table without ends", func(h *head) bool { return h.table.is(newStarts) }, rows(newStarts)},
 		{"CAAQM export CSV", func(h *head) bool { return h.export() }, parseExport},
+		{"CAAQM readings of one station", func(h *head) bool { return h.table.is(newWide) }, rows(newWide)},
+		{"station list", func(h *head) bool { return h.table.is(newStationList) }, func(*source, *ingest.Builder) error { return nil }},
 		{"city_day CSV", func(h *head) bool { return h.table.is(newCityDay) }, rows(newCityDay)},
 	}
 }
