@@ -29,6 +29,8 @@ func formats() []format {
 		{"data.gov.in CSV", func(h *head) bool { return h.table.is(newListing) }, rows(newListing)},
 		{"OpenAQ v1 CSV", func(h *head) bool { return h.table.is(newOpenAQ1) }, rows(newOpenAQ1)},
 		{"OpenAQ v2 CSV", func(h *head) bool { return h.table.is(newOpenAQ2) }, rows(newOpenAQ2)},
+		{"OpenAQ archive CSV", func(h *head) bool { return h.table.is(newArchive) }, rows(newArchive)},
+		{"OpenAQ v3 JSON", (*head).openaq3, parseOpenAQ3},
 		{"CAAQM table", func(h *head) bool { return h.table.is(newSpans) }, rows(newSpans)},
 		{"CAAQM table without ends", func(h *head) bool { return h.table.is(newStarts) }, rows(newStarts)},
 		{"CAAQM export CSV", func(h *head) bool { return h.export() }, parseExport},

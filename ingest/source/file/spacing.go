@@ -40,7 +40,21 @@ func (t *spacings) note(station []byte, at time.Time) {
 	s.last = at
 }
 
+// own returns the length of the intervals of a station from its own rows, 0 for
+// one that has a single row.
+func (t *spacings) own(station []byte) time.Duration {
+	s := t.known[string(station)]
+	if s == nil {
+		return 0
+	}
+	if s.length == 0 {
+		s.length = commonest(s.counts)
+	}
+	return s.length
+}
+
 // of returns the length of the intervals of a station, 0 when nothing tells it.
+// For a station with a single row it is that of the whole table.
 func (t *spacings) of(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
