@@ -18,8 +18,8 @@ const batchRows = 1 << 16
 
 // Builder turns parsed readings into batches. A source makes one per fetch,
 // describes stations, adds readings and flushes at the end. It applies the
-// rules, so a source never decides what is believable. Not for use by several
-// goroutines.
+// rules, so a source never decides what is believable. A Builder is not safe
+// for concurrent use.
 type Builder struct {
 	source string
 	now    time.Time
@@ -35,7 +35,7 @@ type Builder struct {
 
 	position   int64
 	positioned bool  // the source says where it is
-	err        error // of a flush in At
+	err        error // of a flush in At or Missing
 }
 
 // described is a station, and whether the batch at hand has readings of it.
@@ -79,7 +79,7 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 // that a description with a position completes one without.
 func (b *Builder) Station(s schema.Station) int {
 	if i, ok := b.known[s.ID]; ok {
-		if old := &b.stations[i]; !old.Located() && s.Located() && inIndia(s.Latitude, s.Longitude) {
+		if old := &b.stations[i]; !old.Located() && s.Located() && InIndia(s.Latitude, s.Longitude) {
 			old.Latitude, old.Longitude = s.Latitude, s.Longitude
 		}
 		return i
@@ -87,7 +87,7 @@ func (b *Builder) Station(s schema.Station) int {
 	s.Source = b.source
 	s.Name = schema.CleanPlace(s.Name)
 	s.City, s.State = gazetteer.Canonical(s.City, s.State)
-	if s.Located() && !inIndia(s.Latitude, s.Longitude) {
+	if s.Located() && !InIndia(s.Latitude, s.Longitude) {
 		s.Latitude, s.Longitude = 0, 0
 		b.Reject(BadPosition)
 	}
@@ -96,9 +96,9 @@ func (b *Builder) Station(s schema.Station) int {
 	return len(b.stations) - 1
 }
 
-// inIndia reports whether a position lies in the box around India's territory
+// InIndia reports whether a position lies in the box around India's territory
 // and islands.
-func inIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }
+func InIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }
 
 // Add adds a reading of a station. r.Station and r.Source are filled in here.
 // A reading that the rules refuse is counted. The error is yield's.
@@ -129,6 +129,24 @@ func (b *Builder) Add(station int, r schema.Reading) error {
 	return b.flush()
 }
 
+// Missing reports that the source has no figure for a station, parameter and
+// time: it names a cell that is empty or holds a marker such as NA. r.Value,
+// r.Station and r.Source are ignored. The cell is counted as [MissingValue] and
+// put into [Batch.Missing], so that the store can take back a figure that the
+// source gave before. A key without a parameter, before the first believed
+// instant or ahead of the clock is counted only.
+func (b *Builder) Missing(station int, r schema.Reading) {
+	b.Reject(MissingValue)
+	if b.err != nil || !r.Parameter.Valid() || checkTime(r.At, b.now) != None {
+		return
+	}
+	r.Station, r.Source, r.Value, r.Flag = b.stations[station].ID, b.source, 0, schema.Plain
+	b.batch.Missing = append(b.batch.Missing, r)
+	if len(b.batch.Missing) >= batchRows && !b.positioned {
+		b.err = b.flush()
+	}
+}
+
 // note records that a station has a reading at an instant.
 func (b *Builder) note(station int, at time.Time) {
 	s := &b.stations[station]
@@ -152,7 +170,7 @@ func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
 // not yet added or rejected can be read: batches then end between rows.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
-	if b.rows >= batchRows && b.err == nil {
+	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchRows) {
 		b.err = b.flush()
 	}
 }

@@ -123,3 +123,52 @@ func TestEmptyFetchYieldsNothing(t *testing.T) {
 		t.Errorf("Close = %v after %d batches, want none", err, len(batches()))
 	}
 }
+
+// TestMissingNamesTheKey: a cell without a figure is counted and named, unless
+// its key cannot be a reading's.
+func TestMissingNamesTheKey(t *testing.T) {
+	t.Parallel()
+	yield, batches := collect(t)
+	b := ingest.NewBuilder("test", now, yield)
+	n := b.Station(station("a"))
+	b.Missing(n, concentration(schema.PM25, now, 7))
+	b.Missing(n, concentration(0, now, 0))
+	b.Missing(n, concentration(schema.PM25, now.Add(time.Hour), 0))
+	b.Missing(n, concentration(schema.PM25, time.Time{}, 0))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := concentration(schema.PM25, now, 0)
+	want.Station, want.Source = "a", "test"
+	got := batches()[0]
+	if diff := cmp.Diff([]schema.Reading{want}, got.Missing); diff != "" || got.Rejected[ingest.MissingValue] != 4 {
+		t.Errorf("rejected %v, missing (-want +got):\n%s", got.Rejected, diff)
+	}
+}
+
+// TestMissingFillsBatches: millions of cells without a figure do not pile up.
+func TestMissingFillsBatches(t *testing.T) {
+	t.Parallel()
+	for _, positioned := range []bool{false, true} {
+		total, most, count := 0, 0, 0
+		b := ingest.NewBuilder("test", now, func(batch *ingest.Batch) error {
+			defer batch.Release()
+			total, most, count = total+len(batch.Missing), max(most, len(batch.Missing)), count+1
+			return nil
+		})
+		n := b.Station(station("a"))
+		const rows = 200_000
+		for row := range rows {
+			if positioned {
+				b.At(int64(row))
+			}
+			b.Missing(n, concentration(schema.PM25, now.Add(-time.Duration(row)*time.Minute), 0))
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if total != rows || most > 1<<16 || count < 3 {
+			t.Errorf("positioned %v: %d missing in %d batches of at most %d, want %d", positioned, total, count, most, rows)
+		}
+	}
+}

@@ -27,6 +27,9 @@ type Summary struct {
 	Read     int        // values seen
 	Stored   int        // values that are in ClickHouse
 	Rejected Rejections // values refused, by reason
+	// Withdrawn counts stored readings that were taken back, because the input
+	// says that there is no figure. They are among Rejected as [MissingValue].
+	Withdrawn int
 	// Positions counts the positions of stations that were dropped; the readings
 	// of these stations are stored.
 	Positions Rejections
@@ -51,7 +54,8 @@ func NewImporter(store Store, dir string) *Importer {
 // nothing when it is called again with the same job: it goes on where
 // ClickHouse had acknowledged everything before. A finished import leaves no
 // progress behind, and doing it again stores the same readings over the same.
-// After an error the summary says what had been stored.
+// An import that neither stores nor withdraws a reading returns a
+// [NothingStoredError]. After an error the summary says what had been stored.
 func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	begun := time.Now()
 	state := i.progress.load(job.Key)
@@ -72,7 +76,28 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	if err := i.progress.remove(job.Key); err != nil {
 		return run.summary(), fmt.Errorf("importing: %w", err)
 	}
-	return run.summary(), nil
+	summary := run.summary()
+	if summary.Stored == 0 && summary.Withdrawn == 0 {
+		return summary, &NothingStoredError{summary.Rejected}
+	}
+	return summary, nil
+}
+
+// NothingStoredError is an import whose input was read to its end and gave not
+// a single reading. Readings that had been stored before count as stored.
+type NothingStoredError struct{ Rejected Rejections }
+
+// Error implements error. It names the reason of most rejections.
+func (e *NothingStoredError) Error() string {
+	reason, n := e.Rejected.Main()
+	if reason == None {
+		return "nothing was stored: the input holds no values"
+	}
+	total := 0
+	for _, count := range e.Rejected {
+		total += count
+	}
+	return fmt.Sprintf("nothing was stored: %d of %d values were rejected as %s (%s)", n, total, reason, reason.Explain())
 }
 
 // importRun is one call of Import.
@@ -87,6 +112,7 @@ type importRun struct {
 // stored notes a batch that ClickHouse has acknowledged.
 func (r *importRun) stored(_ context.Context, b *Batch) error {
 	r.state.Stored += b.Rows()
+	r.state.Withdrawn += b.Withdrawn
 	for reason, n := range b.Rejected {
 		if reason.keepsReading() {
 			r.state.Positions.Add(reason, n)
@@ -115,7 +141,7 @@ func (r *importRun) stored(_ context.Context, b *Batch) error {
 
 func (r *importRun) summary() Summary {
 	s := Summary{
-		Read: r.state.Stored, Stored: r.state.Stored, Stations: len(r.stations),
+		Read: r.state.Stored, Stored: r.state.Stored, Withdrawn: r.state.Withdrawn, Stations: len(r.stations),
 		Rejected: maps.Clone(r.state.Rejected), Positions: maps.Clone(r.state.Positions),
 		Elapsed: r.state.Elapsed + time.Since(r.begun), Resumed: r.state.Key != "",
 	}

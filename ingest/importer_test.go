@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -269,4 +270,43 @@ func TestTryStoresNothingAndShowsEverything(t *testing.T) {
 	if diff := cmp.Diff(ingest.Rejections{ingest.MissingValue: 1}, got.Rejected); diff != "" || len(got.Stations) != 1 {
 		t.Errorf("%d stations, rejected (-want +got):\n%s", len(got.Stations), diff)
 	}
+}
+
+// TestImportThatStoresNothingFails: an input that was read to its end and gave
+// no reading is an error, which names the main reason.
+func TestImportThatStoresNothingFails(t *testing.T) {
+	t.Parallel()
+	run := func(fetch func(b *ingest.Builder)) error {
+		src := &sourceFunc{fetch: func(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
+			b := ingest.NewBuilder("file", w.To, yield)
+			fetch(b)
+			return b.Close()
+		}}
+		store := &withdrawer{ledger{keys: map[readingKey]bool{}}}
+		_, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
+		return err
+	}
+	var nothing *ingest.NothingStoredError
+	err := run(func(b *ingest.Builder) {
+		b.Reject(ingest.BadTime)
+		b.Reject(ingest.BadTime)
+		b.Reject(ingest.BadLine)
+	})
+	if !errors.As(err, &nothing) || !strings.Contains(err.Error(), "2 of 3 values were rejected as bad_time") {
+		t.Errorf("Import of unreadable times = %v", err)
+	}
+	if err := run(func(*ingest.Builder) {}); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "no values") {
+		t.Errorf("Import of an empty table = %v", err)
+	}
+	if err := run(func(b *ingest.Builder) { b.Missing(b.Station(station("a")), concentration(schema.PM25, now, 0)) }); err != nil {
+		t.Errorf("Import that takes a reading back = %v", err)
+	}
+}
+
+// withdrawer is a store that held every key that a batch calls missing.
+type withdrawer struct{ ledger }
+
+func (w *withdrawer) Load(ctx context.Context, b *ingest.Batch) error {
+	b.Withdrawn = len(b.Missing)
+	return w.ledger.Load(ctx, b)
 }

@@ -18,6 +18,7 @@ type progress struct {
 	Key       string        `json:"key"`
 	Position  int64         `json:"position"`
 	Stored    int           `json:"stored"`
+	Withdrawn int           `json:"withdrawn"`
 	Rejected  Rejections    `json:"rejected"`
 	Positions Rejections    `json:"positions"`
 	Stations  []string      `json:"stations"`

@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +27,7 @@ const (
 	UnknownPollutant Reason = "unknown_pollutant" // a parameter that the catalogue does not hold
 	UnknownUnit      Reason = "unknown_unit"      // a unit that cannot be converted
 	BadTime          Reason = "bad_time"          // text that is no time in the source's format
-	FutureTime       Reason = "future_time"       // more than an hour ahead of the clock
+	FutureTime       Reason = "future_time"       // more than five minutes ahead of the clock
 	AncientTime      Reason = "ancient_time"      // before 2000: no automatic station in India is older
 	NoStation        Reason = "no_station"        // a reading that does not say where it was taken
 	BadPosition      Reason = "bad_position"      // coordinates outside India or 0,0: the position is dropped, the readings stay
@@ -38,6 +40,29 @@ const (
 	GateFailed       Reason = "gate_failed"       // a batch whose own cross-check fails
 	BadReply         Reason = "bad_reply"         // a reply or file that cannot be read as what it should be: cut off, too large, a web page
 )
+
+// explanations says of each reason what it means, for people who read the
+// output of an import.
+var explanations = map[Reason]string{
+	MissingValue:     "the cells are empty or hold a marker such as NA",
+	BadNumber:        "the cells hold no decimal number",
+	NegativeValue:    "the figures are below zero",
+	OutOfRange:       "the figures are above what can be measured",
+	UnknownPollutant: "the parameters are not known",
+	UnknownUnit:      "the units cannot be converted, or are not known",
+	BadTime:          "the times are in a form that is not known, or the averaging interval is not",
+	FutureTime:       "the times lie ahead of this machine's clock",
+	AncientTime:      "the times are before 2000",
+	NoStation:        "the rows do not name a station",
+	Duplicate:        "the same station, parameter and time came before",
+	NotListed:        "the source counts records that it does not list",
+	BadLine:          "the lines cannot be read as rows of the table",
+	OutsideIndia:     "the readings were taken outside India",
+}
+
+// Explain says in words what the reason means; empty for a reason that refuses
+// no value.
+func (r Reason) Explain() string { return explanations[r] }
 
 // Rejections counts refused values by reason.
 type Rejections map[Reason]int
@@ -55,6 +80,17 @@ func (r *Rejections) Merge(other Rejections) {
 	for reason, n := range other {
 		r.Add(reason, n)
 	}
+}
+
+// Main returns the reason of most rejections and how many it has; of equal ones
+// the first in the alphabet. It is [None] when nothing was rejected.
+func (r Rejections) Main() (main Reason, count int) {
+	for _, reason := range slices.Sorted(maps.Keys(r)) {
+		if n := r[reason]; n > count {
+			main, count = reason, n
+		}
+	}
+	return main, count
 }
 
 // ParseValue reads a source's text of a value. Null beats zero: every marker
@@ -109,8 +145,21 @@ func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 // first automatic stations began in the 2000s.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// leeway is how far ahead of our clock a reading may be: clocks differ.
-const leeway = time.Hour
+// leeway is how far ahead of the clock a reading may be: the clock skew that is
+// tolerated. Stations and this machine follow NTP, so minutes are generous. An
+// hour would let a station with a fast clock open every hour of its city alone.
+const leeway = 5 * time.Minute
+
+// checkTime applies the rules to the end of an averaging interval.
+func checkTime(at, now time.Time) Reason {
+	switch {
+	case at.After(now.Add(leeway)):
+		return FutureTime
+	case at.Before(earliest):
+		return AncientTime
+	}
+	return None
+}
 
 // Check applies the rules to a reading that is otherwise complete.
 func Check(r *schema.Reading, now time.Time) Reason {
@@ -119,10 +168,9 @@ func Check(r *schema.Reading, now time.Time) Reason {
 		return NoStation
 	case !r.Parameter.Valid(), r.Kind == schema.SubIndex && !r.Parameter.Indexed():
 		return UnknownPollutant
-	case r.At.After(now.Add(leeway)):
-		return FutureTime
-	case r.At.Before(earliest):
-		return AncientTime
+	}
+	if reason := checkTime(r.At, now); reason != None {
+		return reason
 	}
 	if reason := checkSigned(r.Parameter, r.Value, CheckValue(r.Value)); reason != None {
 		return reason

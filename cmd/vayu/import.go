@@ -24,12 +24,20 @@ const importSource = "import"
 func newImport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Load saved files into the live world; twice changes nothing",
-		Long: `Load saved files into the live world: CPCB's feed, downloads of data.gov.in, CAAQM exports (CSV, JSON, Excel), city-day
-means and OpenAQ exports, also gzipped. What a file holds is recognised from its content.
+		Short: "Load saved files into the live world; idempotent",
+		Long: `Load saved files into the live world, also gzipped:
+  CPCB's feed (XML); data.gov.in: downloads (CSV) and saved replies (JSON);
+  CAAQM exports of one or several stations (CSV, Excel, JSON) and tables of many;
+  CPCB's yearly files (Raw_data_1Hr_…csv, 15Min, 8Hrs, 1Day) and raw readings of one station (dates, PM25, …);
+  OpenAQ: versions 1 and 2 (CSV), the archive (CSV), saved pages of version 3 (JSON);
+  daily means of cities (city_day).
+What a file holds is recognised from its content. The station of a yearly file is in its name, or in a table
+stations.csv (file,station) beside it. Replies of OpenAQ's /v3/locations beside a file (location*.json) give the
+kind, licence and units of its stations.
 
-An import that was interrupted goes on where it was when it is run again. It works beside a running service, whose
-answers follow within seconds, and without one.`,
+A cell without a figure (NA, None, -999, empty) withdraws a figure that was stored for it. An import that stores
+nothing exits with 1 and names the main reason. An import that was interrupted continues where it stopped when it
+is run again. It works beside a running service, whose answers follow within seconds, and without one.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return withNewDatabase(cmd, func(ctx context.Context, t *tool) error {
@@ -109,6 +117,9 @@ func showSummary(out io.Writer, path, format string, s ingest.Summary) {
 	}
 	_, _ = fmt.Fprintf(out, "%s: %s%s\n%9d read\n%9d stored, of %d stations, %.0f a second\n", path, format, resumed,
 		s.Read, s.Stored, s.Stations, float64(s.Stored)/s.Elapsed.Seconds())
+	if s.Withdrawn > 0 {
+		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file says that there is no figure\n", s.Withdrawn)
+	}
 	showRejections(out, s.Rejected)
 	for reason, n := range s.Positions {
 		_, _ = fmt.Fprintf(out, "%9d positions refused: %s\n", n, reason)

@@ -9,11 +9,23 @@ import (
 // text is what a file (bytes) or a decoded reply (string) holds.
 type text interface{ ~string | ~[]byte }
 
-// ParseStamp reads the time of the live feed and of data.gov.in, strictly
-// "DD-MM-YYYY HH:MM:SS" in Indian Standard Time. Any other form is refused
-// rather than guessed at, because a time in UTC looks the same but for its form.
+// ParseStamp reads the time of the live feed, strictly "DD-MM-YYYY HH:MM:SS" in
+// Indian Standard Time. Any other form is refused rather than guessed at,
+// because a time in UTC looks the same but for its form.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
+		return time.Time{}, false
+	}
+	return ParseTime(s)
+}
+
+// ParseUpdate reads last_update of data.gov.in in Indian Standard Time:
+// "DD-MM-YYYY HH:MM:SS" as the portal writes it, the same without seconds as
+// spreadsheets save it, and "YYYY-MM-DD HH:MM:SS" with a blank or T, as programs
+// save it. A time that says its zone is refused: the portal never writes one.
+func ParseUpdate[T text](s T) (time.Time, bool) {
+	s = trim(s)
+	if n := len(s); n != len("DD-MM-YYYY HH:MM") && n != len("DD-MM-YYYY HH:MM:SS") || s[10] != ' ' && s[10] != 'T' {
 		return time.Time{}, false
 	}
 	return ParseTime(s)

@@ -77,13 +77,17 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	for _, f := range s.figures {
 		p, _ := parameter.Parse(f.id)
 		reading, reason := SubIndex(p, at, f.avg)
-		if reason != ingest.None {
+		if reason != ingest.None && reason != ingest.MissingValue {
 			b.Reject(reason)
 			continue
 		}
 		key := feedKey{station, reading.Parameter, reading.At.Unix()}
 		if seen[key] {
 			b.Reject(ingest.Duplicate)
+			continue
+		}
+		if reason == ingest.MissingValue {
+			b.Missing(station, reading)
 			continue
 		}
 		seen[key] = true

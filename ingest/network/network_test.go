@@ -106,6 +106,20 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("ParseTime of bytes %q = %s, %v", text, again, same)
 		}
 	}
+	for text, want := range map[string]string{
+		"09-12-2025 12:00:00": "2025-12-09T06:30:00Z",
+		"07-04-2026 21:00":    "2026-04-07T15:30:00Z",
+		"2025-10-10 18:00:00": "2025-10-10T12:30:00Z",
+		"2025-10-10T18:00:00": "2025-10-10T12:30:00Z",
+		"2025-10-10 18:00":    "2025-10-10T12:30:00Z",
+		"06-Oct-2017 - 04:00": "", "2025-10-10T18:00:00Z": "", "2025-10-10T18:00:00+05:30": "",
+		"10-10-2025": "", "10-10-2025  18:00": "", "4/7/2026 21:00": "", "": "",
+	} {
+		got, ok := ParseUpdate(text)
+		if ok != (want != "") || ok && got.Format(time.RFC3339) != want {
+			t.Errorf("ParseUpdate(%q) = %s, %v, want %q", text, got, ok, want)
+		}
+	}
 	if _, ok := ParseStamp("2025-12-09 06:30:00"); ok {
 		t.Error("the feed's time was read in another form")
 	}
@@ -125,6 +139,48 @@ func TestParseTimeAgreesWithTheLibrary(t *testing.T) {
 			if got, ok := ParseTime(day.Format(form)); !ok || !got.Equal(day) {
 				t.Fatalf("ParseTime(%q) = %s, %v", day.Format(form), got, ok)
 			}
+		}
+	}
+}
+
+// TestNamed: names without punctuation, as files have them, give the identity
+// that the network's own name gives.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"Anand Vihar Delhi DPCC":                            "Anand Vihar, Delhi - DPCC",
+		"R K Puram New Delhi DPCC":                          "R K Puram, New Delhi - DPCC",
+		"IIT Delhi Delhi IITM":                              "IIT Delhi, Delhi - IITM",
+		"Sector-51 Gurugram HSPCB":                          "Sector-51, Gurugram - HSPCB",
+		"15th Mile-Nongthymmai Byrnihat Meghalaya PCB":      "15th Mile-Nongthymmai, Byrnihat - Meghalaya PCB",
+		"alandur bus depot chennai cpcb chennai tamil nadu": "Alandur Bus Depot, Chennai - CPCB",
+		"Anand Vihar Delhi":                                 "", // no agency
+		"Somewhere Atlantis DPCC":                           "", // no city
+		"Delhi DPCC":                                        "", // no place
+		"Anand Vihar Delhi DPCC backup":                     "",
+		"":                                                  "",
+	} {
+		got, ok := Named(words)
+		if ok != (want != "") || got.Name != want || ok && got.ID != Station(want, "", "", 0, 0).ID {
+			t.Errorf("Named(%q) = %q, %v, want %q", words, got.Name, ok, want)
+		}
+	}
+}
+
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Alandur Bus Depot, Chennai - CPCB Chennai, Tamil Nadu":                 "Alandur Bus Depot, Chennai - CPCB",
+		"Ballygunge, Kolkata -WBPCB":                                            "Ballygunge, Kolkata - WBPCB",
+		"GVM Corporation, Visakhapatnam - APPCB, Visakhapatnam, Andhra Pradesh": "GVM Corporation, Visakhapatnam - APPCB",
+		"Deshpande Nagar, Hubballi - KSPCB Hubbali Karnataka":                   "Deshpande Nagar, Hubballi - KSPCB",
+		"Kariavattom, Thiruvananthapuram - Kerala PCB":                          "Kariavattom, Thiruvananthapuram - Kerala PCB",
+		"Sector - 62, Noida - IMD":                                              "Sector - 62, Noida - IMD",
+		"Charitra Van, Buxar - BSPCB (Formerly known as Central Jail)":          "Charitra Van, Buxar - BSPCB (Formerly known as Central Jail)",
+		"US Diplomatic Post: New Delhi":                                         "US Diplomatic Post: New Delhi",
+	} {
+		if got := Tidy(name); got != want {
+			t.Errorf("Tidy(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

@@ -2,16 +2,12 @@ package datagov
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"vayu/ingest"
 	"vayu/ingest/network"
-	"vayu/schema"
-	"vayu/schema/parameter"
 )
 
 // stalledPages is how many pages in a row of a first look may bring nothing
@@ -19,48 +15,12 @@ import (
 // listing goes on.
 const stalledPages = 3
 
-// scalar is a JSON string or number as it was written: the portal gives either.
-type scalar string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (s *scalar) UnmarshalJSON(raw []byte) error {
-	switch {
-	case len(raw) > 0 && raw[0] == '"':
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil {
-			return err
-		}
-		*s = scalar(strings.TrimSpace(text))
-	case string(raw) == "null":
-		*s = ""
-	case len(raw) > 0 && (raw[0] == '{' || raw[0] == '['):
-		return errors.New("an object or a list where a value belongs")
-	default:
-		*s = scalar(raw)
-	}
-	return nil
-}
-
-// record is one pollutant of one station. The resource's JSON names its figure
-// avg_value, its download pollutant_avg.
-type record struct {
-	State        scalar `json:"state"`
-	City         scalar `json:"city"`
-	Station      scalar `json:"station"`
-	LastUpdate   scalar `json:"last_update"`
-	Latitude     scalar `json:"latitude"`
-	Longitude    scalar `json:"longitude"`
-	Pollutant    scalar `json:"pollutant_id"`
-	Average      scalar `json:"avg_value"`
-	PollutantAvg scalar `json:"pollutant_avg"`
-}
-
 // key is what makes two records the same.
-type key struct{ station, pollutant, at scalar }
+type key struct{ station, pollutant, at network.Scalar }
 
 // listing collects the records of the pages of one fetch.
 type listing struct {
-	records    []record
+	records    []network.Record
 	seen       map[key]bool
 	total      int // as the portal says, -1 when it does not
 	read       int // records of the pages of this look, repeated ones included
@@ -77,9 +37,9 @@ func (l *listing) page(body []byte) (done bool, err error) {
 		return false, refuse("the page is not UTF-8")
 	}
 	var p struct {
-		Total   scalar    `json:"total"`
-		Message scalar    `json:"message"`
-		Records *[]record `json:"records"`
+		Total   network.Scalar    `json:"total"`
+		Message network.Scalar    `json:"message"`
+		Records *[]network.Record `json:"records"`
 	}
 	if err := json.Unmarshal(body, &p); err != nil {
 		return false, refuse("the page is not the portal's JSON: " + err.Error())
@@ -144,39 +104,11 @@ func (l *listing) add(b *ingest.Builder) error {
 	for range l.missing() {
 		b.Reject(ingest.NotListed)
 	}
-	stations := make(map[scalar]int)
+	var all network.Records
 	for i := range l.records {
-		if err := addRecord(b, &l.records[i], stations); err != nil {
+		if err := all.Add(b, &l.records[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func addRecord(b *ingest.Builder, r *record, stations map[scalar]int) error {
-	if schema.Slug(string(r.Station)) == "" {
-		b.Reject(ingest.NoStation)
-		return nil
-	}
-	station, ok := stations[r.Station]
-	if !ok {
-		lat, lon, reason := network.Position(string(r.Latitude), string(r.Longitude))
-		if reason != ingest.None {
-			b.Reject(reason)
-		}
-		station = b.Station(network.Station(string(r.Station), string(r.City), string(r.State), lat, lon))
-		stations[r.Station] = station
-	}
-	figure := r.Average
-	if figure == "" {
-		figure = r.PollutantAvg
-	}
-	p, _ := parameter.Parse(string(r.Pollutant))
-	at, _ := network.ParseStamp(r.LastUpdate)
-	reading, reason := network.SubIndex(p, at, string(figure))
-	if reason != ingest.None {
-		b.Reject(reason)
-		return nil
-	}
-	return b.Add(station, reading)
 }

@@ -1,10 +1,6 @@
 package file
 
 import (
-	"maps"
-	"slices"
-	"time"
-
 	"vayu/ingest"
 	"vayu/ingest/network"
 	"vayu/schema"
@@ -56,71 +52,23 @@ func (t *spans) read(cells [][]byte, b *ingest.Builder) error {
 }
 
 // starts is a CAAQM table that gives only the beginning of every row's
-// interval. Its length is the distance at which the rows of the station most
-// often follow one another, so the table is looked through first; a hole in the
-// data then changes nothing.
+// interval. The table is looked through first for their length (see [spacings]).
 type starts struct {
 	place    place
 	interval interval
 	columns  []column
-	spacings map[string]*spacing
-	all      map[time.Duration]int
-}
-
-// spacing counts the distances of one station's rows.
-type spacing struct {
-	last   time.Time
-	counts map[time.Duration]int
-	length time.Duration // 0 until it is decided
+	spacings spacings
 }
 
 func newStarts(h header) (row, bool) {
-	t := &starts{
-		place: newPlace(h), interval: newInterval(h), columns: h.columns(),
-		spacings: make(map[string]*spacing), all: make(map[time.Duration]int),
-	}
+	t := &starts{place: newPlace(h), interval: newInterval(h), columns: h.columns(), spacings: newSpacings()}
 	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate < 0 && len(t.columns) > 0
 }
 
 func (t *starts) survey(cells [][]byte) {
-	from, ok := t.interval.begin(cells)
-	if !ok || !named(cells[t.place.name]) {
-		return
+	if from, ok := t.interval.begin(cells); ok && named(cells[t.place.name]) {
+		t.spacings.note(cells[t.place.name], from)
 	}
-	s := t.spacings[string(cells[t.place.name])]
-	if s == nil {
-		s = &spacing{counts: make(map[time.Duration]int)}
-		t.spacings[string(cells[t.place.name])] = s
-	} else if d := from.Sub(s.last); d > 0 && d <= time.Duration(schema.Daily)*time.Minute {
-		s.counts[d]++
-		t.all[d]++
-	}
-	s.last = from
-}
-
-// of returns the length of the intervals of a station, 0 when nothing tells it.
-func (t *starts) of(station []byte) time.Duration {
-	s := t.spacings[string(station)]
-	if s == nil {
-		return 0
-	}
-	if s.length == 0 {
-		if s.length = commonest(s.counts); s.length == 0 {
-			s.length = commonest(t.all)
-		}
-	}
-	return s.length
-}
-
-// commonest returns the distance that was counted most, the shorter of two.
-func commonest(counts map[time.Duration]int) time.Duration {
-	var best time.Duration
-	for _, d := range slices.Sorted(maps.Keys(counts)) {
-		if counts[d] > counts[best] {
-			best = d
-		}
-	}
-	return best
 }
 
 func (t *starts) read(cells [][]byte, b *ingest.Builder) error {
@@ -132,7 +80,7 @@ func (t *starts) read(cells [][]byte, b *ingest.Builder) error {
 	if !ok {
 		return refuseAll(t.columns, ingest.BadTime, b)
 	}
-	d := t.of(cells[t.place.name])
+	d := t.spacings.of(cells[t.place.name])
 	minutes, ok := length(d)
 	if !ok {
 		return refuseAll(t.columns, ingest.BadTime, b)

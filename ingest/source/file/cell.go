@@ -111,15 +111,16 @@ func concentrations(columns []column, cells [][]byte, station int, end time.Time
 		if reason == ingest.None && c.unit != "" {
 			v, _ = c.parameter.Convert(v, c.unit)
 		}
-		if reason != ingest.None {
+		r := schema.Reading{Parameter: c.parameter, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging}
+		switch reason {
+		case ingest.None:
+			if err := b.Add(station, r); err != nil {
+				return err
+			}
+		case ingest.MissingValue:
+			b.Missing(station, r)
+		default:
 			b.Reject(reason)
-			continue
-		}
-		err := b.Add(station, schema.Reading{
-			Parameter: c.parameter, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging,
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil

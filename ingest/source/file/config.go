@@ -1,5 +1,6 @@
 // Package file reads saved data: one file, or a folder that is watched. What a
-// file holds is recognised from its content, never from its name.
+// file holds is recognised from its content. Its name matters only where the
+// table does not say which station or sensor it is from.
 package file
 
 import (

@@ -4,8 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,5 +111,33 @@ func TestExcelBomb(t *testing.T) {
 	err = f.Fetch(t.Context(), ingest.Window{}, func(*ingest.Batch) error { return nil })
 	if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
 		t.Errorf("error %v, want a refusal", err)
+	}
+}
+
+// TestExcelBlocks: an Excel export of several stations gives each of them its
+// own readings, also when the reading goes on in the middle.
+func TestExcelBlocks(t *testing.T) {
+	t.Parallel()
+	names := []string{"BTM Layout, Bengaluru - CPCB", "Peenya, Bengaluru - CPCB", "Hebbal, Bengaluru - KSPCB"}
+	rows := [][]any{{"Station", strings.Join(names, ", ")}, {"Parameter", "CO"}, {strings.Join(names, ", ")}}
+	for i, name := range names {
+		rows = append(rows, []any{nil, nil, name}, []any{"From Date", "To Date", "CO"})
+		for day := range 3 {
+			rows = append(rows, []any{fmt.Sprintf("%02d-01-2019 00:00", day+1), fmt.Sprintf("%02d-01-2019 00:00", day+2), i + 1})
+		}
+	}
+	path := workbook(t, rows...)
+	all, _, _ := collect(t, path, 0)
+	values := make(map[string]float64)
+	for _, r := range all {
+		values[r.Station] += r.Value
+	}
+	want := map[string]float64{"cpcb-btm-layout-bengaluru-cpcb": 3, "cpcb-peenya-bengaluru-cpcb": 6, "cpcb-hebbal-bengaluru-kspcb": 9}
+	if !maps.Equal(values, want) {
+		t.Errorf("sums by station %v, want %v", values, want)
+	}
+	rest, _, _ := collect(t, path, 11)
+	if !slices.Equal(rest, all[len(all)-len(rest):]) || len(rest) != 5 {
+		t.Errorf("from row 11: %v", rest)
 	}
 }

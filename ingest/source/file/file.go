@@ -65,7 +65,7 @@ func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Ba
 }
 
 func (f *File) source(ctx context.Context) *source {
-	return &source{start: f.start, open: func() (io.ReadCloser, error) { return f.open(ctx) }}
+	return &source{path: f.path, start: f.start, open: func() (io.ReadCloser, error) { return f.open(ctx) }}
 }
 
 // open opens the file's bytes as they are on disk, and counts them from 0.

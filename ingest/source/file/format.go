@@ -24,13 +24,18 @@ func formats() []format {
 	return []format{
 		{"CPCB feed XML", func(h *head) bool { return h.begins("<") && h.holds("<AqIndex") }, parseFeed},
 		{"CAAQM JSON", func(h *head) bool { return h.begins("{") && h.holds(`"tabularData"`) }, parseJSON},
+		{"data.gov.in JSON", (*head).listing, parseRecords},
 		{"CAAQM Excel", func(h *head) bool { return h.begins("PK\x03\x04") }, parseExcel},
 		{"data.gov.in CSV", func(h *head) bool { return h.table.is(newListing) }, rows(newListing)},
 		{"OpenAQ v1 CSV", func(h *head) bool { return h.table.is(newOpenAQ1) }, rows(newOpenAQ1)},
 		{"OpenAQ v2 CSV", func(h *head) bool { return h.table.is(newOpenAQ2) }, rows(newOpenAQ2)},
+		{"OpenAQ archive CSV", func(h *head) bool { return h.table.is(newArchive) }, rows(newArchive)},
+		{"OpenAQ v3 JSON", (*head).openaq3, parseOpenAQ3},
 		{"CAAQM table", func(h *head) bool { return h.table.is(newSpans) }, rows(newSpans)},
 		{"CAAQM table without ends", func(h *head) bool { return h.table.is(newStarts) }, rows(newStarts)},
 		{"CAAQM export CSV", func(h *head) bool { return h.export() }, parseExport},
+		{"CAAQM readings of one station", func(h *head) bool { return h.table.is(newWide) }, rows(newWide)},
+		{"station list", func(h *head) bool { return h.table.is(newStationList) }, func(*source, *ingest.Builder) error { return nil }},
 		{"city_day CSV", func(h *head) bool { return h.table.is(newCityDay) }, rows(newCityDay)},
 	}
 }

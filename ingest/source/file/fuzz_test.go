@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,17 +10,27 @@ import (
 	"testing"
 
 	"vayu/ingest"
+	"vayu/ingest/sourcetest"
 )
 
 // FuzzFile reads anything as a file: nothing panics, and nothing is yielded
 // that the rules refuse.
 func FuzzFile(f *testing.F) {
-	inputs, err := filepath.Glob("testdata/*/input.txt")
-	if err != nil || len(inputs) == 0 {
+	cases, err := filepath.Glob("testdata/*/case.json")
+	if err != nil || len(cases) == 0 {
 		f.Fatalf("no seeds: %v", err)
 	}
-	for _, input := range inputs {
-		text, err := os.ReadFile(input)
+	for _, path := range cases {
+		var c sourcetest.Case
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &c); err != nil {
+			f.Fatal(err)
+		}
+		input := filepath.Join(filepath.Dir(path), c.Input)
+		text, err = os.ReadFile(input)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -27,7 +38,7 @@ func FuzzFile(f *testing.F) {
 		f.Add(text, int64(100))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, start int64) {
-		in := &source{start: start, open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+		in := &source{path: "Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.csv", start: start, open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 		format, err := recognise(in)
 		if err != nil {
 			return

@@ -36,11 +36,15 @@ func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
 		lat, lon := position(at(cells, l.latitude), at(cells, l.longitude), b)
 		return network.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
 	})
-	stamp, _ := l.clock.parse(cells[l.stamp], network.ParseStamp)
+	stamp, _ := l.clock.parse(cells[l.stamp], network.ParseUpdate)
 	reading, reason := network.SubIndex(l.parameters.parse(cells[l.pollutant]), stamp, string(cells[l.average]))
-	if reason != ingest.None {
+	switch reason {
+	case ingest.None:
+		return b.Add(station, reading)
+	case ingest.MissingValue:
+		b.Missing(station, reading)
+	default:
 		b.Reject(reason)
-		return nil
 	}
-	return b.Add(station, reading)
+	return nil
 }

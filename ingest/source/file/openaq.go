@@ -64,15 +64,21 @@ func (o *openaq) complete() bool {
 
 func (o *openaq) read(cells [][]byte, b *ingest.Builder) error {
 	reading, reason := o.reading(cells)
-	if reason != ingest.None {
+	if reason != ingest.None && reason != ingest.MissingValue {
 		b.Reject(reason)
 		return nil
 	}
 	placed := len(at(cells, o.latitude)) > 0 || len(at(cells, o.coordinates)) > 0
 	station := o.stations.find(cells[o.location], placed, b, func() schema.Station { return o.describe(cells, b) })
+	if reason == ingest.MissingValue {
+		b.Missing(station, reading)
+		return nil
+	}
 	return b.Add(station, reading)
 }
 
+// reading returns the row's reading. With [ingest.MissingValue] it is complete
+// but for its value.
 func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	r := schema.Reading{Parameter: o.parameters.parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
 	country := at(cells, o.country)
@@ -88,15 +94,15 @@ func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	if r.At, ok = o.time(cells); !ok {
 		return r, ingest.BadTime
 	}
+	if string(at(cells, o.source)) == republished {
+		r.Kind = schema.SubIndex
+	}
 	v, reason := ingest.ParseValueOf(r.Parameter, string(cells[o.value]))
 	if reason != ingest.None {
 		return r, reason
 	}
 	if r.Value, ok = r.Parameter.Convert(v, string(cells[o.unit])); !ok {
 		return r, ingest.UnknownUnit
-	}
-	if string(at(cells, o.source)) == republished {
-		r.Kind = schema.SubIndex
 	}
 	return r, ingest.None
 }

@@ -113,7 +113,19 @@ func TestRealFiles(t *testing.T) {
 			"OpenAQ v2 CSV", 664, 52, nil, map[uint16]int{60: 664},
 			map[schema.Kind]int{schema.SubIndex: 216, schema.Concentration: 448}, 0,
 		},
+		"networks/openaq/archive_quoted_8118.csv": measured("OpenAQ archive CSV", 2, 1, 60, nil),
+		"networks/openaq/archive_unquoted.csv":    measured("OpenAQ archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 14}),
+		// The sensors of these two are in location_2178.json, which is in Albuquerque.
+		"networks/openaq/location_2178_latest.json":    measured("OpenAQ v3 JSON", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 8}),
+		"networks/openaq/measurements_3917_page1.json": measured("OpenAQ v3 JSON", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 1}),
+		// None of these sensors is in a reply of /v3/locations beside it.
+		"networks/openaq/parameter_2_latest_odd.json":   measured("OpenAQ v3 JSON", 0, 0, 0, ingest.Rejections{ingest.UnknownUnit: 5}),
+		"networks/openaq/locations_vn_53.json":          measured("OpenAQ v3 JSON", 0, 0, 0, nil),
+		"networks/cpcb/fetch_table_data_kanpur_4h.json": measured("CAAQM JSON", 50, 1, 240, nil),
 	} {
+		if want.Readings == 0 {
+			want.Averaging, want.Kinds = nil, nil
+		}
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			got := reap(t, realdata.Path(t, name))
@@ -127,7 +139,9 @@ func TestRealFiles(t *testing.T) {
 // TestOtherRealFiles: tables that hold no readings are refused by name.
 func TestOtherRealFiles(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"cpcb/bulletins_2024h1.csv", "mpcb_daily_subindex.csv", "stations.csv"} {
+	for _, name := range []string{
+		"cpcb/bulletins_2024h1.csv", "mpcb_daily_subindex.csv", "stations.csv", "networks/openaq/india_sensors_excerpt.csv",
+	} {
 		_, err := Open("file", realdata.Path(t, name), 0, now)
 		var refused *ingest.BatchError
 		if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {

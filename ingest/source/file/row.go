@@ -16,6 +16,10 @@ type row interface {
 // first line of it.
 type surveyor interface{ survey(cells [][]byte) }
 
+// sited is a row whose station or sensor is not in the table: it is told from
+// the file's name and from files beside it, before the table is read.
+type sited interface{ site(in *source) error }
+
 // rows makes the parser of the tables whose first line is a header that open
 // accepts. A line that cannot be read costs that line only.
 func rows(open func(header) (row, bool)) func(*source, *ingest.Builder) error {
@@ -28,6 +32,11 @@ func rows(open func(header) (row, bool)) func(*source, *ingest.Builder) error {
 		r, ok := open(t.header)
 		if !ok {
 			return refuse("the table has another header than it was recognised by")
+		}
+		if s, ok := r.(sited); ok {
+			if err := s.site(in); err != nil {
+				return err
+			}
 		}
 		if s, ok := r.(surveyor); ok {
 			err := t.each(func(_ int64, cells [][]byte, fine bool) error {

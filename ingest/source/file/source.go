@@ -20,6 +20,7 @@ const headBytes = 64 << 10
 
 // source is the bytes of one file, opened as often as a parser needs them.
 type source struct {
+	path  string // where the file lies, for formats whose station is in its name
 	start int64
 	open  func() (io.ReadCloser, error)
 }

@@ -1,0 +1,121 @@
+package file
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// archive is a file of OpenAQ's archive, one figure a row, a day of a location a
+// file. A time is the end of the interval, with the offset of the location's
+// zone: the first row of a day of hourly figures is 01:00. The length of the
+// interval is not given; it is the distance of the rows of a sensor, at most an
+// hour, because more is a hole, and an hour for a sensor with one row. The kind of a station and its licence come from a
+// saved reply of /v3/locations beside the file (see [openaqPlaces.beside]).
+type archive struct {
+	location, sensor, name, stamp, latitude, longitude, parameter, unit, value int
+
+	places     openaqPlaces
+	met        map[string]*openaqPlace // by number, of rows with a position
+	spacings   spacings
+	stations   stations
+	clock      clock
+	parameters parameters
+}
+
+func newArchive(h header) (row, bool) {
+	a := &archive{
+		location: h.find("location_id"), sensor: h.find("sensors_id", "sensor_id"), name: h.find("location"),
+		stamp: h.find("datetime"), latitude: h.find("lat"), longitude: h.find("lon"),
+		parameter: h.find("parameter"), unit: h.find("units", "unit"), value: h.find("value"),
+		met: make(map[string]*openaqPlace), spacings: newSpacings(), parameters: make(parameters),
+	}
+	return a, a.location >= 0 && a.sensor >= 0 && a.name >= 0 && a.stamp >= 0 && a.parameter >= 0 && a.unit >= 0 && a.value >= 0
+}
+
+func (a *archive) site(in *source) error { return a.places.beside(in.path) }
+
+func (a *archive) survey(cells [][]byte) {
+	if at, ok := a.clock.parse(cells[a.stamp], zoned); ok {
+		a.spacings.note(cells[a.sensor], at)
+	}
+}
+
+func (a *archive) read(cells [][]byte, b *ingest.Builder) error {
+	reading, reason := a.reading(cells)
+	if reason != ingest.None && reason != ingest.MissingValue {
+		b.Reject(reason)
+		return nil
+	}
+	placed := len(at(cells, a.latitude)) > 0
+	station := a.stations.find(cells[a.location], placed, b, func() schema.Station { return a.place(cells).describe(b) })
+	if reason == ingest.MissingValue {
+		b.Missing(station, reading)
+		return nil
+	}
+	return b.Add(station, reading)
+}
+
+// reading returns the row's reading. With [ingest.MissingValue] it is complete
+// but for its value.
+func (a *archive) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
+	r := schema.Reading{Parameter: a.parameters.parse(cells[a.parameter]), Kind: schema.Concentration}
+	var ok bool
+	if r.At, ok = a.clock.parse(cells[a.stamp], zoned); !ok {
+		return r, ingest.BadTime
+	}
+	switch {
+	case elsewhere(cells[a.stamp]) || a.place(cells).abroad():
+		return r, ingest.OutsideIndia
+	case !named(cells[a.location]) || !named(cells[a.name]):
+		return r, ingest.NoStation
+	case !r.Parameter.Valid():
+		return r, ingest.UnknownPollutant
+	}
+	r.Averaging = atMostHourly(a.spacings.own(cells[a.sensor]))
+	v, reason := ingest.ParseValueOf(r.Parameter, string(cells[a.value]))
+	if reason != ingest.None {
+		return r, reason
+	}
+	if r.Value, ok = openaqValue(r.Parameter, v, string(cells[a.unit])); !ok {
+		return r, ingest.UnknownUnit
+	}
+	return r, ingest.None
+}
+
+// place returns the location of a row: what is known of its number, else what
+// the row says. The archive puts the number behind the name: "New Delhi-8118".
+func (a *archive) place(cells [][]byte) *openaqPlace {
+	if met, ok := a.met[string(cells[a.location])]; ok {
+		return met
+	}
+	id, _ := strconv.ParseInt(string(cells[a.location]), 10, 64)
+	if known, ok := a.places.places[id]; ok {
+		return known
+	}
+	name := bytes.TrimSuffix(cells[a.name], append([]byte{'-'}, cells[a.location]...))
+	p := &openaqPlace{ID: id, Name: string(name)}
+	if lat, lon := at(cells, a.latitude), at(cells, a.longitude); len(lat) > 0 || len(lon) > 0 {
+		p.Coordinates = &openaqPoint{network.Scalar(lat), network.Scalar(lon)}
+		a.met[string(cells[a.location])] = p
+	}
+	return p
+}
+
+// elsewhere reports whether a time has the offset of another zone than India's.
+// A time in UTC says nothing.
+func elsewhere(stamp []byte) bool {
+	return !bytes.HasSuffix(stamp, []byte("+05:30")) && !bytes.HasSuffix(stamp, []byte("Z")) && !bytes.HasSuffix(stamp, []byte("+00:00"))
+}
+
+// atMostHourly is the averaging interval for a distance of rows.
+func atMostHourly(d time.Duration) uint16 {
+	if minutes, ok := length(d); ok && minutes < schema.Hourly {
+		return minutes
+	}
+	return schema.Hourly
+}

@@ -1,0 +1,46 @@
+package file
+
+import (
+	"errors"
+	"testing"
+
+	"vayu/ingest"
+	"vayu/internal/realdata"
+)
+
+// TestPageWithoutItsSensor: a real page of measurements with no number of a
+// sensor in its name is refused with what to do.
+func TestPageWithoutItsSensor(t *testing.T) {
+	t.Parallel()
+	f, err := Open("file", realdata.Path(t, "networks/openaq/measurements_co_ugm3_100rows.json"), 0, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *ingest.BatchError
+	err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error { b.Release(); return nil })
+	if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
+		t.Errorf("error %v, want a refusal", err)
+	}
+}
+
+// TestMonitorOfTheArchive: the saved location beside a file of the archive gives
+// the kind, the licence and whom to name.
+func TestMonitorOfTheArchive(t *testing.T) {
+	t.Parallel()
+	f, err := Open("file", realdata.Path(t, "networks/openaq/archive_quoted_8118.csv"), 0, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
+		defer b.Release()
+		for _, s := range b.Stations {
+			if s.ID != "openaq-new-delhi-8118" || s.Kind.String() != "reference" || s.Licence != "US Public Domain" || s.Latitude != 28.63576 {
+				t.Errorf("station %+v", s)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

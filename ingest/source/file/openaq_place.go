@@ -1,0 +1,230 @@
+package file
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+	"vayu/schema/parameter"
+)
+
+// openaqPlace is a location of OpenAQ's third version, as far as it says where
+// and by whom a reading was taken.
+type openaqPlace struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	Locality string `json:"locality"`
+	Country  struct {
+		Code string `json:"code"`
+		Name string `json:"name"`
+	} `json:"country"`
+	Owner       struct{ Name string } `json:"owner"`
+	Provider    struct{ Name string } `json:"provider"`
+	IsMonitor   *bool                 `json:"isMonitor"`
+	Sensors     []openaqSensor        `json:"sensors"`
+	Coordinates *openaqPoint          `json:"coordinates"`
+	Licenses    []openaqTerms         `json:"licenses"`
+}
+
+type openaqPoint struct {
+	Latitude  network.Scalar `json:"latitude"`
+	Longitude network.Scalar `json:"longitude"`
+}
+
+// openaqTerms is a licence of a location, and whom it asks to name.
+type openaqTerms struct {
+	Name        string                `json:"name"`
+	Attribution struct{ Name string } `json:"attribution"`
+}
+
+// openaqSensor is one parameter of a location in one unit.
+type openaqSensor struct {
+	ID        int64           `json:"id"`
+	Parameter openaqParameter `json:"parameter"`
+}
+
+type openaqParameter struct {
+	Name  string `json:"name"`
+	Units string `json:"units"`
+}
+
+// monitors are reference stations at OpenAQ whose kind the archive does not
+// give: the posts of the United States in New Delhi and Mumbai.
+var monitors = []int64{8118, 8039}
+
+// kind tells a reference station from a low-cost sensor. Without a word about
+// it a station that is not of India's network counts as a sensor, because one
+// sensor among a city's reference stations falsifies the city.
+func (p *openaqPlace) kind() schema.StationKind {
+	provider := strings.ToLower(p.Provider.Name)
+	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
+	switch {
+	case lowCost:
+		return schema.Sensor
+	case p.IsMonitor != nil && *p.IsMonitor, p.IsMonitor == nil && slices.Contains(monitors, p.ID):
+		return schema.Reference
+	}
+	return schema.Sensor
+}
+
+// abroad reports whether the location is outside India. A location that gives
+// neither country nor position is not.
+func (p *openaqPlace) abroad() bool {
+	if p.Country.Code != "" {
+		return p.Country.Code != "IN"
+	}
+	if p.Coordinates == nil {
+		return false
+	}
+	lat, lon, reason := network.Position(string(p.Coordinates.Latitude), string(p.Coordinates.Longitude))
+	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
+}
+
+// inIndia is [ingest.InIndia] without Sri Lanka, which lies in the same box and
+// keeps the same time.
+func inIndia(lat, lon float64) bool {
+	return ingest.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
+}
+
+// describe makes a station of the location. A station of India's network keeps
+// the identity that it has everywhere; another one has OpenAQ's number in its
+// own, because names at OpenAQ repeat.
+func (p *openaqPlace) describe(b *ingest.Builder) schema.Station {
+	var lat, lon float64
+	if p.Coordinates != nil {
+		lat, lon = position([]byte(p.Coordinates.Latitude), []byte(p.Coordinates.Longitude), b)
+	}
+	name := schema.CleanPlace(p.Name)
+	if _, _, ok := network.Split(name); ok {
+		return network.Station(name, "", "", lat, lon)
+	}
+	s := schema.Station{
+		ID: schema.StationID("openaq", name+"-"+strconv.FormatInt(p.ID, 10)), Name: name, Latitude: lat, Longitude: lon, Kind: p.kind(),
+	}
+	if !strings.EqualFold(p.Locality, p.Country.Name) {
+		s.City = p.Locality
+	}
+	s.Licence, s.Attribution = p.terms()
+	return s
+}
+
+// terms returns the licences of a location and whom to name, OpenAQ always.
+func (p *openaqPlace) terms() (licence, attribution string) {
+	var licences, names []string
+	add := func(list *[]string, text string) {
+		if text != "" && len(text) < 200 && !slices.Contains(*list, text) {
+			*list = append(*list, text)
+		}
+	}
+	for _, l := range p.Licenses {
+		add(&licences, l.Name)
+		add(&names, l.Attribution.Name)
+	}
+	if len(names) == 0 {
+		add(&names, p.Provider.Name)
+	}
+	if len(licences) == 0 {
+		licences = []string{"as OpenAQ states for the location"}
+	}
+	return strings.Join(licences, "; "), strings.Join(append(names, "OpenAQ"), "; ")
+}
+
+// openaqPlaces are the locations that are known while a file is read, by number,
+// and the sensors of them.
+type openaqPlaces struct {
+	places  map[int64]*openaqPlace
+	sensors map[int64]sensorAt
+}
+
+type sensorAt struct {
+	place     *openaqPlace
+	parameter openaqParameter
+}
+
+// add takes in the locations of a page; other results have no sensors.
+func (p *openaqPlaces) add(places []openaqPlace) {
+	if p.places == nil {
+		p.places, p.sensors = make(map[int64]*openaqPlace), make(map[int64]sensorAt)
+	}
+	for i := range places {
+		place := &places[i]
+		if len(place.Sensors) == 0 || place.Name == "" {
+			continue
+		}
+		p.places[place.ID] = place
+		for _, s := range place.Sensors {
+			p.sensors[s.ID] = sensorAt{place, s.Parameter}
+		}
+	}
+}
+
+// maxPlaces is how many files with locations are read beside a file, and
+// maxPlaceBytes how large one may be: a page of 1,000 locations has about 2 MB.
+const (
+	maxPlaces     = 200
+	maxPlaceBytes = 8 << 20
+)
+
+// beside reads the saved replies of /v3/locations in the folder of a file. Their
+// names begin with "location". A file that is no such reply is passed over.
+func (p *openaqPlaces) beside(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil //nolint:nilerr // without a look beside the file its stations may still be known
+	}
+	read := 0
+	for _, entry := range entries {
+		name := strings.ToLower(entry.Name())
+		if !strings.HasPrefix(name, "location") || !strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".json") || !entry.Type().IsRegular() {
+			continue
+		}
+		if read++; read > maxPlaces {
+			return refuse("more than %d saved replies with locations lie beside the file", maxPlaces)
+		}
+		if places, ok := readPlaces(filepath.Join(filepath.Dir(path), entry.Name())); ok {
+			p.add(places)
+		}
+	}
+	return nil
+}
+
+func readPlaces(path string) ([]openaqPlace, bool) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer in.Close()
+	text, err := decode(in)
+	if err != nil {
+		return nil, false
+	}
+	var page struct {
+		Results []openaqPlace `json:"results"`
+	}
+	if json.NewDecoder(io.LimitReader(text, maxPlaceBytes)).Decode(&page) != nil {
+		return nil, false
+	}
+	return page.Results, true
+}
+
+// openaqValue converts a figure of a station into the parameter's own unit.
+//
+// CO in ppb below 30 is read as mg/m³. OpenAQ's sensors of CPCB's stations since
+// February 2025 give CO "in ppb" with figures of 0.3 to 1.2: its fetcher passes
+// CPCB's mg/m³ on as they are. Clean air has 40 ppb at least, and 30 mg/m³ is
+// above what Indian stations report, so the figure tells which it is. (NO2 and
+// SO2 of these sensors may be affected too; their figures do not tell, so they
+// are read as they are labelled.)
+func openaqValue(p parameter.Parameter, v float64, unit string) (float64, bool) {
+	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
+		return v, true
+	}
+	return p.Convert(v, unit)
+}

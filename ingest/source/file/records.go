@@ -1,0 +1,95 @@
+package file
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+)
+
+// listingPage is a saved reply of data.gov.in's resource 3b01bcb8, or one record
+// of a list that was taken out of a reply.
+type listingPage struct {
+	network.Record
+	Records []network.Record `json:"records"`
+}
+
+// listing reports whether a head is one of a saved reply: its records come after
+// a description of the resource, which names their fields.
+func (h *head) listing() bool {
+	return (h.begins("{") || h.begins("[")) && h.holds(`"last_update"`) && h.holds(`"pollutant_id"`)
+}
+
+// parseRecords reads saved replies of data.gov.in: one reply, several one after
+// another, or a list of replies or records. Positions count records.
+func parseRecords(in *source, b *ingest.Builder) error {
+	text, err := in.text()
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	d := json.NewDecoder(limited(text, maxDocument))
+	var all network.Records
+	n := int64(0)
+	add := func(record *network.Record) error {
+		defer func() { n++ }()
+		if n < in.start {
+			return nil
+		}
+		b.At(n)
+		return all.Add(b, record)
+	}
+	for {
+		pages, err := nextPages(d)
+		if errors.Is(err, io.EOF) {
+			b.At(n)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range pages {
+			records := pages[i].Records
+			if records == nil {
+				records = []network.Record{pages[i].Record}
+			}
+			for j := range records {
+				if err := add(&records[j]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// nextPages reads the next value of a document: a page, or a list of pages.
+func nextPages(d *json.Decoder) ([]listingPage, error) {
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return nil, unreadable(err)
+	}
+	var pages []listingPage
+	var err error
+	if len(raw) > 0 && raw[0] == '[' {
+		err = json.Unmarshal(raw, &pages)
+	} else {
+		pages = make([]listingPage, 1)
+		err = json.Unmarshal(raw, &pages[0])
+	}
+	if err != nil {
+		return nil, refuse("not the JSON of data.gov.in: %v", err)
+	}
+	return pages, nil
+}
+
+// unreadable turns an error of JSON's text into a refusal and keeps one of the
+// reader underneath.
+func unreadable(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return refuse("the JSON is damaged or cut off: %v", err)
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package file
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// stationList is the name of the file that says of each file in its folder which
+// station it is from: a table with the columns file and station.
+const stationList = "stations.csv"
+
+// maxList is how much of a station list is read: 600 stations have 60 KB.
+const maxList = 4 << 20
+
+// newStationList recognises a station list, which holds no readings.
+func newStationList(h header) (row, bool) {
+	return nil, h.find("file") >= 0 && h.find("station") >= 0 && len(h.columns()) == 0
+}
+
+// siteOf tells which station a file is from, and the averaging interval that its
+// name gives, 0 for none. A station list beside the file counts more than the
+// file's name.
+func siteOf(path string) (schema.Station, time.Duration, error) {
+	base := plainName(filepath.Base(path))
+	name, period := siteName(base)
+	listed, err := listedStation(filepath.Join(filepath.Dir(path), stationList), base)
+	if err != nil {
+		return schema.Station{}, 0, err
+	}
+	if listed != "" {
+		return network.Station(network.Tidy(listed), "", "", 0, 0), period, nil
+	}
+	station, ok := network.Named(name)
+	if !ok {
+		return schema.Station{}, 0, refuse("neither the table nor the file's name %q says which station it is from: "+
+			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+
+			"with the columns file,station beside it", base, stationList)
+	}
+	return station, period, nil
+}
+
+// copied is what browsers and people add to the name of a file that exists.
+var copied = regexp.MustCompile(`(?i)( ?\(\d+\)| - copy)+$`)
+
+// plainName is a file's name without endings and marks of a copy.
+func plainName(base string) string {
+	for _, end := range []string{".gz", ".csv", ".txt"} {
+		if i := len(base) - len(end); i > 0 && strings.EqualFold(base[i:], end) {
+			base = copied.ReplaceAllString(base[:i], "")
+		}
+	}
+	return base
+}
+
+// yearly is the name of one of CPCB's yearly files:
+// Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.
+var yearly = regexp.MustCompile(`(?i)^(?:raw_data_)?(?:(\d+)(min|hrs?|day)_)?(?:\d{4}_)?site_\d+_(.+?)(?:_(\d+)(min|hrs?|day))?$`)
+
+// year is the year at the end of a file's name.
+var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
+
+// siteName takes the words of a station's name and the averaging interval out
+// of a file's name.
+func siteName(base string) (name string, period time.Duration) {
+	if m := yearly.FindStringSubmatch(base); m != nil {
+		if period = network.Period(m[4], m[5]); period == 0 {
+			period = network.Period(m[1], m[2])
+		}
+		return strings.ReplaceAll(m[3], "_", " "), period
+	}
+	base = year.ReplaceAllString(base, "")
+	if !strings.ContainsAny(base, " _") {
+		base = strings.ReplaceAll(base, "-", " ") // a slug
+	}
+	return strings.ReplaceAll(base, "_", " "), 0
+}
+
+// listedStation returns the station of a file in a station list, nothing when
+// there is no list or it does not have the file.
+func listedStation(path, base string) (string, error) {
+	list, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer list.Close()
+	text, err := decode(io.LimitReader(list, maxList))
+	if err != nil {
+		return "", refuse("the station list %q cannot be read: %v", path, err)
+	}
+	t := &table{text: &textReader{text, list}, lines: lines{in: text}}
+	first, _, _, err := t.lines.next()
+	if err != nil {
+		return "", nil //nolint:nilerr // an empty list names no file
+	}
+	t.header = newHeader(first)
+	file, station := t.header.find("file"), t.header.find("station")
+	if file < 0 || station < 0 {
+		return "", nil // a table of another kind
+	}
+	var found []string
+	err = t.each(func(_ int64, cells [][]byte, fine bool) error {
+		if fine && plainName(filepath.Base(string(cells[file]))) == base && named(cells[station]) {
+			if name := string(cells[station]); !slices.Contains(found, name) {
+				found = append(found, name)
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) > 1:
+		return "", refuse("the station list %q gives the file several stations: %s", path, strings.Join(found, "; "))
+	case len(found) == 1:
+		return found[0], nil
+	}
+	return "", nil
+}

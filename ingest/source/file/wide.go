@@ -1,0 +1,104 @@
+package file
+
+import (
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// wide is a table of one station that gives one time a row: CPCB's yearly files
+// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …) and raw readings
+// taken from exports of the portal (dates, PM25, …). The station is told from
+// the file's name or from a station list beside it (see [siteOf]).
+//
+// A time is the beginning of its interval. CPCB's files of a year begin at 1
+// January 00:00 and end one interval before the next year (8,760 hours, 35,040
+// quarters), and the programs that take tables from exports keep From Date. The
+// daily means of a station of 2020 prove it: with times as beginnings 716 of
+// 1,788 equal those that the portal gives for the day, as ends 219.
+//
+// Some tables keep To Date instead. They differ in both ends: their first time is
+// one interval after midnight, because a period begins at 00:00, and their last
+// is midnight or the moment of the export, where the portal cuts the interval.
+type wide struct {
+	stamp    int
+	columns  []column
+	station  schema.Station
+	clock    clock
+	spacings spacings
+	period   time.Duration // of the intervals, as the file's name has it; 0 for none
+
+	first, last time.Time
+	ends        bool // times are ends of intervals
+	decided     bool
+	number      int
+}
+
+func newWide(h header) (row, bool) {
+	t := &wide{stamp: h.find("timestamp", "dates"), columns: h.columns(), spacings: newSpacings(), number: -1}
+	located := h.find("station", "station name", "station_name", "site_name", "stationid", "city", "location", "from date", "from_date") >= 0
+	return t, t.stamp >= 0 && len(t.columns) > 0 && !located
+}
+
+func (t *wide) site(in *source) error {
+	var err error
+	t.station, t.period, err = siteOf(in.path)
+	return err
+}
+
+func (t *wide) time(cells [][]byte) (time.Time, bool) {
+	return t.clock.parse(cells[t.stamp], network.ParseTime)
+}
+
+func (t *wide) survey(cells [][]byte) {
+	at, ok := t.time(cells)
+	if !ok {
+		return
+	}
+	t.spacings.note(nil, at)
+	if t.first.IsZero() || at.Before(t.first) {
+		t.first = at
+	}
+	if at.After(t.last) {
+		t.last = at
+	}
+}
+
+// decide finds the length of the intervals, and which end of them the times are.
+func (t *wide) decide() {
+	t.decided = true
+	if d := t.spacings.of(nil); d > 0 {
+		t.period = d
+	}
+	if t.period <= 0 {
+		return
+	}
+	last := sinceMidnight(t.last)
+	t.ends = sinceMidnight(t.first) == t.period && (last == 0 || last%t.period != 0)
+}
+
+// sinceMidnight is the time of day of an instant in India.
+func sinceMidnight(t time.Time) time.Duration { return t.Sub(schema.DayOf(t.Add(time.Second)).Start()) }
+
+func (t *wide) read(cells [][]byte, b *ingest.Builder) error {
+	if !t.decided {
+		t.decide()
+	}
+	if t.number < 0 {
+		t.number = b.Station(t.station)
+	}
+	at, ok := t.time(cells)
+	minutes, known := length(t.period)
+	if !ok || !known {
+		return refuseAll(t.columns, ingest.BadTime, b)
+	}
+	if !t.ends {
+		return concentrations(t.columns, cells, t.number, at.Add(t.period), minutes, b)
+	}
+	if cut, ok := length(sinceMidnight(at) % t.period); ok {
+		minutes = cut // the last interval, cut at the moment of the export
+	}
+	return concentrations(t.columns, cells, t.number, at, minutes, b)
+}
