@@ -78,6 +78,7 @@ func (c Config) arguments() []string {
 	args := []string{
 		"--path=" + filepath.Join(c.Data, storeName),
 		"--implicit_select=0", // "1 + 1" alone is a syntax error, as on a server
+		"--final=1",           // a client reads each row once; "SETTINGS final = 0" and the parameter final=0 switch it off
 	}
 	if c.File != "" {
 		args = append(args, "--config-file="+c.File)
