@@ -9,8 +9,7 @@ import (
 	"vayu/internal/config"
 )
 
-// The service's own queries say FINAL where they need it, so that the default of the engine or of a server's profile
-// must not reach them.
+// The service's own queries say FINAL where they need it. The default of the engine would make the others slower.
 func TestConnectionReadsWithoutFinal(t *testing.T) {
 	t.Parallel()
 	db := columnartest.New(t)

@@ -37,7 +37,7 @@ func (db *DB) options() (*clickhouse.Options, error) {
 			return &transport{where: db.where, next: rt}, nil
 		}
 	}
-	unmerged(options)
+	withoutFinal(options)
 	options.MaxOpenConns = db.cfg.Connections
 	options.MaxIdleConns = db.cfg.Connections
 	options.ClientInfo.Products = append(options.ClientInfo.Products, struct{ Name, Version string }{"vayu", "1"})
@@ -47,10 +47,10 @@ func (db *DB) options() (*clickhouse.Options, error) {
 // finalSetting is ClickHouse's setting that reads every table as with FINAL.
 const finalSetting = "final"
 
-// unmerged makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies FINAL by
-// default, as a server's profile may. The service's own queries say FINAL where they need it: the others pick the
-// latest row themselves (argMax, LIMIT 1 BY) or count rows as they are stored, and would only become slower.
-func unmerged(options *clickhouse.Options) {
+// withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies FINAL
+// by default, and a server's profile may. The service's own queries say FINAL where they need it. The others choose the
+// latest version themselves (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
+func withoutFinal(options *clickhouse.Options) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
 	}
@@ -59,7 +59,7 @@ func unmerged(options *clickhouse.Options) {
 	}
 }
 
-// Final makes the queries of ctx read each row once, as other clients do: of equal keys the latest version.
+// Final returns a context whose queries read each row once: of equal keys the latest version.
 func Final(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{finalSetting: 1}))
 }
