@@ -65,9 +65,10 @@ lint: $(LINT) ## golangci-lint with .golangci.yml
 readme: build ## run the commands of README.md against a fresh binary
 	.ci/readme README.md
 
-integration: build ## run the tests that need the built binary (build tag integration), and a browser
+integration: build ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
 	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
 	.ci/integration
+	.ci/clients
 	.ci/alerts
 	.ci/deploy
 	.ci/browser

@@ -12,6 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 
+	"vayu/internal/columnar"
 	"vayu/query/result"
 )
 
@@ -33,7 +34,7 @@ func newSQL() *cobra.Command {
 		Use:   `sql "SELECT …"`,
 		Short: "Ask ClickHouse in SQL, beside a running service or without one",
 		Long: `Ask ClickHouse in SQL, beside a running service or without one. Live air is in the database vayu, simulated air in
-vayu_sandbox. Tables are read as with FINAL: of a row that was stored twice the latest counts.`,
+vayu_sandbox. Each row is read once: of equal keys the latest version.`,
 		Example: `  vayu sql "SELECT city, aqi FROM vayu_sandbox.city_hour ORDER BY at DESC LIMIT 1 BY city"
   vayu sql --format arrow "SELECT * FROM vayu.reading" > readings.arrow`,
 		Args: cobra.ExactArgs(1),
@@ -43,9 +44,7 @@ vayu_sandbox. Tables are read as with FINAL: of a row that was stored twice the 
 				return fmt.Errorf("format %q is none of %s", format, names)
 			}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-				// Of a reading that was stored twice the latest counts.
-				ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"final": 1}))
-				rows, err := t.db.Conn().Query(ctx, strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
+				rows, err := t.db.Conn().Query(columnar.Final(ctx), strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
 				if err != nil {
 					return plain(err)
 				}

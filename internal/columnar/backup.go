@@ -155,7 +155,7 @@ func definedTables(files fs.FS, world Params) (tables []string, err error) {
 // setting right and keeps the memory of a query to a partition.
 func counted(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-		"final": 1, "do_not_merge_across_partitions_select_final": 1,
+		finalSetting: 1, "do_not_merge_across_partitions_select_final": 1,
 	}))
 }
 

@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -36,10 +37,31 @@ func (db *DB) options() (*clickhouse.Options, error) {
 			return &transport{where: db.where, next: rt}, nil
 		}
 	}
+	withoutFinal(options)
 	options.MaxOpenConns = db.cfg.Connections
 	options.MaxIdleConns = db.cfg.Connections
 	options.ClientInfo.Products = append(options.ClientInfo.Products, struct{ Name, Version string }{"vayu", "1"})
 	return options, nil
+}
+
+// finalSetting is ClickHouse's setting that reads every table as with FINAL.
+const finalSetting = "final"
+
+// withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies FINAL
+// by default, and a server's profile may. The service's own queries say FINAL where they need it. The others choose the
+// latest version themselves (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
+func withoutFinal(options *clickhouse.Options) {
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	if _, set := options.Settings[finalSetting]; !set {
+		options.Settings[finalSetting] = 0
+	}
+}
+
+// Final returns a context whose queries read each row once: of equal keys the latest version.
+func Final(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{finalSetting: 1}))
 }
 
 // clusterSettings of every statement on a cluster, unless the DSN sets them. A

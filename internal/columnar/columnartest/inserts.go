@@ -26,6 +26,7 @@ func RecordInserts(tb testing.TB) (driver.Conn, *Inserts) {
 	seen := new(Inserts)
 	conn, err := clickhouse.Open(&clickhouse.Options{
 		Protocol: clickhouse.HTTP, Addr: []string{address}, Auth: clickhouse.Auth{Username: "default", Password: password},
+		Settings: clickhouse.Settings{"final": 0}, // as columnar.Open
 		TransportFunc: func(next *http.Transport) (http.RoundTripper, error) {
 			seen.next = next
 			return seen, nil

@@ -73,6 +73,8 @@ func newEncoder(r *http.Request, w io.Writer) (e encoder, name string) {
 	}
 	accept := strings.ToLower(r.Header.Get("Accept-Encoding"))
 	switch {
+	case strings.Contains(accept, "lz4"):
+		return lz4.NewWriter(w), "lz4"
 	case strings.Contains(accept, "zstd"):
 		if z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)); err == nil {
 			return z, "zstd"

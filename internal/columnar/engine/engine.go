@@ -2,9 +2,10 @@
 // loopback. It is meant for a child process of its own: the library is 566 MB, keeps threads of its own and can take the
 // process down with it. Package columnar starts, watches and replaces that child.
 //
-// What differs from a ClickHouse server: one user ("default"), no sessions over HTTP, no external tables in multipart
-// bodies, and an answer in a format with a header or footer (JSON, CSVWithNames, Parquet …) is built in memory as a whole;
-// formats without (Native, RowBinary, TabSeparated, CSV, JSONEachRow …) are streamed.
+// What differs from a ClickHouse server: one user ("default"), the setting final is 1 by default, no sessions over HTTP,
+// no external tables in multipart bodies, and an answer in a format with a header or footer (JSON, CSVWithNames,
+// Parquet …) is built in memory as a whole; formats without (Native, RowBinary, TabSeparated, CSV, JSONEachRow …) are
+// streamed.
 package engine
 
 import (
@@ -78,6 +79,7 @@ func (c Config) arguments() []string {
 	args := []string{
 		"--path=" + filepath.Join(c.Data, storeName),
 		"--implicit_select=0", // "1 + 1" alone is a syntax error, as on a server
+		"--final=1",           // of equal keys a client reads the latest version only, unless it sets final to 0
 	}
 	if c.File != "" {
 		args = append(args, "--config-file="+c.File)

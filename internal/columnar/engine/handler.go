@@ -129,6 +129,15 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	s.bad.Store(q.session())
 	stop := s.guard(ctx) // from here on bad is only ever set: a late KILL must not meet a session that is used again
 	defer stop()
+	if err := h.execute(s, q, a); err != nil {
+		s.bad.Store(true) // the engine puts what it has written of a failed answer before the connection's next one
+		return err
+	}
+	return nil
+}
+
+// execute runs the statement on a session, which must not be used again after an error.
+func (h *handler) execute(s *session, q *request, a *answer) error {
 	switch {
 	case q.data >= 0 && q.inlined():
 		q.text += " VALUES " + string(q.inline)
@@ -223,12 +232,10 @@ func (h *handler) insert(s *session, q *request, a *answer) error {
 	}
 	if err := h.feed(in, q); err != nil {
 		in.abort()
-		s.bad.Store(true)
 		return err
 	}
 	n, err := in.done()
 	if err != nil {
-		s.bad.Store(true)
 		return err
 	}
 	a.start(q.format, 0, n, time.Since(began))

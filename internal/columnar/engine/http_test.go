@@ -251,6 +251,10 @@ func TestBodiesMayBeCompressed(t *testing.T) {
 	if err != nil || string(text) != "squeezed\n" || reply.Header.Get("Content-Encoding") != "gzip" {
 		t.Errorf("answer in gzip: got %q, %v", text, err)
 	}
+	reply, got = ask(t, "POST", query("enable_http_compression", "1"), bytes.NewReader(plain), "Accept-Encoding: lz4, gzip")
+	if text, err := io.ReadAll(lz4.NewReader(strings.NewReader(got))); string(text) != "squeezed\n" || reply.Header.Get("Content-Encoding") != "lz4" {
+		t.Errorf("answer in LZ4: got %q, %v", text, err)
+	}
 	_, got = ask(t, "POST", query("compress", "1"), bytes.NewReader(plain))
 	if text, err := io.ReadAll(compress.NewReader(strings.NewReader(got))); string(text) != "squeezed\n" {
 		t.Errorf("answer in blocks: got %q, %v", text, err)
