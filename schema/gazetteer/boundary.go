@@ -67,11 +67,59 @@ var outlines = sync.OnceValue(func() []*outline {
 	return all
 })
 
+// borders are the squares of a tenth of a degree that an outline may pass through.
+// All positions of any other square lie in one state, which [State] remembers.
+type borders struct {
+	squares map[square]bool
+	inner   sync.Map // square -> name of its state, "" for none
+}
+
+type square struct{ lat, lon int }
+
+func squareOf(at orb.Point) square {
+	return square{int(math.Floor(at.Lat() * 10)), int(math.Floor(at.Lon() * 10))}
+}
+
+// bordersOf marks for each edge the squares of its box, and those that lie within
+// [borderDegrees] of it.
+var bordersOf = sync.OnceValue(func() *borders {
+	b := &borders{squares: make(map[square]bool)}
+	for _, o := range outlines() {
+		for _, r := range o.rings {
+			for i := 1; i < len(r.ring); i++ {
+				box := orb.Bound{Min: r.ring[i], Max: r.ring[i]}.Extend(r.ring[i-1]).Pad(borderDegrees)
+				low, high := squareOf(box.Min), squareOf(box.Max)
+				for lat := low.lat; lat <= high.lat; lat++ {
+					for lon := low.lon; lon <= high.lon; lon++ {
+						b.squares[square{lat, lon}] = true
+					}
+				}
+			}
+		}
+	}
+	return b
+})
+
 // State returns the state or union territory that a position lies in, by the name
 // that [schema.CleanState] gives it. A position that is in none belongs to the
 // nearest within [borderDegrees]; beyond, ok is false.
 func State(p geo.Point) (name string, ok bool) {
 	at := orb.Point{p.Longitude, p.Latitude}
+	b, s := bordersOf(), squareOf(at)
+	if b.squares[s] {
+		return search(at)
+	}
+	if known, cached := b.inner.Load(s); cached {
+		name, _ = known.(string)
+		return name, name != ""
+	}
+	name, ok = search(at)
+	b.inner.Store(s, name)
+	return name, ok
+}
+
+// search is [State] without memory.
+func search(at orb.Point) (name string, ok bool) {
 	nearest := borderDegrees
 	for _, o := range outlines() {
 		if !o.bound.Pad(borderDegrees).Contains(at) {
