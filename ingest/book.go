@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -88,7 +87,7 @@ func (b *book) canonical(s schema.Station, a alias) schema.Station {
 		return s
 	}
 	s.Kind, s.City, s.State = old.Kind, "", ""
-	if a.reason != renamed {
+	if a.reason != byNewName {
 		s.Name, s.Attribution, s.Licence = old.Name, old.Attribution, old.Licence
 	}
 	return s
@@ -203,6 +202,7 @@ func (b *book) pair(id string) {
 }
 
 // match returns the known station that a description is of, if it has another id.
+// A name with an earlier one in it may match two stations, which then are one.
 func (b *book) match(s *schema.Station) (into, reason string, same bool) {
 	if s.Kind != schema.Reference {
 		return "", "", false
@@ -210,17 +210,19 @@ func (b *book) match(s *schema.Station) (into, reason string, same bool) {
 	b.needIndex()
 	t := parseTitle(s.Name, s.City)
 	candidates := slices.Concat(b.index.near(point(s)), b.index.named(s, t.place), b.index.named(s, t.former))
-	best := math.Inf(1)
-	for _, id := range candidates {
+	slices.Sort(candidates)
+	for _, id := range slices.Compact(candidates) {
 		k := b.known[id]
 		if k.ID == s.ID || !mayAlias(s, &k) {
 			continue
 		}
-		if why, ok := sameStation(s, &k); ok {
-			rank := float64(len(k.SameAs)) // one that stands for itself first
-			if rank < best || rank == best && id < into {
-				best, into, reason, same = rank, id, why, true
-			}
+		why, ok := sameStation(s, &k)
+		switch {
+		case !ok:
+		case !same:
+			into, reason, same = id, why, true
+		case k.Network() == schema.NetworkOf(into):
+			b.join(id, into, why)
 		}
 	}
 	if k := b.known[into]; same && k.SameAs != "" && schema.NetworkOf(k.SameAs) == k.Network() {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,20 +18,25 @@ import (
 // "rkpuram" and the agency "dpcc".
 type title struct {
 	place  string // without blanks, punctuation, city and agency
+	bare   string // place without an agency that stands before it beside the one at the end
 	agency string // empty if the name gives none
 	former string // place of an earlier name, "(Formerly known as …)"
 }
 
 // agencies are the boards and institutes that CPCB's names end with and that other
-// spellings begin or end with, each with its present abbreviation: boards were
-// renamed, and IITM took over IMD's stations.
+// spellings begin or end with, each with its present abbreviation if the board was
+// renamed.
 var agencies = map[string]string{
 	"ambujacements": "", "anpcc": "", "apcb": "pcba", "appcb": "", "apspcb": "", "bmc": "", "bspcb": "", "cecb": "", "cpcb": "",
-	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "iitm", "jkpcc": "",
+	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "", "jkpcc": "",
 	"jkspcb": "jkpcc", "jmc": "", "jspcb": "", "keralapcb": "", "kspcb": "", "manipurpcb": "", "meghalayapcb": "",
 	"mizorampcb": "", "mpcb": "", "mppcb": "", "npcb": "", "ospcb": "", "pcba": "", "ppcb": "", "ppcc": "", "rspcb": "",
 	"smc": "", "sspcb": "", "tgpcb": "", "tnpcb": "", "tripuraspcb": "", "tspcb": "tgpcb", "ukpcb": "", "uppcb": "", "wbpcb": "",
 }
+
+// transferred is the institute that took over stations of another. Both have
+// stations on one road, so a transfer needs the same spot as evidence.
+var transferred = map[string]string{"imd": "iitm"}
 
 // agencyOf returns the present abbreviation of an agency, folded.
 func agencyOf(tokens []string) (string, bool) {
@@ -66,19 +72,23 @@ func parseTitle(name, city string) title {
 	if i := strings.LastIndexByte(body, ','); i >= 0 && names(body[i+1:], city) {
 		body = body[:i]
 	}
-	tokens := words(body)
+	tokens, leading := words(body), 0
 	for _, n := range []int{2, 1} { // an agency may stand first or last, too
 		if len(tokens) <= n {
 			continue
 		}
 		if agency, ok := agencyOf(tokens[:n]); ok {
-			tokens = tokens[n:]
-			if t.agency == "" {
-				t.agency = agency
+			if t.agency != "" {
+				leading = n
+			} else {
+				tokens, t.agency = tokens[n:], agency
 			}
 		} else if agency, ok := agencyOf(tokens[len(tokens)-n:]); ok && t.agency == "" {
 			tokens, t.agency = tokens[:len(tokens)-n], agency
 		}
+	}
+	if len(tokens) == 0 {
+		return t
 	}
 	for n := min(3, len(tokens)-1); n >= 1; n-- {
 		if last := tokens[len(tokens)-n:]; city != "" && names(strings.Join(last, " "), city) {
@@ -86,12 +96,12 @@ func parseTitle(name, city string) title {
 			break
 		}
 	}
-	t.place = strings.Join(tokens, "")
+	t.place, t.bare = strings.Join(tokens, ""), strings.Join(tokens[min(leading, len(tokens)-1):], "")
 	return t
 }
 
-// names reports whether a text is one of the names of a city, or begins with it:
-// "Mandikhera(Nuh)".
+// names reports whether a text is one of the names of a city, begins with it, as
+// "Mandikhera(Nuh)" does, or is a slip of it.
 func names(text, city string) bool {
 	text = strings.TrimSpace(text)
 	if i := strings.IndexByte(text, '('); i > 0 {
@@ -100,7 +110,7 @@ func names(text, city string) bool {
 	if canonical, _ := gazetteer.Canonical(text, ""); strings.EqualFold(canonical, city) {
 		return true
 	}
-	return gazetteer.Key(text) == gazetteer.Key(city)
+	return closePlaces(gazetteer.Key(text), gazetteer.Key(city))
 }
 
 // words cuts a text at everything that is neither letter nor digit.
@@ -142,40 +152,44 @@ func digits(s string) string {
 
 // The reasons of automatic aliases.
 const (
-	spelling = "spelling" // another spelling of the name
-	renamed  = "renamed"  // the station or its agency has another name now
+	bySpelling = "spelling" // another spelling of the name
+	byNewName  = "renamed"  // the station or its agency has another name now
+	byOldName  = "earlier"  // what the station was called, by its present name
 )
 
-// sameStation says whether two descriptions are of one station, and why. The rule
-// is conservative: without agreement in place, city and agency it says no.
+// sameStation says whether a description a is of the known station b, and why. The
+// rule is conservative: without agreement in place, city and agency it says no.
 func sameStation(a, b *schema.Station) (reason string, same bool) {
 	if a.Kind != schema.Reference || b.Kind != schema.Reference || a.City != b.City || a.State != b.State {
 		return "", false
 	}
 	ta, tb := parseTitle(a.Name, a.City), parseTitle(b.Name, b.City)
-	if ta.agency != "" && tb.agency != "" && ta.agency != tb.agency {
+	if ta.place == "" || tb.place == "" {
 		return "", false
 	}
-	located := a.Located() && b.Located()
-	apart := geo.Distance(point(a), point(b))
-	reason = spelling
-	if ta.former != "" || tb.former != "" || lastWord(a.Name) != lastWord(b.Name) && ta.agency != "" && tb.agency != "" {
-		reason = renamed
-	}
-	full := ta.agency != "" && tb.agency != ""
+	reason = bySpelling
 	switch {
-	case ta.place == "" || tb.place == "":
-		return "", false
-	case full && (ta.place == tb.place || ta.former == tb.place || ta.place == tb.former):
-		return reason, !located || apart <= movedKilometres
-	case closePlaces(ta.place, tb.place):
-		return reason, located && apart <= sameSpot
+	case ta.place != tb.place && ta.place == tb.former:
+		reason = byOldName
+	case ta.former != "" && tb.former == "", ta.agency != "" && tb.agency != "" && lastWord(a.Name) != lastWord(b.Name):
+		reason = byNewName
 	}
-	return "", false
+	located, apart := a.Located() && b.Located(), geo.Distance(point(a), point(b))
+	if ta.agency != "" && ta.agency == tb.agency && (ta.place == tb.place || ta.former == tb.place || ta.place == tb.former) {
+		return reason, !located || apart <= movedKilometres
+	}
+	agreed := ta.agency == "" || tb.agency == "" || cmp.Or(transferred[ta.agency], ta.agency) == cmp.Or(transferred[tb.agency], tb.agency)
+	return reason, agreed && located && apart <= sameSpot && closePlaces(ta.bare, tb.bare)
 }
 
+// lastWord is the last word of a name without its earlier one: the agency as the
+// name writes it.
 func lastWord(name string) string {
-	all := words(strings.ToLower(name))
+	name = strings.ToLower(name)
+	if i := strings.Index(name, formerly); i >= 0 {
+		name = name[:i]
+	}
+	all := words(name)
 	if len(all) == 0 {
 		return ""
 	}
@@ -196,7 +210,7 @@ func twins(a, b *schema.Station) bool {
 		return false
 	}
 	ta, tb := parseTitle(a.Name, a.City), parseTitle(b.Name, b.City)
-	return (ta.agency == "" || tb.agency == "" || ta.agency == tb.agency) && closePlaces(ta.place, tb.place)
+	return (ta.agency == "" || tb.agency == "" || ta.agency == tb.agency) && closePlaces(ta.bare, tb.bare)
 }
 
 // precise reports whether a coordinate has more than two decimals.

@@ -265,7 +265,7 @@ CREATE TABLE IF NOT EXISTS vayu.station_alias
 (
     alias String COMMENT 'id that a name gives',
     station String COMMENT 'station.id under which its readings are stored',
-    reason String COMMENT 'why the two are one: spelling, renamed, or what the operator wrote',
+    reason String COMMENT 'why the two are one: spelling, renamed, earlier, or what the operator wrote',
     actor LowCardinality(String) COMMENT 'who decided: ingest, or the operator',
     made_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when, UTC; of equal aliases the latest row counts',
     removed UInt8 DEFAULT 0 COMMENT '1: the alias does not hold any more'
