@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnar"
+	"vayu/schema"
 )
 
 // Conn is what a roll-up needs of ClickHouse.
@@ -48,9 +49,13 @@ type Result struct {
 	Elapsed  time.Duration // wall time
 }
 
-// New makes the roll-up of a database. It does nothing until it is asked.
-func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer) (*Rollup, error) {
-	sql, err := newStatements(database)
+// New makes the roll-up of a database. It does nothing until it is asked. Kinds are
+// those of the stations that count for a city, [schema.Reference] if there are none.
+func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer, kinds ...schema.StationKind) (*Rollup, error) {
+	if len(kinds) == 0 {
+		kinds = []schema.StationKind{schema.Reference}
+	}
+	sql, err := newStatements(database, kinds)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 type chunk struct {
 	from, to time.Time
 	stations []string
+	cities   [][2]string // name and state of cities that are computed beside those of the stations
 
 	readings uint64 // selected readings in it
 	months   int    // calendar months it spans
@@ -26,20 +27,18 @@ type chunk struct {
 
 // parameters binds the chunk to the statements' parameters.
 func (c chunk) parameters(ctx context.Context) context.Context {
-	var list strings.Builder
-	list.WriteByte('[')
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
+	stations, cities := make([]string, len(c.stations)), make([]string, len(c.cities))
 	for i, s := range c.stations {
-		if i > 0 {
-			list.WriteByte(',')
-		}
-		list.WriteByte('\'')
-		list.WriteString(strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s))
-		list.WriteByte('\'')
+		stations[i] = quote(s)
 	}
-	list.WriteByte(']')
+	for i, city := range c.cities {
+		cities[i] = "(" + quote(city[0]) + "," + quote(city[1]) + ")"
+	}
 	const second = "2006-01-02 15:04:05"
 	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
-		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second), "stations": list.String(),
+		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second), "stations": "[" + strings.Join(stations, ",") + "]",
+		"cities": "[" + strings.Join(cities, ",") + "]",
 	}))
 }
 

@@ -19,6 +19,9 @@ var cityHourSQL string
 //go:embed city_day.sql
 var cityDaySQL string
 
+//go:embed place.sql
+var placeSQL string
+
 // statements is the roll-up's SQL for one database.
 type statements struct{ stationHour, cityHour, cityDay string }
 
@@ -38,6 +41,8 @@ type facts struct {
 	ToHourEnd     int // what takes a time to the end of its Indian hour by integer division
 	Lookback      int // hours before the first wanted one whose readings are part of its figures
 	Settings      string
+	Kinds         string // of stations that count for their city, quoted
+	Place         string // which stations count for the wanted cities, as SQL
 }
 
 // insertSettings are those of every statement that writes. A pass over sparse
@@ -52,7 +57,7 @@ func (f facts) IsEightHour(p string) bool {
 	return p == schema.O3.String() || p == schema.CO.String()
 }
 
-func newStatements(database string) (statements, error) {
+func newStatements(database string, kinds []schema.StationKind) (statements, error) {
 	f := facts{
 		Database: database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
@@ -73,11 +78,16 @@ func newStatements(database string) (statements, error) {
 	}
 	bit := func(i int) int { return 1 << i }
 	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": four, "number": func(p string) int { return number[p] + 1 }}
+	quoted := make([]string, len(kinds))
+	for i, kind := range kinds {
+		quoted[i] = "'" + kind.String() + "'"
+	}
+	f.Kinds = strings.Join(quoted, ", ")
 	var s statements
 	for _, part := range []struct {
 		text string
 		into *string
-	}{{stationHourSQL, &s.stationHour}, {cityHourSQL, &s.cityHour}, {cityDaySQL, &s.cityDay}} {
+	}{{placeSQL, &f.Place}, {stationHourSQL, &s.stationHour}, {cityHourSQL, &s.cityHour}, {cityDaySQL, &s.cityDay}} {
 		t, err := template.New("roll-up").Funcs(functions).Parse(part.text)
 		if err != nil {
 			return s, fmt.Errorf("reading a roll-up statement: %w", err)
