@@ -20,6 +20,7 @@ type title struct {
 	place  string // without blanks, punctuation, city and agency
 	bare   string // place without an agency that stands before it beside the one at the end
 	agency string // empty if the name gives none
+	old    string // earlier abbreviation of the agency, if the name gives that
 	former string // place of an earlier name, "(Formerly known as …)"
 }
 
@@ -38,14 +39,22 @@ var agencies = map[string]string{
 // stations on one road, so a transfer needs the same spot as evidence.
 var transferred = map[string]string{"imd": "iitm"}
 
-// agencyOf returns the present abbreviation of an agency, folded.
-func agencyOf(tokens []string) (string, bool) {
+// setAgency sets the agency that words name. It reports false for words that name no
+// known one.
+func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]
-	if ok && present != "" {
-		key = present
+	t.agency, t.old = key, ""
+	if present != "" {
+		t.agency, t.old = present, key
 	}
-	return key, ok
+	return ok
+}
+
+// knownAgency reports whether words name a known agency.
+func knownAgency(tokens []string) bool {
+	_, ok := agencies[strings.Join(tokens, "")]
+	return ok
 }
 
 const formerly = "formerly known as"
@@ -63,11 +72,10 @@ func parseTitle(name, city string) title {
 	body := lower
 	if i := strings.LastIndex(lower, " - "); i >= 0 {
 		body = lower[:i]
-		t.agency, _ = agencyOf(words(lower[i+3:]))
-	} else if i := strings.LastIndexByte(lower, '-'); i >= 0 {
-		if agency, ok := agencyOf(words(lower[i+1:])); ok {
-			body, t.agency = lower[:i], agency
-		}
+		t.setAgency(words(lower[i+3:]))
+	} else if i := strings.LastIndexByte(lower, '-'); i >= 0 && knownAgency(words(lower[i+1:])) {
+		body = lower[:i]
+		t.setAgency(words(lower[i+1:]))
 	}
 	if i := strings.LastIndexByte(body, ','); i >= 0 && names(body[i+1:], city) {
 		body = body[:i]
@@ -77,14 +85,15 @@ func parseTitle(name, city string) title {
 		if len(tokens) <= n {
 			continue
 		}
-		if agency, ok := agencyOf(tokens[:n]); ok {
-			if t.agency != "" {
-				leading = n
-			} else {
-				tokens, t.agency = tokens[n:], agency
-			}
-		} else if agency, ok := agencyOf(tokens[len(tokens)-n:]); ok && t.agency == "" {
-			tokens, t.agency = tokens[:len(tokens)-n], agency
+		switch {
+		case knownAgency(tokens[:n]) && t.agency != "":
+			leading = n
+		case knownAgency(tokens[:n]):
+			t.setAgency(tokens[:n])
+			tokens = tokens[n:]
+		case t.agency == "" && knownAgency(tokens[len(tokens)-n:]):
+			t.setAgency(tokens[len(tokens)-n:])
+			tokens = tokens[:len(tokens)-n]
 		}
 	}
 	if len(tokens) == 0 {
@@ -171,7 +180,7 @@ func sameStation(a, b *schema.Station) (reason string, same bool) {
 	switch {
 	case ta.place != tb.place && ta.place == tb.former:
 		reason = byOldName
-	case ta.former != "" && tb.former == "", ta.agency != "" && tb.agency != "" && lastWord(a.Name) != lastWord(b.Name):
+	case ta.former != "" && tb.former == "", ta.agency != "" && tb.agency != "" && cmp.Or(ta.old, ta.agency) != cmp.Or(tb.old, tb.agency):
 		reason = byNewName
 	}
 	located, apart := a.Located() && b.Located(), geo.Distance(point(a), point(b))
@@ -180,20 +189,6 @@ func sameStation(a, b *schema.Station) (reason string, same bool) {
 	}
 	agreed := ta.agency == "" || tb.agency == "" || cmp.Or(transferred[ta.agency], ta.agency) == cmp.Or(transferred[tb.agency], tb.agency)
 	return reason, agreed && located && apart <= sameSpot && closePlaces(ta.bare, tb.bare)
-}
-
-// lastWord is the last word of a name without its earlier one: the agency as the
-// name writes it.
-func lastWord(name string) string {
-	name = strings.ToLower(name)
-	if i := strings.Index(name, formerly); i >= 0 {
-		name = name[:i]
-	}
-	all := words(name)
-	if len(all) == 0 {
-		return ""
-	}
-	return all[len(all)-1]
 }
 
 // twins says whether two stations of different networks are one physical station:

@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -34,6 +37,28 @@ func (k StationKind) String() string {
 		return "city_mean"
 	}
 	return "none"
+}
+
+// ParseCityKinds reads which kinds of stations count for a city: reference, as CPCB
+// computes it, or reference and sensor. Series averaged over a city stand in where
+// none of them has an AQI and cannot be named.
+func ParseCityKinds(names []string) ([]StationKind, error) {
+	var kinds []StationKind
+	for _, name := range names {
+		switch kind := strings.TrimSpace(name); kind {
+		case Reference.String():
+			kinds = append(kinds, Reference)
+		case Sensor.String():
+			kinds = append(kinds, Sensor)
+		default:
+			return nil, fmt.Errorf("%q is neither reference nor sensor", kind)
+		}
+	}
+	if !slices.Contains(kinds, Reference) {
+		return nil, errors.New("reference must be among them")
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds), nil
 }
 
 // Station is a place where air is measured. Latitude and Longitude are WGS 84

@@ -44,7 +44,7 @@ answers follow within seconds, and without one.`,
 func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) error {
 	loader := ingest.NewLoader(t.db.Conn(), schema.Live.Database())
 	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
-	rollup, err := airquality.New(t.db.Conn(), schema.Live.Database(), t.log, t.reg)
+	rollup, err := airquality.New(t.db.Conn(), schema.Live.Database(), t.log, t.reg, t.cityKinds()...)
 	if err != nil {
 		return err
 	}

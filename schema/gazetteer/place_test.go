@@ -125,7 +125,7 @@ func TestPositionsAloneFindTheCity(t *testing.T) {
 
 func BenchmarkLocate(b *testing.B) {
 	p := geo.Point{Latitude: 25.6, Longitude: 85.1} // three states' boxes overlap here
-	gazetteer.Locate("", "", p, false) // reads the files
+	gazetteer.Locate("", "", p, false)              // reads the files
 	for b.Loop() {
 		gazetteer.Locate("", "", p, false)
 	}
