@@ -10,6 +10,7 @@ import (
 
 	"vayu/schema"
 	"vayu/schema/gazetteer"
+	"vayu/schema/geo"
 )
 
 // batchRows is how many readings make a batch: about 4 MB of columns, large
@@ -79,7 +80,7 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 // that a description with a position completes one without.
 func (b *Builder) Station(s schema.Station) int {
 	if i, ok := b.known[s.ID]; ok {
-		if old := &b.stations[i]; !old.Located() && s.Located() && InIndia(s.Latitude, s.Longitude) {
+		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {
 			old.Latitude, old.Longitude = s.Latitude, s.Longitude
 		}
 		return i
@@ -87,7 +88,7 @@ func (b *Builder) Station(s schema.Station) int {
 	s.Source = b.source
 	s.Name = schema.CleanPlace(s.Name)
 	s.City, s.State = gazetteer.Canonical(s.City, s.State)
-	if s.Located() && !InIndia(s.Latitude, s.Longitude) {
+	if s.Located() && !geo.InIndia(s.Latitude, s.Longitude) {
 		s.Latitude, s.Longitude = 0, 0
 		b.Reject(BadPosition)
 	}
@@ -95,10 +96,6 @@ func (b *Builder) Station(s schema.Station) int {
 	b.known[s.ID] = len(b.stations) - 1
 	return len(b.stations) - 1
 }
-
-// InIndia reports whether a position lies in the box around India's territory
-// and islands.
-func InIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }
 
 // Add adds a reading of a station. r.Station and r.Source are filled in here.
 // A reading that the rules refuse is counted. The error is yield's.

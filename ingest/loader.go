@@ -16,14 +16,14 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Loader writes batches into the tables `reading` and `station` of one world.
-// It is the only writer of both. It may be used by several goroutines.
+// Loader writes batches into the tables `reading`, `station`, `station_alias` and
+// `station_change` of one world. It may be used by several goroutines.
 type Loader struct {
 	conn     driver.Conn
 	database string
 
-	mu       sync.Mutex // serialises reading and writing the table station
-	known    map[string]schema.Station
+	mu       sync.Mutex // serialises reading and writing the tables of stations
+	book     *book
 	loadedAt time.Time
 }
 
@@ -51,8 +51,10 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 
 // Load stores a batch and returns nil once ClickHouse has acknowledged it.
 // After an error some of it may be stored; loading it again then completes it
-// and doubles nothing. A position that lies far from a station's known one is
-// refused and counted in b.Rejected as [StationMoved], once, when Load succeeds.
+// and doubles nothing. A position that lies far from a station's known one, and
+// whose source is no better, is refused and counted in b.Rejected as
+// [StationMoved], once, when Load succeeds. Readings of an alias are stored under
+// the id of its station.
 // Load does not release the batch.
 func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
@@ -63,14 +65,14 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	if b.Rows() == 0 {
 		return nil
 	}
-	moved, err := l.loadStations(ctx, b.Stations)
+	moved, aliases, err := l.loadStations(ctx, b.Stations)
 	if err != nil {
 		return err
 	}
 	if b.token == "" {
 		b.token = columnar.NewToken()
 	}
-	if err := l.loadReadings(ctx, b.token, b.Readings); err != nil {
+	if err := l.loadReadings(ctx, b.token, b.Readings, aliases); err != nil {
 		return err
 	}
 	b.token = "" // what is loaded once more on purpose counts once more
@@ -80,8 +82,16 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Record) error {
-	err := columnar.Insert(ctx, l.conn, l.database+".reading", token, readingColumns, readingSlices(record))
+func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Record, aliases map[string]string) error {
+	columns := readingSlices(record)
+	if stations, ok := columns[schema.ReadingStation].([]string); ok && len(aliases) > 0 {
+		for i, id := range stations {
+			if station, aliased := aliases[id]; aliased {
+				stations[i] = station
+			}
+		}
+	}
+	err := columnar.Insert(ctx, l.conn, l.database+".reading", token, readingColumns, columns)
 	if err != nil {
 		return fmt.Errorf("storing %d readings: %w", record.NumRows(), err)
 	}

@@ -75,11 +75,14 @@ func batchOf(tb testing.TB, source string, s schema.Station, readings ...schema.
 func storedStation(tb testing.TB, conn driver.Conn, name string) schema.Station {
 	tb.Helper()
 	var s schema.Station
-	var kind int8
-	row := conn.QueryRow(tb.Context(), "SELECT id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen FROM "+name+".station FINAL")
-	if err := row.Scan(&s.ID, &s.Source, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude, &kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen); err != nil {
+	var kind, place int8
+	row := conn.QueryRow(tb.Context(), "SELECT id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen, "+
+		"position_source, place_source, same_as FROM "+name+".station FINAL")
+	if err := row.Scan(&s.ID, &s.Source, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude, &kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen,
+		&s.PositionSource, &place, &s.SameAs); err != nil {
 		tb.Fatal(err)
 	}
+	s.ByPosition = place == 1
 	s.Kind, s.FirstSeen, s.LastSeen = schema.StationKind(kind), s.FirstSeen.UTC(), s.LastSeen.UTC()
 	return s
 }

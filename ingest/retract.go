@@ -42,6 +42,10 @@ func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, er
 	if len(missing) == 0 {
 		return 0, nil
 	}
+	missing, err := l.canonical(ctx, missing)
+	if err != nil {
+		return 0, err
+	}
 	stored, err := l.storedAmong(ctx, missing)
 	if err != nil {
 		return 0, fmt.Errorf("looking for readings that are missing now: %w", err)

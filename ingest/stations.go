@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -16,11 +16,6 @@ import (
 // stationAge is how long the stations in memory are trusted: another process
 // (an import beside the service) may write the table too.
 const stationAge = 10 * time.Second
-
-// movedKilometres is how far a station may be from where it was: networks
-// correct coordinates by streets, while a jump of more than 5 km is another
-// place under an old name or a slip of a digit.
-const movedKilometres = 5
 
 var stationColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"},
@@ -35,134 +30,167 @@ var stationColumns = []clickhouse.ColumnNameAndType{
 	{Name: "licence", Type: "String"},
 	{Name: "first_seen", Type: "DateTime('UTC')"},
 	{Name: "last_seen", Type: "DateTime('UTC')"},
+	{Name: "network", Type: "String"},
+	{Name: "position_source", Type: "String"},
+	{Name: "place_source", Type: "Int8"},
+	{Name: "same_as", Type: "String"},
+	{Name: "priority", Type: "UInt8"},
 }
 
-const stationNames = "id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen"
+const stationNames = "id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen, " +
+	"position_source, place_source, same_as"
 
-// loadStations writes the stations whose row changes and returns how many new
-// positions it refused. Memory follows once ClickHouse has the rows.
-func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (moved int, err error) {
+// loadStations writes the stations whose row changes, the aliases that it finds
+// and the log of what changed. It returns how many positions it refused, and the
+// id under which the readings of each alias are stored. Memory follows once
+// ClickHouse has the rows.
+func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (moved int, aliases map[string]string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == nil || time.Since(l.loadedAt) > stationAge {
-		known, err := l.readStations(ctx)
-		if err != nil {
-			return 0, err
-		}
-		l.known, l.loadedAt = known, time.Now()
+	if err := l.refreshBook(ctx); err != nil {
+		return 0, nil, err
 	}
-	var changed []schema.Station
 	for _, s := range described {
 		s.FirstSeen, s.LastSeen = wholeSecond(s.FirstSeen), wholeSecond(s.LastSeen)
-		old, ok := l.known[s.ID]
-		if !ok {
-			changed = append(changed, s)
-			continue
+		s.PositionSource = ""
+		if s.Located() {
+			s.PositionSource = s.Source
 		}
-		merged, jumped := mergeStation(old, s)
-		if jumped {
+		id := s.ID
+		if l.book.describe(s) {
 			moved++
 		}
-		if merged != old {
-			changed = append(changed, merged)
+		if a, ok := l.book.aliases[id]; ok {
+			if aliases == nil {
+				aliases = make(map[string]string)
+			}
+			aliases[id] = a.station
 		}
 	}
-	if len(changed) == 0 {
-		return moved, nil
+	if err := l.storeBook(ctx); err != nil {
+		l.book = nil // memory is ahead of the tables: read them again
+		return 0, nil, err
 	}
-	if err := columnar.Insert(ctx, l.conn, l.database+".station", columnar.NewToken(), stationColumns, stationSlices(changed)); err != nil {
-		return 0, fmt.Errorf("storing %d stations: %w", len(changed), err)
-	}
-	for _, s := range changed {
-		l.known[s.ID] = s
-	}
-	return moved, nil
+	return moved, aliases, nil
 }
 
-func (l *Loader) readStations(ctx context.Context) (map[string]schema.Station, error) {
+// refreshBook reads the stations and their aliases when those in memory are too
+// old. l.mu is held.
+func (l *Loader) refreshBook(ctx context.Context) error {
+	first := l.book == nil
+	if !first && time.Since(l.loadedAt) <= stationAge {
+		return nil
+	}
+	book, err := l.readBook(ctx)
+	if err != nil {
+		return err
+	}
+	l.book, l.loadedAt = book, time.Now()
+	if first {
+		l.book.mend()
+	}
+	return nil
+}
+
+// canonical returns readings under the ids under which they are stored.
+func (l *Loader) canonical(ctx context.Context, readings []schema.Reading) ([]schema.Reading, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refreshBook(ctx); err != nil {
+		return nil, err
+	}
+	if len(l.book.aliases) == 0 {
+		return readings, nil
+	}
+	readings = slices.Clone(readings)
+	for i := range readings {
+		if a, ok := l.book.aliases[readings[i].Station]; ok {
+			readings[i].Station = a.station
+		}
+	}
+	return readings, nil
+}
+
+// storeBook writes what has changed in memory. The log comes before the stations:
+// after a crash in between, a change is logged twice and none is missed.
+func (l *Loader) storeBook(ctx context.Context) error {
+	b := l.book
+	if len(b.changes) > 0 {
+		if err := columnar.Insert(ctx, l.conn, l.database+".station_change", columnar.NewToken(), changeColumns, changeSlices(b.changes)); err != nil {
+			return fmt.Errorf("storing %d changes of stations: %w", len(b.changes), err)
+		}
+	}
+	if len(b.found) > 0 {
+		if err := columnar.Insert(ctx, l.conn, l.database+".station_alias", columnar.NewToken(), aliasColumns, aliasSlices(b.found)); err != nil {
+			return fmt.Errorf("storing %d aliases of stations: %w", len(b.found), err)
+		}
+	}
+	if len(b.changed) > 0 {
+		rows := make([]schema.Station, 0, len(b.changed))
+		for id := range b.changed {
+			rows = append(rows, b.known[id])
+		}
+		if err := columnar.Insert(ctx, l.conn, l.database+".station", columnar.NewToken(), stationColumns, stationSlices(rows)); err != nil {
+			return fmt.Errorf("storing %d stations: %w", len(rows), err)
+		}
+	}
+	b.changes, b.found = nil, nil
+	clear(b.changed)
+	return nil
+}
+
+// readBook reads the stations and their aliases.
+func (l *Loader) readBook(ctx context.Context) (*book, error) {
+	var located map[string]located
+	if l.book != nil {
+		located = l.book.located
+	}
+	b := newBook(located)
 	rows, err := l.conn.Query(ctx, "SELECT "+stationNames+" FROM "+l.database+".station FINAL")
 	if err != nil {
 		return nil, fmt.Errorf("reading the stations: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	known := make(map[string]schema.Station)
 	for rows.Next() {
 		var s schema.Station
-		var kind int8
+		var kind, place int8
 		if err := rows.Scan(&s.ID, &s.Source, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude,
-			&kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen); err != nil {
+			&kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen, &s.PositionSource, &place, &s.SameAs); err != nil {
 			return nil, fmt.Errorf("reading a station: %w", err)
 		}
-		s.Kind = schema.StationKind(kind)
+		s.Kind, s.ByPosition = schema.StationKind(kind), place == 1
 		s.FirstSeen, s.LastSeen = wholeSecond(s.FirstSeen), wholeSecond(s.LastSeen)
-		known[s.ID] = s
+		b.known[s.ID] = s
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("reading the stations: %w", err)
 	}
-	return known, nil
+	return b, l.readAliases(ctx, b)
+}
+
+func (l *Loader) readAliases(ctx context.Context, b *book) error {
+	rows, err := l.conn.Query(ctx, "SELECT alias, station, reason, actor FROM "+l.database+".station_alias FINAL")
+	if err != nil {
+		return fmt.Errorf("reading the aliases of stations: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var a alias
+		if err := rows.Scan(&a.alias, &a.station, &a.reason, &a.actor); err != nil {
+			return fmt.Errorf("reading an alias: %w", err)
+		}
+		b.aliases[a.alias] = a
+		delete(b.known, a.alias) // its row is from before
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading the aliases of stations: %w", err)
+	}
+	return nil
 }
 
 // wholeSecond gives times the form in which the table keeps them, so that equal
 // ones compare equal.
 func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
-
-// mergeStation returns what is known of a station after one more description.
-// Attributes come from whichever description has the newer readings, and what
-// that one leaves empty from the other; see place for the city. jumped says that the described position
-// was refused: then the known one stays.
-func mergeStation(known, described schema.Station) (merged schema.Station, jumped bool) {
-	newer, older := described, known
-	if described.LastSeen.Before(known.LastSeen) {
-		newer, older = known, described
-	}
-	city, state := place(newer, older)
-	merged = schema.Station{
-		ID:          known.ID,
-		Source:      cmp.Or(newer.Source, older.Source),
-		Name:        cmp.Or(newer.Name, older.Name),
-		City:        city,
-		State:       state,
-		Kind:        cmp.Or(newer.Kind, older.Kind),
-		Attribution: cmp.Or(newer.Attribution, older.Attribution),
-		Licence:     cmp.Or(newer.Licence, older.Licence),
-		FirstSeen:   known.FirstSeen,
-		LastSeen:    newer.LastSeen,
-	}
-	if described.FirstSeen.Before(known.FirstSeen) {
-		merged.FirstSeen = described.FirstSeen
-	}
-	from := newer
-	switch {
-	case !newer.Located():
-		from = older
-	case known.Located() && described.Located() && kilometres(known, described) > movedKilometres:
-		from, jumped = known, true
-	}
-	merged.Latitude, merged.Longitude = from.Latitude, from.Longitude
-	return merged, jumped
-}
-
-// place returns the city and state of a station. They belong together: several
-// states have a city of one name, and a name without its state may be spelt in
-// a way that cannot be recognised. So the newer description gives both, unless
-// it lacks one of them and the older does not.
-func place(newer, older schema.Station) (city, state string) {
-	if older.State != "" && (newer.State == "" || newer.City == "" && older.City != "") {
-		newer, older = older, newer
-	}
-	return cmp.Or(newer.City, older.City), cmp.Or(newer.State, older.State)
-}
-
-// kilometres is the distance of two stations on a sphere of the Earth's mean
-// radius, 6,371 km, by the haversine formula.
-func kilometres(a, b schema.Station) float64 {
-	const radians = math.Pi / 180
-	dLat, dLon := (b.Latitude-a.Latitude)*radians, (b.Longitude-a.Longitude)*radians
-	h := math.Pow(math.Sin(dLat/2), 2) +
-		math.Cos(a.Latitude*radians)*math.Cos(b.Latitude*radians)*math.Pow(math.Sin(dLon/2), 2)
-	return 2 * 6371 * math.Asin(math.Sqrt(min(h, 1)))
-}
 
 // stationSlices turns rows into the columns of stationColumns.
 func stationSlices(stations []schema.Station) []any {
@@ -176,10 +204,15 @@ func stationSlices(stations []schema.Station) []any {
 	}
 	latitude, longitude := make([]float64, n), make([]float64, n)
 	kind, first, last := make([]int8, n), make([]int64, n), make([]int64, n)
+	place, priority := make([]int8, n), make([]uint8, n)
 	for i, s := range stations {
 		latitude[i], longitude[i] = s.Latitude, s.Longitude
 		kind[i] = int8(cmp.Or(s.Kind, schema.Reference))
 		first[i], last[i] = s.FirstSeen.Unix(), s.LastSeen.Unix()
+		priority[i] = schema.NetworkPriority(s.Network())
+		if s.ByPosition {
+			place[i] = 1
+		}
 	}
 	return []any{
 		text(func(s *schema.Station) string { return s.ID }),
@@ -191,5 +224,10 @@ func stationSlices(stations []schema.Station) []any {
 		text(func(s *schema.Station) string { return s.Attribution }),
 		text(func(s *schema.Station) string { return s.Licence }),
 		first, last,
+		text(func(s *schema.Station) string { return s.Network() }),
+		text(func(s *schema.Station) string { return s.PositionSource }),
+		place,
+		text(func(s *schema.Station) string { return s.SameAs }),
+		priority,
 	}
 }

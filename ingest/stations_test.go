@@ -17,9 +17,10 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 		change(&s)
 		return s
 	}
-	in := func(city, state string) schema.Station {
-		return changed(func(s *schema.Station) { s.City, s.State = city, state })
+	in := func(city, state string) schema.Station { // by its names only
+		return changed(func(s *schema.Station) { s.City, s.State, s.Latitude, s.Longitude = city, state, 0, 0 })
 	}
+	pune := in("Pune", "Maharashtra")
 	hour := func(n int) time.Time { return now.Add(time.Duration(n-100) * time.Hour) }
 	type step struct {
 		described schema.Station
@@ -59,39 +60,49 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 			changed(func(s *schema.Station) { s.Latitude = 18.53 }),
 		},
 		{
+			"a position decides the city",
+			[]step{{changed(func(s *schema.Station) { s.City, s.State = "", "" }), hour(1), nil}},
+			changed(func(s *schema.Station) { s.ByPosition = true }),
+		},
+		{
+			"a position decides the city against a wrong name",
+			[]step{{changed(func(s *schema.Station) { s.City, s.State = "Delhi", "Delhi" }), hour(1), nil}},
+			changed(func(s *schema.Station) { s.ByPosition = true }),
+		},
+		{
 			"a jump is refused and counted each time",
 			[]step{{station("a"), hour(1), nil}, {far, hour(2), ingest.Rejections{ingest.StationMoved: 1}}, {far, hour(3), ingest.Rejections{ingest.StationMoved: 1}}},
 			station("a"),
 		},
 		{
 			"a newer description without a state does not move the station to another city",
-			[]step{{station("a"), hour(1), nil}, {in("Byrnihat", ""), hour(2), nil}},
-			station("a"),
+			[]step{{pune, hour(1), nil}, {in("Aurangabad", ""), hour(2), nil}},
+			pune,
 		},
 		{
 			"nor does an older one",
-			[]step{{station("a"), hour(2), nil}, {in("Byrnihat", ""), hour(1), nil}},
-			station("a"),
+			[]step{{pune, hour(2), nil}, {in("Aurangabad", ""), hour(1), nil}},
+			pune,
 		},
 		{
 			"a newer description with a state completes one without",
-			[]step{{in("Byrnihat", ""), hour(1), nil}, {in("Byrnihat", "Assam"), hour(2), nil}},
-			in("Byrnihat", "Assam"),
+			[]step{{in("Aurangabad", ""), hour(1), nil}, {in("Aurangabad", "Bihar"), hour(2), nil}},
+			in("Aurangabad", "Bihar"),
 		},
 		{
 			"and so does an older one",
-			[]step{{in("Nowhere", ""), hour(2), nil}, {in("Byrnihat", "Assam"), hour(1), nil}},
-			in("Byrnihat", "Assam"),
+			[]step{{in("Nowhere", ""), hour(2), nil}, {in("Aurangabad", "Bihar"), hour(1), nil}},
+			in("Aurangabad", "Bihar"),
 		},
 		{
 			"a newer description with city and state moves both",
-			[]step{{station("a"), hour(1), nil}, {in("Byrnihat", "Meghalaya"), hour(2), nil}},
-			in("Byrnihat", "Meghalaya"),
+			[]step{{pune, hour(1), nil}, {in("Aurangabad", "Maharashtra"), hour(2), nil}},
+			in("Aurangabad", "Maharashtra"),
 		},
 		{
 			"a state alone does not part a city from its own",
-			[]step{{station("a"), hour(1), nil}, {in("", "Assam"), hour(2), nil}},
-			station("a"),
+			[]step{{pune, hour(1), nil}, {in("", "Bihar"), hour(2), nil}},
+			pune,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,6 +128,9 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 					if s.at.After(c.want.LastSeen) {
 						c.want.LastSeen = s.at
 					}
+				}
+				if c.want.Located() {
+					c.want.PositionSource = "test"
 				}
 				if diff := cmp.Diff(c.want, storedStation(t, conn, name)); diff != "" {
 					t.Errorf("station (-want +got):\n%s", diff)

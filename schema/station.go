@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -36,6 +39,28 @@ func (k StationKind) String() string {
 	return "none"
 }
 
+// ParseCityKinds reads which kinds of stations count for a city: reference, as CPCB
+// computes it, or reference and sensor. Series averaged over a city stand in where
+// none of them has an AQI and cannot be named.
+func ParseCityKinds(names []string) ([]StationKind, error) {
+	var kinds []StationKind
+	for _, name := range names {
+		switch kind := strings.TrimSpace(name); kind {
+		case Reference.String():
+			kinds = append(kinds, Reference)
+		case Sensor.String():
+			kinds = append(kinds, Sensor)
+		default:
+			return nil, fmt.Errorf("%q is neither reference nor sensor", kind)
+		}
+	}
+	if !slices.Contains(kinds, Reference) {
+		return nil, errors.New("reference must be among them")
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds), nil
+}
+
 // Station is a place where air is measured. Latitude and Longitude are WGS 84
 // degrees and both 0 when unknown. City and State are as normalised by
 // [CleanPlace] and [CleanState]; the gazetteer decides what people may call them.
@@ -52,10 +77,40 @@ type Station struct {
 	Licence     string
 	FirstSeen   time.Time
 	LastSeen    time.Time
+	// PositionSource is the source that gave the position; empty if it is not known.
+	PositionSource string
+	// ByPosition says that the position decided City and State, not the names.
+	ByPosition bool
+	// SameAs is the id of the station that is the same physical station in a network
+	// of higher priority; empty for none. The two count once in a city.
+	SameAs string
 }
 
 // Located reports whether the station's position is known.
 func (s *Station) Located() bool { return s.Latitude != 0 || s.Longitude != 0 }
+
+// Network is the network that the station belongs to: the first part of its id.
+func (s *Station) Network() string { return NetworkOf(s.ID) }
+
+// NetworkOf returns the network of a station's id.
+func NetworkOf(id string) string {
+	network, _, _ := strings.Cut(id, "-")
+	return network
+}
+
+// networkPriorities ranks networks: of several ids of one physical station the one
+// of the highest priority counts. CPCB's own id comes first, because CPCB runs the
+// analyser. Networks with stations of their own come next. Collections that copy
+// the data of others, later and in other units, come last.
+var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
+
+// NetworkPriority returns the priority of a network, 20 for one that is not listed.
+func NetworkPriority(network string) uint8 {
+	if p, ok := networkPriorities[network]; ok {
+		return p
+	}
+	return 20
+}
 
 // StationID derives the identity of a station from its network and its name,
 // so that one analyser keeps one identity in whichever file or feed it is met:

@@ -35,7 +35,7 @@ func newBackfill() *cobra.Command {
 				world = schema.Sandbox
 			}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-				rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, world), t.log, t.reg)
+				rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, world), t.log, t.reg, t.cityKinds()...)
 				if err != nil {
 					return err
 				}

@@ -24,6 +24,7 @@ import (
 	"vayu/internal/trace"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
+	"vayu/schema"
 )
 
 // Config is everything that can be set. Package config says how: flags before
@@ -44,6 +45,7 @@ type Config struct {
 	Kafka        []string       `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
 	RateLimits   config.Switch  `koanf:"rate-limits" help:"on or off; off is for measurements"`
 	Proxies      []string       `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
+	CityKinds    []string       `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
 	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
 	TLS      api.TLSConfig     `koanf:"tls"`
@@ -83,6 +85,7 @@ func defaults() Config {
 		Roles:      slices.Clone(roles),
 		Listen:     "127.0.0.1:8080",
 		Sources:    []string{"cpcb"},
+		CityKinds:  []string{schema.Reference.String()},
 		RateLimits: true,
 		Store:      state.DefaultSettings(),
 		Access:     account.DefaultSettings(),
@@ -105,6 +108,9 @@ func (c Config) Validate() []error {
 	}
 	if _, err := source.Parse(strings.Join(c.Sources, ",")); err != nil {
 		wrong = append(wrong, config.Invalid("sources", "%w", err))
+	}
+	if _, err := schema.ParseCityKinds(c.CityKinds); err != nil {
+		wrong = append(wrong, config.Invalid("city-kinds", "%w", err))
 	}
 	if c.Cluster != "" && c.ClickHouse == "" {
 		wrong = append(wrong, config.Invalid("cluster", "a cluster needs a server: set clickhouse"))
@@ -130,6 +136,13 @@ func (c Config) Validate() []error {
 func (c Config) liveSources() []string {
 	names, _ := source.Parse(strings.Join(c.Sources, ","))
 	return names
+}
+
+// cityKinds are the kinds of stations that count for a city; Validate has refused a
+// list that ParseCityKinds refuses.
+func (c Config) cityKinds() []schema.StationKind {
+	kinds, _ := schema.ParseCityKinds(c.CityKinds)
+	return kinds
 }
 
 // columnar returns the section that opens ClickHouse.

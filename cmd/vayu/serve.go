@@ -58,7 +58,7 @@ func newServe() *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
-	bind(cmd.Flags(), "roles", "listen", "drain-delay", "insecure-http", "sources", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
+	bind(cmd.Flags(), "roles", "listen", "drain-delay", "insecure-http", "sources", "city-kinds", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
 		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url", "trace.endpoint", "trace.sample")
 	return cmd
 }

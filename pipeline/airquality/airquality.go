@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnar"
+	"vayu/schema"
 )
 
 // Conn is what a roll-up needs of ClickHouse.
@@ -49,9 +50,13 @@ type Result struct {
 }
 
 // New makes the roll-up of a database, which tables names with its cluster. It
-// does nothing until it is asked.
-func New(conn Conn, tables columnar.Params, log *slog.Logger, reg prometheus.Registerer) (*Rollup, error) {
-	steps, err := newSteps(tables)
+// does nothing until it is asked. Kinds are those of the stations that count for
+// a city, [schema.Reference] if there are none.
+func New(conn Conn, tables columnar.Params, log *slog.Logger, reg prometheus.Registerer, kinds ...schema.StationKind) (*Rollup, error) {
+	if len(kinds) == 0 {
+		kinds = []schema.StationKind{schema.Reference}
+	}
+	steps, err := newSteps(tables, kinds)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 -- Hours of cities from the hours of their stations: the AQI of a city is the
--- mean of the AQIs of its stations.
--- Parameters: from and to, the first and last hour wanted; stations, whose cities are wanted.
+-- mean of the AQIs of its stations of the configured kinds.
+-- Parameters: from and to, the first and last hour wanted; stations, whose cities are wanted; cities, which are wanted beside those.
 INSERT INTO {{.Database}}.city_hour
 (
     city, state, at,
@@ -11,9 +11,7 @@ INSERT INTO {{.Database}}.city_hour
 WITH
 place AS
 (
-    SELECT id, city, state, kind = 'city_mean' AS is_mean FROM {{.Database}}.station FINAL
-    WHERE (city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)})
-        AND city != ''
+    {{.Place}}
 ),
 measured AS
 (
@@ -25,6 +23,19 @@ measured AS
     WHERE hour.at >= {from:DateTime('UTC')} AND hour.at <= {to:DateTime('UTC')}
         AND NOT place.is_mean AND isNotNull(hour.aqi)
         AND hour.station IN (SELECT id FROM place WHERE (city, state) IN (SELECT city, state FROM place WHERE is_mean))
+),
+repeated AS
+(
+    -- Hours of a physical station that has several ids, without the one hour
+    -- that counts: with an AQI first, then of the highest priority, then the freshest.
+    SELECT hour.station AS station, hour.at AS at
+    FROM {{.Database}}.station_hour AS hour FINAL
+    INNER JOIN place ON place.id = hour.station
+    WHERE hour.at >= {from:DateTime('UTC')} AND hour.at <= {to:DateTime('UTC')}
+        AND hour.station IN (SELECT id FROM place WHERE (city, state, physical) IN
+            (SELECT city, state, physical FROM place GROUP BY city, state, physical HAVING count() > 1))
+    ORDER BY isNotNull(hour.aqi) DESC, place.priority DESC, hour.updated DESC, hour.station
+    LIMIT 1, 1000 BY place.city, place.state, place.physical, hour.at
 ),
 figures AS
 (
@@ -43,6 +54,7 @@ figures AS
     WHERE hour.at >= {from:DateTime('UTC')} AND hour.at <= {to:DateTime('UTC')}
         AND hour.station IN (SELECT id FROM place)
         AND (NOT place.is_mean OR (place.city, place.state, hour.at) NOT IN (SELECT city, state, at FROM measured))
+        AND (hour.station, hour.at) NOT IN (SELECT station, at FROM repeated)
     GROUP BY city, state, at
     HAVING used > 0
 )

@@ -108,7 +108,11 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p.chunks = slices.Concat(p.chunks, withdrawn)
+	moved, err := r.moved(ctx, last.started.Add(-overlap))
+	if err != nil {
+		return plan{}, err
+	}
+	p.chunks = slices.Concat(p.chunks, withdrawn, moved)
 	return p, nil
 }
 

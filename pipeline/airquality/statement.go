@@ -40,6 +40,8 @@ type facts struct {
 	ToHourEnd     int // what takes a time to the end of its Indian hour by integer division
 	Lookback      int // hours before the first wanted one whose readings are part of its figures
 	Settings      string
+	Kinds         string // of stations that count for their city, quoted
+	Place         string // which stations count for the wanted cities, as SQL
 }
 
 // insertSettings are those of every statement that writes. A pass over sparse
@@ -55,7 +57,7 @@ func (f facts) IsEightHour(p string) bool {
 }
 
 // newSteps writes the statements for one database.
-func newSteps(tables columnar.Params) ([]step, error) {
+func newSteps(tables columnar.Params, kinds []schema.StationKind) ([]step, error) {
 	f := facts{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
@@ -88,6 +90,11 @@ func newSteps(tables columnar.Params) ([]step, error) {
 		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours, key: []string{"city", "state", "at"}, ofPlaces: true},
 		{table: "city_day", insert: "city_day.sql", stale: cities + days, key: []string{"city", "state", "day"}, ofPlaces: true},
 	}
+	quoted := make([]string, len(kinds))
+	for i, kind := range kinds {
+		quoted[i] = quote(kind.String())
+	}
+	f.Kinds = strings.Join(quoted, ", ")
 	write := func(text string) (string, error) {
 		t, err := template.New("roll-up").Funcs(functions).Parse(text)
 		if err != nil {
@@ -98,6 +105,13 @@ func newSteps(tables columnar.Params) ([]step, error) {
 			return "", fmt.Errorf("writing a roll-up statement: %w", err)
 		}
 		return b.String(), nil
+	}
+	place, err := texts.ReadFile("place.sql")
+	if err != nil {
+		return nil, fmt.Errorf("reading a roll-up statement: %w", err)
+	}
+	if f.Place, err = write(string(place)); err != nil {
+		return nil, err
 	}
 	for i := range steps {
 		s := &steps[i]

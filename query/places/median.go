@@ -57,7 +57,7 @@ func median(offices []packedPin) Point {
 	if len(lats) == 0 {
 		return Point{}
 	}
-	return Point{middle(lats), middle(lons)}
+	return Point{Latitude: middle(lats), Longitude: middle(lons)}
 }
 
 func middle(values []float32) float64 {

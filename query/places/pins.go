@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+
+	"vayu/schema/geo"
 )
 
 // PinFile is where npm puts the pin codes, below a directory with node_modules.
@@ -76,7 +78,7 @@ func (p *Pins) Find(code int32) (pin Pin, ok bool, err error) {
 		return Pin{}, false, nil
 	}
 	e := (*table)[i]
-	return Pin{code, Point{float64(e.lat), float64(e.lon)}}, true, nil
+	return Pin{code, Point{Latitude: float64(e.lat), Longitude: float64(e.lon)}}, true, nil
 }
 
 // Len returns the number of pin codes known.
@@ -135,7 +137,7 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 		}
 		lat, _ := office.A.Float64()
 		lon, _ := office.N.Float64()
-		if !inIndia(lat, lon) {
+		if !geo.InIndia(lat, lon) {
 			lat, lon = 0, 0
 		}
 		offices = append(offices, packedPin{code, float32(lat), float32(lon)})
@@ -148,9 +150,6 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	}
 	return offices, nil
 }
-
-// inIndia is the box of AIR.md: positions outside are typing errors.
-func inIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }
 
 // FindPinFile returns the path of the pin codes: the configured one when there
 // is one, else beside the program, else in node_modules of the program's and the

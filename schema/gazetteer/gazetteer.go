@@ -12,10 +12,12 @@ import (
 )
 
 // City is one city with everything it may be called. Name and State are
-// canonical.
+// canonical. AlsoIn is the other state of a city that lies in two: CPCB's
+// bulletins count Byrnihat, on the border of Assam and Meghalaya, as one city.
 type City struct {
 	Name, State string
 	Aliases     []string
+	AlsoIn      string
 }
 
 //go:embed cities.csv
@@ -30,13 +32,16 @@ var load = sync.OnceValue(func() table {
 	t := table{byName: make(map[string][]int)}
 	for line := range strings.Lines(citiesCSV) {
 		line = strings.TrimSpace(line)
-		fields := strings.SplitN(line, ",", 3)
+		fields := strings.SplitN(line, ",", 4)
 		if strings.HasPrefix(line, "#") || len(fields) < 2 {
 			continue
 		}
 		c := City{Name: fields[0], State: fields[1]}
-		if len(fields) == 3 && fields[2] != "" {
+		if len(fields) >= 3 && fields[2] != "" {
 			c.Aliases = strings.Split(fields[2], "|")
+		}
+		if len(fields) == 4 {
+			c.AlsoIn = fields[3]
 		}
 		t.cities = append(t.cities, c)
 		i := len(t.cities) - 1
@@ -58,8 +63,27 @@ func (c *City) Keys() []string {
 		if c.State != "" {
 			keys = append(keys, Key(name+c.State))
 		}
+		if c.AlsoIn != "" {
+			keys = append(keys, Key(name+c.AlsoIn))
+		}
 	}
 	return keys
+}
+
+// lies reports whether the city lies, wholly or partly, in a state.
+func (c *City) lies(state string) bool {
+	return strings.EqualFold(state, c.State) || c.AlsoIn != "" && strings.EqualFold(state, c.AlsoIn)
+}
+
+// alsoIn reports whether a city of the table lies partly in another state.
+func alsoIn(name, state, other string) bool {
+	t := load()
+	for _, i := range t.byName[Key(name)] {
+		if c := &t.cities[i]; c.Name == name && c.State == state {
+			return c.lies(other)
+		}
+	}
+	return false
 }
 
 // Lookup returns the cities that a name may mean. The slice may be empty.
@@ -87,7 +111,7 @@ func Canonical(city, state string) (name, stateName string) {
 	t := load()
 	found := -1
 	for _, i := range t.byName[Key(city)] {
-		if state == "" || strings.EqualFold(state, t.cities[i].State) {
+		if state == "" || t.cities[i].lies(state) {
 			if found >= 0 {
 				return city, state
 			}

@@ -12,6 +12,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/network"
 	"vayu/schema"
+	"vayu/schema/geo"
 	"vayu/schema/parameter"
 )
 
@@ -87,10 +88,10 @@ func (p *openaqPlace) abroad() bool {
 	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
 }
 
-// inIndia is [ingest.InIndia] without Sri Lanka, which lies in the same box and
+// inIndia is [geo.InIndia] without Sri Lanka, which lies in the same box and
 // keeps the same time.
 func inIndia(lat, lon float64) bool {
-	return ingest.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
+	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
 }
 
 // describe makes a station of the location. A station of India's network keeps

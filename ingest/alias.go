@@ -1,0 +1,149 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/internal/columnar"
+	"vayu/schema"
+)
+
+// Alias says that the readings of one station id are stored under another.
+type Alias struct {
+	Alias, Station string
+	Reason, Actor  string
+	MadeAt         time.Time
+}
+
+// Aliases reads the aliases of a database, in order of the alias.
+func Aliases(ctx context.Context, conn driver.Conn, database string) ([]Alias, error) {
+	rows, err := conn.Query(ctx, "SELECT alias, station, reason, actor, made_at FROM "+database+".station_alias FINAL ORDER BY alias")
+	if err != nil {
+		return nil, fmt.Errorf("reading the aliases of stations: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Alias
+	for rows.Next() {
+		var a Alias
+		if err := rows.Scan(&a.Alias, &a.Station, &a.Reason, &a.Actor, &a.MadeAt); err != nil {
+			return nil, fmt.Errorf("reading an alias: %w", err)
+		}
+		all = append(all, a)
+	}
+	return all, rows.Err()
+}
+
+// ErrNoStation is the error of a merge that names a station which does not exist.
+var ErrNoStation = errors.New("no such station")
+
+// Merge makes one station an alias of another: its stored readings are copied to
+// the other station, those to come are stored there, and it counts no more. Where
+// both have a reading of one time, the other station's stays. Raw readings and the
+// row of the alias are kept. Merge is idempotent: after an error run it again.
+//
+// A running service follows within [stationAge]. The hours of the station have to
+// be computed afterwards, which the next roll-up does.
+func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, err := l.readBook(ctx)
+	if err != nil {
+		return err
+	}
+	l.book = nil
+	if a, ok := b.aliases[into]; ok {
+		into = a.station
+	}
+	station, ok := b.known[into]
+	if !ok {
+		return fmt.Errorf("merging into %q: %w", into, ErrNoStation)
+	}
+	if from == into {
+		return fmt.Errorf("merging %q into itself", from)
+	}
+	old, known := b.known[from]
+	if _, aliased := b.aliases[from]; !known && !aliased {
+		return fmt.Errorf("merging %q: %w", from, ErrNoStation)
+	}
+	if known {
+		b.log(change{from, "city", old.City + "\t" + old.State, "\t", actor, reason})
+		station.FirstSeen, station.LastSeen = earlier(station.FirstSeen, old.FirstSeen), later(station.LastSeen, old.LastSeen)
+		if station.SameAs == from {
+			station.SameAs = ""
+		}
+		old.SameAs = into
+		b.store(old)
+		b.store(station)
+	}
+	b.log(change{into, "alias", "", from, actor, reason})
+	b.found = append(b.found, alias{from, into, reason, actor})
+	for _, a := range b.aliases {
+		if a.station == from {
+			b.found = append(b.found, alias{a.alias, into, a.reason, a.actor})
+		}
+	}
+	for _, s := range b.known {
+		if s.SameAs == from && s.ID != into {
+			s.SameAs = into
+			b.store(s)
+		}
+	}
+	l.book = b
+	err = l.storeBook(ctx)
+	l.book = nil
+	if err != nil {
+		return err
+	}
+	return l.copyReadings(ctx, from, into)
+}
+
+// copyReadings copies the readings of one station to another, but for those that
+// the other has. The pattern names the columns of the key without the station.
+func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
+	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
+	// The inner query reads the column station, not what replaces it.
+	query := fmt.Sprintf(`INSERT INTO %[1]s.reading SELECT * REPLACE ({into:String} AS station, now64(3) AS ingested_at)
+		FROM (SELECT * FROM %[1]s.reading FINAL WHERE station = {from:String}
+			AND %[2]s NOT IN (SELECT %[2]s FROM %[1]s.reading FINAL WHERE station = {into:String}))
+		SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1,
+			distributed_product_mode = 'global', parallel_distributed_insert_select = 0`, l.database, key)
+	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"from": from, "into": into}),
+		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnar.NewToken()}))
+	if err := l.conn.Exec(ctx, query); err != nil {
+		return fmt.Errorf("copying the readings of %q to %q: %w", from, into, err)
+	}
+	return nil
+}
+
+// FindStation returns the id of the station that an id or a name means: an id as
+// it stands, else the only station of the name.
+func FindStation(ctx context.Context, conn driver.Conn, database, text string) (string, error) {
+	rows, err := conn.Query(ctx, "SELECT id FROM "+database+".station FINAL WHERE id = ? OR lower(name) = lower(?) ORDER BY id != ?",
+		text, schema.CleanPlace(text), text)
+	if err != nil {
+		return "", fmt.Errorf("looking for station %q: %w", text, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var found []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return "", fmt.Errorf("looking for station %q: %w", text, err)
+		}
+		found = append(found, id)
+	}
+	switch {
+	case rows.Err() != nil:
+		return "", fmt.Errorf("looking for station %q: %w", text, rows.Err())
+	case len(found) == 0:
+		return "", fmt.Errorf("%q: %w", text, ErrNoStation)
+	case len(found) > 1 && found[0] != text:
+		return "", fmt.Errorf("several stations are called %q: %v", text, found)
+	}
+	return found[0], nil
+}

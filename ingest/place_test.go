@@ -1,0 +1,220 @@
+package ingest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/ingest"
+	"vayu/ingest/network"
+	"vayu/schema"
+)
+
+// lines runs a query that answers with one text a row.
+func lines(t *testing.T, conn driver.Conn, query string) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// load stores one reading of a station, at an hour before now.
+func load(t *testing.T, l *ingest.Loader, source string, s schema.Station, hoursAgo int) ingest.Rejections {
+	t.Helper()
+	b := batchOf(t, source, s, concentration(schema.PM25, now.Add(-time.Duration(hoursAgo)*time.Hour), 50))
+	if err := l.Load(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Rejected
+}
+
+const (
+	stationPlaces = "SELECT concat(id, ' ', city, ', ', state, ' ', toString(latitude), ' ', position_source, ' ', same_as) FROM %s.station FINAL ORDER BY id"
+	changes       = "SELECT concat(station, ' ', field, ' ', replaceAll(before, '\t', '/'), ' -> ', replaceAll(after, '\t', '/'), ' ', source, ' (', reason, ')') FROM %s.station_change ORDER BY at, field"
+	storedUnder   = "SELECT DISTINCT toString(station) FROM %s.reading ORDER BY 1"
+)
+
+func TestTheBetterSourcesPositionWins(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := ingest.NewLoader(conn, name)
+	at := func(lat float64) schema.Station {
+		return network.Station("Muradpur, Patna - BSPCB", "Patna", "Bihar", lat, 85.14)
+	}
+	for i, step := range []struct {
+		source  string
+		lat     float64
+		refused int
+	}{
+		{"import", 25.86, 0},  // a geocoded list, 27 km off
+		{"import", 25.61, 1},  // another file
+		{"cpcb", 25.62, 0},    // the feed knows better, and is older
+		{"datagov", 25.75, 1}, // the mirror does not
+		{"import", 25.623, 0}, // neither does a file that is close
+		{"cpcb", 25.6201, 0},
+		{"cpcb", 25.9, 1},
+	} {
+		rejected := load(t, l, step.source, at(step.lat), 10-i*(1-2*(i%2)))
+		if got := rejected[ingest.StationMoved]; got != step.refused {
+			t.Errorf("step %d: %d positions refused, want %d", i, got, step.refused)
+		}
+	}
+	if diff := cmp.Diff([]string{"cpcb-muradpur-patna-bspcb Patna, Bihar 25.62 cpcb "}, lines(t, conn, fmt.Sprintf(stationPlaces, name))); diff != "" {
+		t.Errorf("station (-want +got):\n%s", diff)
+	}
+	want := []string{"cpcb-muradpur-patna-bspcb position 25.86,85.14 -> 25.62,85.14 cpcb (better source)"}
+	if diff := cmp.Diff(want, lines(t, conn, fmt.Sprintf(changes, name))); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+func TestAStationWithoutACityIsWhereItStands(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := ingest.NewLoader(conn, name)
+	sensor := schema.Station{ID: "sensor-1", Name: "Balcony", Kind: schema.Sensor, Latitude: 28.63, Longitude: 77.22}
+	load(t, l, "import", sensor, 5)
+	sensor.Latitude, sensor.Longitude = 18.52, 73.86
+	if rejected := load(t, l, "sensorcommunity", sensor, 4); len(rejected) > 0 {
+		t.Errorf("rejected %v", rejected)
+	}
+	if diff := cmp.Diff([]string{"sensor-1 Pune, Maharashtra 18.52 sensorcommunity "}, lines(t, conn, fmt.Sprintf(stationPlaces, name))); diff != "" {
+		t.Errorf("station (-want +got):\n%s", diff)
+	}
+	want := []string{
+		"sensor-1 city Delhi/Delhi -> Pune/Maharashtra sensorcommunity (position)",
+		"sensor-1 position 28.63,77.22 -> 18.52,73.86 sensorcommunity (better source)",
+	}
+	if diff := cmp.Diff(want, lines(t, conn, fmt.Sprintf(changes, name))); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// The spellings that copies of CPCB's data have for one station.
+func TestSpellingsOfOneStationAreOne(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := ingest.NewLoader(conn, name)
+	const official = "R K Puram, Delhi - DPCC"
+	load(t, l, "cpcb", network.Station(official, "Delhi", "Delhi", 28.563262, 77.186937), 9)
+	for i, spelled := range []string{"RK Puram, Delhi - DPCC", "R K Puram,Delhi-DPCC", "R K Puram - DPCC", "R K Puram", "DPCC R K Puram, Delhi"} {
+		s := network.Station(spelled, "Delhi", "", 28.563262, 77.186937)
+		if _, _, ok := network.Split(spelled); !ok {
+			s.ID = schema.StationID("openaq", spelled)
+		}
+		load(t, l, "import", s, 8-i)
+		load(t, ingest.NewLoader(conn, name), "import", s, 3) // of another process
+	}
+	// The stations beside it are others.
+	load(t, l, "import", network.Station("R K Puram, Delhi - IITM", "Delhi", "", 28.563262, 77.186937), 3)
+	load(t, l, "import", network.Station("R K Puram Sector 4, Delhi - DPCC", "Delhi", "", 28.563262, 77.186937), 3)
+	want := []string{"cpcb-r-k-puram-delhi-dpcc", "cpcb-r-k-puram-delhi-iitm", "cpcb-r-k-puram-sector-4-delhi-dpcc"}
+	if diff := cmp.Diff(want, lines(t, conn, fmt.Sprintf(storedUnder, name))); diff != "" {
+		t.Errorf("stations of readings (-want +got):\n%s", diff)
+	}
+	if got := lines(t, conn, "SELECT name FROM "+name+".station FINAL WHERE id = 'cpcb-r-k-puram-delhi-dpcc'"); !cmp.Equal(got, []string{official}) {
+		t.Errorf("the station is called %v", got)
+	}
+	aliases, err := ingest.Aliases(t.Context(), conn, name)
+	if err != nil || len(aliases) != 5 {
+		t.Errorf("%d aliases %v, %v, want 5", len(aliases), aliases, err)
+	}
+}
+
+func TestIDsOfTwoNetworksReferToTheOneThatCounts(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := ingest.NewLoader(conn, name)
+	copied := schema.Station{ID: "openaq-8118", Name: "R K Puram", Kind: schema.Reference, Latitude: 28.56326, Longitude: 77.18693}
+	load(t, l, "openaq", copied, 2)
+	load(t, l, "cpcb", network.Station("R K Puram, Delhi - DPCC", "Delhi", "Delhi", 28.563262, 77.186937), 3)
+	beside := schema.Station{ID: "airgradient-1", Name: "R K Puram", Kind: schema.Sensor, Latitude: 28.56326, Longitude: 77.18693}
+	load(t, l, "airgradient", beside, 2)
+	want := []string{
+		"airgradient-1 Delhi, Delhi 28.56326 airgradient ",
+		"cpcb-r-k-puram-delhi-dpcc Delhi, Delhi 28.563262 cpcb ",
+		"openaq-8118 Delhi, Delhi 28.56326 openaq cpcb-r-k-puram-delhi-dpcc",
+	}
+	if diff := cmp.Diff(want, lines(t, conn, fmt.Sprintf(stationPlaces, name))); diff != "" {
+		t.Errorf("stations (-want +got):\n%s", diff)
+	}
+}
+
+// Stations that an older program stored are placed and joined by the present rules.
+func TestOldStationsAreMended(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	err := conn.Exec(t.Context(), "INSERT INTO "+name+`.station (id, source, name, city, state, latitude, longitude, kind, first_seen, last_seen) VALUES
+		('cpcb-a', 'cpcb', 'Rajbagh, Srinagar - JKSPCB', 'Srinagar', 'Jammu and Kashmir', 34.066, 74.8198, 'reference', 10, 20),
+		('cpcb-b', 'cpcb', 'Rajbagh, Srinagar - JKPCC', 'Srinagar', 'Jammu and Kashmir', 34.066, 74.8198, 'reference', 30, 40),
+		('cpcb-c', 'cpcb', 'Academy, Byrnihat - PCBA', 'Byrnihat', 'Assam', 26.07, 91.87, 'reference', 10, 20),
+		('openaq-d', 'import', 'Somewhere', '', '', 28.63, 77.22, 'reference', 10, 20)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load(t, ingest.NewLoader(conn, name), "test", station("e"), 1)
+	want := []string{
+		"cpcb-a Srinagar, Jammu and Kashmir 34.066  cpcb-b", "cpcb-b Srinagar, Jammu and Kashmir 34.066  ",
+		"cpcb-c Byrnihat, Meghalaya 26.07  ", "e Pune, Maharashtra 18.52 test ", "openaq-d Delhi, Delhi 28.63  ",
+	}
+	if diff := cmp.Diff(want, lines(t, conn, fmt.Sprintf(stationPlaces, name))); diff != "" {
+		t.Errorf("stations (-want +got):\n%s", diff)
+	}
+	want = []string{
+		"cpcb-c city Byrnihat/Assam -> Byrnihat/Meghalaya cpcb (names)", "openaq-d city / -> Delhi/Delhi import (position)",
+		"cpcb-a same_as  -> cpcb-b cpcb (renamed)",
+	}
+	if diff := cmp.Diff(want, lines(t, conn, fmt.Sprintf(changes, name))); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+func TestMergeMakesOneStation(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := ingest.NewLoader(conn, name)
+	a, b := station("a"), station("b")
+	load(t, l, "test", a, 5)
+	load(t, l, "test", a, 4)
+	load(t, l, "test", b, 4)
+	load(t, l, "test", b, 3)
+	for range 2 { // a merge is repeated after an error
+		if err := l.Merge(t.Context(), "a", "b", "same cabin", "asha"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(t, l, "test", a, 2)
+	if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL WHERE station = 'b'"); got != 4 {
+		t.Errorf("%d readings of the station, want 4", got)
+	}
+	if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL WHERE station = 'a'"); got != 2 {
+		t.Errorf("%d readings of the alias, want the 2 from before", got)
+	}
+	if err := l.Merge(t.Context(), "c", "b", "", ""); err == nil {
+		t.Error("a station that does not exist was merged")
+	}
+	if err := l.Merge(t.Context(), "b", "a", "", ""); err == nil {
+		t.Error("a station was merged into itself")
+	}
+	aliases, err := ingest.Aliases(t.Context(), conn, name)
+	if err != nil || len(aliases) != 1 || aliases[0].Reason != "same cabin" || aliases[0].Actor != "asha" {
+		t.Errorf("aliases %+v, %v", aliases, err)
+	}
+}

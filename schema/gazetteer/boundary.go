@@ -1,0 +1,151 @@
+package gazetteer
+
+import (
+	_ "embed" // states.txt
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/planar"
+
+	"vayu/schema/geo"
+)
+
+// statesText holds the outlines of the states. Its head names origin and licence.
+//
+//go:embed states.txt
+var statesText string
+
+// outline is the territory of one state: its rings, of which a position inside
+// is in an odd number.
+type outline struct {
+	name  string
+	bound orb.Bound
+	rings []bounded
+}
+
+type bounded struct {
+	bound orb.Bound
+	ring  orb.Ring
+}
+
+// borderDegrees is how far outside every outline a position may lie and still
+// belong to the nearest state: the outlines are simplified, and stations stand on
+// piers and beaches. 0.05° are at most 5.6 km.
+const borderDegrees = 0.05
+
+// outlines reads states.txt, which is generated: a line that cannot be read is a
+// fault of the build.
+var outlines = sync.OnceValue(func() []*outline {
+	var all []*outline
+	for line := range strings.Lines(statesText) {
+		name, vertices, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if len(all) == 0 || all[len(all)-1].name != name {
+			all = append(all, &outline{name: name, bound: orb.Bound{Min: orb.Point{math.Inf(1), math.Inf(1)}, Max: orb.Point{math.Inf(-1), math.Inf(-1)}}})
+		}
+		r := bounded{}
+		lon, lat := 0, 0
+		for vertex := range strings.SplitSeq(vertices, " ") {
+			var dx, dy int
+			if _, err := fmt.Sscanf(vertex, "%d,%d", &dx, &dy); err != nil {
+				panic(fmt.Sprintf("reading the outline of %q: %v", name, err))
+			}
+			lon, lat = lon+dx, lat+dy
+			r.ring = append(r.ring, orb.Point{float64(lon) / 1000, float64(lat) / 1000})
+		}
+		r.ring = append(r.ring, r.ring[0])
+		r.bound = r.ring.Bound()
+		state := all[len(all)-1]
+		state.rings = append(state.rings, r)
+		state.bound = state.bound.Union(r.bound)
+	}
+	return all
+})
+
+// borders are the squares of a tenth of a degree that an outline may pass through.
+// All positions of any other square lie in one state, which [State] remembers.
+type borders struct {
+	squares map[square]bool
+	inner   sync.Map // square -> name of its state, "" for none
+}
+
+type square struct{ lat, lon int }
+
+func squareOf(at orb.Point) square {
+	return square{int(math.Floor(at.Lat() * 10)), int(math.Floor(at.Lon() * 10))}
+}
+
+// bordersOf marks for each edge the squares of its box, and those that lie within
+// [borderDegrees] of it.
+var bordersOf = sync.OnceValue(func() *borders {
+	b := &borders{squares: make(map[square]bool)}
+	for _, o := range outlines() {
+		for _, r := range o.rings {
+			for i := 1; i < len(r.ring); i++ {
+				box := orb.Bound{Min: r.ring[i], Max: r.ring[i]}.Extend(r.ring[i-1]).Pad(borderDegrees)
+				low, high := squareOf(box.Min), squareOf(box.Max)
+				for lat := low.lat; lat <= high.lat; lat++ {
+					for lon := low.lon; lon <= high.lon; lon++ {
+						b.squares[square{lat, lon}] = true
+					}
+				}
+			}
+		}
+	}
+	return b
+})
+
+// State returns the state or union territory that a position lies in, by the name
+// that [schema.CleanState] gives it. A position that is in none belongs to the
+// nearest within [borderDegrees]; beyond, ok is false.
+func State(p geo.Point) (name string, ok bool) {
+	at := orb.Point{p.Longitude, p.Latitude}
+	b, s := bordersOf(), squareOf(at)
+	if b.squares[s] {
+		return search(at)
+	}
+	if known, cached := b.inner.Load(s); cached {
+		name, _ = known.(string)
+		return name, name != ""
+	}
+	name, ok = search(at)
+	b.inner.Store(s, name)
+	return name, ok
+}
+
+// search is [State] without memory.
+func search(at orb.Point) (name string, ok bool) {
+	nearest := borderDegrees
+	for _, o := range outlines() {
+		if !o.bound.Pad(borderDegrees).Contains(at) {
+			continue
+		}
+		if o.contains(at) {
+			return o.name, true
+		}
+		for _, r := range o.rings {
+			if !r.bound.Pad(borderDegrees).Contains(at) {
+				continue
+			}
+			if d := planar.DistanceFrom(orb.LineString(r.ring), at); d < nearest {
+				nearest, name = d, o.name
+			}
+		}
+	}
+	return name, name != ""
+}
+
+func (o *outline) contains(at orb.Point) bool {
+	inside := false
+	for _, r := range o.rings {
+		if r.bound.Contains(at) && planar.RingContains(r.ring, at) {
+			inside = !inside
+		}
+	}
+	return inside
+}

@@ -1,0 +1,84 @@
+package gazetteer
+
+import (
+	_ "embed" // extents.csv
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"vayu/schema/geo"
+)
+
+// extentsCSV holds what a city covers. Its head names origin and licence.
+//
+//go:embed extents.csv
+var extentsCSV string
+
+// extent is what a city covers: a circle.
+type extent struct {
+	city, state string
+	centre      geo.Point
+	radius      float64 // km
+}
+
+// atlas finds extents by position and by city.
+type atlas struct {
+	all    []extent
+	byName map[[2]string]int // city and state -> extent
+	cells  map[cell][]int    // extents that reach into a cell
+}
+
+// cell is a square of half a degree, larger than the radius of any extent, so
+// that an extent reaches into few.
+type cell struct{ lat, lon int }
+
+const cellDegrees = 0.5
+
+func cellOf(lat, lon float64) cell {
+	return cell{int(math.Floor(lat / cellDegrees)), int(math.Floor(lon / cellDegrees))}
+}
+
+// atlasOf reads extents.csv, which is generated: a line that cannot be read is a
+// fault of the build.
+var atlasOf = sync.OnceValue(func() *atlas {
+	a := &atlas{byName: make(map[[2]string]int), cells: make(map[cell][]int)}
+	for line := range strings.Lines(extentsCSV) {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		if strings.HasPrefix(line, "#") || len(fields) != 5 {
+			continue
+		}
+		e := extent{city: fields[0], state: fields[1]}
+		if _, err := fmt.Sscan(strings.Join(fields[2:], " "), &e.centre.Latitude, &e.centre.Longitude, &e.radius); err != nil {
+			panic(fmt.Sprintf("reading the extent of %q: %v", e.city, err))
+		}
+		i := len(a.all)
+		a.all = append(a.all, e)
+		a.byName[[2]string{e.city, e.state}] = i
+		dLat := e.radius / (geo.EarthRadius * geo.Radian)
+		dLon := dLat / math.Cos(e.centre.Latitude*geo.Radian)
+		low, high := cellOf(e.centre.Latitude-dLat, e.centre.Longitude-dLon), cellOf(e.centre.Latitude+dLat, e.centre.Longitude+dLon)
+		for lat := low.lat; lat <= high.lat; lat++ {
+			for lon := low.lon; lon <= high.lon; lon++ {
+				a.cells[cell{lat, lon}] = append(a.cells[cell{lat, lon}], i)
+			}
+		}
+	}
+	return a
+})
+
+// at returns the city of a state whose extent holds a position. Of several it is
+// the one whose middle is nearest in relation to its radius.
+func (a *atlas) at(p geo.Point, state string) (extent, bool) {
+	best, nearest := extent{}, math.Inf(1)
+	for _, i := range a.cells[cellOf(p.Latitude, p.Longitude)] {
+		e := a.all[i]
+		if e.state != state && !alsoIn(e.city, e.state, state) {
+			continue
+		}
+		if share := geo.Distance(p, e.centre) / e.radius; share <= 1 && share < nearest {
+			best, nearest = e, share
+		}
+	}
+	return best, best.city != ""
+}

@@ -1,0 +1,30 @@
+// Package geo holds positions on the Earth and the distance between them. It is
+// the only place with a distance formula.
+package geo
+
+import "math"
+
+// Point is a position in WGS 84 degrees.
+type Point struct{ Latitude, Longitude float64 }
+
+// Known reports whether the position is known: 0,0 lies in the Atlantic and is
+// what sources write for a missing position.
+func (p Point) Known() bool { return p.Latitude != 0 || p.Longitude != 0 }
+
+// EarthRadius is the mean radius of the Earth in km (IUGG).
+const EarthRadius = 6371.0088
+
+// Radian is the size of a degree in radians.
+const Radian = math.Pi / 180
+
+// Distance returns the great-circle distance in km, by the haversine formula.
+func Distance(a, b Point) float64 {
+	sinLat := math.Sin((b.Latitude - a.Latitude) * Radian / 2)
+	sinLon := math.Sin((b.Longitude - a.Longitude) * Radian / 2)
+	h := sinLat*sinLat + math.Cos(a.Latitude*Radian)*math.Cos(b.Latitude*Radian)*sinLon*sinLon
+	return 2 * EarthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
+}
+
+// InIndia reports whether a position lies in the box around India's territory
+// and islands, 6–38° N and 68–98° E. A position outside is a slip.
+func InIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }
