@@ -198,6 +198,9 @@ func (b *Builder) flush() error {
 		s.used = false
 	}
 	b.batch, b.rows, b.used = new(Batch), 0, b.used[:0]
+	if len(batch.Missing) >= batchRows { // the next batch of such a file will be the same
+		b.batch.Missing = make([]schema.Reading, 0, batchRows)
+	}
 	if err := b.yield(batch); err != nil {
 		return fmt.Errorf("passing on a batch: %w", err)
 	}

@@ -4,6 +4,7 @@
 //
 //	case.json      what is served or read, and what must come of it (see [Case])
 //	readings.csv   the readings, sorted: station,pollutant,at,value,kind,averaging,flag
+//	missing.csv    the cells without a figure, sorted: station,pollutant,at,kind,averaging; may be absent
 //	stations.csv   the stations, sorted; may be absent:
 //	               id,name,city,state,latitude,longitude,kind,attribution,licence
 package sourcetest

@@ -16,6 +16,7 @@ import (
 type harvest struct {
 	batches  int
 	readings []string
+	missing  []string
 	stations map[string]string
 	rejected ingest.Rejections
 }
@@ -35,6 +36,15 @@ func (h *harvest) take(t *testing.T, c *Case) func(*ingest.Batch) error {
 		for _, s := range b.Stations {
 			described[s.ID] = true
 			h.stations[s.ID] = stationLine(&s)
+		}
+		if len(b.Missing) > b.Rejected[ingest.MissingValue] {
+			t.Errorf("%d cells without a figure, of which %d are counted", len(b.Missing), b.Rejected[ingest.MissingValue])
+		}
+		for _, r := range b.Missing {
+			if reason := ingest.Check(&r, c.Now); reason != ingest.None || r.Source == "" || r.Averaging == 0 {
+				t.Errorf("a cell without a figure whose key is none of a reading (%s): %+v", reason, r)
+			}
+			h.missing = append(h.missing, fmt.Sprintf("%s,%s,%s,%s,%d", r.Station, r.Pollutant, r.At.Format(time.RFC3339), r.Kind, r.Averaging))
 		}
 		for i := range b.Rows() {
 			r := b.Reading(i)

@@ -83,6 +83,11 @@ func (h *harvest) compare(t *testing.T, c *Case) {
 	if diff := cmp.Diff(want, h.readingText()); diff != "" {
 		t.Errorf("readings (-want +got):\n%s", diff)
 	}
+	if want, ok := c.wanted(t, "missing.csv"); ok {
+		if diff := cmp.Diff(want, lines(h.missing)); diff != "" {
+			t.Errorf("missing (-want +got):\n%s", diff)
+		}
+	}
 	if want, ok := c.wanted(t, "stations.csv"); ok {
 		if diff := cmp.Diff(want, h.stationText()); diff != "" {
 			t.Errorf("stations (-want +got):\n%s", diff)

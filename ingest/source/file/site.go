@@ -1,7 +1,9 @@
 package file
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -87,7 +89,7 @@ func siteName(base string) (name string, period time.Duration) {
 // there is no list or it does not have the file.
 func listedStation(path, base string) (string, error) {
 	list, err := os.Open(path)
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
