@@ -44,7 +44,7 @@ func (h *harvest) take(t *testing.T, c *Case) func(*ingest.Batch) error {
 			if reason := ingest.Check(&r, c.Now); reason != ingest.None || r.Source == "" || r.Averaging == 0 {
 				t.Errorf("a cell without a figure whose key is none of a reading (%s): %+v", reason, r)
 			}
-			h.missing = append(h.missing, fmt.Sprintf("%s,%s,%s,%s,%d", r.Station, r.Pollutant, r.At.Format(time.RFC3339), r.Kind, r.Averaging))
+			h.missing = append(h.missing, fmt.Sprintf("%s,%s,%s,%s,%d", r.Station, r.Parameter, r.At.Format(time.RFC3339), r.Kind, r.Averaging))
 		}
 		for i := range b.Rows() {
 			r := b.Reading(i)
