@@ -10,7 +10,8 @@ type limit struct {
 	least, full float64
 	// most is above what can be true: values above it, and below floor, fail.
 	floor, most float64
-	// spike is by how much a spike exceeds its neighbours, beside being twice as large.
+	// spike is by how much a spike is outside its neighbours, beside more than
+	// their range and more than half of the larger.
 	spike float64
 	// jump is the step between two readings that is too large, beside a factor of two.
 	jump float64
@@ -34,20 +35,20 @@ type limit struct {
 // floor is the noise of an instrument at zero: a BAM-1020 reports down to -15.
 // Sources that remove negative values never reach it.
 //
-// spike and jump are the 99.9th and beyond the 99.99th percentile of steps
-// between two 15-minute readings of 15 CAAQM stations in 2020, rounded; CO and
-// NH3, which those files lack, by the ratio of their breakpoints to SO2's.
+// spike and jump are about the 99th and beyond the 99.99th percentile of steps
+// between two 15-minute readings of 15 CAAQM stations in 2020; CO and NH3, which
+// those files lack, by the ratio of their breakpoints to those of SO2.
 var limits = [...]limit{
-	{"pm25", 0, 985, -15, 3000, 60, 300},
-	{"pm1", 0, 985, -15, 3000, 60, 300},
-	{"pm10", 0, 985, -15, 10000, 120, 500},
-	{"no2", 0, 500, -10, 1880, 50, 150},
-	{"no", 0, 1200, -10, 1230, 80, 250},
-	{"nox", 0, 1000, -10, 2000, 80, 200},
-	{"so2", 0, 1000, -10, 2620, 50, 120},
-	{"o3", 0, 500, -10, 1200, 50, 120},
-	{"co", 0, 50, -1, 115, 3, 10},
-	{"nh3", 0, 1000, -10, 3000, 100, 300},
+	{"pm25", 0, 985, -15, 3000, 30, 300},
+	{"pm1", 0, 985, -15, 3000, 30, 300},
+	{"pm10", 0, 985, -15, 10000, 60, 500},
+	{"no2", 0, 500, -10, 1880, 20, 150},
+	{"no", 0, 1200, -10, 1230, 30, 250},
+	{"nox", 0, 1000, -10, 2000, 30, 200},
+	{"so2", 0, 1000, -10, 2620, 15, 120},
+	{"o3", 0, 500, -10, 1200, 25, 120},
+	{"co", 0, 50, -1, 115, 1.5, 10},
+	{"nh3", 0, 1000, -10, 3000, 40, 300},
 }
 
 // Thresholds that all parameters share.
@@ -58,6 +59,9 @@ const (
 	// spikeMinutes is the longest spike: one hourly value, also where a source
 	// repeats it every 15 minutes.
 	spikeMinutes = 60
+	// nextMinutes is how near the neighbours of a value's neighbours must be to
+	// tell how much values vary there: two hourly readings.
+	nextMinutes = 120
 	// flatMinutes is the shortest flat line. Of 3 million readings of 15 CAAQM
 	// stations in 2020 0.3 % lie in runs of the same value of four hours.
 	flatMinutes = 240

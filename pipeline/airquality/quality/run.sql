@@ -20,26 +20,28 @@ runs AS
     SELECT station, parameter, averaging, second AS began, value, gap, new, last,
         multiIf(following = 0, second, leadInFrame(new) OVER around, leadInFrame(last) OVER around, leadInFrame(second) OVER around) AS ended,
         ended - began + averaging * 60 AS lasts,
-        lagInFrame(value, 2) OVER around AS value2, lagInFrame(gap, 1, 1) OVER around OR gap AS gap2,
-        lagInFrame(value) OVER around AS value1, lagInFrame(second) OVER around AS began1,
-        leadInFrame(value) OVER around AS next, following = 0 OR NOT leadInFrame(new) OVER around OR leadInFrame(gap) OVER around AS gapNext
+        lagInFrame(value) OVER around AS value1, lagInFrame(second) OVER around AS began1, lagInFrame(gap, 1, 1) OVER around OR gap AS gap2,
+        leadInFrame(value) OVER around AS next, following = 0 OR NOT leadInFrame(new) OVER around OR leadInFrame(gap) OVER around AS gapNext,
+        lagInFrame(value, 2) OVER around AS value2, leadInFrame(value, 2) OVER around AS value3,
+        -- The neighbours' own neighbours count where they are near.
+        NOT gap2 AND began - began1 <= {{.NextSeconds}} AS has2,
+        leadInFrame(new, 2) OVER around AND NOT leadInFrame(gap, 2) OVER around AND leadInFrame(second, 2) OVER around - began <= {{.NextSeconds}} AS has3,
+        greatest(value1, next, if(has2, value2, value1), if(has3, value3, next)) - least(value1, next, if(has2, value2, value1), if(has3, value3, next)) AS range
     FROM ordered
     WHERE new OR following = 0
-    WINDOW around AS (PARTITION BY station, parameter, averaging ORDER BY second ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)
+    WINDOW around AS (PARTITION BY station, parameter, averaging ORDER BY second ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING)
 ),
 marks AS
 (
     SELECT *,
         transform(parameter, [{{.LimitNames}}], [{{.Spikes}}], toFloat64(0)) AS spike,
         transform(parameter, [{{.LimitNames}}], [{{.Jumps}}], toFloat64(0)) AS jump,
-        -- A spike lies outside what its neighbours span, by a factor of two.
-        NOT gap AND NOT gapNext AND lasts <= {{.SpikeSeconds}}
-            AND (value > 2 * greatest(value1, next) OR 2 * value < least(value1, next))
-            AND greatest(value - greatest(value1, next), least(value1, next) - value) > spike AS isSpike,
+        -- How far a value is outside what its neighbours span.
+        greatest(value - greatest(value1, next), least(value1, next) - value) AS excess,
+        greatest(value1 - greatest(value2, value), least(value2, value) - value1) AS excess1,
+        NOT gap AND NOT gapNext AND lasts <= {{.SpikeSeconds}} AND excess > spike AND excess > range AND 2 * excess > greatest(value1, next) AS isSpike,
         -- The value after a spike returns to where it was, and is no jump.
-        NOT gap2 AND last - began1 + averaging * 60 <= {{.SpikeSeconds}}
-            AND (value1 > 2 * greatest(value2, value) OR 2 * value1 < least(value2, value))
-            AND greatest(value1 - greatest(value2, value), least(value2, value) - value1) > spike AS afterSpike,
+        NOT gap2 AND last - began1 + averaging * 60 <= {{.SpikeSeconds}} AND excess1 > spike AND 2 * excess1 > greatest(value2, value) AS afterSpike,
         NOT gap AND NOT afterSpike AND abs(value - value1) > jump AND greatest(value, value1) > 2 * least(value, value1) AS isJump,
         lasts >= {{.FlatSeconds}} AS isFlat
     FROM runs

@@ -77,6 +77,7 @@ type facts struct {
 	FirstDay                        string
 	AheadMinutes, GapSeconds        int
 	SpikeSeconds, FlatSeconds       int
+	NextSeconds                     int
 	BackSeconds, ContextSeconds     int
 	Variation, Cell                 float64
 	VariationHours, IndiaSeconds    int
@@ -118,7 +119,7 @@ func newFacts(database string, settings Settings) facts {
 	f := facts{
 		Database: database, HourOf: hourOf("at"), FirstHour: hourOf(fromSQL), LastHour: hourOf(toSQL),
 		FirstDayStart: dayStart(fromSQL, 0), LastDayEnd: dayStart(toSQL, 1), FirstDay: firstDay,
-		AheadMinutes: aheadMinutes, GapSeconds: gapMinutes * 60, SpikeSeconds: spikeMinutes * 60, FlatSeconds: flatMinutes * 60,
+		AheadMinutes: aheadMinutes, GapSeconds: gapMinutes * 60, SpikeSeconds: spikeMinutes * 60, FlatSeconds: flatMinutes * 60, NextSeconds: nextMinutes * 60,
 		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: variation, Cell: cell, VariationHours: variationHours,
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), RepeatDays: repeatDays, RepeatBefore: repeatDays - 1, RepeatMost: repeatMost,
 		NearMetres: nearMetres, SameMetres: sameMetres, NearLeast: nearLeast, NearFactor: nearFactor, CellMost: cellMost,
