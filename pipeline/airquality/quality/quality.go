@@ -113,6 +113,9 @@ func (j *Judge) exec(ctx context.Context, s statement, stations []string, from, 
 	// Results that are what they were before the last ones are no repetition to skip.
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
 		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnar.NewToken()}))
+	if s.short != "" && to.Sub(from) <= shortSpan {
+		return j.conn.Exec(own, s.short)
+	}
 	return j.conn.Exec(own, s.text)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"text/template"
+	"time"
 
 	"vayu/schema"
 )
@@ -13,7 +14,15 @@ import (
 var files embed.FS
 
 // statement is an INSERT with the parameters from, to and stations.
-type statement struct{ name, text string }
+type statement struct {
+	name, text string
+	// short is the same for spans of up to shortSpan, where there is a faster one.
+	short string
+}
+
+// shortSpan is up to which span readings are summed into each hour that they
+// count for; a longer one is summed with windows.
+const shortSpan = 2 * time.Hour
 
 // statements are the judge's SQL for one database. The tests stand in the order
 // in which they run: same_hour reads what spike and rate_of_change found, and
@@ -68,11 +77,13 @@ type facts struct {
 	Database string
 	// Of one statement: its tests, and the stored results that it replaces.
 	TestNames, Versions, Applies, Among, Span, Forward string
+	Short                                              bool
 
 	Limits                          []limitSQL
 	LimitNames, Spikes, Jumps       string
 	NearNames, NearFloors           string
 	HourOf, FirstHour, LastHour     string
+	HourOfLast                      string
 	FirstDayStart, LastDayEnd       string
 	FirstDay                        string
 	AheadMinutes, GapSeconds        int
@@ -117,7 +128,7 @@ const (
 
 func newFacts(database string, settings Settings) facts {
 	f := facts{
-		Database: database, HourOf: hourOf("at"), FirstHour: hourOf(fromSQL), LastHour: hourOf(toSQL),
+		Database: database, HourOf: hourOf("at"), HourOfLast: hourOf("max(at)"), FirstHour: hourOf(fromSQL), LastHour: hourOf(toSQL),
 		FirstDayStart: dayStart(fromSQL, 0), LastDayEnd: dayStart(toSQL, 1), FirstDay: firstDay,
 		AheadMinutes: aheadMinutes, GapSeconds: gapMinutes * 60, SpikeSeconds: spikeMinutes * 60, FlatSeconds: flatMinutes * 60, NextSeconds: nextMinutes * 60,
 		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: variation, Cell: cell, VariationHours: variationHours,
@@ -179,7 +190,7 @@ func newStatements(database string, settings Settings) (statements, error) {
 		if failed := all.ExecuteTemplate(&b, name+".sql", f); failed != nil && err == nil {
 			err = fmt.Errorf("writing the quality statement %q: %w", name, failed)
 		}
-		return statement{name, b.String()}
+		return statement{name: name, text: b.String()}
 	}
 	const named = "{stations:Array(String)}"
 	exact := "at >= " + fromSQL + " AND at <= " + toSQL
@@ -188,11 +199,15 @@ func newStatements(database string, settings Settings) (statements, error) {
 	forward := fmt.Sprintf(" + INTERVAL %d DAY", noxDays)
 	sums := base.of(settings, []string{NOxSum}, named, "at > "+base.FirstDayStart+" AND at <= "+base.LastDayEnd+forward)
 	sums.Forward = forward
+	constants := base.of(settings, []string{NearConstant}, named, hours+" + INTERVAL 23 HOUR")
+	constant := write("constant", constants)
+	constants.Short = true
+	constant.short = write("constant", constants).text
 	s.tests = []statement{
 		write("range", base.of(settings, []string{GrossRange, ImpossibleDate, SourceFlag}, named, exact)),
 		write("pair", base.of(settings, []string{PM25AbovePM10}, named, exact)),
 		write("run", base.of(settings, []string{Spike, RateOfChange, FlatLine, TimeGap}, named, around)),
-		write("constant", base.of(settings, []string{NearConstant}, named, hours+" + INTERVAL 23 HOUR")),
+		constant,
 		write("repeat", base.of(settings, []string{SameHour}, named, fmt.Sprintf("%s + INTERVAL %d DAY", around, repeatDays))),
 		write("neighbour", base.of(settings, []string{Neighbours}, "(SELECT subject FROM subjects UNION ALL SELECT arrayJoin("+named+"))", hours)),
 		write("nox", base),
