@@ -21,17 +21,17 @@ pairs AS
 ),
 subjects AS
 (
-    SELECT subject FROM pairs
+    SELECT subject, groupArray(neighbour) AS others
+    FROM pairs
     GROUP BY subject
     HAVING count() >= {{.NearLeast}} AND (subject IN {stations:Array(String)} OR countIf(neighbour IN {stations:Array(String)}) > 0)
 ),
 hours AS
 (
-    SELECT station, parameter, {{.HourOf}} AS hour, avg(value) AS mean,
-        groupArrayIf((at, averaging, source), station IN subjects) AS readings
+    SELECT station, parameter, {{.HourOf}} AS hour, avg(value) AS mean, groupArray((at, averaging, source)) AS readings
     FROM {{.Database}}.reading FINAL
     WHERE kind = 'concentration' AND averaging <= 60 AND parameter IN ({{.NearNames}})
-        AND (station IN subjects OR station IN (SELECT neighbour FROM pairs WHERE subject IN subjects))
+        AND station IN (SELECT arrayJoin(arrayPushBack(others, subject)) FROM subjects)
         AND at > {{.FirstHour}} - INTERVAL 1 HOUR AND at <= {{.LastHour}}
     GROUP BY station, parameter, hour
 ),
@@ -39,10 +39,9 @@ compared AS
 (
     SELECT own.station AS station, own.parameter AS parameter, own.hour AS hour, any(own.mean) AS mean, any(own.readings) AS readings,
         min(other.mean) AS lowest, max(other.mean) AS highest, median(other.mean) AS middle, count() AS number
-    FROM hours AS own
-    INNER JOIN pairs ON pairs.subject = own.station
-    INNER JOIN hours AS other ON other.station = pairs.neighbour AND other.parameter = own.parameter AND other.hour = own.hour
-    WHERE own.station IN subjects
+    FROM (SELECT subject, arrayJoin(others) AS neighbour FROM subjects) AS near
+    INNER JOIN hours AS own ON own.station = near.subject
+    INNER JOIN hours AS other ON other.station = near.neighbour AND other.parameter = own.parameter AND other.hour = own.hour
     GROUP BY own.station, own.parameter, own.hour
     HAVING number >= {{.NearLeast}}
         AND (mean > {{.NearFactor}} * highest OR {{.NearFactor}} * mean < lowest)

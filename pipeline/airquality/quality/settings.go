@@ -1,6 +1,7 @@
 package quality
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func (s Settings) Validate() []error {
 			faults = append(faults, config.Invalid(key, "there is no test %q; the tests are %s", name, testNames()))
 		}
 	}
-	for _, source := range sortedKeys(s.Off) {
+	for _, source := range slices.Sorted(maps.Keys(s.Off)) {
 		for _, name := range s.Off[source] {
 			unknown("off."+source, name)
 		}
@@ -44,13 +45,4 @@ func testNames() string {
 		names[i] = t.Name
 	}
 	return strings.Join(names, ", ")
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

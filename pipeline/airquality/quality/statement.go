@@ -3,6 +3,8 @@ package quality
 import (
 	"embed"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -144,11 +146,11 @@ func newFacts(database string, settings Settings) facts {
 		f.Limits = append(f.Limits, limitSQL{literal(l.parameter), number(l.least), number(l.full), number(l.floor), number(l.most)})
 		names, spikes, jumps = append(names, literal(l.parameter)), append(spikes, number(l.spike)), append(jumps, number(l.jump))
 	}
-	for _, name := range sortedKeys(nearFloor) {
+	for _, name := range slices.Sorted(maps.Keys(nearFloor)) {
 		near, floors = append(near, literal(name)), append(floors, number(nearFloor[name]))
 	}
 	sensors = append(sensors, literal("")) // IN needs an entry
-	for _, sensor := range sortedKeys(settings.Colocated) {
+	for _, sensor := range slices.Sorted(maps.Keys(settings.Colocated)) {
 		sensors = append(sensors, literal(sensor))
 		pairs = append(pairs, "("+literal(sensor)+", "+literal(settings.Colocated[sensor])+")")
 	}
@@ -165,7 +167,7 @@ func (f facts) of(settings Settings, tests []string, among, span string) facts {
 		t, _ := TestNamed(name)
 		names, versions = append(names, literal(name)), append(versions, fmt.Sprint(t.Version))
 	}
-	for _, source := range sortedKeys(settings.Off) {
+	for _, source := range slices.Sorted(maps.Keys(settings.Off)) {
 		for _, name := range settings.Off[source] {
 			off = append(off, "("+literal(source)+", "+literal(name)+")")
 		}

@@ -64,11 +64,11 @@ func (w *world) exec(query string, args ...any) {
 	}
 }
 
-// count runs a query for one number; its %[1]s is the database.
-func (w *world) count(query string, args ...any) uint64 {
+// count runs a query for one number; its %s is the database.
+func (w *world) count(query string) uint64 {
 	w.Helper()
 	var n uint64
-	if err := w.db.Conn().QueryRow(w.Context(), fmt.Sprintf(query, w.name), args...).Scan(&n); err != nil {
+	if err := w.db.Conn().QueryRow(w.Context(), fmt.Sprintf(query, w.name)).Scan(&n); err != nil {
 		w.Fatalf("%s: %v", query, err)
 	}
 	return n
