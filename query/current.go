@@ -18,6 +18,7 @@ func (s *Service) Routes() []api.Route {
 		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Handler: s.listCities},
 		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Handler: s.listStations},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
+		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Handler: s.stationQuality},
 	}
 }
 

@@ -1,0 +1,48 @@
+package quality
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"vayu/internal/config"
+)
+
+// Settings choose which tests run and which exclude readings from the index.
+type Settings struct {
+	// Off names, for a source, the tests that do not apply to its readings.
+	Off map[string][]string `koanf:"off" help:"tests that do not apply, by source"`
+	// Exclude names tests whose suspect readings the index leaves out, beside
+	// all readings that fail.
+	Exclude []string `koanf:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
+	// Colocated names the reference station of a sensor beside it, by their
+	// ids, where positions do not tell.
+	Colocated map[string]string `koanf:"colocated" help:"reference station beside a sensor, by station id"`
+}
+
+// Validate implements config.Validator.
+func (s Settings) Validate() []error {
+	var faults []error
+	unknown := func(key, name string) {
+		if _, ok := TestNamed(name); !ok {
+			faults = append(faults, config.Invalid(key, "there is no test %q; the tests are %s", name, testNames()))
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(s.Off)) {
+		for _, name := range s.Off[source] {
+			unknown("off."+source, name)
+		}
+	}
+	for _, name := range s.Exclude {
+		unknown("exclude", name)
+	}
+	return faults
+}
+
+func testNames() string {
+	names := make([]string, len(Tests))
+	for i, t := range Tests {
+		names[i] = t.Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,220 @@
+package quality
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"vayu/schema"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// statement is an INSERT with the parameters from, to and stations.
+type statement struct {
+	name, text string
+	// short is the same for spans of up to shortSpan, where there is a faster one.
+	short string
+}
+
+// shortSpan is up to which span readings are summed into each hour that they
+// count for; a longer one is summed with windows.
+const shortSpan = 2 * time.Hour
+
+// statements are the judge's SQL for one database. The tests stand in the order
+// in which they run: same_hour reads what spike and rate_of_change found, and
+// nox_sum reads table nox_form.
+type statements struct {
+	tests                  []statement
+	correction, colocation statement
+}
+
+// Correction of low-cost sensors.
+const (
+	// formula names EPA's formula of 2021; formulaVersion counts changes of how
+	// correction.sql writes it.
+	formula        = "epa_2021"
+	formulaVersion = 1
+	// Two channels differ when they are apart by more than both: Barkjohn et al.
+	// 2021, 5 µg/m³ and 61 %.
+	channelMicrograms = 5
+	channelShare      = 0.61
+	// besideMetres is how near a reference station is to a sensor beside it.
+	besideMetres = 1000
+	// fitHours is the least number of hours of a fit: three days, so that nights
+	// and days of different humidity are in it.
+	fitHours = 72
+)
+
+// cell is the side of the squares, in degrees, in which neighbours are looked
+// for: 10 km are 0.09° of latitude and 0.12° of longitude at 38° N, and those
+// within 10 km are in the square or one beside it. cellMost bounds the stations of one
+// square that are compared.
+const (
+	cell     = 0.12
+	cellMost = 64
+)
+
+// span of the tests of runs, seconds. A reading changes the results of others
+// up to 4 hours away: the length of a flat line, and more than two hourly
+// readings with the longest gap between them. Their runs need 7 hours more.
+const (
+	backSeconds    = flatMinutes * 60
+	contextSeconds = backSeconds + 7*3600
+)
+
+// insertSettings are those of every statement that writes: see the roll-up's.
+const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
+	"parallel_distributed_insert_select = 0"
+
+type limitSQL struct{ Name, Least, Full, Floor, Most string }
+
+// facts is what the statements are written with.
+type facts struct {
+	Database string
+	// Of one statement: its tests, and the stored results that it replaces.
+	TestNames, Versions, Applies, Among, Span, Forward string
+	Short                                              bool
+
+	Limits                          []limitSQL
+	LimitNames, Spikes, Jumps       string
+	NearNames, NearFloors           string
+	HourOf, FirstHour, LastHour     string
+	HourOfLast                      string
+	FirstDayStart, LastDayEnd       string
+	FirstDay                        string
+	AheadMinutes, GapSeconds        int
+	SpikeSeconds, FlatSeconds       int
+	NextSeconds                     int
+	BackSeconds, ContextSeconds     int
+	Variation, Cell                 float64
+	VariationHours, IndiaSeconds    int
+	RepeatDays, RepeatBefore        int
+	RepeatMost                      int
+	NearMetres, SameMetres          int
+	NearLeast, NearFactor, CellMost int
+	NO, NO2, NOCold, NO2Cold        string
+	NOxLeast, NOxDays, NOxTimes     int
+	NOxForm, NOxOff, NOxShare       float64
+	Formula                         string
+	FormulaVersion, FitHours        int
+	ChannelMicrograms, BesideMetres int
+	ChannelShare                    float64
+	SensorsByHand, PairsByHand      string
+	Settings                        string
+}
+
+// hourOf is the SQL of the end of the Indian clock hour that holds an interval
+// that ends at a time: schema.HourEnd.
+func hourOf(at string) string {
+	india := int(schema.IndiaOffset.Seconds())
+	return fmt.Sprintf("toDateTime(intDiv(toUInt32(%s) + %d, 3600) * 3600 - %d, 'UTC')", at, india+3599, india)
+}
+
+// dayStart is the SQL of the beginning of the Indian day, moved by days, to
+// which an interval that ends at a time belongs: schema.DayOf.
+func dayStart(at string, days int) string {
+	india := int(schema.IndiaOffset.Seconds())
+	return fmt.Sprintf("toDateTime((intDiv(toUInt32(%s) + %d, 86400) + %d) * 86400 - %d, 'UTC')", at, india-1, days, india)
+}
+
+const (
+	fromSQL = "{from:DateTime('UTC')}"
+	toSQL   = "{to:DateTime('UTC')}"
+)
+
+func newFacts(database string, settings Settings) facts {
+	f := facts{
+		Database: database, HourOf: hourOf("at"), HourOfLast: hourOf("max(at)"), FirstHour: hourOf(fromSQL), LastHour: hourOf(toSQL),
+		FirstDayStart: dayStart(fromSQL, 0), LastDayEnd: dayStart(toSQL, 1), FirstDay: firstDay,
+		AheadMinutes: aheadMinutes, GapSeconds: gapMinutes * 60, SpikeSeconds: spikeMinutes * 60, FlatSeconds: flatMinutes * 60, NextSeconds: nextMinutes * 60,
+		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: variation, Cell: cell, VariationHours: variationHours,
+		IndiaSeconds: int(schema.IndiaOffset.Seconds()), RepeatDays: repeatDays, RepeatBefore: repeatDays - 1, RepeatMost: repeatMost,
+		NearMetres: nearMetres, SameMetres: sameMetres, NearLeast: nearLeast, NearFactor: nearFactor, CellMost: cellMost,
+		NO: number(noPerPPB), NO2: number(no2PerPPB), NOCold: number(noPerPPBCold), NO2Cold: number(no2PerPPBCold),
+		NOxLeast: noxLeast, NOxDays: noxDays, NOxTimes: noxTimes, NOxForm: noxForm, NOxOff: noxOff, NOxShare: noxShare,
+		Formula: formula, FormulaVersion: formulaVersion, ChannelMicrograms: channelMicrograms, ChannelShare: channelShare,
+		BesideMetres: besideMetres, FitHours: fitHours, Settings: insertSettings,
+	}
+	var names, spikes, jumps, near, floors, sensors, pairs []string
+	for _, l := range limits {
+		f.Limits = append(f.Limits, limitSQL{literal(l.parameter), number(l.least), number(l.full), number(l.floor), number(l.most)})
+		names, spikes, jumps = append(names, literal(l.parameter)), append(spikes, number(l.spike)), append(jumps, number(l.jump))
+	}
+	for _, name := range slices.Sorted(maps.Keys(nearFloor)) {
+		near, floors = append(near, literal(name)), append(floors, number(nearFloor[name]))
+	}
+	sensors = append(sensors, literal("")) // IN needs an entry
+	for _, sensor := range slices.Sorted(maps.Keys(settings.Colocated)) {
+		sensors = append(sensors, literal(sensor))
+		pairs = append(pairs, "("+literal(sensor)+", "+literal(settings.Colocated[sensor])+")")
+	}
+	f.LimitNames, f.Spikes, f.Jumps = strings.Join(names, ", "), strings.Join(spikes, ", "), strings.Join(jumps, ", ")
+	f.NearNames, f.NearFloors = strings.Join(near, ", "), strings.Join(floors, ", ")
+	f.SensorsByHand, f.PairsByHand = strings.Join(sensors, ", "), strings.Join(pairs, ", ")
+	return f
+}
+
+// of completes the facts for the statement of some tests.
+func (f facts) of(settings Settings, tests []string, among, span string) facts {
+	var names, versions, off []string
+	for _, name := range tests {
+		t, _ := TestNamed(name)
+		names, versions = append(names, literal(name)), append(versions, fmt.Sprint(t.Version))
+	}
+	for _, source := range slices.Sorted(maps.Keys(settings.Off)) {
+		for _, name := range settings.Off[source] {
+			off = append(off, "("+literal(source)+", "+literal(name)+")")
+		}
+	}
+	f.TestNames, f.Versions, f.Applies = strings.Join(names, ", "), strings.Join(versions, ", "), "1"
+	if len(off) > 0 {
+		f.Applies = "(toString(source), toString(test)) NOT IN (" + strings.Join(off, ", ") + ")"
+	}
+	f.Among, f.Span = among, span
+	return f
+}
+
+func newStatements(database string, settings Settings) (statements, error) {
+	all, err := template.ParseFS(files, "*.sql")
+	if err != nil {
+		return statements{}, fmt.Errorf("reading the quality statements: %w", err)
+	}
+	var s statements
+	base := newFacts(database, settings)
+	write := func(name string, f facts) statement {
+		var b strings.Builder
+		if failed := all.ExecuteTemplate(&b, name+".sql", f); failed != nil && err == nil {
+			err = fmt.Errorf("writing the quality statement %q: %w", name, failed)
+		}
+		return statement{name: name, text: b.String()}
+	}
+	const named = "{stations:Array(String)}"
+	exact := "at >= " + fromSQL + " AND at <= " + toSQL
+	around := fmt.Sprintf("at >= %s - INTERVAL %d SECOND AND at <= %s + INTERVAL %d SECOND", fromSQL, backSeconds, toSQL, backSeconds)
+	hours := "at > " + base.FirstHour + " - INTERVAL 1 HOUR AND at <= " + base.LastHour
+	forward := fmt.Sprintf(" + INTERVAL %d DAY", noxDays)
+	sums := base.of(settings, []string{NOxSum}, named, "at > "+base.FirstDayStart+" AND at <= "+base.LastDayEnd+forward)
+	sums.Forward = forward
+	constants := base.of(settings, []string{NearConstant}, named, hours+" + INTERVAL 23 HOUR")
+	constant := write("constant", constants)
+	constants.Short = true
+	constant.short = write("constant", constants).text
+	s.tests = []statement{
+		write("range", base.of(settings, []string{GrossRange, ImpossibleDate, SourceFlag}, named, exact)),
+		write("pair", base.of(settings, []string{PM25AbovePM10}, named, exact)),
+		write("run", base.of(settings, []string{Spike, RateOfChange, FlatLine, TimeGap}, named, around)),
+		constant,
+		write("repeat", base.of(settings, []string{SameHour}, named, fmt.Sprintf("%s + INTERVAL %d DAY", around, repeatDays))),
+		write("neighbour", base.of(settings, []string{Neighbours}, "(SELECT subject FROM subjects UNION ALL SELECT arrayJoin("+named+"))", hours)),
+		write("nox", base),
+		write("nox_sum", sums),
+	}
+	s.correction, s.colocation = write("correction", base), write("colocation", base)
+	return s, err
+}

@@ -1,0 +1,189 @@
+package query
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/api"
+	"vayu/schema"
+)
+
+// Days of GET /v1/stations/{id}/quality.
+const (
+	qualityDays     = 7 // without from
+	mostQualityDays = 366
+)
+
+// stationQuality answers GET /v1/stations/{id}/quality.
+func (s *Service) stationQuality(c *api.Call) (api.Response, error) {
+	params, err := fields(c.URL.RawQuery, "from", "to", "limit", "cursor")
+	if err != nil {
+		return api.Response{}, err
+	}
+	from, to, err := qualityRange(params, schema.DayOf(s.now()))
+	if err != nil {
+		return api.Response{}, err
+	}
+	a, snap, err := s.snapshotOf(c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	i, ok := snap.byID[mux.Vars(c.Request)["id"]]
+	if !ok {
+		return api.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
+	}
+	q := qualityQuery{station: snap.stations[i].ID, from: from, to: to}
+	if err := q.page(params); err != nil {
+		return api.Response{}, err
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
+	defer cancel()
+	reply, err := a.asked.quality(ctx, q)
+	if err != nil {
+		return api.Response{}, unavailable(err)
+	}
+	return api.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
+}
+
+// qualityRange reads from and to: the seven days to today unless said.
+func qualityRange(params map[string]string, today schema.Day) (from, to schema.Day, err error) {
+	to = today
+	if text, ok := params["to"]; ok {
+		if to, err = parseDay("to", text); err != nil {
+			return 0, 0, err
+		}
+	}
+	from = to - qualityDays + 1
+	if text, ok := params["from"]; ok {
+		if from, err = parseDay("from", text); err != nil {
+			return 0, 0, err
+		}
+	}
+	switch {
+	case to > today:
+		return 0, 0, invalid("to", "The range ends in the future (Indian time).")
+	case from > to:
+		return 0, 0, invalid("from", "The range ends before it begins.")
+	case to-from >= mostQualityDays:
+		return 0, 0, invalid("to", "A range has at most "+strconv.Itoa(mostQualityDays)+" days.")
+	}
+	return from, to, nil
+}
+
+// qualityQuery asks for a page of a station's results.
+type qualityQuery struct {
+	station  string
+	from, to schema.Day
+	limit    int
+	after    []string // key of the last result of the page before; nil for the first page
+}
+
+// list names the list in its cursors.
+func (q *qualityQuery) list() string {
+	return fmt.Sprintf("quality of %s %s %s", q.station, q.from, q.to)
+}
+
+// page reads limit and cursor.
+func (q *qualityQuery) page(params map[string]string) error {
+	limit, wrong := api.PageSize(params)
+	if wrong != nil {
+		return wrong
+	}
+	q.limit = limit
+	text, ok := params["cursor"]
+	if !ok {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	parts := strings.Split(string(raw), "\x00")
+	if err != nil || len(parts) != 6 || parts[0] != q.list() {
+		return invalid("cursor", "The cursor is not one that this list has given.")
+	}
+	for _, i := range [...]int{1, 5} {
+		if _, err := strconv.ParseUint(parts[i], 10, 32); err != nil {
+			return invalid("cursor", "The cursor is not one that this list has given.")
+		}
+	}
+	q.after = parts[1:]
+	return nil
+}
+
+// cursor leads to the page behind a result.
+func (q *qualityQuery) cursor(r *schema.QualityResult) *string {
+	key := []string{q.list(), strconv.FormatInt(r.At.Unix(), 10), r.Parameter, r.Test, r.Kind, strconv.Itoa(int(r.Averaging))}
+	text := base64.RawURLEncoding.EncodeToString([]byte(strings.Join(key, "\x00")))
+	return &text
+}
+
+// quality reads what the tests found at a station.
+func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityReply, error) {
+	reply := &schema.QualityReply{
+		Status: schema.Success, Station: q.station, From: q.from.String(), To: q.to.String(),
+		Tests: []schema.QualityCount{}, Data: []schema.QualityResult{},
+	}
+	const selected = ` FROM %s.reading_quality FINAL
+		WHERE station = {station:String} AND at > toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')`
+	args := []any{param("station", q.station), number("from", max(q.from.Start().Unix(), 0)), number("to", max(q.to.End().Unix(), 0))}
+	var (
+		count       schema.QualityCount
+		first, last uint32
+	)
+	err := t.each(ctx, []any{&count.Parameter, &count.Test, &count.Version, &count.Flag, &count.Count, &first, &last},
+		func() {
+			count.First, count.Last = instant(first), instant(last)
+			reply.Tests = append(reply.Tests, count)
+		},
+		t.sql(`SELECT toString(parameter) AS p, toString(test) AS t, version, toString(flag), count(), toUInt32(min(at)), toUInt32(max(at))`+selected+
+			` GROUP BY p, t, version, flag ORDER BY p, t, version, flag`), args...)
+	if err != nil {
+		return nil, fmt.Errorf("counting quality results: %w", err)
+	}
+	if reply.NOxForm, err = t.noxForm(ctx, q); err != nil {
+		return nil, err
+	}
+	behind := ""
+	if q.after != nil {
+		behind = ` AND (at < toDateTime({at:UInt32}, 'UTC') OR at = toDateTime({at:UInt32}, 'UTC') AND (parameter, test, toString(kind), averaging) > ({parameter:String}, {test:String}, {kind:String}, {averaging:UInt16}))`
+		args = append(args, param("at", q.after[0]), param("parameter", q.after[1]), param("test", q.after[2]), param("kind", q.after[3]), param("averaging", q.after[4]))
+	}
+	var (
+		row schema.QualityResult
+		at  uint32
+	)
+	err = t.each(ctx, []any{&row.Parameter, &at, &row.Kind, &row.Averaging, &row.Test, &row.Version, &row.Flag, &row.Detail},
+		func() {
+			row.At = instant(at)
+			reply.Data = append(reply.Data, row)
+		},
+		t.sql(`SELECT toString(parameter), toUInt32(at), toString(kind), averaging, toString(test), version, toString(flag), detail`+selected)+behind+
+			` ORDER BY at DESC, parameter, test, toString(kind), averaging LIMIT `+strconv.Itoa(q.limit+1), args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading quality results: %w", err)
+	}
+	if len(reply.Data) > q.limit {
+		reply.Data, reply.HasMore = reply.Data[:q.limit], true
+		reply.NextCursor = q.cursor(&reply.Data[q.limit-1])
+	}
+	return reply, nil
+}
+
+// noxForm is the units that most of the days' sums of NO and NO2 fit.
+func (t tables) noxForm(ctx context.Context, q qualityQuery) (*string, error) {
+	var found *string
+	var name string
+	err := t.each(ctx, []any{&name}, func() { found = &name },
+		t.sql(`SELECT multiIf(greatest(d, z, o) < 0.7 * (d + z + o + n), 'neither', d >= greatest(z, o), 'documented', z >= o, 'zero_celsius', 'one_unit')
+			FROM (SELECT sum(documented) AS d, sum(zero_celsius) AS z, sum(one_unit) AS o, sum(neither) AS n FROM %s.nox_form FINAL
+				WHERE station = {station:String} AND day >= toDate({from:Int32}) AND day <= toDate({to:Int32}))
+			WHERE d + z + o + n > 0`),
+		param("station", q.station), number("from", int32(q.from)), number("to", int32(q.to)))
+	if err != nil {
+		return nil, fmt.Errorf("reading the units of NOx: %w", err)
+	}
+	return found, nil
+}
