@@ -46,7 +46,7 @@ func newAir(cfg Config, st *state.DB, db *columnar.DB, answers *query.Service, l
 	a.metrics = ingest.NewMetrics(reg)
 	for _, w := range schema.Worlds {
 		var err error
-		if a.rollups[w], err = airquality.New(db.Conn(), tablesOf(db, w), log, reg, cfg.cityKinds()...); err != nil {
+		if a.rollups[w], err = cfg.rollup(db, w, log, reg); err != nil {
 			return nil, err
 		}
 		if _, err := a.runner(w, nil); err != nil { // a source that cannot be is a fault of the start

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/pipeline/airquality"
 	"vayu/schema"
 )
 
@@ -35,7 +34,7 @@ func newBackfill() *cobra.Command {
 				world = schema.Sandbox
 			}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-				rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, world), t.log, t.reg, t.cityKinds()...)
+				rollup, err := t.rollup(world)
 				if err != nil {
 					return err
 				}

@@ -22,6 +22,7 @@ import (
 	"vayu/internal/eventlog"
 	"vayu/internal/state"
 	"vayu/internal/trace"
+	"vayu/pipeline/airquality/quality"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
 	"vayu/schema"
@@ -47,6 +48,8 @@ type Config struct {
 	Proxies      []string       `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
 	CityKinds    []string       `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
 	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
+
+	Quality quality.Settings `koanf:"quality"`
 
 	TLS      api.TLSConfig     `koanf:"tls"`
 	Store    state.Settings    `koanf:"state-store"`

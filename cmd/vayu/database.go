@@ -13,6 +13,7 @@ import (
 
 	"vayu/internal/columnar"
 	"vayu/internal/run"
+	"vayu/pipeline/airquality"
 	"vayu/schema"
 	"vayu/schema/clickhouse"
 )
@@ -116,6 +117,18 @@ func worlds(db *columnar.DB) []columnar.Params {
 // tablesOf is what the tables of a world depend on.
 func tablesOf(db *columnar.DB, w schema.World) columnar.Params {
 	return columnar.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
+}
+
+// rollup makes the roll-up of a world.
+func (c Config) rollup(db *columnar.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
+	return airquality.New(airquality.Config{
+		Conn: db.Conn(), Tables: tablesOf(db, w), Kinds: c.cityKinds(), Quality: c.Quality, Log: log, Metrics: reg,
+	})
+}
+
+// rollup makes the roll-up of a world for a command.
+func (t *tool) rollup(w schema.World) (*airquality.Rollup, error) {
+	return t.Config.rollup(t.db, w, t.log, t.reg)
 }
 
 // warnPlain says which store is spoken to over a network without TLS.

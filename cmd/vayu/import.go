@@ -14,7 +14,6 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/source/file"
-	"vayu/pipeline/airquality"
 	"vayu/schema"
 )
 
@@ -52,7 +51,7 @@ is run again. It works beside a running service, whose answers follow within sec
 func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) error {
 	loader := ingest.NewLoader(t.db.Conn(), schema.Live.Database())
 	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
-	rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, schema.Live), t.log, t.reg, t.cityKinds()...)
+	rollup, err := t.rollup(schema.Live)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *air
 	}
 	return withState(cmd, func(_ context.Context, st *stateTool) error {
 		return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-			rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, w.world()), t.log, t.reg, t.cityKinds()...)
+			rollup, err := t.rollup(w.world())
 			if err != nil {
 				return err
 			}
@@ -191,7 +191,7 @@ func newWithdrawals() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			common := withdrawing{sandbox: sandbox}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-				rollup, err := airquality.New(t.db.Conn(), tablesOf(t.db, common.world()), t.log, t.reg, t.cityKinds()...)
+				rollup, err := t.rollup(common.world())
 				if err != nil {
 					return err
 				}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/ingest"
-	"vayu/pipeline/airquality"
 	"vayu/schema"
 )
 
@@ -47,7 +46,7 @@ city. A running service follows within 10 seconds. Running it again completes a 
 				if err := ingest.NewLoader(conn, database).Merge(ctx, from, into, reason, operator()); err != nil {
 					return err
 				}
-				rollup, err := airquality.New(conn, tablesOf(t.db, schema.Live), t.log, t.reg, t.cityKinds()...)
+				rollup, err := t.rollup(schema.Live)
 				if err != nil {
 					return err
 				}

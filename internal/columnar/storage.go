@@ -62,7 +62,7 @@ func (s Storage) Validate() []error {
 
 // kept are the tables whose rows have an age, and how long they are kept.
 func (s Storage) kept() map[string]time.Duration {
-	return map[string]time.Duration{"reading": s.KeepReadings, "station_parameter_hour": s.KeepHours, "station_hour": s.KeepHours, "city_hour": s.KeepHours}
+	return map[string]time.Duration{"reading": s.KeepReadings, "reading_quality": s.KeepReadings, "corrected": s.KeepReadings, "station_parameter_hour": s.KeepHours, "station_hour": s.KeepHours, "city_hour": s.KeepHours}
 }
 
 // ttl is the clause of a table in the form in which ClickHouse writes it; empty for none.
@@ -95,7 +95,7 @@ func (s Storage) Statements(p Params) []string {
 }
 
 // agedTables are the keys of Storage.kept, in the order of their statements.
-var agedTables = []string{"reading", "station_parameter_hour", "station_hour", "city_hour"}
+var agedTables = []string{"reading", "reading_quality", "corrected", "station_parameter_hour", "station_hour", "city_hour"}
 
 // defaultPolicy is what ClickHouse calls the policy of a table that names none.
 const defaultPolicy = "default"

@@ -27,10 +27,16 @@ func TestStorageStatements(t *testing.T) {
 		"for ever": {columnar.Storage{}, "", nil},
 		"readings for two years": {columnar.Storage{KeepReadings: 730 * day}, "", []string{
 			"ALTER TABLE vayu.reading MODIFY TTL at + toIntervalDay(730)",
+			"ALTER TABLE vayu.reading_quality MODIFY TTL at + toIntervalDay(730)",
+			"ALTER TABLE vayu.corrected MODIFY TTL at + toIntervalDay(730)",
 		}},
 		"a cold volume on a cluster": {tiered, "air", []string{
 			"ALTER TABLE vayu.reading_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.reading_local ON CLUSTER `air` MODIFY TTL at + toIntervalDay(730), at + toIntervalDay(30) TO VOLUME 'cold'",
+			"ALTER TABLE vayu.reading_quality_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.reading_quality_local ON CLUSTER `air` MODIFY TTL at + toIntervalDay(730), at + toIntervalDay(30) TO VOLUME 'cold'",
+			"ALTER TABLE vayu.corrected_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.corrected_local ON CLUSTER `air` MODIFY TTL at + toIntervalDay(730), at + toIntervalDay(30) TO VOLUME 'cold'",
 			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",

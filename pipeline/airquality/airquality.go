@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnar"
+	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
 )
 
@@ -35,6 +36,7 @@ type Conn interface {
 type Rollup struct {
 	conn    Conn
 	tables  columnar.Params
+	judge   *quality.Judge
 	steps   []step
 	log     *slog.Logger
 	metrics *metrics
@@ -49,18 +51,35 @@ type Result struct {
 	Elapsed  time.Duration // wall time
 }
 
-// New makes the roll-up of a database, which tables names with its cluster. It
-// does nothing until it is asked. Kinds are those of the stations that count for
-// a city, [schema.Reference] if there are none.
-func New(conn Conn, tables columnar.Params, log *slog.Logger, reg prometheus.Registerer, kinds ...schema.StationKind) (*Rollup, error) {
-	if len(kinds) == 0 {
-		kinds = []schema.StationKind{schema.Reference}
+// Config is what a roll-up is made of.
+type Config struct {
+	Conn   Conn
+	Tables columnar.Params // the database and its cluster
+	// Kinds are those of the stations that count for a city; none for
+	// [schema.Reference].
+	Kinds   []schema.StationKind
+	Quality quality.Settings
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+}
+
+// New makes the roll-up of a database. It does nothing until it is asked.
+func New(c Config) (*Rollup, error) {
+	if len(c.Kinds) == 0 {
+		c.Kinds = []schema.StationKind{schema.Reference}
 	}
-	steps, err := newSteps(tables, kinds)
+	judge, err := quality.New(c.Conn, c.Tables.Database, c.Quality)
 	if err != nil {
 		return nil, err
 	}
-	return &Rollup{conn: conn, tables: tables, steps: steps, log: log.With("database", tables.Database), metrics: newMetrics(reg, tables.Database)}, nil
+	steps, err := newSteps(c.Tables, c.Kinds, judge)
+	if err != nil {
+		return nil, err
+	}
+	return &Rollup{
+		conn: c.Conn, tables: c.Tables, judge: judge, steps: steps,
+		log: c.Log.With("database", c.Tables.Database), metrics: newMetrics(c.Metrics, c.Tables.Database),
+	}, nil
 }
 
 // reach is how far forward a reading has an effect: it is part of the 24-hour
@@ -105,6 +124,9 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	}
 	stations := make(map[string]struct{})
 	for _, c := range p.chunks {
+		if c, err = r.judged(ctx, c, started); err != nil {
+			return Result{}, err
+		}
 		if err := r.compute(ctx, c, started); err != nil {
 			return Result{}, fmt.Errorf("rolling up %s to %s: %w", c.from.Format(time.RFC3339), c.to.Format(time.RFC3339), err)
 		}
@@ -128,6 +150,42 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	r.log.Info("rolled up", "kind", kind, "stations", result.Stations,
 		"from", result.From, "to", result.To, "elapsed", result.Elapsed.Round(time.Millisecond))
 	return result, nil
+}
+
+// judged tests the readings of a chunk, corrects its sensors, and returns the
+// chunk with the hours in which results have changed: a reading can change those
+// of readings before it.
+func (r *Rollup) judged(ctx context.Context, c chunk, started time.Time) (chunk, error) {
+	if c.placesOnly {
+		return c, nil
+	}
+	from := c.from.Add(-time.Hour)
+	if err := r.judge.Run(ctx, c.stations, from, c.to); err != nil {
+		return c, err
+	}
+	if err := r.judge.Correct(ctx, c.stations, from, c.to); err != nil {
+		return c, err
+	}
+	rows, err := r.conn.Query(c.parameters(ctx, started), "SELECT count(), min(at), max(at) FROM "+r.tables.Database+
+		".reading_quality WHERE station IN {stations:Array(String)} AND computed_at >= {computed:DateTime64(3, 'UTC')} AND flag IN ('suspect', 'fail')")
+	if err != nil {
+		return c, fmt.Errorf("looking for results that changed: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var changed uint64
+		var first, last time.Time
+		if err := rows.Scan(&changed, &first, &last); err != nil {
+			return c, fmt.Errorf("looking for results that changed: %w", err)
+		}
+		if changed > 0 {
+			c.widen(schema.HourEnd(first), schema.HourEnd(last).Add(reach))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return c, fmt.Errorf("looking for results that changed: %w", err)
+	}
+	return c, nil
 }
 
 // compute runs the steps over a chunk. Each writes its rows with the instant of

@@ -64,7 +64,7 @@ func (w *world) compute(c chunk) {
 
 func (w *world) kinds(kinds ...schema.StationKind) {
 	w.Helper()
-	rollup, err := New(w.db.Conn(), columnar.Params{Database: w.name}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), kinds...)
+	rollup, err := New(Config{Conn: w.db.Conn(), Tables: columnar.Params{Database: w.name}, Kinds: kinds, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestFiguresOfAClusterAreThoseOfANode(t *testing.T) {
 	node := newWorld(t)
 	cluster := &world{TB: t, db: columnartest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
 	var err error
-	if cluster.rollup, err = New(cluster.db.Conn(), columnar.Params{Database: cluster.name, Cluster: columnartest.ClusterName}, slog.New(slog.DiscardHandler), prometheus.NewRegistry()); err != nil {
+	if cluster.rollup, err = New(Config{Conn: cluster.db.Conn(), Tables: columnar.Params{Database: cluster.name, Cluster: columnartest.ClusterName}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}); err != nil {
 		t.Fatal(err)
 	}
 	var got [2][]string

@@ -28,11 +28,15 @@ wanted AS
 ),
 judged AS
 (
-    SELECT station, parameter, ended, value, averaging, hour,
-        multiIf(kind = 'sub_index', 'sub_index', averaging >= 1440, 'daily_mean', 'concentration') AS figure,
-        notEmpty(withdrawn) AND arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND stamp > w.3 AND stamp <= w.4, withdrawn) AS out,
-        1 AS verdict
+    SELECT wanted.station AS station, wanted.parameter AS parameter, ended, value, wanted.averaging AS averaging, hour,
+        multiIf(wanted.kind = 'sub_index', 'sub_index', wanted.averaging >= 1440, 'daily_mean', 'concentration') AS figure,
+        result.excluded > 0
+            OR (notEmpty(withdrawn) AND arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND stamp > w.3 AND stamp <= w.4, withdrawn)) AS out,
+        greatest(result.worst, 1) AS verdict
     FROM wanted
+    LEFT JOIN {{.Verdicts}} AS result
+        ON result.station = wanted.station AND result.parameter = wanted.parameter AND result.at = wanted.stamp
+        AND result.kind = wanted.kind AND result.averaging = wanted.averaging
     WHERE hour >= {from:DateTime('UTC')} AND hour <= {to:DateTime('UTC')}
 )
 SELECT station, hour, parameter, figure,

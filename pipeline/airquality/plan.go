@@ -201,14 +201,19 @@ func (c *chunk) add(station string, readings uint64) {
 	c.readings += readings
 }
 
+// widen makes c reach over the hours from and to.
+func (c *chunk) widen(from, to time.Time) {
+	if from.Before(c.from) {
+		c.from = from
+	}
+	if to.After(c.to) {
+		c.to = to
+	}
+}
+
 // span makes c reach over other's hours and stations.
 func (c *chunk) span(other chunk) {
-	if other.from.Before(c.from) {
-		c.from = other.from
-	}
-	if other.to.After(c.to) {
-		c.to = other.to
-	}
+	c.widen(other.from, other.to)
 	c.stations = append(c.stations, other.stations...)
 	c.readings += other.readings
 }

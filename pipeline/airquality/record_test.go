@@ -17,7 +17,7 @@ func TestTheRecordIsAnInsertLikeAnyOther(t *testing.T) {
 	w := newWorld(t)
 	w.station("a", "Delhi", "Delhi")
 	conn, inserts := columnartest.RecordInserts(t)
-	rollup, err := New(conn, columnar.Params{Database: w.name}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	rollup, err := New(Config{Conn: conn, Tables: columnar.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"text/template"
 
 	"vayu/internal/columnar"
+	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )
@@ -40,6 +41,7 @@ type facts struct {
 	ToHourEnd     int // what takes a time to the end of its Indian hour by integer division
 	Lookback      int // hours before the first wanted one whose readings are part of its figures
 	Settings      string
+	Verdicts      string // subquery of the results of quality tests
 	Kinds         string // of stations that count for their city, quoted
 	Place         string // which stations count for the wanted cities, as SQL
 }
@@ -57,12 +59,13 @@ func (f facts) IsEightHour(p string) bool {
 }
 
 // newSteps writes the statements for one database.
-func newSteps(tables columnar.Params, kinds []schema.StationKind) ([]step, error) {
+func newSteps(tables columnar.Params, kinds []schema.StationKind, judge *quality.Judge) ([]step, error) {
 	f := facts{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
 		Lookback: int(reach.Hours()) + 1, Settings: insertSettings,
+		Verdicts: judge.Verdicts("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
 	}
 	enum := []string{`\'none\' = 0`}
 	number := make(map[string]int)

@@ -32,7 +32,7 @@ func newWorld(t testing.TB) *world {
 	if err := columnar.Migrate(t.Context(), db, clickhouse.Files, columnar.Params{Database: w.name, Values: clickhouse.Values()}); err != nil {
 		t.Fatal(err)
 	}
-	rollup, err := New(db.Conn(), columnar.Params{Database: w.name}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	rollup, err := New(Config{Conn: db.Conn(), Tables: columnar.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
