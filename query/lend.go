@@ -123,7 +123,7 @@ func (t tables) lendCities(ctx context.Context, s *Snapshot, since uint32) error
 			g = &group{known: map[string]bool{}}
 			groups[c.at] = g
 		}
-		near := s.lenderIDs(s.around(c.position, nearestReach))
+		near := s.lenderIDs(s.around(c.position, nearestReach, s.kinds))
 		g.cities, g.near = append(g.cities, i), append(g.near, near)
 		for _, id := range near {
 			if !g.known[id] {
@@ -172,13 +172,16 @@ func (t tables) readRecent(ctx context.Context, s *Snapshot) error {
 	return nil
 }
 
-// readHeard fills in which stations reported in their city's latest hour although
-// their figures are of another.
+// readHeard fills in which stations reported in their city's current hour although
+// their figures are of another, and their AQI then.
 func (t tables) readHeard(ctx context.Context, s *Snapshot) error {
 	var ids, hours []string
 	for i := range s.stations {
 		st := &s.stations[i]
 		if st.city < 0 {
+			continue
+		}
+		if st.heard, st.heardAQI = 0, -1; !s.kinds.has(st.Kind) {
 			continue
 		}
 		if c := &s.cities[st.city]; c.aqi >= 0 && c.at != st.at {
@@ -187,10 +190,14 @@ func (t tables) readHeard(ctx context.Context, s *Snapshot) error {
 	}
 	var id string
 	var updated uint32
+	var aqi int16
 	for from := 0; from < len(ids); from += namesMost {
 		to := min(from+namesMost, len(ids))
-		err := t.each(ctx, []any{&id, &updated}, func() { s.stations[s.byID[id]].heard = updated },
-			fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)) FROM %s.station_hour
+		err := t.each(ctx, []any{&id, &updated, &aqi}, func() {
+			st := &s.stations[s.byID[id]]
+			st.heard, st.heardAQI = updated, aqi
+		},
+			fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)), argMax(ifNull(toInt16(aqi), -1), computed_at) FROM %s.station_hour
 			WHERE (station, at) IN (SELECT wanted.1, toDateTime(wanted.2, 'UTC')
 				FROM (SELECT arrayJoin(arrayZip({stations:Array(String)}, [%s]::Array(UInt32))) AS wanted))
 			GROUP BY station`, t.database, strings.Join(hours[from:to], ", ")),

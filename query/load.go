@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/query/places"
 	"vayu/schema"
 )
 
@@ -43,38 +42,28 @@ func (t tables) stations(ctx context.Context) ([]station, error) {
 }
 
 // stationHours reads of each station the latest hour with an AQI at or after
-// since (Unix seconds), or the latest hour at all when none has an AQI.
-func (t tables) stationHours(ctx context.Context, since uint32) (map[string]figures, error) {
+// since (Unix seconds), or the latest hour at all when none has an AQI; of the named
+// stations when there are names.
+func (t tables) stationHours(ctx context.Context, since uint32, names []string) (map[string]figures, error) {
 	out := map[string]figures{}
 	var id string
 	var row raw
-	err := t.each(ctx, row.into(&id), func() { out[id] = row.figures() },
+	named, read := "", t.each
+	if names != nil {
+		named = " AND station IN {stations:Array(String)}"
+		read = func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
+			return t.eachNamed(ctx, names, dest, row, query, args...)
+		}
+	}
+	err := read(ctx, row.into(&id), func() { out[id] = row.figures() },
 		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour
-			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (station, at) IN (
+			WHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s AND (station, at) IN (
 				SELECT station, if(countIf(aqi IS NOT NULL) > 0, maxIf(at, aqi IS NOT NULL), max(at))
-				FROM %[1]s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY station)
-			ORDER BY station, computed_at DESC LIMIT 1 BY station`, t.database, stationFigures),
+				FROM %[1]s.station_hour FINAL WHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s GROUP BY station)
+			ORDER BY station, computed_at DESC LIMIT 1 BY station`, t.database, stationFigures, named),
 		number("since", since))
 	if err != nil {
 		return nil, fmt.Errorf("reading station hours: %w", err)
-	}
-	return out, nil
-}
-
-// cityHours reads the latest hour of each city at or after since. A city's latest
-// day is one of its hours, so days have nothing to add.
-func (t tables) cityHours(ctx context.Context, since uint32) (map[places.City]figures, error) {
-	out := map[places.City]figures{}
-	var at places.City
-	var row raw
-	err := t.each(ctx, row.into(&at.Name, &at.State), func() { out[at] = row.figures() },
-		fmt.Sprintf(`SELECT city, state, %[2]s FROM %[1]s.city_hour
-			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (city, state, at) IN (
-				SELECT city, state, max(at) FROM %[1]s.city_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY city, state)
-			ORDER BY city, state, computed_at DESC LIMIT 1 BY city, state`, t.database, cityFigures),
-		number("since", since))
-	if err != nil {
-		return nil, fmt.Errorf("reading city hours: %w", err)
 	}
 	return out, nil
 }
@@ -105,24 +94,37 @@ func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 }
 
 // refresh reads what changed at or after since into the facts of a snapshot.
-func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32) (facts, error) {
+func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (facts, error) {
 	old := before.facts()
 	stations, err := t.stations(ctx)
 	if err != nil {
 		return facts{}, err
 	}
-	hours, err := t.stationHours(ctx, since)
+	hours, err := t.stationHours(ctx, since, nil)
 	if err != nil {
 		return facts{}, err
 	}
-	cities, err := t.cityHours(ctx, since)
-	if err != nil {
-		return facts{}, err
-	}
+	var gone []string // stations whose hour is in the tables no longer
 	for i := range old.stations {
 		st := &old.stations[i]
-		if got, ok := hours[st.ID]; st.at > 0 && st.at < since && (!ok || st.aqi >= 0 && got.aqi < 0) {
+		got, ok := hours[st.ID]
+		switch {
+		case st.at == 0 || ok && (got.aqi >= 0 || st.aqi < 0):
+		case st.at < since:
 			hours[st.ID] = st.figures
+		default:
+			gone = append(gone, st.ID)
+		}
+	}
+	if len(gone) > 0 && since > 0 {
+		earlier, err := t.stationHours(ctx, 0, gone)
+		if err != nil {
+			return facts{}, err
+		}
+		for _, id := range gone {
+			if f, ok := earlier[id]; ok {
+				hours[id] = f
+			}
 		}
 	}
 	for i := range stations {
@@ -130,14 +132,7 @@ func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32) (fa
 			stations[i].figures = f
 		}
 	}
-	for _, c := range old.cities {
-		if _, ok := cities[c.City]; !ok && c.at < since {
-			cities[c.City] = c.figures
-		}
-	}
 	f := facts{stations: stations}
-	for name, got := range cities {
-		f.cities = append(f.cities, city{City: name, figures: got})
-	}
-	return f, nil
+	f.cities, err = t.cities(ctx, old.cities, since, now)
+	return f, err
 }

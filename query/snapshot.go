@@ -14,9 +14,11 @@ import (
 type station struct {
 	schema.Station
 	city int32 // position in Snapshot.cities, -1 for none
-	// heard is until when the station reported, Unix seconds, if it did so in its
-	// city's latest hour without getting an AQI; else 0.
-	heard uint32
+	// heard is until when the station reported in its city's current hour, Unix
+	// seconds, if its figures are of another hour; else 0. heardAQI is its AQI then,
+	// -1 for none.
+	heard    uint32
+	heardAQI int16
 	figures
 }
 
@@ -30,12 +32,17 @@ type city struct {
 	figures
 	position places.Point // mean of its located stations
 	stations []int32
+	// hours are the last hours that the tables have, in order of time. Those behind
+	// the one that the figures are of are not current yet: see [currentHour].
+	hours []cityHour
 }
 
 // Snapshot is everything that is known about one world's air at one moment,
 // with its answers ready. It never changes once it is published.
 type Snapshot struct {
 	built    time.Time
+	kinds    kindSet // of the stations that count by default
+	grid     *grid
 	index    *places.Index
 	cities   []city
 	stations []station
@@ -44,7 +51,7 @@ type Snapshot struct {
 	// the newest hour of any city; nil when nobody has looked.
 	recent   [][records]schema.Figure
 	recentAt uint32
-	current  []api.Response // by city; no Body: no data
+	current  []api.Response // by city; no Body: no figures
 	details  []atomic.Pointer[detailed]
 	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all
 }
@@ -53,6 +60,7 @@ type Snapshot struct {
 type facts struct {
 	stations []station
 	cities   []city
+	kinds    kindSet
 }
 
 // build makes a snapshot of facts to which nothing is lent.
@@ -66,10 +74,10 @@ func build(f facts, now time.Time, before *Snapshot) *Snapshot {
 // without any station is left out: its figures are those of stations that turned
 // out to belong elsewhere, as when their state became known.
 func assemble(f facts, now time.Time) *Snapshot {
-	s := &Snapshot{built: now, byID: make(map[string]int32, len(f.stations)), stations: f.stations}
-	latest := make(map[places.City]figures, len(f.cities))
+	s := &Snapshot{built: now, kinds: f.kinds, byID: make(map[string]int32, len(f.stations)), stations: f.stations, grid: newGrid(f.stations)}
+	latest := make(map[places.City]city, len(f.cities))
 	for _, c := range f.cities {
-		latest[c.City] = c.figures
+		latest[c.City] = c
 	}
 	where := make(map[places.City]int32, len(f.cities))
 	for i := range s.stations {
@@ -86,9 +94,9 @@ func assemble(f facts, now time.Time) *Snapshot {
 			where[key] = n
 			last, ok := latest[key]
 			if !ok {
-				last = noFigures()
+				last.figures = noFigures()
 			}
-			s.cities = append(s.cities, city{City: key, figures: last})
+			s.cities = append(s.cities, city{City: key, figures: last.figures, hours: last.hours})
 		}
 		st.city = n
 		s.cities[n].stations = append(s.cities[n].stations, int32(i))
@@ -113,6 +121,7 @@ func (s *Snapshot) finish(before *Snapshot) {
 		}
 		record := s.cities[i].record(s.index.Label(i))
 		s.current[i] = api.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.built)
+		s.current[i].Measured = int64(s.cities[i].updated)
 		keepTime(&s.current[i], before, s.cities[i].City)
 	}
 }
@@ -152,10 +161,10 @@ func (s *Snapshot) facts() facts {
 	if s == nil {
 		return facts{}
 	}
-	f := facts{stations: append([]station(nil), s.stations...)}
+	f := facts{stations: append([]station(nil), s.stations...), kinds: s.kinds}
 	for i := range s.cities {
 		if s.cities[i].at > 0 {
-			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures})
+			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures, hours: s.cities[i].hours})
 		}
 	}
 	return f

@@ -36,6 +36,9 @@ func (k StationKind) String() string {
 	return "none"
 }
 
+// StationKinds is every kind of station in the order of its constants.
+var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
+
 // Station is a place where air is measured. Latitude and Longitude are WGS 84
 // degrees and both 0 when unknown. City and State are as normalised by
 // [CleanPlace] and [CleanState]; the gazetteer decides what people may call them.
