@@ -19,34 +19,35 @@ const (
 // grid finds the stations around a position without looking at all of them. Cells
 // are shared between snapshots; nothing in them changes.
 type grid struct {
-	cells map[int32]int32 // position in stations, by cell
-	in    [][]int32       // stations of each cell
+	rows [][]int32 // by row and column, one more than the position in in; nil: no station
+	in   [][]int32 // stations of each cell
 	// newest is, for each cell and kind, the latest hour of a station with an AQI.
 	newest [][schema.CityMean + 1]uint32
 }
 
-func cellOf(p places.Point) int32 {
-	row := min(int((p.Latitude+90)/cellDegrees), cellRows-1)
-	column := int((p.Longitude+180)/cellDegrees) % cellColumns
-	return int32(row*cellColumns + column)
+func cellOf(p places.Point) (row, column int) {
+	return min(int((p.Latitude+90)/cellDegrees), cellRows-1), int((p.Longitude+180)/cellDegrees) % cellColumns
 }
 
 // newGrid returns the grid of stations that have a position.
 func newGrid(stations []station) *grid {
-	g := &grid{cells: map[int32]int32{}}
+	g := &grid{rows: make([][]int32, cellRows)}
 	for i := range stations {
 		p := stations[i].point()
 		if !p.Known() {
 			continue
 		}
-		key := cellOf(p)
-		n, ok := g.cells[key]
-		if !ok {
-			n = int32(len(g.in))
-			g.cells[key] = n
-			g.in = append(g.in, nil)
+		row, column := cellOf(p)
+		if g.rows[row] == nil {
+			g.rows[row] = make([]int32, cellColumns)
 		}
-		g.in[n] = append(g.in[n], int32(i))
+		n := g.rows[row][column]
+		if n == 0 {
+			g.in = append(g.in, nil)
+			n = int32(len(g.in))
+			g.rows[row][column] = n
+		}
+		g.in[n-1] = append(g.in[n-1], int32(i))
 	}
 	g.rate(stations)
 	return g
@@ -55,7 +56,7 @@ func newGrid(stations []station) *grid {
 // moved returns the grid of the same stations at the same positions with newer
 // figures.
 func (g *grid) moved(stations []station) *grid {
-	next := &grid{cells: g.cells, in: g.in}
+	next := &grid{rows: g.rows, in: g.in}
 	next.rate(stations)
 	return next
 }
@@ -85,10 +86,12 @@ func (g *grid) around(p places.Point, km float64, f func(cell int32)) {
 	east := int(math.Floor((p.Longitude + wide + 180) / cellDegrees))
 	east = min(east, west+cellColumns-1)
 	for row := from; row <= to; row++ {
+		if g.rows[row] == nil {
+			continue
+		}
 		for column := west; column <= east; column++ {
-			at := (column%cellColumns + cellColumns) % cellColumns
-			if n, ok := g.cells[int32(row*cellColumns+at)]; ok {
-				f(n)
+			if n := g.rows[row][(column+2*cellColumns)%cellColumns]; n > 0 {
+				f(n - 1)
 			}
 		}
 	}

@@ -112,7 +112,17 @@ func (s *Snapshot) measured(samples []sample) []sample {
 // moment, as far as the snapshot knows it.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[records]schema.Figure, bool) {
 	if s.recent != nil && at <= s.recentAt && at+mixWindow >= s.recentAt {
-		return &s.recent[i], true
+		last := &s.recent[i]
+		if slices.Min(last.at[:])+lendWindow > s.recentAt {
+			return &last.amount, true
+		}
+		within := noFigures().amount
+		for p := range within {
+			if last.at[p]+lendWindow > s.recentAt {
+				within[p] = last.amount[p]
+			}
+		}
+		return &within, true
 	}
 	own := &s.stations[i].figures
 	return &own.amount, own.at <= at && own.at+lendWindow > at

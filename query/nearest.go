@@ -116,9 +116,10 @@ func (a *air) explain(ctx context.Context, snap *Snapshot, problem *schema.Probl
 // hour tell; a question for many cities does not wait for readings.
 func (a *air) measures(ctx context.Context, st *station, q *question) (has, whole []schema.Pollutant) {
 	if !q.bulk && a.asked.healthy() {
-		ctx, cancel := context.WithTimeout(ctx, explainPatience)
+		ctx, cancel := context.WithTimeout(ctx, a.patience)
 		defer cancel()
-		if rows, err := a.asked.readings(ctx, &st.Station); err == nil && len(rows) > 0 {
+		// Without the guard: a refusal that is short of time says nothing of the engine.
+		if rows, err := a.tables.readings(ctx, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y parameterReading) int { return x.At.Compare(y.At) }).At
 			for _, p := range schema.Pollutants {
 				i := slices.IndexFunc(rows, func(r parameterReading) bool { return r.Parameter == p.String() })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,9 +65,10 @@ type Service struct {
 // air is one world's air.
 type air struct {
 	world    schema.World
-	kinds    kindSet // of the stations that count by default
-	tables   tables  // for the snapshot
-	asked    tables  // the same, on behalf of clients
+	kinds    kindSet       // of the stations that count by default
+	tables   tables        // for the snapshot
+	asked    tables        // the same, on behalf of clients
+	patience time.Duration // of a refusal that explains itself
 	history  *history
 	snapshot atomic.Pointer[Snapshot]
 	file     string // where the snapshot is kept, "" for nowhere
@@ -104,7 +106,7 @@ func New(c Config) (*Service, error) {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &air{world: world, kinds: defaultKinds | kindsOf(c.Kinds...), tables: tables{conn: c.Conn, database: c.Database(world)}, metrics: m.world(world)}
+		a := &air{world: world, patience: explainPatience, kinds: defaultKinds | kindsOf(c.Kinds...), tables: tables{conn: c.Conn, database: c.Database(world)}, metrics: m.world(world)}
 		a.asked = a.tables
 		a.asked.guard = newGuard("history of " + world.String())
 		if a.history, err = newHistory(a.asked, c.HistoryBytes/int64(len(s.airs))); err != nil {
@@ -237,20 +239,21 @@ func (a *air) rebuild(ctx context.Context, before *Snapshot, rolled bool, since 
 		f, err = a.tables.refresh(ctx, before, since, now)
 	} else {
 		since = uint32(now.Add(-hourReach * time.Second).Unix())
+		f.stations = slices.Clone(f.stations)
 		err = a.tables.promote(ctx, &f, now)
 	}
 	if err != nil {
 		return err
 	}
 	f.kinds = a.kinds
-	snap := assemble(f, now)
+	snap := assemble(f, before, now)
 	if err := a.tables.lendCities(ctx, snap, since); err != nil {
 		return err
 	}
-	if err := a.tables.readRecent(ctx, snap); err != nil {
+	if err := a.tables.readRecent(ctx, snap, before, &f); err != nil {
 		return err
 	}
-	if err := a.tables.readHeard(ctx, snap); err != nil {
+	if err := a.tables.readHeard(ctx, snap, before, &f); err != nil {
 		return err
 	}
 	snap.finish(before)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ type station struct {
 	// -1 for none.
 	heard    uint32
 	heardAQI int16
+	part     uint16 // of the tables, see digest
 	figures
 }
 
@@ -47,9 +49,10 @@ type Snapshot struct {
 	cities   []city
 	stations []station
 	byID     map[string]int32
-	// recent is what each station last measured in the 24 h before recentAt,
-	// the newest hour of any city; nil when nobody has looked.
-	recent   [][records]schema.Figure
+	digests  digests
+	// recent is what each station last measured until recentAt, the newest hour of
+	// any city; nil until it is read.
+	recent   []lately
 	recentAt uint32
 	current  []api.Response // by city; no Body: no figures
 	details  []atomic.Pointer[detailed]
@@ -61,24 +64,48 @@ type facts struct {
 	stations []station
 	cities   []city
 	kinds    kindSet
+	digests  digests
+	// What differs from the snapshot before. changed marks the stations of which an
+	// hour at or after since may be another, which condition says in SQL; nil for none.
+	// added are the ids of new ones. samePlaces: no station came, went or moved.
+	changed    []bool
+	since      uint32
+	condition  string
+	added      []string
+	samePlaces bool
 }
 
 // build makes a snapshot of facts to which nothing is lent.
 func build(f facts, now time.Time, before *Snapshot) *Snapshot {
-	s := assemble(f, now)
+	s := assemble(f, nil, now)
 	s.finish(before)
 	return s
 }
 
 // assemble joins cities and stations. The snapshot has no answers yet. A city
 // without any station is left out: its figures are those of stations that turned
-// out to belong elsewhere, as when their state became known.
-func assemble(f facts, now time.Time) *Snapshot {
-	s := &Snapshot{built: now, kinds: f.kinds, byID: make(map[string]int32, len(f.stations)), stations: f.stations, grid: newGrid(f.stations)}
+// out to belong elsewhere, as when their state became known. What follows from the
+// places of stations is shared with the snapshot before when they are the same.
+func assemble(f facts, before *Snapshot, now time.Time) *Snapshot {
+	s := &Snapshot{built: now, kinds: f.kinds, stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
 	for _, c := range f.cities {
 		latest[c.City] = c
 	}
+	if before != nil && f.samePlaces {
+		s.byID, s.index, s.grid = before.byID, before.index, before.grid.moved(s.stations)
+		s.cities = slices.Clone(before.cities)
+		for i := range s.cities {
+			c := &s.cities[i]
+			if last, ok := latest[c.City]; ok {
+				c.figures, c.hours = last.figures, last.hours
+			} else {
+				c.figures, c.hours = noFigures(), nil
+			}
+		}
+		return s
+	}
+	s.byID, s.grid = make(map[string]int32, len(f.stations)), newGrid(f.stations)
 	where := make(map[places.City]int32, len(f.cities))
 	for i := range s.stations {
 		st := &s.stations[i]
@@ -156,12 +183,13 @@ func (s *Snapshot) middle(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
-// facts returns what the snapshot was built from, for building the next.
+// facts returns what the snapshot was built from, for building the next, which must
+// not change its stations but copies of them.
 func (s *Snapshot) facts() facts {
 	if s == nil {
 		return facts{}
 	}
-	f := facts{stations: append([]station(nil), s.stations...), kinds: s.kinds}
+	f := facts{stations: s.stations, kinds: s.kinds, digests: s.digests, samePlaces: true}
 	for i := range s.cities {
 		if s.cities[i].at > 0 {
 			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures, hours: s.cities[i].hours})
