@@ -78,7 +78,7 @@ func (t tables) lendersWith(ctx context.Context, condition string, moments []uin
 				SELECT station, at, %s, arrayJoin(arrayFilter(
 					m -> m >= toUInt32(at) AND m < toUInt32(at) + %d, [%s]::Array(UInt32))) AS moment
 				FROM %s.station_hour FINAL
-				WHERE %s AND at >= toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC'))
+				PREWHERE %s AND at >= toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC'))
 			GROUP BY station, moment`,
 		strings.Join(amounts, ", "), strings.Join(hours, ", "), strings.Join(columns, ", "), lendWindow, strings.Join(list, ", "), t.database, condition)
 	if err := read(ctx, dest, row, query, number("from", from), number("to", slices.Max(moments))); err != nil {
@@ -178,7 +178,7 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *facts) e
 	}
 	s.recentAt = at
 	first := max(at, lendWindow) - lendWindow + 1
-	whole := before == nil || before.recent == nil || !f.samePlaces || at < before.recentAt || f.since < first && f.changed != nil
+	whole := before == nil || before.recent == nil || !f.samePlaces || at < before.recentAt
 	switch {
 	case whole:
 		got, err := t.lendersWith(ctx, "", []uint32{at}, first, t.each)
@@ -198,7 +198,8 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *facts) e
 		s.recent = before.recent
 		return nil
 	}
-	got, err := t.lendersWith(ctx, f.condition, []uint32{at}, f.since, t.each)
+	since := max(f.since, first)
+	got, err := t.lendersWith(ctx, f.condition, []uint32{at}, since, t.each)
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *facts) e
 		if !ok {
 			last = neither()
 		}
-		if !s.recent[i].renew(&last, f.since) {
+		if !s.recent[i].renew(&last, since) {
 			again = append(again, s.stations[i].ID)
 		}
 	}

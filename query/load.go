@@ -32,7 +32,7 @@ func (t tables) stations(ctx context.Context, condition string) ([]station, erro
 		part        uint16
 	)
 	if condition != "" {
-		condition = "WHERE " + condition
+		condition = "PREWHERE " + condition // of the key only, so that it may come before FINAL
 	}
 	err := t.each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &part},
@@ -65,6 +65,7 @@ func (t tables) hoursOfStations(ctx context.Context, names []string) (map[string
 	})
 }
 
+// hoursWith filters by the key only, before FINAL, which then compares few rows.
 func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]figures, error) {
@@ -76,9 +77,9 @@ func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
 	var row raw
 	err := read(ctx, row.into(&id), func() { out[id] = row.figures() },
 		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour FINAL
-			WHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s AND (station, at) IN (
+			PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s AND (station, at) IN (
 				SELECT station, if(countIf(aqi IS NOT NULL) > 0, maxIf(at, aqi IS NOT NULL), max(at))
-				FROM %[1]s.station_hour FINAL WHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s GROUP BY station)`,
+				FROM %[1]s.station_hour FINAL PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s GROUP BY station)`,
 			t.database, stationFigures, condition),
 		number("since", since))
 	if err != nil {
