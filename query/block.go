@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -105,12 +106,16 @@ func (h *history) dropBlocks(p *past, from schema.Day) {
 
 // rangeOf is the answer for a range of days, out of ready texts. It is empty
 // when there is no record.
-func rangeOf(label string, from, to schema.Day, blocks []*block) (api.Response, bool) {
-	head := appendRangeHead(make([]byte, 0, 160), label, from, to, "day")
+func rangeOf(label string, from, to schema.Day, blocks []*block, q *question) (api.Response, bool) {
+	head, end := appendRangeHead(make([]byte, 0, 160), label, from, to, "day"), rangeEnd
+	if q.widened() {
+		end = q.end(slices.Clone(rangeEnd))
+	}
 	hash := xxhash.New()
 	_, _ = hash.Write(head)
 	resp := api.Response{Tail: make([][]byte, 0, len(blocks)+1)}
-	size := len(head) + len(rangeEnd)
+	size := len(head) + len(end)
+	_, _ = hash.Write(end)
 	for _, b := range blocks {
 		_, _ = hash.WriteString(strconv.FormatUint(b.hash, 16))
 		cut := b.cut(from, to)
@@ -126,7 +131,7 @@ func rangeOf(label string, from, to schema.Day, blocks []*block) (api.Response, 
 	if len(resp.Tail) == 0 {
 		return api.Response{}, false
 	}
-	resp.Tail = append(resp.Tail, rangeEnd)
+	resp.Tail = append(resp.Tail, end)
 	resp.Body = head
 	resp.ETag = []string{`"` + strconv.FormatUint(hash.Sum64(), 16) + `"`}
 	resp.Length = []string{strconv.Itoa(size)}

@@ -33,25 +33,31 @@ func (s *Service) bulk(c *api.Call, a *air, snap *Snapshot, q *question, now tim
 	b = append(b, `{"status":"success","count":`...)
 	b = strconv.AppendInt(b, int64(len(names)), 10)
 	b = append(b, `,"results":[`...)
+	oldest := int64(0)
 	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		one := *q
-		one.city, one.given = name, q.given&^askCities|askCity
+		one.city, one.given, one.bulk = name, q.given&^askCities|askCity, true
 		var resp api.Response
 		if q.has(askDate) {
 			resp, err = s.pastOf(c, a, snap, &one)
-		} else {
-			resp, err = snap.cityCurrent(&one, now)
+		} else if resp, err = a.cityCurrent(c.Context(), snap, &one, now); err == nil {
+			err = one.age(&resp, now)
 		}
 		if err == nil {
 			b = append(b, resp.Body...)
+			if oldest == 0 || resp.Measured < oldest {
+				oldest = resp.Measured
+			}
 		} else if b, err = appendRefusal(b, name, err); err != nil {
 			return api.Response{}, err
 		}
 	}
-	return api.Ready(append(b, "]}"...), time.Time{}), nil
+	resp := api.Ready(q.end(append(b, "]}"...)), time.Time{})
+	resp.Measured = oldest
+	return resp, nil
 }
 
 // appendRefusal appends the result of a city that could not be answered. An
@@ -112,8 +118,4 @@ func (s *Snapshot) split(list string) ([]string, error) {
 			fmt.Sprintf("At most %d cities in one request; there are %d.", maxLocations, len(names)))
 	}
 	return names, nil
-}
-
-func (s *Snapshot) noFigures(i int) error {
-	return schema.Refuse(schema.NoData, "city", "There are no figures for "+s.index.Label(i)+" yet.")
 }

@@ -1,10 +1,14 @@
 package query
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
 	"vayu/internal/api"
+	"vayu/schema"
 )
 
 // scope is what a key must hold to ask about air.
@@ -36,18 +40,24 @@ func (s *Service) aqi(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
+	if q.kinds == snap.kinds {
+		q.kinds = 0
+	}
 	var resp api.Response
 	switch {
 	case q.has(askCities):
 		resp, err = s.bulk(c, a, snap, &q, now)
-	case q.has(askDate | askFrom):
+	case !q.current():
 		resp, err = s.pastOf(c, a, snap, &q)
 	case q.has(askCity):
-		resp, err = snap.cityCurrent(&q, now)
+		resp, err = a.cityCurrent(c.Context(), snap, &q, now)
 	case q.has(askPincode):
-		resp, err = s.pinCurrent(c.Context(), snap, &q, now)
+		resp, err = s.pinCurrent(c.Context(), a, snap, &q, now)
 	default:
-		resp, err = snap.pointCurrent(&q, now)
+		resp, err = a.pointCurrent(c.Context(), snap, &q, now)
+	}
+	if err == nil && q.current() {
+		err = q.age(&resp, now)
 	}
 	if err != nil {
 		return api.Response{}, err
@@ -56,24 +66,67 @@ func (s *Service) aqi(c *api.Call) (api.Response, error) {
 	return resp, nil
 }
 
-func (s *Snapshot) cityCurrent(q *question, now time.Time) (api.Response, error) {
-	i, err := s.index.Find(q.city)
+// age fills in how old an answer is and refuses one that is older than the question
+// allows. The answer to a question for many cities refuses each for itself.
+func (q *question) age(resp *api.Response, now time.Time) error {
+	if resp.Measured == 0 {
+		return nil
+	}
+	resp.DataAge = max(now.Unix()-resp.Measured, 0)
+	resp.Stale = resp.DataAge > int64(StaleAfter/time.Second)
+	if !q.has(askMaxAge) || resp.DataAge <= q.maxAge || q.has(askCities) {
+		return nil
+	}
+	return schema.Refuse(schema.NoCurrentData, "max_age",
+		fmt.Sprintf("The latest figures are %d seconds old, and at most %d are allowed.", resp.DataAge, q.maxAge))
+}
+
+func (a *air) cityCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+	i, err := snap.index.Find(q.city)
 	if err != nil {
 		return api.Response{}, err
 	}
-	if s.current[i].Body == nil {
-		return api.Response{}, s.noFigures(i)
+	if q.widened() {
+		return a.cityWidened(ctx, snap, i, q, now)
+	}
+	if snap.current[i].Body == nil {
+		return api.Response{}, a.noFigures(ctx, snap, i, q, now)
 	}
 	if q.detail {
-		return s.cityDetail(i, now)
+		return snap.cityDetail(i, now)
 	}
-	return s.current[i], nil
+	return snap.current[i], nil
 }
 
-func (s *Snapshot) pointCurrent(q *question, now time.Time) (api.Response, error) {
-	record, detail, err := s.position(q.point, "", q.detail, now)
+// cityWidened answers for a city out of its stations of the kinds asked for.
+func (a *air) cityWidened(ctx context.Context, snap *Snapshot, i int, q *question, now time.Time) (api.Response, error) {
+	f, used, ok, err := a.cityNow(ctx, snap, i, q.kinds, now)
 	if err != nil {
-		return api.Response{}, refield(err, "lat")
+		return api.Response{}, err
+	}
+	if !ok {
+		return api.Response{}, a.noFigures(ctx, snap, i, q, now)
+	}
+	record := f.record(snap.index.Label(i))
+	if !q.detail {
+		resp := api.Ready(q.end(append(record.Append(make([]byte, 0, 300)), '}')), time.Time{})
+		resp.Measured = int64(f.updated)
+		return resp, nil
+	}
+	d := detailOf(&f, now)
+	d.State, d.Kinds = snap.cities[i].State, q.kinds.named()
+	snap.name(&d, used)
+	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
+	if err != nil {
+		return api.Response{}, err
+	}
+	return newDetailed(body, f.updated, d.Stale).Response, nil
+}
+
+func (a *air) pointCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+	record, detail, err := a.position(ctx, snap, q.point, q, now)
+	if err != nil {
+		return api.Response{}, err
 	}
 	if q.detail {
 		return detail.Response, nil

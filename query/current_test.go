@@ -85,7 +85,7 @@ func TestGapsAreBorrowedFromTheNearestStation(t *testing.T) {
 		State: "Maharashtra", SubIndices: map[string]int{"pm25": 60, "pm10": 90, "no2": 20, "co": 0},
 		Units:        map[string]string{"pm25": "µg/m³", "pm10": "µg/m³", "no2": "µg/m³", "so2": "µg/m³", "co": "mg/m³", "o3": "µg/m³"},
 		Averaging:    map[string]string{"pm25": "24h", "pm10": "24h", "no2": "24h", "so2": "24h", "co": "8h", "o3": "8h"},
-		Stations:     []schema.StationFigure{{ID: "cpcb-karve-road", Name: "cpcb-karve-road name", AQI: &aqi, DistanceKM: &zero, Updated: hour}},
+		Stations:     []schema.StationFigure{{ID: "cpcb-karve-road", Name: "cpcb-karve-road name", Kind: "reference", AQI: &aqi, DistanceKM: &zero, Updated: hour}},
 		StationsUsed: 1, StationsTotal: 1, Estimated: []string{"so2"},
 		Health:      "May cause minor breathing discomfort to sensitive people.",
 		Attribution: []string{"CPCB"}, Source: []string{"cpcb"},

@@ -22,6 +22,15 @@ type detailed struct {
 	until time.Time // zero: for ever
 }
 
+func newDetailed(body []byte, updated uint32, stale bool) *detailed {
+	made := &detailed{Response: api.Ready(body, time.Time{})}
+	made.Measured = int64(updated)
+	if !stale {
+		made.until = instant(updated).Add(StaleAfter)
+	}
+	return made
+}
+
 func (d *detailed) holds(now time.Time) bool {
 	return d != nil && (d.until.IsZero() || now.Before(d.until))
 }
@@ -79,7 +88,7 @@ func (s *Snapshot) name(d *schema.Detail, samples []sample) {
 		if !slices.Contains(d.Source, st.Source) && st.Source != "" {
 			d.Source = append(d.Source, st.Source)
 		}
-		entry := schema.StationFigure{ID: st.ID, Name: st.Name, AQI: known(sm.figures.aqi), Updated: instant(sm.figures.updated)}
+		entry := schema.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: known(sm.figures.aqi), Updated: instant(sm.figures.updated)}
 		if sm.km >= 0 {
 			entry.DistanceKM = kilometres(sm.km)
 		}
@@ -97,12 +106,15 @@ func known(aqi int16) *int {
 	return &n
 }
 
-// ofCity returns the city's stations as samples, by their distance from its
-// middle; -1 km for a station without a position.
-func (s *Snapshot) ofCity(c *city) []sample {
+// ofCity returns the city's stations of these kinds as samples, by their distance
+// from its middle; -1 km for a station without a position.
+func (s *Snapshot) ofCity(c *city, kinds kindSet) []sample {
 	out := make([]sample, 0, len(c.stations))
 	for _, i := range c.stations {
 		st := &s.stations[i]
+		if !kinds.has(st.Kind) {
+			continue
+		}
 		km := -1.0
 		if st.Located() && c.position.Known() {
 			km = places.Distance(c.position, st.point())
@@ -117,15 +129,15 @@ func (s *Snapshot) ofCity(c *city) []sample {
 // those without an AQI included.
 func (s *Snapshot) reporting(c *city) []sample {
 	var out []sample
-	for _, sm := range s.ofCity(c) {
+	for _, sm := range s.ofCity(c, s.kinds) {
 		st := &s.stations[sm.station]
 		if st.at != c.at {
 			if st.heard == 0 {
 				continue
 			}
-			unrated := noFigures()
-			unrated.at, unrated.updated = c.at, st.heard
-			sm.figures = &unrated
+			then := noFigures()
+			then.at, then.updated, then.aqi = c.at, st.heard, st.heardAQI
+			sm.figures = &then
 		}
 		out = append(out, sm)
 	}
@@ -145,10 +157,7 @@ func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	made := &detailed{Response: api.Ready(body, time.Time{})}
-	if !detail.Stale {
-		made.until = instant(c.updated).Add(StaleAfter)
-	}
+	made := newDetailed(body, c.updated, detail.Stale)
 	s.details[i].Store(made)
 	return made.Response, nil
 }

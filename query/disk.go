@@ -23,7 +23,7 @@ import (
 var errNoSnapshot = errors.New("no snapshot is kept")
 
 // snapshotVersion changes whenever the columns do; another version is ignored.
-const snapshotVersion = "2"
+const snapshotVersion = "3"
 
 func snapshotFile(dir string, world schema.World) string {
 	return filepath.Join(dir, world.String()+".arrow")
@@ -40,6 +40,7 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 		{Name: "first_seen", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "last_seen", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "heard", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "heard_aqi", Type: arrow.PrimitiveTypes.Int64},
 	}
 	for _, name := range figureNames() {
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
@@ -132,7 +133,7 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 	columns := snapshotColumns(s.built, s.facts().sum(s.built))
 	b := array.NewRecordBuilder(memory.DefaultAllocator, columns)
 	defer b.Release()
-	add := func(st *schema.Station, heard uint32, f *figures) {
+	add := func(st *schema.Station, heard [2]int64, f *figures) {
 		texts := [...]string{st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence}
 		for i, text := range texts {
 			b.Field(i).(*array.StringBuilder).Append(text)
@@ -140,16 +141,16 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 		n := len(texts)
 		b.Field(n).(*array.Float64Builder).Append(st.Latitude)
 		b.Field(n + 1).(*array.Float64Builder).Append(st.Longitude)
-		for i, v := range append([]int64{int64(st.Kind), st.FirstSeen.Unix(), st.LastSeen.Unix(), int64(heard)}, f.pack()...) {
+		for i, v := range append([]int64{int64(st.Kind), st.FirstSeen.Unix(), st.LastSeen.Unix(), heard[0], heard[1]}, f.pack()...) {
 			b.Field(n + 2 + i).(*array.Int64Builder).Append(v)
 		}
 	}
 	for i := range s.stations {
-		add(&s.stations[i].Station, s.stations[i].heard, &s.stations[i].figures)
+		add(&s.stations[i].Station, s.stations[i].then(), &s.stations[i].figures)
 	}
 	for i := range s.cities {
 		if c := &s.cities[i]; c.at > 0 {
-			add(&schema.Station{City: c.Name, State: c.State}, 0, &c.figures)
+			add(&schema.Station{City: c.Name, State: c.State}, [2]int64{}, &c.figures)
 		}
 	}
 	record := b.NewRecord()
@@ -163,7 +164,7 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 
 // readSnapshot loads a kept snapshot. Its error is errNoSnapshot when there is
 // none; any other means that the file is damaged or of another version.
-func readSnapshot(path string) (s *Snapshot, err error) {
+func readSnapshot(path string, kinds kindSet) (s *Snapshot, err error) {
 	defer func() {
 		// The Arrow reader panics on some damaged files; a cache that cannot
 		// be read must not keep the service from starting.
@@ -191,7 +192,7 @@ func readSnapshot(path string) (s *Snapshot, err error) {
 	if version != snapshotVersion || err != nil || !r.Schema().Equal(snapshotColumns(built, "")) {
 		return nil, fmt.Errorf("reading the snapshot %q: it was written by another version", path)
 	}
-	var f facts
+	f := facts{kinds: kinds}
 	for i := range r.NumRecords() {
 		record, err := r.Record(i)
 		if err != nil {
@@ -210,16 +211,16 @@ func readSnapshot(path string) (s *Snapshot, err error) {
 // sum is a checksum of what is kept: Arrow files have none.
 func (f facts) sum(built time.Time) string {
 	h := xxhash.New()
-	line := func(st *schema.Station, heard uint32, fig *figures) {
+	line := func(st *schema.Station, heard [2]int64, fig *figures) {
 		_, _ = fmt.Fprintln(h, st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence, st.Latitude, st.Longitude,
 			st.Kind, st.FirstSeen.Unix(), st.LastSeen.Unix(), heard, fig.pack())
 	}
 	_, _ = fmt.Fprintln(h, built.UnixNano())
 	for i := range f.stations {
-		line(&f.stations[i].Station, f.stations[i].heard, &f.stations[i].figures)
+		line(&f.stations[i].Station, f.stations[i].then(), &f.stations[i].figures)
 	}
 	for i := range f.cities {
-		line(&schema.Station{City: f.cities[i].Name, State: f.cities[i].State}, 0, &f.cities[i].figures)
+		line(&schema.Station{City: f.cities[i].Name, State: f.cities[i].State}, [2]int64{}, &f.cities[i].figures)
 	}
 	return strconv.FormatUint(h.Sum64(), 16)
 }
@@ -232,7 +233,7 @@ func (f *facts) decode(record arrow.Record) error {
 		for i := range values {
 			values[i] = record.Column(texts + floats + i).(*array.Int64).Value(row)
 		}
-		figures, err := unpack(values[4:])
+		figures, err := unpack(values[5:])
 		if err != nil {
 			return fmt.Errorf("row %d: %w", row, err)
 		}
@@ -247,10 +248,13 @@ func (f *facts) decode(record arrow.Record) error {
 			f.cities = append(f.cities, city{City: places.City{Name: st.City, State: st.State}, figures: figures})
 			continue
 		}
-		f.stations = append(f.stations, station{Station: st, city: -1, heard: uint32(values[3]), figures: figures})
+		f.stations = append(f.stations, station{Station: st, city: -1, heard: uint32(values[3]), heardAQI: int16(values[4]), figures: figures})
 	}
 	return nil
 }
+
+// then returns what the station reported in its city's hour, for the file.
+func (s *station) then() [2]int64 { return [2]int64{int64(s.heard), int64(s.heardAQI)} }
 
 // cloned copies a string out of the file's buffer.
 func cloned(s string) string { return string([]byte(s)) }

@@ -14,9 +14,11 @@ func CheckQuestion(raw string, now time.Time) error {
 // NewGuard makes what keeps clients from an engine that has failed.
 var NewGuard = newGuard
 
-// BePatient has questions that memory can answer wait for newer days.
+// BePatient has questions that memory can answer wait for newer days, and refusals
+// for readings.
 func (s *Service) BePatient(d time.Duration) {
 	for _, a := range s.airs {
+		a.patience = d
 		a.history.patience = d
 	}
 }

@@ -116,7 +116,7 @@ func TestTheDetailedViewGrowsStale(t *testing.T) {
 func TestThePollerSeesAnImportByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	w := india(t)
-	conn := &notice{Conn: w.conn, of: w.live + ".city_hour", seen: make(chan struct{}, 100)}
+	conn := &notice{Conn: w.conn, of: w.live + ".station GROUP", seen: make(chan struct{}, 100)}
 	run(t, w, func(c *query.Config) { c.Conn, c.Poll = conn, 10*time.Millisecond })
 	w.station(t, w.live, "cpcb-velachery", "Chennai", "Tamil Nadu", 13.0, 80.24)
 	w.cityHour(t, w.live, "Chennai", "Tamil Nadu", figure{at: hour, aqi: 55, amount: [6]float64{1, 2, 3, 4, 5, 6}})

@@ -16,8 +16,11 @@ const (
 	// the engine is not there, whatever its socket says.
 	queryPatience = 3 * time.Second
 	// cachedPatience is how long a question that memory can answer waits for newer
-	// days: reading a tail takes a few milliseconds, and nobody notices 100.
-	cachedPatience = 100 * time.Millisecond
+	// days. Reading a tail takes milliseconds, on a busy machine hundreds of them: an
+	// older figure is worse than a slower one while the engine is healthy.
+	cachedPatience = time.Second
+	// awayPatience is the same after the engine has failed.
+	awayPatience = 100 * time.Millisecond
 	// fillPatience is how long an answer that is complete but for borrowed figures
 	// waits for those: less than for the answer itself, which is there.
 	fillPatience = time.Second

@@ -112,7 +112,11 @@ func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
 	wait := ctx
 	if ok {
 		var cancel context.CancelFunc
-		wait, cancel = context.WithTimeout(ctx, h.patience)
+		patience := h.patience
+		if !h.tables.healthy() {
+			patience = min(patience, awayPatience)
+		}
+		wait, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
 	select {
@@ -269,7 +273,7 @@ func (h *history) filled(ctx context.Context, p *past, days []day, lenders func(
 	ids := lenders()
 	patience := fillPatience
 	if !h.tables.healthy() {
-		patience = h.patience
+		patience = min(h.patience, awayPatience)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

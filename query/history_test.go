@@ -85,8 +85,8 @@ func TestTheDetailedViewOfADay(t *testing.T) {
 	aqi := 90
 	for span, want := range map[string][]schema.StationFigure{
 		"2026-11-18": {
-			{ID: "cpcb-mandir-marg", Name: "cpcb-mandir-marg name", AQI: &aqi, Updated: end},
-			{ID: "cpcb-rohini", Name: "cpcb-rohini name", Updated: end},
+			{ID: "cpcb-mandir-marg", Name: "cpcb-mandir-marg name", Kind: "reference", AQI: &aqi, Updated: end},
+			{ID: "cpcb-rohini", Name: "cpcb-rohini name", Kind: "reference", Updated: end},
 		},
 		"2026-11-17": {}, // only the city's day is known
 	} {

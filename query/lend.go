@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"vayu/schema"
@@ -18,52 +19,69 @@ type lenderKey struct {
 	at      uint32
 }
 
+// lately is what a station last measured, and the hours in which it did; 0 for a
+// pollutant that it did not measure.
+type lately struct {
+	amount [records]schema.Figure
+	at     [records]uint32
+}
+
+// neither is what a station last measured that measured nothing.
+func neither() lately { return lately{amount: noFigures().amount} }
+
 // lenders reads, for each moment, what each of the stations last measured in the
-// 24 h before it; all that there are for nil. Moments must be few, or close together.
-func (t tables) lenders(ctx context.Context, stations []string, moments []uint32) (map[lenderKey][records]schema.Figure, error) {
-	var columns, amounts []string
+// 24 h before it. Moments must be few, or close together.
+func (t tables) lenders(ctx context.Context, stations []string, moments []uint32) (map[lenderKey]lately, error) {
+	from := max(slices.Min(moments), lendWindow) - lendWindow + 1
+	return t.lendersWith(ctx, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
+		return t.eachNamed(ctx, stations, dest, row, query, args...)
+	})
+}
+
+// lendersWith is lenders for the stations that a condition keeps, and of the hours
+// from a moment on.
+func (t tables) lendersWith(ctx context.Context, condition string, moments []uint32, from uint32,
+	read func(context.Context, []any, func(), string, ...any) error,
+) (map[lenderKey]lately, error) {
+	var columns, amounts, hours []string
 	for _, p := range schema.RecordPollutants {
 		columns = append(columns, p.String())
-		amounts = append(amounts, hundredths("argMax("+p.String()+", (at, computed_at))"))
+		amounts = append(amounts, hundredths("argMax("+p.String()+", at)"))
+		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}
-	from, to, list := moments[0], moments[0], make([]string, len(moments))
+	list := make([]string, len(moments))
 	for i, m := range moments {
-		from, to = min(from, m), max(to, m)
 		list[i] = fmt.Sprint(m)
 	}
 	var key lenderKey
 	var got [records]int32
+	var at [records]uint32
 	dest := []any{&key.station, &key.at}
 	for i := range got {
 		dest = append(dest, &got[i])
 	}
-	out := map[lenderKey][records]schema.Figure{}
+	for i := range at {
+		dest = append(dest, &at[i])
+	}
+	out := map[lenderKey]lately{}
 	row := func() {
-		var amount [records]schema.Figure
+		last := lately{at: at}
 		for i := range got {
-			amount[i] = schema.Figure(got[i])
+			last.amount[i] = schema.Figure(got[i])
 		}
-		out[key] = amount
+		out[key] = last
 	}
-	named := "station IN {stations:Array(String)}"
-	if stations == nil {
-		named = "1"
+	if condition == "" {
+		condition = "1"
 	}
-	query := fmt.Sprintf(`SELECT station, moment, %s FROM (
-				SELECT station, at, computed_at, %s, arrayJoin(arrayFilter(
+	query := fmt.Sprintf(`SELECT station, moment, %s, %s FROM (
+				SELECT station, at, %s, arrayJoin(arrayFilter(
 					m -> m >= toUInt32(at) AND m < toUInt32(at) + %d, [%s]::Array(UInt32))) AS moment
-				FROM %s.station_hour
-				WHERE %s AND at > toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC'))
+				FROM %s.station_hour FINAL
+				PREWHERE %s AND at >= toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC'))
 			GROUP BY station, moment`,
-		strings.Join(amounts, ", "), strings.Join(columns, ", "), lendWindow, strings.Join(list, ", "), t.database, named)
-	window := []any{number("from", max(from, lendWindow)-lendWindow), number("to", to)}
-	var err error
-	if stations == nil {
-		err = t.each(ctx, dest, row, query, window...)
-	} else {
-		err = t.eachNamed(ctx, stations, dest, row, query, window...)
-	}
-	if err != nil {
+		strings.Join(amounts, ", "), strings.Join(hours, ", "), strings.Join(columns, ", "), lendWindow, strings.Join(list, ", "), t.database, condition)
+	if err := read(ctx, dest, row, query, number("from", from), number("to", slices.Max(moments))); err != nil {
 		return nil, fmt.Errorf("reading figures to borrow: %w", err)
 	}
 	return out, nil
@@ -92,8 +110,8 @@ func (t tables) lend(ctx context.Context, ids []string, wanted []*figures) error
 			if f.missing() == 0 {
 				break
 			}
-			if amount, ok := got[lenderKey{id, f.at}]; ok {
-				f.borrow(&amount)
+			if last, ok := got[lenderKey{id, f.at}]; ok {
+				f.borrow(&last.amount)
 			}
 		}
 	}
@@ -123,7 +141,7 @@ func (t tables) lendCities(ctx context.Context, s *Snapshot, since uint32) error
 			g = &group{known: map[string]bool{}}
 			groups[c.at] = g
 		}
-		near := s.lenderIDs(s.around(c.position, nearestReach))
+		near := s.lenderIDs(s.around(c.position, nearestReach, s.kinds))
 		g.cities, g.near = append(g.cities, i), append(g.near, near)
 		for _, id := range near {
 			if !g.known[id] {
@@ -142,8 +160,8 @@ func (t tables) lendCities(ctx context.Context, s *Snapshot, since uint32) error
 		}
 		for n, i := range g.cities {
 			for _, id := range g.near[n] {
-				if amount, ok := got[lenderKey{id, at}]; ok {
-					s.cities[i].borrow(&amount)
+				if last, ok := got[lenderKey{id, at}]; ok {
+					s.cities[i].borrow(&last.amount)
 				}
 			}
 		}
@@ -151,34 +169,97 @@ func (t tables) lendCities(ctx context.Context, s *Snapshot, since uint32) error
 	return nil
 }
 
-// readRecent fills in Snapshot.recent.
-func (t tables) readRecent(ctx context.Context, s *Snapshot) error {
+// readRecent fills in Snapshot.recent: of all stations, or of those that changed and
+// else from the snapshot before.
+func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *facts) error {
 	at := s.newest()
 	if at == 0 || len(s.stations) == 0 {
 		return nil
 	}
-	got, err := t.lenders(ctx, nil, []uint32{at})
+	s.recentAt = at
+	first := max(at, lendWindow) - lendWindow + 1
+	whole := before == nil || before.recent == nil || !f.samePlaces || at < before.recentAt
+	switch {
+	case whole:
+		got, err := t.lendersWith(ctx, "", []uint32{at}, first, t.each)
+		if err != nil {
+			return err
+		}
+		s.recent = make([]lately, len(s.stations))
+		for i := range s.stations {
+			if last, ok := got[lenderKey{s.stations[i].ID, at}]; ok {
+				s.recent[i] = last
+			} else {
+				s.recent[i] = neither()
+			}
+		}
+		return nil
+	case !slices.Contains(f.changed, true):
+		s.recent = before.recent
+		return nil
+	}
+	since := max(f.since, first)
+	got, err := t.lendersWith(ctx, f.condition, []uint32{at}, since, t.each)
 	if err != nil {
 		return err
 	}
-	none := noFigures().amount
-	s.recentAt, s.recent = at, make([][records]schema.Figure, len(s.stations))
+	s.recent = slices.Clone(before.recent)
+	var again []string // they measured something since, which is in the tables no longer
 	for i := range s.stations {
-		s.recent[i] = none
-		if amount, ok := got[lenderKey{s.stations[i].ID, at}]; ok {
-			s.recent[i] = amount
+		if !f.changed[i] {
+			continue
 		}
+		last, ok := got[lenderKey{s.stations[i].ID, at}]
+		if !ok {
+			last = neither()
+		}
+		if !s.recent[i].renew(&last, since) {
+			again = append(again, s.stations[i].ID)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	if got, err = t.lenders(ctx, again, []uint32{at}); err != nil {
+		return err
+	}
+	for _, id := range again {
+		last, ok := got[lenderKey{id, at}]
+		if !ok {
+			last = neither()
+		}
+		s.recent[s.byID[id]] = last
 	}
 	return nil
 }
 
-// readHeard fills in which stations reported in their city's latest hour although
-// their figures are of another.
-func (t tables) readHeard(ctx context.Context, s *Snapshot) error {
+// renew takes over what was measured since a moment. It reports false when something
+// else was measured since then according to what was known before.
+func (l *lately) renew(last *lately, since uint32) bool {
+	for p := range l.at {
+		switch {
+		case last.at[p] > 0:
+			l.at[p], l.amount[p] = last.at[p], last.amount[p]
+		case l.at[p] >= since:
+			return false
+		}
+	}
+	return true
+}
+
+// readHeard fills in which stations reported in their city's current hour although
+// their figures are of another, and their AQI then: of those of which that can have
+// changed since the snapshot before.
+func (t tables) readHeard(ctx context.Context, s, before *Snapshot, f *facts) error {
 	var ids, hours []string
+	same := before != nil && f.samePlaces
 	for i := range s.stations {
 		st := &s.stations[i]
-		if st.city < 0 {
+		if same && (f.changed == nil || !f.changed[i]) && (st.city < 0 || before.cities[st.city].at == s.cities[st.city].at) {
+			continue
+		}
+		st.heard, st.heardAQI = 0, -1
+		if st.city < 0 || !s.kinds.has(st.Kind) {
 			continue
 		}
 		if c := &s.cities[st.city]; c.aqi >= 0 && c.at != st.at {
@@ -187,10 +268,14 @@ func (t tables) readHeard(ctx context.Context, s *Snapshot) error {
 	}
 	var id string
 	var updated uint32
+	var aqi int16
 	for from := 0; from < len(ids); from += namesMost {
 		to := min(from+namesMost, len(ids))
-		err := t.each(ctx, []any{&id, &updated}, func() { s.stations[s.byID[id]].heard = updated },
-			fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)) FROM %s.station_hour
+		err := t.each(ctx, []any{&id, &updated, &aqi}, func() {
+			st := &s.stations[s.byID[id]]
+			st.heard, st.heardAQI = updated, aqi
+		},
+			fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)), argMax(ifNull(toInt16(aqi), -1), computed_at) FROM %s.station_hour
 			WHERE (station, at) IN (SELECT wanted.1, toDateTime(wanted.2, 'UTC')
 				FROM (SELECT arrayJoin(arrayZip({stations:Array(String)}, [%s]::Array(UInt32))) AS wanted))
 			GROUP BY station`, t.database, strings.Join(hours[from:to], ", ")),

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"encoding/base64"
 	"math"
 	"slices"
@@ -173,7 +174,7 @@ func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
 	near, ok := params["near"]
 	radius, given := params["radius_km"]
 	if !ok {
-		if given {
+		if km, err := parseDegrees("radius_km", radius, maxRadius); given && (err != nil || km != defaultRadius) {
 			return nil, invalid("radius_km", "A radius goes with near.")
 		}
 		all := make([]sample, len(s.stations)) // sorted by id as they were read
@@ -201,7 +202,7 @@ func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
 	if p.Longitude, err = parseDegrees("near", strings.TrimSpace(lon), 180); err != nil {
 		return nil, err
 	}
-	return s.around(p, km), nil
+	return s.around(p, km, kindsOf(schema.StationKinds[:]...)), nil
 }
 
 // oneStation answers GET /v1/stations/{id}.
@@ -209,7 +210,7 @@ func (s *Service) oneStation(c *api.Call) (api.Response, error) {
 	if _, err := fields(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
-	_, snap, err := s.snapshotOf(c)
+	a, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return api.Response{}, err
 	}
@@ -217,10 +218,36 @@ func (s *Service) oneStation(c *api.Call) (api.Response, error) {
 	if !ok {
 		return api.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
 	}
-	return api.Response{
-		Value: schema.StationReply{Status: schema.Success, StationEntry: snap.stationEntry(i)},
-		Cache: s.cacheControl(s.now()),
-	}, nil
+	st := &snap.stations[i]
+	reply := schema.StationReply{Status: schema.Success, StationEntry: snap.stationEntry(i), Readings: a.latest(c.Context(), &st.Station)}
+	now := s.now()
+	resp := api.Response{Cache: s.cacheControl(now)}
+	if st.at > 0 {
+		at := instant(st.at)
+		reply.Hour, resp.Measured = &at, int64(st.updated)
+	}
+	resp.Value = reply
+	return resp, (&question{}).age(&resp, now)
+}
+
+// latest returns the latest reading of each parameter of a station; nil while the
+// readings cannot be read, because the rest of the answer does not need them.
+func (a *air) latest(ctx context.Context, st *schema.Station) []schema.LatestReading {
+	if !a.asked.healthy() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	rows, err := a.asked.readings(ctx, st)
+	if err != nil {
+		a.metrics.historyErrors.Inc()
+		return nil
+	}
+	out := make([]schema.LatestReading, len(rows))
+	for i := range rows {
+		out[i] = rows[i].LatestReading
+	}
+	return out
 }
 
 func (s *Snapshot) stationEntry(i int32) schema.StationEntry {

@@ -3,9 +3,10 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"vayu/query/places"
 	"vayu/schema"
 )
 
@@ -20,22 +21,28 @@ func (t tables) sql(format string) string {
 	return fmt.Sprintf(format, t.database)
 }
 
-// stations reads every station, without figures.
-func (t tables) stations(ctx context.Context) ([]station, error) {
+// stations reads the stations that a condition keeps, "" for all, without figures
+// and in order of their ids.
+func (t tables) stations(ctx context.Context, condition string) ([]station, error) {
 	var (
 		out         []station
 		row         schema.Station
 		kind        uint8
 		first, last uint32
+		part        uint16
 	)
+	if condition != "" {
+		condition = "PREWHERE " + condition // of the key only, so that it may come before FINAL
+	}
 	err := t.each(ctx,
-		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last},
+		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &part},
 		func() {
 			row.Kind, row.FirstSeen, row.LastSeen = schema.StationKind(kind), instant(first), instant(last)
-			out = append(out, station{Station: row, city: -1, figures: noFigures()})
+			out = append(out, station{Station: row, city: -1, heardAQI: -1, part: part, figures: noFigures()})
 		},
-		t.sql(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
-			toUInt32(first_seen), toUInt32(last_seen) FROM %s.station FINAL ORDER BY id`))
+		fmt.Sprintf(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
+			toUInt32(first_seen), toUInt32(last_seen), toUInt16(cityHash64(id) %% %d) FROM %s.station FINAL %s
+			WHERE id NOT IN (SELECT alias FROM %[2]s.station_alias FINAL) ORDER BY id`, buckets, t.database, condition))
 	if err != nil {
 		return nil, fmt.Errorf("reading stations: %w", err)
 	}
@@ -43,38 +50,41 @@ func (t tables) stations(ctx context.Context) ([]station, error) {
 }
 
 // stationHours reads of each station the latest hour with an AQI at or after
-// since (Unix seconds), or the latest hour at all when none has an AQI.
-func (t tables) stationHours(ctx context.Context, since uint32) (map[string]figures, error) {
+// since (Unix seconds), or the latest hour at all when none has an AQI; of the
+// stations that a condition keeps, "" for all.
+func (t tables) stationHours(ctx context.Context, since uint32, condition string) (map[string]figures, error) {
+	return t.hoursWith(ctx, since, condition, t.each)
+}
+
+// hoursOfStations is stationHours for the named stations, at any time.
+func (t tables) hoursOfStations(ctx context.Context, names []string) (map[string]figures, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return t.hoursWith(ctx, 0, "station IN {stations:Array(String)}", func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
+		return t.eachNamed(ctx, names, dest, row, query, args...)
+	})
+}
+
+// hoursWith filters by the key only, before FINAL, which then compares few rows.
+func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
+	read func(context.Context, []any, func(), string, ...any) error,
+) (map[string]figures, error) {
+	if condition != "" {
+		condition = " AND " + condition
+	}
 	out := map[string]figures{}
 	var id string
 	var row raw
-	err := t.each(ctx, row.into(&id), func() { out[id] = row.figures() },
-		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour
-			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (station, at) IN (
+	err := read(ctx, row.into(&id), func() { out[id] = row.figures() },
+		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour FINAL
+			PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s AND (station, at) IN (
 				SELECT station, if(countIf(aqi IS NOT NULL) > 0, maxIf(at, aqi IS NOT NULL), max(at))
-				FROM %[1]s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY station)
-			ORDER BY station, computed_at DESC LIMIT 1 BY station`, t.database, stationFigures),
+				FROM %[1]s.station_hour FINAL PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s GROUP BY station)`,
+			t.database, stationFigures, condition),
 		number("since", since))
 	if err != nil {
 		return nil, fmt.Errorf("reading station hours: %w", err)
-	}
-	return out, nil
-}
-
-// cityHours reads the latest hour of each city at or after since. A city's latest
-// day is one of its hours, so days have nothing to add.
-func (t tables) cityHours(ctx context.Context, since uint32) (map[places.City]figures, error) {
-	out := map[places.City]figures{}
-	var at places.City
-	var row raw
-	err := t.each(ctx, row.into(&at.Name, &at.State), func() { out[at] = row.figures() },
-		fmt.Sprintf(`SELECT city, state, %[2]s FROM %[1]s.city_hour
-			WHERE at >= toDateTime({since:UInt32}, 'UTC') AND (city, state, at) IN (
-				SELECT city, state, max(at) FROM %[1]s.city_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY city, state)
-			ORDER BY city, state, computed_at DESC LIMIT 1 BY city, state`, t.database, cityFigures),
-		number("since", since))
-	if err != nil {
-		return nil, fmt.Errorf("reading city hours: %w", err)
 	}
 	return out, nil
 }
@@ -104,40 +114,128 @@ func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, instant(from), nil
 }
 
-// refresh reads what changed at or after since into the facts of a snapshot.
-func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32) (facts, error) {
+// refresh reads what changed at or after since into the facts of a snapshot. Stations
+// and their hours are read from those parts of the tables whose digest differs from
+// that of the snapshot before.
+func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (facts, error) {
 	old := before.facts()
-	stations, err := t.stations(ctx)
-	if err != nil {
+	if since == 0 {
+		before = nil
+	}
+	f := facts{kinds: old.kinds}
+	if err := t.refreshStations(ctx, before, &f); err != nil {
 		return facts{}, err
 	}
-	hours, err := t.stationHours(ctx, since)
-	if err != nil {
+	if err := t.refreshHours(ctx, before, since, &f); err != nil {
 		return facts{}, err
 	}
-	cities, err := t.cityHours(ctx, since)
+	var err error
+	f.cities, err = t.cities(ctx, old.cities, since, now)
+	return f, err
+}
+
+// refreshStations fills in the stations, with the figures that they had.
+func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts) error {
+	var old []station
+	var known digest
+	if before != nil {
+		old, known = before.stations, before.digests.stations
+	}
+	now, err := t.stationDigest(ctx)
 	if err != nil {
-		return facts{}, err
+		return err
 	}
-	for i := range old.stations {
-		st := &old.stations[i]
-		if got, ok := hours[st.ID]; st.at > 0 && st.at < since && (!ok || st.aqi >= 0 && got.aqi < 0) {
-			hours[st.ID] = st.figures
+	changed := make([]bool, buckets)
+	differing(known, now, changed)
+	f.digests.stations = now
+	f.samePlaces = before != nil
+	condition, some := within("id", changed)
+	if !some {
+		f.stations = slices.Clone(old)
+		return nil
+	}
+	read, err := t.stations(ctx, condition)
+	if err != nil {
+		return err
+	}
+	f.stations = make([]station, 0, max(len(old), len(read)))
+	for i, k := 0, 0; i < len(old) || k < len(read); {
+		switch {
+		case k == len(read) || i < len(old) && old[i].ID < read[k].ID:
+			if changed[old[i].part] {
+				f.samePlaces = false // it is gone
+			} else {
+				f.stations = append(f.stations, old[i])
+			}
+			i++
+		case i == len(old) || read[k].ID < old[i].ID:
+			f.samePlaces = false
+			f.added = append(f.added, read[k].ID)
+			f.stations = append(f.stations, read[k])
+			k++
+		default:
+			st := old[i]
+			st.Station = read[k].Station
+			f.samePlaces = f.samePlaces && samePlace(&old[i].Station, &st.Station)
+			f.stations = append(f.stations, st)
+			i, k = i+1, k+1
 		}
 	}
-	for i := range stations {
-		if f, ok := hours[stations[i].ID]; ok {
-			stations[i].figures = f
+	return nil
+}
+
+func samePlace(a, b *schema.Station) bool {
+	return a.City == b.City && a.State == b.State && a.Latitude == b.Latitude && a.Longitude == b.Longitude
+}
+
+// refreshHours brings the figures of stations up to date.
+func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *facts) error {
+	hours, changed, err := t.changedHours(ctx, before, since)
+	if err != nil {
+		return err
+	}
+	f.digests.hours, f.since = hours, since
+	f.changed = make([]bool, len(f.stations))
+	got := map[string]figures{}
+	condition, some := within("station", changed)
+	f.condition = condition
+	if some {
+		if got, err = t.stationHours(ctx, since, condition); err != nil {
+			return err
 		}
 	}
-	for _, c := range old.cities {
-		if _, ok := cities[c.City]; !ok && c.at < since {
-			cities[c.City] = c.figures
+	// These lost their hour, or are new while their hours may be older.
+	names := f.added
+	if before == nil {
+		names = nil
+	}
+	for i := range f.stations {
+		st := &f.stations[i]
+		if !changed[st.part] {
+			continue
+		}
+		f.changed[i] = true
+		now, ok := got[st.ID]
+		switch {
+		case ok && (now.aqi >= 0 || st.aqi < 0):
+			st.figures = now
+		case st.at > 0 && st.at >= since:
+			names = append(names, st.ID)
 		}
 	}
-	f := facts{stations: stations}
-	for name, got := range cities {
-		f.cities = append(f.cities, city{City: name, figures: got})
+	earlier, err := t.hoursOfStations(ctx, names)
+	if err != nil {
+		return err
 	}
-	return f, nil
+	for _, id := range names {
+		i, ok := slices.BinarySearchFunc(f.stations, id, func(st station, id string) int { return strings.Compare(st.ID, id) })
+		if !ok {
+			continue
+		}
+		f.changed[i] = true
+		if f.stations[i].figures, ok = earlier[id]; !ok {
+			f.stations[i].figures = noFigures()
+		}
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ func TestThereAreMoreStationsThanARequestCanName(t *testing.T) {
 	w := newWorld(t)
 	id := "concat('made-', leftPad(toString(number), 90, '0'))"
 	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
-		SELECT %s, 'made', 'made', 'Pune', 'Maharashtra', 18.52 + number / 1000000, 73.85, 'sensor', 'Made', 'none', toDateTime(%d), toDateTime(%[3]d) FROM numbers(%[4]d)`,
+		SELECT %s, 'made', 'made', 'Pune', 'Maharashtra', 18.52 + number / 1000000, 73.85, 'reference', 'Made', 'none', toDateTime(%d), toDateTime(%[3]d) FROM numbers(%[4]d)`,
 		w.live, id, hour.Unix(), stations))
 	before := figure{at: hour.Add(-time.Hour), aqi: 95, amount: [6]float64{60, 90, 20, 7.5, 0.8, 33}}
 	w.exec(t, fmt.Sprintf("INSERT INTO %s.station_hour (station,%s) SELECT %s,%s FROM numbers(%d)", w.live, figureColumns, id, before.columns(), stations))

@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"vayu/query/places"
@@ -16,50 +15,72 @@ const (
 	nearestReach = 100.0
 )
 
-// around returns the stations within km of a point, nearest first.
-func (s *Snapshot) around(p places.Point, km float64) []sample {
+// around returns the stations of these kinds within km of a point, nearest first.
+func (s *Snapshot) around(p places.Point, km float64, kinds kindSet) []sample {
 	if !p.Known() {
 		return nil
 	}
 	var out []sample
-	for i := range s.stations {
-		st := &s.stations[i]
-		at := st.point()
-		if !at.Known() || places.Beyond(p, at, km) {
-			continue
+	s.grid.around(p, km, func(cell int32) {
+		for _, i := range s.grid.in[cell] {
+			st := &s.stations[i]
+			at := st.point()
+			if !kinds.has(st.Kind) || places.Beyond(p, at, km) {
+				continue
+			}
+			if d := places.Distance(p, at); d <= km {
+				out = append(out, sample{station: i, km: d, weight: places.Weight(d), figures: &st.figures})
+			}
 		}
-		if d := places.Distance(p, at); d <= km {
-			out = append(out, sample{station: int32(i), km: d, weight: places.Weight(d), figures: &st.figures})
+	})
+	slices.SortFunc(out, func(a, b sample) int {
+		if d := cmp.Compare(a.km, b.km); d != 0 {
+			return d
 		}
-	}
-	slices.SortFunc(out, func(a, b sample) int { return cmp.Compare(a.km, b.km) })
+		return cmp.Compare(a.station, b.station)
+	})
 	return out
 }
 
-// at answers for a position: the mix of the stations within 25 km, else the
-// nearest one within 100 km. Stations that stopped a day or more before the
-// newest around are passed over.
-func (s *Snapshot) at(p places.Point) (figures, []sample, error) {
-	all := s.around(p, nearestReach)
-	reach := rated(slices.Clone(all))
-	if len(reach) == 0 {
-		return figures{}, nil, s.nobodyNear(p)
-	}
+// newestAround returns the latest hour of a station of these kinds that has an AQI
+// and is within reach of a point; 0 for none. Cells that have no newer hour than
+// one already found are passed over.
+func (s *Snapshot) newestAround(p places.Point, kinds kindSet) uint32 {
 	var newest uint32
-	for _, sm := range reach {
-		newest = max(newest, sm.figures.at)
+	if !p.Known() {
+		return 0
 	}
-	near := slices.DeleteFunc(slices.Clone(reach), func(sm sample) bool { return sm.km > mixReach })
-	if len(near) == 0 {
-		for _, sm := range reach {
-			if sm.figures.at+lendWindow > newest {
-				near = []sample{sm}
-				break
+	s.grid.around(p, nearestReach, func(cell int32) {
+		if s.grid.newestOf(cell, kinds) <= newest {
+			return
+		}
+		for _, i := range s.grid.in[cell] {
+			st := &s.stations[i]
+			if st.aqi >= 0 && st.at > newest && kinds.has(st.Kind) && places.Distance(p, st.point()) <= nearestReach {
+				newest = st.at
 			}
 		}
+	})
+	return newest
+}
+
+// at answers for a position, of the stations of these kinds that are within 3 h of
+// the newest within 100 km: the mix of those within 25 km, else the nearest. It
+// reports false when no station within reach has an AQI.
+func (s *Snapshot) at(p places.Point, kinds kindSet) (figures, []sample, bool) {
+	newest := s.newestAround(p, kinds)
+	if newest == 0 {
+		return figures{}, nil, false
+	}
+	near := s.fresh(s.around(p, mixReach, kinds), newest)
+	if len(near) == 0 {
+		near = s.fresh(s.around(p, nearestReach, kinds), newest)[:1]
 	}
 	f, used := mix(near)
-	for _, sm := range all {
+	if f.missing() == 0 {
+		return f, used, true
+	}
+	for _, sm := range s.around(p, nearestReach, kinds) {
 		if f.missing() == 0 {
 			break
 		}
@@ -67,39 +88,44 @@ func (s *Snapshot) at(p places.Point) (figures, []sample, error) {
 			f.borrow(amount)
 		}
 	}
-	return f, used, nil
+	return f, used, true
+}
+
+// fresh keeps the samples that have an AQI and are within 3 h of the newest.
+func (s *Snapshot) fresh(samples []sample, newest uint32) []sample {
+	return s.measured(slices.DeleteFunc(samples, func(sm sample) bool {
+		return sm.figures.aqi < 0 || sm.figures.at+mixWindow < newest
+	}))
+}
+
+// measured leaves out series averaged over a city when there is a station with an AQI
+// beside.
+func (s *Snapshot) measured(samples []sample) []sample {
+	mean := func(sm sample) bool { return s.stations[sm.station].Kind == schema.CityMean }
+	if slices.ContainsFunc(samples, func(sm sample) bool { return sm.figures.aqi >= 0 && !mean(sm) }) {
+		return slices.DeleteFunc(samples, mean)
+	}
+	return samples
 }
 
 // lastMeasured returns what a station last measured in the 24 h before a
 // moment, as far as the snapshot knows it.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[records]schema.Figure, bool) {
 	if s.recent != nil && at <= s.recentAt && at+mixWindow >= s.recentAt {
-		return &s.recent[i], true
+		last := &s.recent[i]
+		if slices.Min(last.at[:])+lendWindow > s.recentAt {
+			return &last.amount, true
+		}
+		within := noFigures().amount
+		for p := range within {
+			if last.at[p]+lendWindow > s.recentAt {
+				within[p] = last.amount[p]
+			}
+		}
+		return &within, true
 	}
 	own := &s.stations[i].figures
 	return &own.amount, own.at <= at && own.at+lendWindow > at
-}
-
-func rated(samples []sample) []sample {
-	return slices.DeleteFunc(samples, func(sm sample) bool { return sm.figures.aqi < 0 })
-}
-
-func (s *Snapshot) nobodyNear(p places.Point) error {
-	nearest := -1.0
-	for i := range s.stations {
-		if at := s.stations[i].point(); at.Known() && s.stations[i].aqi >= 0 {
-			if d := places.Distance(p, at); nearest < 0 || d < nearest {
-				nearest = d
-			}
-		}
-	}
-	problem := schema.Refuse(schema.NoStationNearby, "", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
-	if nearest >= 0 {
-		km := kilometres(nearest)
-		problem.DistanceKM = km
-		problem.Message += fmt.Sprintf(" The nearest is %.1f km away.", nearest)
-	}
-	return problem
 }
 
 // kilometres rounds a distance to the 100 m that positions are good for.

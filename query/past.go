@@ -24,7 +24,7 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.
 	if q.has(askDate) {
 		from, to = q.day, q.day
 	}
-	if q.has(askCity) && !q.hourly && !q.has(askDate) {
+	if q.has(askCity) && !q.hourly && !q.has(askDate) && !q.widened() {
 		return a.cityRange(ctx, snap, q)
 	}
 	var (
@@ -37,9 +37,18 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.
 		if i, err = snap.index.Find(q.city); err != nil {
 			return api.Response{}, err
 		}
-		label, rows, err = a.cityPast(ctx, snap, i, from, to, q.hourly)
+		label, rows, err = a.cityPast(ctx, snap, i, q.kinds, from, to, q.hourly)
 	} else {
-		label, rows, err = s.pinPast(ctx, a, snap, q.pin, from, to, q.hourly)
+		at := q.point
+		if q.has(askPincode) {
+			if at, err = s.locatePin(ctx, q.pin); err != nil {
+				return api.Response{}, err
+			}
+		}
+		label, rows, err = a.placePast(ctx, snap, at, q, from, to)
+		if err == nil && len(rows) == 0 {
+			err = a.nothingNear(ctx, snap, at, label, q, from, to)
+		}
 	}
 	switch {
 	case err != nil:
@@ -49,12 +58,20 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.
 	case q.has(askDate) && q.detail:
 		return a.dayDetail(ctx, snap, q, label, rows[0])
 	case q.has(askDate):
-		return api.Ready(appendMoment(make([]byte, 0, 280), label, &rows[0]), time.Time{}), nil
+		return api.Ready(q.end(appendMoment(make([]byte, 0, 280), label, &rows[0])), time.Time{}), nil
 	case q.hourly:
-		return api.Ready(appendHours(label, from, to, rows), time.Time{}), nil
+		return api.Ready(q.end(appendHours(label, from, to, rows)), time.Time{}), nil
 	}
-	resp, _ := rangeOf(label, from, to, split(label, rows))
+	resp, _ := rangeOf(label, from, to, split(label, rows), q)
 	return resp, nil
+}
+
+// end adds to a JSON object, at its end, the kinds that the question named.
+func (q *question) end(b []byte) []byte {
+	if !q.widened() {
+		return b
+	}
+	return append(q.kinds.append(b[:len(b)-1]), '}')
 }
 
 // split makes blocks of rows that are in no cache.
@@ -66,13 +83,25 @@ func split(label string, rows []moment) []*block {
 	return out
 }
 
-func nothingFor(label string, q *question, from, to schema.Day) error {
+// nothingNear is the refusal of a place around which no station has figures of the
+// days asked for.
+func (a *air) nothingNear(ctx context.Context, snap *Snapshot, at places.Point, label string, q *question, from, to schema.Day) error {
+	problem := nothingFor(label, q, from, to)
+	if i, km := snap.nearest(at, func(*station) bool { return true }); i >= 0 {
+		a.explain(ctx, snap, problem, sample{station: i, km: km}, q, time.Time{})
+	}
+	return problem
+}
+
+func nothingFor(label string, q *question, from, to schema.Day) *schema.Problem {
 	field, when := "date", from.String()
 	if !q.has(askDate) {
 		field, when = "from", fmt.Sprintf("%s to %s", from, to)
 	}
 	if q.has(askPincode) {
 		label = fmt.Sprintf("the pin code %d (%s)", q.pin, label)
+	} else if q.has(askLat) {
+		label = fmt.Sprintf("the position (%s)", label)
 	}
 	return schema.Refuse(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
 }
@@ -105,18 +134,19 @@ func appendHours(label string, from, to schema.Day, rows []moment) []byte {
 // dayDetail is the detailed answer for one day. Its figures do not grow stale.
 func (a *air) dayDetail(ctx context.Context, snap *Snapshot, q *question, label string, m moment) (api.Response, error) {
 	d := detailOf(&m.figures, instant(m.updated))
+	d.Kinds = q.kinds.named()
 	if q.has(askCity) {
 		i, err := snap.index.Find(q.city)
 		if err != nil {
 			return api.Response{}, err
 		}
 		d.State = snap.cities[i].State
-		stations := snap.ofCity(&snap.cities[i])
+		stations := snap.ofCity(&snap.cities[i], snap.counted(q))
 		if err := a.asked.asOf(ctx, snap, stations, m.at); err != nil {
 			return api.Response{}, unavailable(err)
 		}
 		snap.name(&d, stations)
-	} else {
+	} else if q.has(askPincode) {
 		d.Pincode = fmt.Sprint(q.pin)
 	}
 	body, err := json.Marshal(detailRecord{Record: m.record(label), Date: m.day.String(), Detail: d})
@@ -158,7 +188,7 @@ func (a *air) cityRange(ctx context.Context, snap *Snapshot, q *question) (api.R
 		return api.Response{}, unavailable(err)
 	}
 	blocks := a.history.blocks(ctx, p, days, label, q.from, q.to, snap.lendersOf(i))
-	resp, ok := rangeOf(label, q.from, q.to, blocks)
+	resp, ok := rangeOf(label, q.from, q.to, blocks, q)
 	if !ok {
 		return api.Response{}, nothingFor(label, q, q.from, q.to)
 	}
@@ -167,11 +197,17 @@ func (a *air) cityRange(ctx context.Context, snap *Snapshot, q *question) (api.R
 
 // lendersOf names the stations from which a city borrows, nearest first.
 func (s *Snapshot) lendersOf(i int) func() []string {
-	return func() []string { return s.lenderIDs(s.around(s.cities[i].position, nearestReach)) }
+	return func() []string { return s.lenderIDs(s.around(s.cities[i].position, nearestReach, s.kinds)) }
 }
 
-func (a *air) cityPast(ctx context.Context, snap *Snapshot, i int, from, to schema.Day, hourly bool) (string, []moment, error) {
+// cityPast answers for a city's days or hours; kinds is 0 for those that count by
+// default, whose figures are stored.
+func (a *air) cityPast(ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool) (string, []moment, error) {
 	c, label := &snap.cities[i], snap.index.Label(i)
+	if kinds != 0 {
+		rows, err := a.cityOf(ctx, snap, i, kinds, from, to, hourly)
+		return label, rows, err
+	}
 	if !hourly {
 		p, days, err := a.history.of(ctx, c.City)
 		if err != nil {
@@ -210,38 +246,64 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 	return out, nil
 }
 
-// pinPast answers for a pin code: the stations within 25 km as they were, mixed
+// placePast answers for a position: the stations within 25 km as they were, mixed
 // as for the present; for the days or hours that none of them has, the city of
 // the nearest, whose history may be older than that of any station with a
-// position; when there is nothing at all, the nearest within 100 km that had.
-func (s *Service) pinPast(ctx context.Context, a *air, snap *Snapshot, pin int32, from, to schema.Day, hourly bool) (string, []moment, error) {
-	at, err := s.locatePin(ctx, pin)
-	if err != nil {
-		return "", nil, err
-	}
-	near := snap.around(at, nearestReach)
+// position; for those that it has not either, the nearest within 100 km that had.
+func (a *air) placePast(ctx context.Context, snap *Snapshot, at places.Point, q *question, from, to schema.Day) (string, []moment, error) {
+	near := snap.around(at, nearestReach, snap.counted(q))
 	if len(near) == 0 {
-		return "", nil, refield(snap.nobodyNear(at), "pincode")
+		return "", nil, a.nobodyNear(ctx, snap, at, q, time.Time{})
 	}
 	label := snap.placeName(near[0].station)
 	inner := slices.IndexFunc(near, func(sm sample) bool { return sm.km > mixReach })
 	if inner < 0 {
 		inner = len(near)
 	}
-	rows, err := a.asked.mixBetween(ctx, snap, near[:inner], from, to, hourly, mixReach)
-	if own := snap.stations[near[0].station].city; err == nil && inner > 0 && own >= 0 && len(rows) < count(from, to, hourly) {
+	most := moments(from, to, q.hourly)
+	newest, err := a.asked.newestOfDays(ctx, snap, near, from, to, q.hourly)
+	if err != nil {
+		return "", nil, unavailable(err)
+	}
+	rows, err := a.asked.mixBetween(ctx, snap, near[:inner], newest, from, to, q.hourly, mixReach)
+	if own := snap.stations[near[0].station].city; err == nil && inner > 0 && own >= 0 && len(rows) < most {
 		var more []moment
-		if _, more, err = a.cityPast(ctx, snap, snap.settled(int(own)), from, to, hourly); err == nil {
+		if _, more, err = a.cityPast(ctx, snap, snap.settled(int(own)), q.kinds, from, to, q.hourly); err == nil {
 			rows = join(rows, more)
 		}
 	}
-	if err == nil && len(rows) == 0 && inner < len(near) {
-		rows, err = a.asked.mixBetween(ctx, snap, near[inner:], from, to, hourly, 0)
+	if err == nil && len(rows) < most && inner < len(near) {
+		var more []moment
+		if more, err = a.asked.mixBetween(ctx, snap, near[inner:], newest, from, to, q.hourly, 0); err == nil {
+			rows = join(rows, more)
+		}
 	}
 	if err == nil {
 		err = a.asked.lend(ctx, snap.lenderIDs(near), pointers(rows))
 	}
 	return label, rows, unavailable(err)
+}
+
+// newestOfDays reads the latest hour of each day in which one of the samples'
+// stations has an AQI. Hours need none: all figures of an hour are equally old.
+func (t tables) newestOfDays(ctx context.Context, snap *Snapshot, near []sample, from, to schema.Day, hourly bool) (map[schema.Day]uint32, error) {
+	out := map[schema.Day]uint32{}
+	if hourly {
+		return out, nil
+	}
+	var at uint32
+	err := t.eachNamed(ctx, snap.lenderIDs(near), []any{&at}, func() {
+		day := schema.DayOf(instant(at))
+		out[day] = max(out[day], at)
+	}, fmt.Sprintf(`SELECT toUInt32(max(at)) FROM %s.station_hour
+			WHERE station IN {stations:Array(String)} AND aqi IS NOT NULL
+				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
+			GROUP BY toDate(at + %d)`, t.database, int(schema.IndiaOffset.Seconds())-1),
+		number("from", from.Start().Unix()), number("to", to.End().Unix()))
+	if err != nil {
+		return nil, fmt.Errorf("reading days of stations: %w", err)
+	}
+	return out, nil
 }
 
 // settled returns the city that the name of a city means: another one when its
@@ -254,8 +316,8 @@ func (s *Snapshot) settled(i int) int {
 	return i
 }
 
-// count is how many moments lie from one day to another, both included.
-func count(from, to schema.Day, hourly bool) int {
+// moments is how many days or hours lie from one day to another, both included.
+func moments(from, to schema.Day, hourly bool) int {
 	days := int(to-from) + 1
 	if hourly {
 		return 24 * days
@@ -289,9 +351,10 @@ func join(rows, more []moment) []moment {
 }
 
 // mixBetween reads the samples' stations over a range and mixes those of the
-// same day (each station's last hour of the day that has an AQI) or hour. With
+// same day (each station's last hour of the day that has an AQI) or hour. Stations
+// whose hour is more than 3 h older than the newest of the day are left out. With
 // reach 0 only the nearest of each moment counts.
-func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, from, to schema.Day, hourly bool, reach float64) ([]moment, error) {
+func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, newest map[schema.Day]uint32, from, to schema.Day, hourly bool, reach float64) ([]moment, error) {
 	if len(near) == 0 {
 		return nil, nil
 	}
@@ -311,6 +374,9 @@ func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, f
 		sm, f := by[id], row.figures()
 		sm.figures = &f
 		key := schema.DayOf(instant(f.at))
+		if f.at+mixWindow < newest[key] {
+			return
+		}
 		if hourly {
 			key = schema.Day(f.at / 3600)
 		}
@@ -325,6 +391,7 @@ func (t tables) mixBetween(ctx context.Context, snap *Snapshot, near []sample, f
 	}
 	out := make([]moment, 0, len(got))
 	for key, samples := range got {
+		samples = snap.measured(samples)
 		slices.SortFunc(samples, func(a, b sample) int { return int(a.km*1000) - int(b.km*1000) })
 		if reach == 0 {
 			samples = samples[:1]

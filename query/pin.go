@@ -44,8 +44,8 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 }
 
 // pinCurrent answers for a pin code. The record is made once a snapshot.
-func (s *Service) pinCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
-	if got, ok := snap.pins.Load(q.pin); ok {
+func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+	if got, ok := snap.pins.Load(q.pin); ok && !q.widened() {
 		answers := got.(*pinAnswers)
 		if !q.detail {
 			return answers.record, nil
@@ -58,9 +58,15 @@ func (s *Service) pinCurrent(ctx context.Context, snap *Snapshot, q *question, n
 	if err != nil {
 		return api.Response{}, err
 	}
-	record, detail, err := snap.position(at, fmt.Sprint(q.pin), q.detail, now)
+	record, detail, err := a.position(ctx, snap, at, q, now)
 	if err != nil {
-		return api.Response{}, refield(err, "pincode")
+		return api.Response{}, err
+	}
+	if q.widened() {
+		if q.detail {
+			return detail.Response, nil
+		}
+		return record, nil
 	}
 	got, _ := snap.pins.LoadOrStore(q.pin, &pinAnswers{record: record})
 	if !q.detail {
@@ -71,30 +77,31 @@ func (s *Service) pinCurrent(ctx context.Context, snap *Snapshot, q *question, n
 }
 
 // position answers for a place on the map; detail only when it is wanted.
-func (s *Snapshot) position(at places.Point, pincode string, detail bool, now time.Time) (api.Response, *detailed, error) {
-	f, used, err := s.at(at)
-	if err != nil {
-		return api.Response{}, nil, err
+func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *question, now time.Time) (api.Response, *detailed, error) {
+	f, used, ok := snap.at(at, snap.counted(q))
+	if !ok {
+		return api.Response{}, nil, a.nobodyNear(ctx, snap, at, q, now)
 	}
-	record := f.record(s.placeName(used[0].station))
-	if !detail {
-		return api.Ready(append(record.Append(nil), '}'), s.built), nil, nil
+	record := f.record(snap.placeName(used[0].station))
+	short := api.Ready(q.end(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)
+	short.Measured = int64(f.updated)
+	if !q.detail {
+		return short, nil, nil
 	}
 	d := detailOf(&f, now)
-	d.Pincode, d.DistanceKM = pincode, kilometres(used[0].km)
-	if c := s.stations[used[0].station].city; c >= 0 {
-		d.State = s.cities[c].State
+	d.Kinds, d.DistanceKM = q.kinds.named(), kilometres(used[0].km)
+	if q.has(askPincode) {
+		d.Pincode = fmt.Sprint(q.pin)
 	}
-	s.name(&d, used)
+	if c := snap.stations[used[0].station].city; c >= 0 {
+		d.State = snap.cities[c].State
+	}
+	snap.name(&d, used)
 	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
 	if err != nil {
 		return api.Response{}, nil, err
 	}
-	made := &detailed{Response: api.Ready(body, time.Time{})}
-	if !d.Stale {
-		made.until = instant(f.updated).Add(StaleAfter)
-	}
-	return api.Ready(append(record.Append(nil), '}'), s.built), made, nil
+	return short, newDetailed(body, f.updated, d.Stale), nil
 }
 
 // placeName is what a record calls the place of a station: its city, or its own

@@ -34,6 +34,9 @@ type question struct {
 	from, to schema.Day
 	hourly   bool
 	detail   bool
+	kinds    kindSet // of kinds; 0: those that count by default
+	maxAge   int64   // seconds
+	bulk     bool    // one of several
 }
 
 // Parameters of GET /v1/aqi.
@@ -48,6 +51,8 @@ const (
 	askTo
 	askInterval
 	askView
+	askKinds
+	askMaxAge
 )
 
 func parameterBit(name string) uint16 {
@@ -72,6 +77,10 @@ func parameterBit(name string) uint16 {
 		return askInterval
 	case "view":
 		return askView
+	case "kinds":
+		return askKinds
+	case "max_age":
+		return askMaxAge
 	}
 	return 0
 }
@@ -159,6 +168,10 @@ func (q *question) set(bit uint16, name, value string) error {
 		if q.detail = value == "detail"; !q.detail {
 			return invalid(name, "The only view is detail.")
 		}
+	case askKinds:
+		q.kinds, err = parseKinds(name, value)
+	case askMaxAge:
+		q.maxAge, err = parseSeconds(name, value)
 	}
 	return err
 }
@@ -219,27 +232,41 @@ func parseDay(name, value string) (schema.Day, error) {
 	return 0, invalid(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
 }
 
-// check applies the rules between parameters.
+// parseSeconds reads a whole number of seconds, at most the 31 bits that every
+// client's integers have.
+func parseSeconds(name, value string) (int64, error) {
+	n, err := strconv.ParseUint(value, 10, 31)
+	if err != nil {
+		return 0, invalid(name, "The parameter "+name+" is a whole number of seconds, at least 0.")
+	}
+	return int64(n), nil
+}
+
+// current reports whether the question is about the present.
+func (q *question) current() bool { return !q.has(askDate | askFrom | askTo) }
+
+// check applies the rules between parameters. The default of the interval, day,
+// may be sent with every question and changes nothing.
 func (q *question) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err
 	}
-	if !q.has(askDate | askFrom | askTo) {
-		if q.has(askInterval) {
-			return invalid("interval", "The interval goes with from and to.")
+	if q.current() {
+		if q.hourly {
+			return invalid("interval", "The interval hour goes with from and to.")
 		}
 		return nil
 	}
-	if q.has(askLat) {
-		return conflict("lat", "A date or range goes with city, pincode or cities (a range not with cities).")
+	if q.has(askMaxAge) {
+		return conflict("max_age", "A largest age goes with questions about the present.")
 	}
 	today := schema.DayOf(now)
 	if q.has(askDate) {
 		switch {
 		case q.has(askFrom | askTo):
 			return conflict("date", "Give either date or from and to.")
-		case q.has(askInterval):
-			return conflict("interval", "The interval goes with from and to.")
+		case q.hourly:
+			return conflict("interval", "The interval hour goes with from and to.")
 		case q.day > today:
 			return invalid("date", "The date lies in the future (Indian time).")
 		}
@@ -256,7 +283,7 @@ func (q *question) checkRange(today schema.Day) error {
 	case !q.has(askTo):
 		return invalid("to", "A range needs from and to.")
 	case q.has(askCities):
-		return conflict("cities", "A range goes with one city or pincode.")
+		return conflict("cities", "A range goes with one city, pincode or position.")
 	case q.has(askView):
 		return conflict("view", "A range has no detailed view.")
 	case q.from > q.to:

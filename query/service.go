@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,9 +33,12 @@ type Config struct {
 	// HistoryBytes bounds the history in memory, of both worlds together;
 	// 0 is 48 MiB: 10 years of some 200 cities.
 	HistoryBytes int64
-	Log          *slog.Logger
-	Metrics      prometheus.Registerer // nil for none
-	Now          func() time.Time      // nil is time.Now
+	// Kinds are the kinds of stations whose figures the city tables hold; they count
+	// unless a question names others. nil is reference.
+	Kinds   []schema.StationKind
+	Log     *slog.Logger
+	Metrics prometheus.Registerer // nil for none
+	Now     func() time.Time      // nil is time.Now
 }
 
 const (
@@ -61,15 +65,18 @@ type Service struct {
 // air is one world's air.
 type air struct {
 	world    schema.World
-	tables   tables // for the snapshot
-	asked    tables // the same, on behalf of clients
+	kinds    kindSet       // of the stations that count by default
+	tables   tables        // for the snapshot
+	asked    tables        // the same, on behalf of clients
+	patience time.Duration // of a refusal that explains itself
 	history  *history
 	snapshot atomic.Pointer[Snapshot]
 	file     string // where the snapshot is kept, "" for nowhere
 	metrics  *worldMetrics
 	mu       sync.Mutex // one refresh at a time
 	mark     mark
-	read     bool // the tables have been read once in this run
+	due      int64 // when an hour becomes current by itself, Unix seconds; 0 for never
+	read     bool  // the tables have been read once in this run
 }
 
 // New returns a Service that knows nothing yet: Restore loads what the last run
@@ -99,7 +106,7 @@ func New(c Config) (*Service, error) {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &air{world: world, tables: tables{conn: c.Conn, database: c.Database(world)}, metrics: m.world(world)}
+		a := &air{world: world, patience: explainPatience, kinds: defaultKinds | kindsOf(c.Kinds...), tables: tables{conn: c.Conn, database: c.Database(world)}, metrics: m.world(world)}
 		a.asked = a.tables
 		a.asked.guard = newGuard("history of " + world.String())
 		if a.history, err = newHistory(a.asked, c.HistoryBytes/int64(len(s.airs))); err != nil {
@@ -124,7 +131,7 @@ func (s *Service) Restore() int {
 		if a.file == "" {
 			continue
 		}
-		snap, err := readSnapshot(a.file)
+		snap, err := readSnapshot(a.file, a.kinds)
 		if err != nil {
 			if !errors.Is(err, errNoSnapshot) {
 				s.log.Warn("the kept snapshot cannot be used", "world", a.world.String(), "file", a.file, "error", err)
@@ -186,7 +193,7 @@ func (s *Service) follow(ctx context.Context, a *air) {
 }
 
 // Refresh publishes a new snapshot of a world when a roll-up has ended since
-// the last. It may be called at any time; calls for one world wait for each
+// the last, or when the time has come for an hour to be current. It may be called at any time; calls for one world wait for each
 // other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.airs[world]
@@ -199,19 +206,23 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 		a.metrics.errors.Inc()
 		return err
 	}
-	if a.read && now == a.mark {
+	before, since, clock := a.snapshot.Load(), uint32(0), s.now()
+	rolled := !a.read || now != a.mark
+	if !rolled && (a.due == 0 || clock.Unix() < a.due) {
 		return nil
 	}
-	before, since := a.snapshot.Load(), uint32(0)
 	if a.read {
 		since = uint32(max(from.Unix(), 0))
 	}
-	if err := a.rebuild(ctx, before, since, s.now()); err != nil {
+	if err := a.rebuild(ctx, before, rolled, since, clock); err != nil {
 		a.metrics.errors.Inc()
 		return err
 	}
-	a.mark, a.read = now, true
-	a.history.touch(schema.DayOf(instant(since)))
+	a.due = a.snapshot.Load().due()
+	if rolled {
+		a.mark, a.read = now, true
+		a.history.touch(schema.DayOf(instant(since)))
+	}
 	a.metrics.builds.Inc()
 	if err := a.keep(); err != nil {
 		a.metrics.errors.Inc()
@@ -220,19 +231,29 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	return nil
 }
 
-func (a *air) rebuild(ctx context.Context, before *Snapshot, since uint32, now time.Time) error {
-	f, err := a.tables.refresh(ctx, before, since)
+// rebuild publishes a new snapshot: of what was rolled up since a moment, or of the
+// same facts at a later time.
+func (a *air) rebuild(ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time) (err error) {
+	f := before.facts()
+	if rolled {
+		f, err = a.tables.refresh(ctx, before, since, now)
+	} else {
+		since = uint32(now.Add(-hourReach * time.Second).Unix())
+		f.stations = slices.Clone(f.stations)
+		err = a.tables.promote(ctx, &f, now)
+	}
 	if err != nil {
 		return err
 	}
-	snap := assemble(f, now)
+	f.kinds = a.kinds
+	snap := assemble(f, before, now)
 	if err := a.tables.lendCities(ctx, snap, since); err != nil {
 		return err
 	}
-	if err := a.tables.readRecent(ctx, snap); err != nil {
+	if err := a.tables.readRecent(ctx, snap, before, &f); err != nil {
 		return err
 	}
-	if err := a.tables.readHeard(ctx, snap); err != nil {
+	if err := a.tables.readHeard(ctx, snap, before, &f); err != nil {
 		return err
 	}
 	snap.finish(before)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,9 +15,12 @@ import (
 type station struct {
 	schema.Station
 	city int32 // position in Snapshot.cities, -1 for none
-	// heard is until when the station reported, Unix seconds, if it did so in its
-	// city's latest hour without getting an AQI; else 0.
-	heard uint32
+	// heard is until when the station reported in its city's current hour, Unix
+	// seconds, if its figures are of another hour; else 0. heardAQI is its AQI then,
+	// -1 for none.
+	heard    uint32
+	heardAQI int16
+	part     uint16 // of the tables, see digest
 	figures
 }
 
@@ -30,21 +34,27 @@ type city struct {
 	figures
 	position places.Point // mean of its located stations
 	stations []int32
+	// hours are the last hours that the tables have, in order of time. Those behind
+	// the one that the figures are of are not current yet: see [currentHour].
+	hours []cityHour
 }
 
 // Snapshot is everything that is known about one world's air at one moment,
 // with its answers ready. It never changes once it is published.
 type Snapshot struct {
 	built    time.Time
+	kinds    kindSet // of the stations that count by default
+	grid     *grid
 	index    *places.Index
 	cities   []city
 	stations []station
 	byID     map[string]int32
-	// recent is what each station last measured in the 24 h before recentAt,
-	// the newest hour of any city; nil when nobody has looked.
-	recent   [][records]schema.Figure
+	digests  digests
+	// recent is what each station last measured until recentAt, the newest hour of
+	// any city; nil until it is read.
+	recent   []lately
 	recentAt uint32
-	current  []api.Response // by city; no Body: no data
+	current  []api.Response // by city; no Body: no figures
 	details  []atomic.Pointer[detailed]
 	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all
 }
@@ -53,24 +63,49 @@ type Snapshot struct {
 type facts struct {
 	stations []station
 	cities   []city
+	kinds    kindSet
+	digests  digests
+	// What differs from the snapshot before. changed marks the stations of which an
+	// hour at or after since may be another, which condition says in SQL; nil for none.
+	// added are the ids of new ones. samePlaces: no station came, went or moved.
+	changed    []bool
+	since      uint32
+	condition  string
+	added      []string
+	samePlaces bool
 }
 
 // build makes a snapshot of facts to which nothing is lent.
 func build(f facts, now time.Time, before *Snapshot) *Snapshot {
-	s := assemble(f, now)
+	s := assemble(f, nil, now)
 	s.finish(before)
 	return s
 }
 
 // assemble joins cities and stations. The snapshot has no answers yet. A city
 // without any station is left out: its figures are those of stations that turned
-// out to belong elsewhere, as when their state became known.
-func assemble(f facts, now time.Time) *Snapshot {
-	s := &Snapshot{built: now, byID: make(map[string]int32, len(f.stations)), stations: f.stations}
-	latest := make(map[places.City]figures, len(f.cities))
+// out to belong elsewhere, as when their state became known. What follows from the
+// places of stations is shared with the snapshot before when they are the same.
+func assemble(f facts, before *Snapshot, now time.Time) *Snapshot {
+	s := &Snapshot{built: now, kinds: f.kinds, stations: f.stations, digests: f.digests}
+	latest := make(map[places.City]city, len(f.cities))
 	for _, c := range f.cities {
-		latest[c.City] = c.figures
+		latest[c.City] = c
 	}
+	if before != nil && f.samePlaces {
+		s.byID, s.index, s.grid = before.byID, before.index, before.grid.moved(s.stations)
+		s.cities = slices.Clone(before.cities)
+		for i := range s.cities {
+			c := &s.cities[i]
+			if last, ok := latest[c.City]; ok {
+				c.figures, c.hours = last.figures, last.hours
+			} else {
+				c.figures, c.hours = noFigures(), nil
+			}
+		}
+		return s
+	}
+	s.byID, s.grid = make(map[string]int32, len(f.stations)), newGrid(f.stations)
 	where := make(map[places.City]int32, len(f.cities))
 	for i := range s.stations {
 		st := &s.stations[i]
@@ -86,9 +121,9 @@ func assemble(f facts, now time.Time) *Snapshot {
 			where[key] = n
 			last, ok := latest[key]
 			if !ok {
-				last = noFigures()
+				last.figures = noFigures()
 			}
-			s.cities = append(s.cities, city{City: key, figures: last})
+			s.cities = append(s.cities, city{City: key, figures: last.figures, hours: last.hours})
 		}
 		st.city = n
 		s.cities[n].stations = append(s.cities[n].stations, int32(i))
@@ -113,6 +148,7 @@ func (s *Snapshot) finish(before *Snapshot) {
 		}
 		record := s.cities[i].record(s.index.Label(i))
 		s.current[i] = api.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.built)
+		s.current[i].Measured = int64(s.cities[i].updated)
 		keepTime(&s.current[i], before, s.cities[i].City)
 	}
 }
@@ -147,15 +183,16 @@ func (s *Snapshot) middle(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
-// facts returns what the snapshot was built from, for building the next.
+// facts returns what the snapshot was built from, for building the next, which must
+// not change its stations but copies of them.
 func (s *Snapshot) facts() facts {
 	if s == nil {
 		return facts{}
 	}
-	f := facts{stations: append([]station(nil), s.stations...)}
+	f := facts{stations: s.stations, kinds: s.kinds, digests: s.digests, samePlaces: true}
 	for i := range s.cities {
 		if s.cities[i].at > 0 {
-			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures})
+			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures, hours: s.cities[i].hours})
 		}
 	}
 	return f

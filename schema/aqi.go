@@ -39,8 +39,9 @@ type BulkError struct {
 // borrowed from a station elsewhere or derived from a published sub-index;
 // Stale is true when the record is more than three hours old, and never for the
 // record of a date. Pincode and DistanceKM are given for questions by pin code or
-// position.
+// position, Kinds when the question named other kinds than those that count anyway.
 type Detail struct {
+	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
 	Pincode       string            `json:"pincode,omitempty"`
 	DistanceKM    *Figure           `json:"distance_km,omitempty"`
@@ -63,6 +64,7 @@ type Detail struct {
 type StationFigure struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name"`
+	Kind       string    `json:"kind"`
 	AQI        *int      `json:"aqi"`
 	DistanceKM *Figure   `json:"distance_km"`
 	Updated    time.Time `json:"updated"`
@@ -121,10 +123,26 @@ type StationEntry struct {
 	Updated     *time.Time     `json:"updated"`
 }
 
-// StationReply is the reply of GET /v1/stations/{id}.
+// StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the hour
+// that the figures are of, null before the first. Readings is the latest of each
+// parameter; null while the readings cannot be read.
 type StationReply struct {
 	Status string `json:"status"`
 	StationEntry
+	Hour     *time.Time      `json:"hour"`
+	Readings []LatestReading `json:"readings"`
+}
+
+// LatestReading is the newest reading of a parameter at a station, as its source
+// gave it. Unit is that of a concentration and empty for a sub-index; Averaging is
+// the averaging interval in minutes, At its end.
+type LatestReading struct {
+	Parameter string    `json:"parameter"`
+	Value     float64   `json:"value"`
+	Unit      string    `json:"unit"`
+	At        time.Time `json:"at"`
+	Kind      string    `json:"kind"`
+	Averaging uint16    `json:"averaging"`
 }
 
 // Append appends the record as JSON without its closing brace, so that callers

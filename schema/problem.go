@@ -25,6 +25,7 @@ const (
 	LocationNotFound      Code = "location_not_found"
 	NoData                Code = "no_data"
 	NoStationNearby       Code = "no_station_nearby"
+	NoCurrentData         Code = "no_current_data"
 	MethodNotAllowed      Code = "method_not_allowed"
 	NotAcceptable         Code = "not_acceptable"
 	DuplicateRefID        Code = "duplicate_ref_id"
@@ -81,6 +82,7 @@ var CodeStatus = map[Code]int{
 	LocationNotFound:      404,
 	NoData:                404,
 	NoStationNearby:       404,
+	NoCurrentData:         404,
 	MethodNotAllowed:      405,
 	NotAcceptable:         406,
 	DuplicateRefID:        409,
@@ -122,7 +124,8 @@ func (c Code) Status() int {
 // Problem is the `error` object of a reply, and an error in Go: handlers return
 // it and the API turns it into the reply. Message is written for the client and
 // must carry no stack, SQL or text of another system. Suggestions go with
-// location_not_found, Candidates with ambiguous_location. Allow is the Allow
+// location_not_found, Candidates with ambiguous_location, Nearest with
+// no_station_nearby and no_data. Allow is the Allow
 // header of method_not_allowed; RetryAfter is seconds, 0 for no such header.
 type Problem struct {
 	Code        Code            `json:"code"`
@@ -132,11 +135,41 @@ type Problem struct {
 	Suggestions []string        `json:"suggestions,omitempty"`
 	Candidates  []string        `json:"candidates,omitempty"`
 	DistanceKM  *Figure         `json:"distance_km,omitempty"`
+	Nearest     *NearestStation `json:"nearest,omitempty"`
 	RequestID   string          `json:"request_id,omitempty"`
 	Retryable   bool            `json:"retryable"`
 	Allow       string          `json:"-"`
 	RetryAfter  int             `json:"-"`
 }
+
+// NearestStation is the nearest station of any kind to a place that has no answer,
+// and why it does not count. DistanceKM is null when the position of the station is
+// unknown. Has lists the pollutants that it measured in the 24 hours before its last
+// reading; Missing lists the conditions that it does not meet, as [Condition].
+type NearestStation struct {
+	ID         string      `json:"id"`
+	DistanceKM *Figure     `json:"distance_km"`
+	Kind       string      `json:"kind"`
+	Has        []string    `json:"has"`
+	Missing    []Condition `json:"missing"`
+}
+
+// Condition names what a station needs so that it counts in an answer.
+type Condition string
+
+// The conditions. The first three are those of the National AQI (CPCB 2014).
+const (
+	ThreePollutants Condition = "three_pollutants" // it measures at least three
+	OnePM           Condition = "pm25_or_pm10"     // one of which is PM2.5 or PM10
+	SixteenHours    Condition = "sixteen_hours"    // each in 16 of the last 24 hours
+	CountedKind     Condition = "kind"             // its kind is one of those asked for
+	Recent          Condition = "recent"           // its last reading is of the last 24 hours
+	Within100KM     Condition = "within_100_km"    // it is within reach
+	InPeriod        Condition = "period"           // it has an index on a day that was asked for
+)
+
+// Conditions is every condition, in the order of the constants.
+var Conditions = [...]Condition{ThreePollutants, OnePM, SixteenHours, CountedKind, Recent, Within100KM, InPeriod}
 
 // ProblemDetail is one of several faults in one request.
 type ProblemDetail struct {

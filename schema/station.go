@@ -39,6 +39,9 @@ func (k StationKind) String() string {
 	return "none"
 }
 
+// StationKinds is every kind of station in the order of its constants.
+var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
+
 // ParseCityKinds reads which kinds of stations count for a city: reference, as CPCB
 // computes it, or reference and sensor. Series averaged over a city stand in where
 // none of them has an AQI and cannot be named.

@@ -58,6 +58,13 @@ type Response struct {
 	Cookie *http.Cookie
 	// Replayed marks the stored reply to a call that was made before.
 	Replayed bool
+	// Measured is the Unix second at which the oldest figure of the answer was measured;
+	// 0 for an answer that has no age. DataAge is its age in seconds and Stale reports
+	// that it is too old to be called current; they are sent when Measured is set.
+	Measured int64
+	DataAge  int64
+	Stale    bool
+	vary     credential        // what the answer depends on beside the address
 	packed   map[string][]byte // the whole by encoding, when it is there already
 }
 
@@ -129,6 +136,11 @@ var (
 	jsonType    = []string{"application/json"}
 	noStore     = []string{"no-store"}
 	varyHeader  = []string{"Accept-Encoding"}
+	varyKey     = []string{"Authorization"}
+	varyKeyed   = []string{"Authorization, Accept-Encoding"}
+	varyCookie  = []string{"Cookie"}
+	varySession = []string{"Cookie, Accept-Encoding"}
+	staleMark   = []string{"true"}
 	noSniff     = []string{"nosniff"}
 	version     = []string{Version}
 	sandboxMode = []string{"sandbox"}
@@ -173,7 +185,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	// it stands for (RFC 9110, 15.4.5).
 	encoding := ""
 	if size >= compressFrom {
-		h["Vary"] = varyHeader
+		resp.vary.add(h)
 		encoding = negotiate(r.Header["Accept-Encoding"])
 	}
 	if resp.ETag != nil {

@@ -278,6 +278,8 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	if c.World == schema.Sandbox && c.Key != "" {
 		x.constant("X-SERVICE-Mode", sandboxMode)
 	}
+	by := credentialOf(c, &m.Route)
+	x.depends(by)
 	var resp Response
 	if err == nil {
 		resp, err = rt.handle(x, m, pass)
@@ -290,6 +292,8 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	}
 	x.end(resp.Status)
 	x.limits()
+	x.age(&resp)
+	resp.vary = by
 	rt.adapt(c, &resp)
 	if resp.Stream != nil {
 		return rt.stream(x.begin(), c, &resp)

@@ -1,0 +1,112 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// buckets is how many parts the stations are divided into, by a hash of their ids. Of
+// 100,000 stations a part holds 24, so that 100 that changed lead to 2,400 rows.
+const buckets = 4096
+
+// digestReach is how far back hours are compared by digest, in seconds. What a
+// roll-up computed further back is read whole.
+const digestReach = 26 * 3600
+
+// digest is a sum over the rows of each part of a table. It differs when a row was
+// added, replaced or removed; it may also differ after a merge.
+type digest []uint64
+
+// digests are those of the rows that a snapshot was made of.
+type digests struct {
+	stations digest
+	hours    map[uint32]digest // station_hour, by hour
+}
+
+// differing marks the parts in which two digests differ; nil differs from all.
+func differing(a, b digest, changed []bool) {
+	for i := range changed {
+		changed[i] = changed[i] || a == nil || b == nil || a[i] != b[i]
+	}
+}
+
+// within returns the SQL condition that a column's hash is in one of the marked
+// parts: "" for all, and false when none is marked.
+func within(column string, changed []bool) (condition string, some bool) {
+	var list []string
+	for i, yes := range changed {
+		if yes {
+			list = append(list, strconv.Itoa(i))
+		}
+	}
+	switch len(list) {
+	case 0:
+		return "", false
+	case len(changed):
+		return "", true
+	}
+	return fmt.Sprintf("cityHash64(%s) %% %d IN (%s)", column, buckets, strings.Join(list, ", ")), true
+}
+
+// stationDigest reads the digest of the stations.
+func (t tables) stationDigest(ctx context.Context) (digest, error) {
+	out := make(digest, buckets)
+	var part uint16
+	var sum uint64
+	err := t.each(ctx, []any{&part, &sum}, func() { out[part] = sum },
+		fmt.Sprintf("SELECT toUInt16(cityHash64(id) %% %d) AS part, sum(cityHash64(*)) FROM %s.station GROUP BY part", buckets, t.database))
+	if err != nil {
+		return nil, fmt.Errorf("comparing stations: %w", err)
+	}
+	return out, nil
+}
+
+// hourDigests reads the digests of the hours from one on.
+func (t tables) hourDigests(ctx context.Context, since uint32) (map[uint32]digest, error) {
+	out := map[uint32]digest{}
+	var at uint32
+	var part uint16
+	var sum uint64
+	err := t.each(ctx, []any{&at, &part, &sum}, func() {
+		if out[at] == nil {
+			out[at] = make(digest, buckets)
+		}
+		out[at][part] = sum
+	}, fmt.Sprintf(`SELECT toUInt32(at), toUInt16(cityHash64(station) %% %d) AS part, sum(cityHash64(station, computed_at))
+			FROM %s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY at, part`, buckets, t.database),
+		number("since", since))
+	if err != nil {
+		return nil, fmt.Errorf("comparing station hours: %w", err)
+	}
+	return out, nil
+}
+
+// changedHours returns the digests after a roll-up from a moment on, and marks the
+// parts of which an hour changed.
+func (t tables) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]digest, []bool, error) {
+	changed := make([]bool, buckets)
+	if old == nil || since+digestReach < old.newest() {
+		differing(nil, nil, changed)
+		return nil, changed, nil
+	}
+	now, err := t.hourDigests(ctx, since)
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := old.newest()
+	for at := range now {
+		differing(old.digests.hours[at], now[at], changed)
+		newest = max(newest, at)
+	}
+	for at, d := range old.digests.hours {
+		switch {
+		case at >= since && now[at] == nil: // the whole hour is gone
+			differing(d, make(digest, buckets), changed)
+		case at < since && at+digestReach >= newest:
+			now[at] = d
+		}
+	}
+	return now, changed, nil
+}

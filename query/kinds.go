@@ -1,0 +1,78 @@
+package query
+
+import (
+	"strings"
+
+	"vayu/schema"
+)
+
+// kindSet is a set of kinds of stations: bit k is set for kind k.
+type kindSet uint8
+
+func kindsOf(kinds ...schema.StationKind) kindSet {
+	var set kindSet
+	for _, k := range kinds {
+		set |= 1 << k
+	}
+	return set
+}
+
+// defaultKinds count in an answer unless the question names others. A series that
+// its source averaged over a city stands in for reference stations.
+var defaultKinds = kindsOf(schema.Reference, schema.CityMean)
+
+func (s kindSet) has(k schema.StationKind) bool { return s&(1<<k) != 0 }
+
+// parseKinds reads a list of kinds such as "reference,sensor".
+func parseKinds(name, value string) (kindSet, error) {
+	var set kindSet
+	for word := range strings.SplitSeq(value, ",") {
+		switch word {
+		case schema.Reference.String():
+			set |= defaultKinds
+		case schema.Sensor.String():
+			set |= kindsOf(schema.Sensor)
+		default:
+			return 0, invalid(name, "The kinds are reference and sensor, separated by a comma.")
+		}
+	}
+	return set, nil
+}
+
+// names returns the words of the set, as parseKinds reads them.
+func (s kindSet) names() []string {
+	var out []string
+	for _, k := range [...]schema.StationKind{schema.Reference, schema.Sensor} {
+		if s.has(k) {
+			out = append(out, k.String())
+		}
+	}
+	return out
+}
+
+// named returns the words for a reply; nil for the empty set.
+func (s kindSet) named() []string {
+	if s == 0 {
+		return nil
+	}
+	return s.names()
+}
+
+// append appends the set as a JSON field, with a comma in front.
+func (s kindSet) append(b []byte) []byte {
+	b = append(b, `,"kinds":["`...)
+	b = append(b, strings.Join(s.names(), `","`)...)
+	return append(b, `"]`...)
+}
+
+// widened reports whether the question is for other kinds than those that count by
+// default. The service clears kinds that are the default ones.
+func (q *question) widened() bool { return q.kinds != 0 }
+
+// counted returns the kinds that count in the answer to a question.
+func (s *Snapshot) counted(q *question) kindSet {
+	if q.widened() {
+		return q.kinds
+	}
+	return s.kinds
+}
