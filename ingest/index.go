@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"math"
+	"slices"
 
 	"vayu/schema"
 	"vayu/schema/geo"
@@ -49,12 +50,9 @@ func (x *stationIndex) add(s *schema.Station) {
 }
 
 func appendNew[K comparable](m map[K][]string, key K, id string) {
-	for _, known := range m[key] {
-		if known == id {
-			return
-		}
+	if !slices.Contains(m[key], id) {
+		m[key] = append(m[key], id)
 	}
-	m[key] = append(m[key], id)
 }
 
 func placeKey(s *schema.Station, place string) string {

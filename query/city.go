@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -35,9 +36,7 @@ func (t tables) cities(ctx context.Context, old []city, since uint32, now time.T
 		if err != nil {
 			return nil, err
 		}
-		for name, list := range earlier {
-			hours[name] = list
-		}
+		maps.Copy(hours, earlier)
 	}
 	var out []city
 	wanted := map[places.City]uint32{}

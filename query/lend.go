@@ -255,7 +255,7 @@ func (t tables) readHeard(ctx context.Context, s, before *Snapshot, f *facts) er
 	same := before != nil && f.samePlaces
 	for i := range s.stations {
 		st := &s.stations[i]
-		if same && (f.changed == nil || !f.changed[i]) && (st.city < 0 || before.cities[st.city].at == s.cities[st.city].at) {
+		if same && (len(f.changed) == 0 || !f.changed[i]) && (st.city < 0 || before.cities[st.city].at == s.cities[st.city].at) {
 			continue
 		}
 		st.heard, st.heardAQI = 0, -1

@@ -227,7 +227,8 @@ func (s *Service) oneStation(c *api.Call) (api.Response, error) {
 		reply.Hour, resp.Measured = &at, int64(st.updated)
 	}
 	resp.Value = reply
-	return resp, (&question{}).age(&resp, now)
+	err = (&question{}).age(&resp, now)
+	return resp, err
 }
 
 // latest returns the latest reading of each parameter of a station; nil while the

@@ -159,13 +159,14 @@ func (r *Rollup) judged(ctx context.Context, c chunk, started time.Time) (chunk,
 	if c.placesOnly {
 		return c, nil
 	}
-	from := c.from.Add(-time.Hour)
+	begun, from := time.Now(), c.from.Add(-time.Hour)
 	if err := r.judge.Run(ctx, c.stations, from, c.to); err != nil {
 		return c, err
 	}
 	if err := r.judge.Correct(ctx, c.stations, from, c.to); err != nil {
 		return c, err
 	}
+	r.log.DebugContext(ctx, "tested", "stations", len(c.stations), "from", from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
 	rows, err := r.conn.Query(c.parameters(ctx, started), "SELECT count(), min(at), max(at) FROM "+r.tables.Database+
 		".reading_quality WHERE station IN {stations:Array(String)} AND computed_at >= {computed:DateTime64(3, 'UTC')} AND flag IN ('suspect', 'fail')")
 	if err != nil {
@@ -197,12 +198,14 @@ func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error 
 			continue
 		}
 		ctx := c.parameters(ctx, started)
+		begun := time.Now()
 		if err := r.write(ctx, s.insert); err != nil {
 			return fmt.Errorf("computing %s: %w", s.table, err)
 		}
 		if err := r.sweep(ctx, s, started); err != nil {
 			return fmt.Errorf("removing rows of %s that no longer hold: %w", s.table, err)
 		}
+		r.log.DebugContext(ctx, "computed", "table", s.table, "stations", len(c.stations), "from", c.from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
 	}
 	return nil
 }

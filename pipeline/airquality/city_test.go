@@ -256,7 +256,7 @@ func expectedCities(all []member, last int) (hours, days []string) {
 				hours = append(hours, fmt.Sprintf("%s %d %d %d/%d", name, h, standing[h].aqi, used, total))
 			}
 		}
-		for day := 0; day < last/24; day++ {
+		for day := range last / 24 {
 			best, bestRank := -1, -1
 			for h := day*24 + 1; h <= day*24+24; h++ {
 				now, ok := standing[h]

@@ -12,9 +12,9 @@ import (
 // export of the portal that was seen has 0.4 MB.
 const maxDocument = 64 << 20
 
-// limited refuses a document that is longer than n bytes, instead of cutting
-// it off.
-func limited(r io.Reader, n int64) io.Reader { return &limitedReader{r, n} }
+// limited refuses a document that is longer than [maxDocument], instead of
+// cutting it off.
+func limited(r io.Reader) io.Reader { return &limitedReader{r, maxDocument} }
 
 type limitedReader struct {
 	in   io.Reader
@@ -51,7 +51,7 @@ func parseJSON(in *source, b *ingest.Builder) error {
 		return err
 	}
 	defer text.Close()
-	body, err := io.ReadAll(limited(text, maxDocument))
+	body, err := io.ReadAll(limited(text))
 	if err != nil {
 		return err
 	}

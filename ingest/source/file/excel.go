@@ -27,7 +27,7 @@ func parseExcel(in *source, b *ingest.Builder) (err error) {
 		return err
 	}
 	defer text.Close()
-	book, err := openBook(limited(text, maxDocument))
+	book, err := openBook(limited(text))
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func parseFeed(in *source, b *ingest.Builder) error {
 		return err
 	}
 	defer text.Close()
-	return network.ParseFeed(limited(text, maxDocument), b)
+	return network.ParseFeed(limited(text), b)
 }
 
 // recognise finds the format of a file from its head.

@@ -62,7 +62,7 @@ func parseOpenAQ3(in *source, b *ingest.Builder) error {
 		return err
 	}
 	defer text.Close()
-	body, err := io.ReadAll(limited(text, maxDocument))
+	body, err := io.ReadAll(limited(text))
 	if err != nil {
 		return err
 	}

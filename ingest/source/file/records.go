@@ -30,7 +30,7 @@ func parseRecords(in *source, b *ingest.Builder) error {
 		return err
 	}
 	defer text.Close()
-	d := json.NewDecoder(limited(text, maxDocument))
+	d := json.NewDecoder(limited(text))
 	var all network.Records
 	n := int64(0)
 	add := func(record *network.Record) error {

@@ -103,7 +103,7 @@ func listedStation(path, base string) (string, error) {
 	t := &table{text: &textReader{text, list}, lines: lines{in: text}}
 	first, _, _, err := t.lines.next()
 	if err != nil {
-		return "", nil //nolint:nilerr // an empty list names no file
+		return "", nil // an empty list names no file
 	}
 	t.header = newHeader(first)
 	file, station := t.header.find("file"), t.header.find("station")

@@ -142,7 +142,8 @@ func newFacts(database string, settings Settings) facts {
 		BesideMetres: besideMetres, FitHours: fitHours, Settings: insertSettings,
 	}
 	var names, spikes, jumps, near, floors, sensors, pairs []string
-	for _, l := range limits {
+	for i := range limits {
+		l := &limits[i]
 		f.Limits = append(f.Limits, limitSQL{literal(l.parameter), number(l.least), number(l.full), number(l.floor), number(l.most)})
 		names, spikes, jumps = append(names, literal(l.parameter)), append(spikes, number(l.spike)), append(jumps, number(l.jump))
 	}
