@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, when there is one)")
 	bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
-	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newWallet(), newLedger(), newImport(), newImportIFSC(), newBackfill(), newReadings(), newSource(), newStation(), newListen(), newSQL(), newMigrate(), newClickHouse(), newBackup(), newRestore(), newReconcile(), newDoctor(), newEncryption(), newConfig(), newProbe(), newEngine())
+	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newWallet(), newLedger(), newImport(), newImportIFSC(), newBackfill(), newReadings(), newQuality(), newSource(), newStation(), newListen(), newSQL(), newMigrate(), newClickHouse(), newBackup(), newRestore(), newReconcile(), newDoctor(), newEncryption(), newConfig(), newProbe(), newEngine())
 	root.InitDefaultCompletionCmd()
 	groups := map[*cobra.Command]bool{} // that only have subcommands
 	for _, cmd := range root.Commands() {

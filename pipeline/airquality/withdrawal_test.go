@@ -193,3 +193,26 @@ func TestIncrementComputesOnlyWhatChanged(t *testing.T) {
 		t.Error("a reading that became visible late was not computed")
 	}
 }
+
+// A station that changes city leaves nothing in the city that it was in.
+func TestStationThatMovesLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("stays", "Pune", "Maharashtra")
+	w.station("moves", "Pune", "Maharashtra")
+	w.readings(append(readingsOf("stays", made(8, 20)), readingsOf("moves", made(9, 30))...)...)
+	w.increment()
+	w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('moves', 'moves', 'Satara', 'Maharashtra', 'reference')")
+	w.exec("INSERT INTO %s.station_change (station, field, before, after) VALUES ('moves', 'city', 'Pune\tMaharashtra', 'Satara\tMaharashtra')")
+	w.increment()
+	got := w.figures()
+
+	fresh := newWorld(t)
+	fresh.station("stays", "Pune", "Maharashtra")
+	fresh.station("moves", "Satara", "Maharashtra")
+	fresh.readings(append(readingsOf("stays", made(8, 20)), readingsOf("moves", made(9, 30))...)...)
+	fresh.increment()
+	if diff := cmp.Diff(fresh.figures(), got); diff != "" {
+		t.Errorf("-in Satara from the beginning +moved there:\n%s", diff)
+	}
+}
