@@ -44,7 +44,7 @@ func newOpenAQ(h header) *openaq {
 		pollutant: h.find("parameter", "pollutant"), value: h.find("value"), unit: h.find("unit"),
 		utc: h.find("utc"), local: h.find("local"), updated: h.find("last updated"),
 		latitude: h.find("latitude"), longitude: h.find("longitude"), coordinates: h.find("coordinates"),
-		source: h.find("source name", "sourcename"), attribution: h.find("attribution"), parameters: make(parameters),
+		source: h.find("source name", "source_name", "sourcename"), attribution: h.find("attribution"), parameters: make(parameters),
 	}
 }
 
