@@ -92,6 +92,13 @@ const reach = 30 * time.Hour
 // and by stations that changed place. With nothing new it does nothing. It is
 // idempotent.
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
+	wanted, err := r.meansWanted(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if wanted {
+		return r.afterMigration(ctx)
+	}
 	return r.run(ctx, "increment", r.since)
 }
 
@@ -194,7 +201,7 @@ func (r *Rollup) judged(ctx context.Context, c chunk, started time.Time) (chunk,
 // their hours have lost their readings or their AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
-		if c.placesOnly && !s.ofPlaces {
+		if c.placesOnly && !s.ofPlaces || c.meansOnly && !s.ofMeans {
 			continue
 		}
 		ctx := c.parameters(ctx, started)
@@ -213,14 +220,14 @@ func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error 
 // recordColumns are those of a row of rollup that [Rollup.record] gives values to.
 var recordColumns = []clickhouse.ColumnNameAndType{
 	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "seen", Type: "UInt64"}, {Name: "hours_from", Type: "DateTime('UTC')"},
-	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"},
+	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
 // record marks a roll-up as done: readings stored before its start need no
 // other, and answers over its hours are out of date.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	err := columnar.Insert(ctx, r.conn, r.tables.Database+".rollup", columnar.NewToken(), recordColumns, []any{
-		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)},
+		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
 	})
 	if err != nil {
 		return fmt.Errorf("recording a roll-up: %w", err)

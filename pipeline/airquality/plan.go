@@ -23,6 +23,8 @@ type chunk struct {
 	cities [][2]string
 	// placesOnly leaves the stations' own figures: only their place changed.
 	placesOnly bool
+	// meansOnly leaves the index's figures: only plain means are missing.
+	meansOnly bool
 
 	readings uint64 // selected readings in it
 	months   int    // calendar months it spans
@@ -36,6 +38,7 @@ type plan struct {
 	// the epoch for a backfill, which looks for no new readings.
 	started time.Time
 	seen    uint64 // see [Rollup.fingerprint]
+	means   int8   // of the column means: meansDone, or 0
 }
 
 const second = "2006-01-02 15:04:05"

@@ -23,6 +23,7 @@ type step struct {
 	key      []string // columns that the stale rows are known by
 	removes  bool     // the table's engine has the column removed
 	ofPlaces bool     // the rows are of cities
+	ofMeans  bool     // the rows are plain means
 }
 
 // facts is what the statements are written with: everything that is a number
@@ -87,8 +88,8 @@ func newSteps(tables columnar.Params, kinds []schema.StationKind, judge *quality
 	const hours = "at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}"
 	const days = "day >= toDate({from:DateTime('UTC')} + {{.IndiaSeconds}} - 1) AND day <= toDate({to:DateTime('UTC')} + {{.IndiaSeconds}} - 1)"
 	steps := []step{
-		{table: "station_parameter_hour", insert: "parameter_hour.sql", stale: stations + hours, key: []string{"station", "at", "parameter", "kind"}, removes: true},
-		{table: "station_parameter_day", insert: "parameter_day.sql", stale: stations + days, key: []string{"station", "parameter", "day"}, removes: true},
+		{table: "station_parameter_hour", insert: "parameter_hour.sql", stale: stations + hours, key: []string{"station", "at", "parameter", "kind"}, removes: true, ofMeans: true},
+		{table: "station_parameter_day", insert: "parameter_day.sql", stale: stations + days, key: []string{"station", "parameter", "day"}, removes: true, ofMeans: true},
 		{table: "station_hour", insert: "station_hour.sql", stale: stations + hours, key: []string{"station", "at"}},
 		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours, key: []string{"city", "state", "at"}, ofPlaces: true},
 		{table: "city_day", insert: "city_day.sql", stale: cities + days, key: []string{"city", "state", "day"}, ofPlaces: true},

@@ -16,6 +16,16 @@ ORDER BY id
 COMMENT 'What stations measure: the catalogue. Written by the program when it changes. Read with FINAL.';
 {{distributed "parameter" "cityHash64(id)"}}
 
+-- The plain means of readings that 0.1.0 rolled up are computed by the first roll-up of a newer program.
+ALTER TABLE {{.Database}}.{{local "rollup"}} {{.OnCluster}}
+    ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started,
+    ADD COLUMN IF NOT EXISTS means Enum8('none' = 0, 'wanted' = 1, 'done' = 2) DEFAULT 'none' COMMENT 'wanted: plain means of the readings before are to be computed; done: they are';
+{{if .OnCluster -}}
+ALTER TABLE {{.Database}}.rollup {{.OnCluster}}
+    ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started,
+    ADD COLUMN IF NOT EXISTS means Enum8('none' = 0, 'wanted' = 1, 'done' = 2) DEFAULT 'none' COMMENT 'wanted: plain means of the readings before are to be computed; done: they are';
+{{end -}}
+
 -- The table reading gets its new form beside the old one, and its name when the old one has lost it. Then the old rows are
 -- copied. Programs that migrate at the same time rename once: the second finds the new name taken.
 CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "reading_0004"}} {{.OnCluster}}
@@ -49,6 +59,9 @@ DROP TABLE IF EXISTS {{.Database}}.reading {{.OnCluster}} SYNC;
 INSERT INTO {{.Database}}.reading (station, parameter, at, value, kind, averaging, flag, source, ingested_at)
 SELECT station, toString(pollutant), at, value, kind, averaging, flag, source, ingested_at FROM {{.Database}}.reading_0001
 SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1;
+-- when column reading_0001.pollutant
+INSERT INTO {{.Database}}.rollup (started, hours_from, hours_to, stations, means)
+SELECT toDateTime64(0, 3, 'UTC'), min(at), max(at), 0, 'wanted' FROM {{.Database}}.reading_0001 HAVING count() > 0;
 {{if .OnCluster -}}
 DROP TABLE IF EXISTS {{.Database}}.reading_0001 {{.OnCluster}} SYNC;
 {{end -}}
@@ -122,8 +135,3 @@ PARTITION BY toYear(day)
 ORDER BY (station, parameter, day)
 COMMENT 'A parameter at a station on an Indian day: plain figures of concentrations. Written by pipeline/airquality only. Read with FINAL.';
 {{distributed "station_parameter_day" "cityHash64(station)"}}
-
-ALTER TABLE {{.Database}}.{{local "rollup"}} {{.OnCluster}} ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started;
-{{if .OnCluster -}}
-ALTER TABLE {{.Database}}.rollup {{.OnCluster}} ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started;
-{{end -}}

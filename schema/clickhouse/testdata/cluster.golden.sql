@@ -289,6 +289,15 @@ CREATE TABLE IF NOT EXISTS vayu.parameter ON CLUSTER `air` AS vayu.parameter_loc
 COMMENT 'What stations measure: the catalogue. Written by the program when it changes. Read with FINAL.';
 
 
+-- The plain means of readings that 0.1.0 rolled up are computed by the first roll-up of a newer program.
+ALTER TABLE vayu.rollup_local ON CLUSTER `air`
+    ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started,
+ADD COLUMN IF NOT EXISTS means Enum8('none' = 0, 'wanted' = 1, 'done' = 2) DEFAULT 'none' COMMENT 'wanted: plain means of the readings before are to be computed; done: they are';
+
+ALTER TABLE vayu.rollup ON CLUSTER `air`
+    ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started,
+ADD COLUMN IF NOT EXISTS means Enum8('none' = 0, 'wanted' = 1, 'done' = 2) DEFAULT 'none' COMMENT 'wanted: plain means of the readings before are to be computed; done: they are';
+
 -- The table reading gets its new form beside the old one, and its name when the old one has lost it. Then the old rows are
 -- copied. Programs that migrate at the same time rename once: the second finds the new name taken.
 CREATE TABLE IF NOT EXISTS vayu.reading_0004_local ON CLUSTER `air`
@@ -325,6 +334,10 @@ CREATE TABLE IF NOT EXISTS vayu.reading_0001 ON CLUSTER `air` AS vayu.reading_00
 INSERT INTO vayu.reading (station, parameter, at, value, kind, averaging, flag, source, ingested_at)
 SELECT station, toString(pollutant), at, value, kind, averaging, flag, source, ingested_at FROM vayu.reading_0001
 SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1;
+
+-- when column reading_0001.pollutant
+INSERT INTO vayu.rollup (started, hours_from, hours_to, stations, means)
+SELECT toDateTime64(0, 3, 'UTC'), min(at), max(at), 0, 'wanted' FROM vayu.reading_0001 HAVING count() > 0;
 
 DROP TABLE IF EXISTS vayu.reading_0001 ON CLUSTER `air` SYNC;
 
@@ -408,11 +421,6 @@ COMMENT 'A parameter at a station on an Indian day: plain figures of concentrati
 
 CREATE TABLE IF NOT EXISTS vayu.station_parameter_day ON CLUSTER `air` AS vayu.station_parameter_day_local ENGINE = Distributed(`air`, 'vayu', 'station_parameter_day_local', cityHash64(station))
 COMMENT 'A parameter at a station on an Indian day: plain figures of concentrations. Written by pipeline/airquality only. Read with FINAL.';
-
-
-ALTER TABLE vayu.rollup_local ON CLUSTER `air` ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started;
-
-ALTER TABLE vayu.rollup ON CLUSTER `air` ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started;
 
 -- Stations: whence their position and city are, which are one, and what changed.
 ALTER TABLE vayu.station_local ON CLUSTER `air`

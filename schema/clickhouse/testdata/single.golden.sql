@@ -271,6 +271,11 @@ COMMENT 'What stations measure: the catalogue. Written by the program when it ch
 
 
 
+-- The plain means of readings that 0.1.0 rolled up are computed by the first roll-up of a newer program.
+ALTER TABLE vayu.rollup 
+    ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started,
+ADD COLUMN IF NOT EXISTS means Enum8('none' = 0, 'wanted' = 1, 'done' = 2) DEFAULT 'none' COMMENT 'wanted: plain means of the readings before are to be computed; done: they are';
+
 -- The table reading gets its new form beside the old one, and its name when the old one has lost it. Then the old rows are
 -- copied. Programs that migrate at the same time rename once: the second finds the new name taken.
 CREATE TABLE IF NOT EXISTS vayu.reading_0004 
@@ -299,6 +304,10 @@ RENAME TABLE vayu.reading TO vayu.reading_0001, vayu.reading_0004 TO vayu.readin
 INSERT INTO vayu.reading (station, parameter, at, value, kind, averaging, flag, source, ingested_at)
 SELECT station, toString(pollutant), at, value, kind, averaging, flag, source, ingested_at FROM vayu.reading_0001
 SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1;
+
+-- when column reading_0001.pollutant
+INSERT INTO vayu.rollup (started, hours_from, hours_to, stations, means)
+SELECT toDateTime64(0, 3, 'UTC'), min(at), max(at), 0, 'wanted' FROM vayu.reading_0001 HAVING count() > 0;
 
 DROP TABLE IF EXISTS vayu.reading_0001  SYNC;
 
@@ -373,10 +382,6 @@ ENGINE = ReplacingMergeTree(computed_at, removed)
 PARTITION BY toYear(day)
 ORDER BY (station, parameter, day)
 COMMENT 'A parameter at a station on an Indian day: plain figures of concentrations. Written by pipeline/airquality only. Read with FINAL.';
-
-
-
-ALTER TABLE vayu.rollup  ADD COLUMN IF NOT EXISTS seen UInt64 DEFAULT 0 COMMENT 'fingerprint of the readings of the minute before started, as the roll-up saw them; 0: unknown' AFTER started;
 
 -- Stations: whence their position and city are, which are one, and what changed.
 ALTER TABLE vayu.station 
