@@ -121,8 +121,10 @@ func tablesOf(db *columnar.DB, w schema.World) columnar.Params {
 
 // rollup makes the roll-up of a world.
 func (c Config) rollup(db *columnar.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
+	storage := c.columnar().Storage
 	return airquality.New(airquality.Config{
-		Conn: db.Conn(), Tables: tablesOf(db, w), Kinds: c.cityKinds(), Quality: c.Quality, Log: log, Metrics: reg,
+		Conn: db.Conn(), Tables: tablesOf(db, w), Kinds: c.cityKinds(), Quality: c.Quality,
+		KeepReadings: storage.KeepReadings, KeepHours: storage.KeepHours, Log: log, Metrics: reg,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ type Rollup struct {
 	tables  columnar.Params
 	judge   *quality.Judge
 	steps   []step
+	keep    retention
 	log     *slog.Logger
 	metrics *metrics
 
@@ -59,8 +61,11 @@ type Config struct {
 	// [schema.Reference].
 	Kinds   []schema.StationKind
 	Quality quality.Settings
-	Log     *slog.Logger
-	Metrics prometheus.Registerer
+	// KeepReadings and KeepHours are the retention of readings and of hours; 0
+	// for ever. Rows whose input has expired are not removed for want of it.
+	KeepReadings, KeepHours time.Duration
+	Log                     *slog.Logger
+	Metrics                 prometheus.Registerer
 }
 
 // New makes the roll-up of a database. It does nothing until it is asked.
@@ -77,7 +82,7 @@ func New(c Config) (*Rollup, error) {
 		return nil, err
 	}
 	return &Rollup{
-		conn: c.Conn, tables: c.Tables, judge: judge, steps: steps,
+		conn: c.Conn, tables: c.Tables, judge: judge, steps: steps, keep: retention{c.KeepReadings, c.KeepHours},
 		log: c.Log.With("database", c.Tables.Database), metrics: newMetrics(c.Metrics, c.Tables.Database),
 	}, nil
 }
@@ -107,7 +112,7 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
-		return plan{chunks: chunks, started: time.Unix(0, 0)}, err
+		return plan{chunks: chunks, started: time.Unix(0, 0), changedSince: started}, err
 	})
 }
 
@@ -130,10 +135,12 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 		return Result{}, err
 	}
 	stations := make(map[string]struct{})
-	for _, c := range p.chunks {
-		if c, err = r.judged(ctx, c, started); err != nil {
+	if len(p.chunks) > 0 {
+		if p.chunks, err = r.judgeAll(ctx, p.chunks, earlierOf(p.changedSince, started)); err != nil {
 			return Result{}, err
 		}
+	}
+	for _, c := range p.chunks {
 		if err := r.compute(ctx, c, started); err != nil {
 			return Result{}, fmt.Errorf("rolling up %s to %s: %w", c.from.Format(time.RFC3339), c.to.Format(time.RFC3339), err)
 		}
@@ -159,41 +166,60 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	return result, nil
 }
 
-// judged tests the readings of a chunk, corrects its sensors, and returns the
-// chunk with the hours in which results have changed: a reading can change those
-// of readings before it.
-func (r *Rollup) judged(ctx context.Context, c chunk, started time.Time) (chunk, error) {
-	if c.placesOnly {
-		return c, nil
+// judgeAll tests the readings of all chunks and corrects their sensors. It returns
+// the chunks with the hours in which results have changed since an instant: a
+// reading can change the results of readings before it and of stations beside it.
+func (r *Rollup) judgeAll(ctx context.Context, chunks []chunk, since time.Time) ([]chunk, error) {
+	for _, c := range chunks {
+		if c.placesOnly {
+			continue
+		}
+		begun, from := time.Now(), c.from.Add(-time.Hour)
+		if err := r.judge.Run(ctx, c.stations, from, c.to); err != nil {
+			return nil, err
+		}
+		if err := r.judge.Correct(ctx, c.stations, from, c.to); err != nil {
+			return nil, err
+		}
+		r.log.DebugContext(ctx, "tested", "stations", len(c.stations), "from", from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
 	}
-	begun, from := time.Now(), c.from.Add(-time.Hour)
-	if err := r.judge.Run(ctx, c.stations, from, c.to); err != nil {
-		return c, err
-	}
-	if err := r.judge.Correct(ctx, c.stations, from, c.to); err != nil {
-		return c, err
-	}
-	r.log.DebugContext(ctx, "tested", "stations", len(c.stations), "from", from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
-	rows, err := r.conn.Query(c.parameters(ctx, started), "SELECT count(), min(at), max(at) FROM "+r.tables.Database+
-		".reading_quality WHERE station IN {stations:Array(String)} AND computed_at >= {computed:DateTime64(3, 'UTC')} AND flag IN ('suspect', 'fail')")
+	changed, err := r.changedResults(ctx, since)
 	if err != nil {
-		return c, fmt.Errorf("looking for results that changed: %w", err)
+		return nil, err
+	}
+	more := slices.DeleteFunc(changed, func(span chunk) bool {
+		return slices.ContainsFunc(chunks, func(c chunk) bool { return c.covers(span) })
+	})
+	return slices.Concat(chunks, split(merge(more))), nil
+}
+
+// covers reports whether a chunk computes all that a chunk of one station does.
+func (c chunk) covers(one chunk) bool {
+	return !c.placesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
+}
+
+// changedResults returns, for each station and month with results of quality
+// tests that were stored since an instant, the hours that follow from them.
+func (r *Rollup) changedResults(ctx context.Context, since time.Time) ([]chunk, error) {
+	rows, err := r.conn.Query(ctx, "SELECT station, min(at), max(at) FROM "+r.tables.Database+
+		".reading_quality WHERE computed_at >= fromUnixTimestamp64Milli(?) AND flag IN ('suspect', 'fail') GROUP BY station, toYYYYMM(at) AS month ORDER BY month, station", since.UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("looking for results that changed: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
+	var changed []chunk
 	for rows.Next() {
-		var changed uint64
+		var station string
 		var first, last time.Time
-		if err := rows.Scan(&changed, &first, &last); err != nil {
-			return c, fmt.Errorf("looking for results that changed: %w", err)
+		if err := rows.Scan(&station, &first, &last); err != nil {
+			return nil, fmt.Errorf("looking for results that changed: %w", err)
 		}
-		if changed > 0 {
-			c.widen(schema.HourEnd(first), schema.HourEnd(last).Add(reach))
-		}
+		changed = append(changed, chunk{stations: []string{station}, from: schema.HourEnd(first), to: schema.HourEnd(last).Add(reach), months: 1})
 	}
 	if err := rows.Err(); err != nil {
-		return c, fmt.Errorf("looking for results that changed: %w", err)
+		return nil, fmt.Errorf("looking for results that changed: %w", err)
 	}
-	return c, nil
+	return changed, nil
 }
 
 // compute runs the steps over a chunk. Each writes its rows with the instant of
@@ -204,7 +230,7 @@ func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error 
 		if c.placesOnly && !s.ofPlaces || c.meansOnly && !s.ofMeans {
 			continue
 		}
-		ctx := c.parameters(ctx, started)
+		ctx := c.parameters(ctx, started, r.keep)
 		begun := time.Now()
 		if err := r.write(ctx, s.insert); err != nil {
 			return fmt.Errorf("computing %s: %w", s.table, err)

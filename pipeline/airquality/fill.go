@@ -54,11 +54,12 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	if err := r.fillMeans(ctx, time.Unix(0, 0)); err != nil {
 		return result, err
 	}
-	increment.started = time.Unix(0, 0)
+	increment.started, increment.changedSince = time.Unix(0, 0), time.Now().Add(time.Hour)
 	if _, err := r.run(ctx, "backfill", func(context.Context, time.Time) (plan, error) { return increment, nil }); err != nil {
 		return result, err
 	}
-	return result, r.record(ctx, plan{started: time.Unix(0, 0), means: meansDone}, result)
+	done := Result{From: newest, To: newest}
+	return result, r.record(ctx, plan{started: time.Unix(0, 0), means: meansDone}, done)
 }
 
 // newestReading returns the end of the latest averaging interval that is stored.
@@ -77,7 +78,8 @@ func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
 }
 
 // fillMeans computes the plain means of all readings since an instant, the
-// latest first. The index's figures stay: 0.1.0 computed them by the same rule.
+// latest first. The index's figures stay as 0.1.0 computed them, also where a
+// reading fails a quality test that it did not know; a backfill changes those.
 func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +93,10 @@ func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	}
 	for _, c := range slices.Backward(chunks) {
 		c.meansOnly = true
-		if c, err = r.judged(ctx, c, started); err != nil {
+		if err := r.judge.Run(ctx, c.stations, c.from.Add(-time.Hour), c.to); err != nil {
+			return err
+		}
+		if err := r.judge.Correct(ctx, c.stations, c.from.Add(-time.Hour), c.to); err != nil {
 			return err
 		}
 		if err := r.compute(ctx, c, started); err != nil {

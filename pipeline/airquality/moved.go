@@ -3,6 +3,7 @@ package airquality
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,25 +25,44 @@ func (r *Rollup) moved(ctx context.Context, since time.Time) ([]chunk, error) {
 		return nil, fmt.Errorf("looking for stations that changed place: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var chunks []chunk
+	var (
+		all  chunk
+		seen = make(map[[2]string]bool)
+	)
 	for rows.Next() {
 		var (
-			c       = chunk{placesOnly: true}
-			station string
-			left    []string
+			station     string
+			left        []string
+			first, last time.Time
 		)
-		if err := rows.Scan(&station, &left, &c.from, &c.to); err != nil {
+		if err := rows.Scan(&station, &left, &first, &last); err != nil {
 			return nil, fmt.Errorf("looking for stations that changed place: %w", err)
 		}
-		c.stations = []string{station}
-		for _, before := range left {
-			city, state, _ := strings.Cut(before, "\t")
-			c.cities = append(c.cities, [2]string{city, state})
+		if len(all.stations) == 0 {
+			all.from, all.to = first, last
 		}
-		chunks = append(chunks, c)
+		all.widen(first, last)
+		all.stations = append(all.stations, station)
+		for _, before := range left {
+			name, state, _ := strings.Cut(before, "\t")
+			if city := [2]string{name, state}; !seen[city] {
+				seen[city] = true
+				all.cities = append(all.cities, city)
+			}
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("looking for stations that changed place: %w", err)
+	}
+	if len(all.stations) == 0 {
+		return nil, nil
+	}
+	// A year of all of India's stations is 4.4 million hours.
+	var chunks []chunk
+	for part := range slices.Chunk(all.stations, stationChunk) {
+		for from := all.from; !from.After(all.to); from = from.AddDate(1, 0, 0) {
+			chunks = append(chunks, chunk{stations: part, cities: all.cities, placesOnly: true, from: from, to: from.AddDate(1, 0, 0)})
+		}
 	}
 	return chunks, nil
 }

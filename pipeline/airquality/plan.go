@@ -39,13 +39,23 @@ type plan struct {
 	started time.Time
 	seen    uint64 // see [Rollup.fingerprint]
 	means   int8   // of the column means: meansDone, or 0
+	// changedSince is from when on results of quality tests may be in no mean yet:
+	// those that a killed roll-up stored belong to it.
+	changedSince time.Time
+}
+
+func earlierOf(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 const second = "2006-01-02 15:04:05"
 
 // parameters binds the chunk and the instant of the pass to the statements'
 // parameters.
-func (c chunk) parameters(ctx context.Context, started time.Time) context.Context {
+func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
 	cities := make([]string, len(c.cities))
 	for i, city := range c.cities {
 		cities[i] = "(" + quote(city[0]) + "," + quote(city[1]) + ")"
@@ -57,8 +67,21 @@ func (c chunk) parameters(ctx context.Context, started time.Time) context.Contex
 	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
 		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second),
 		"computed": started.UTC().Format(second + ".000"),
+		"readings": oldest(started, keep.readings), "hours": oldest(started, keep.hours),
 		"stations": "[" + strings.Join(stations, ",") + "]", "cities": "[" + strings.Join(cities, ",") + "]",
 	}))
+}
+
+// retention is how long readings and hours are kept; 0 for ever.
+type retention struct{ readings, hours time.Duration }
+
+// oldest is the instant after which everything that rows follow from is still
+// there, with two days for rolling figures and for the end of an Indian day.
+func oldest(now time.Time, keep time.Duration) string {
+	if keep == 0 {
+		return time.Unix(0, 0).UTC().Format(second)
+	}
+	return now.Add(-keep).Add(48 * time.Hour).UTC().Format(second)
 }
 
 // quote writes a text as a literal of ClickHouse.
@@ -77,6 +100,7 @@ const overlap = time.Minute
 // mark is how far an earlier roll-up came.
 type mark struct {
 	started time.Time
+	ended   time.Time
 	seen    uint64
 }
 
@@ -84,6 +108,12 @@ type mark struct {
 func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
+		return plan{}, err
+	}
+	// The fingerprint comes first: a reading that becomes visible after it changes
+	// that of the next roll-up.
+	p := plan{started: started, changedSince: last.ended}
+	if p.seen, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err
 	}
 	from := last.started.Add(-overlap)
@@ -97,10 +127,6 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 		if now == last.seen {
 			from = last.started
 		}
-	}
-	p := plan{started: started}
-	if p.seen, err = r.fingerprint(ctx, started); err != nil {
-		return plan{}, err
 	}
 	if p.chunks, err = r.plan(ctx, "reading", "ingested_at > fromUnixTimestamp64Milli(?)", from.UnixMilli()); err != nil {
 		return plan{}, err
@@ -122,13 +148,13 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 // lastMark returns the mark of the latest roll-up. A start in the future, by a
 // clock that was set back, hides nothing that is stored from now on.
 func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
-	rows, err := r.conn.Query(ctx, "SELECT max(started), argMax(seen, started) FROM "+r.tables.Database+".rollup WHERE started <= now64(3)")
+	rows, err := r.conn.Query(ctx, "SELECT max(started), max(at), argMax(seen, started) FROM "+r.tables.Database+".rollup WHERE started <= now64(3)")
 	if err != nil {
 		return m, fmt.Errorf("reading the last roll-up: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		if err := rows.Scan(&m.started, &m.seen); err != nil {
+		if err := rows.Scan(&m.started, &m.ended, &m.seen); err != nil {
 			return m, fmt.Errorf("reading the last roll-up: %w", err)
 		}
 	}

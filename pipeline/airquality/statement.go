@@ -86,13 +86,14 @@ func newSteps(tables columnar.Params, kinds []schema.StationKind, judge *quality
 	const cities = "(city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)} " +
 		"UNION ALL SELECT pair.1, pair.2 FROM (SELECT arrayJoin({cities:Array(Tuple(String, String))}) AS pair)) AND "
 	const hours = "at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}"
+	const ofReadings, ofHours = " AND at > {readings:DateTime('UTC')}", " AND at > {hours:DateTime('UTC')}"
 	const days = "day >= toDate({from:DateTime('UTC')} + {{.IndiaSeconds}} - 1) AND day <= toDate({to:DateTime('UTC')} + {{.IndiaSeconds}} - 1)"
 	steps := []step{
-		{table: "station_parameter_hour", insert: "parameter_hour.sql", stale: stations + hours, key: []string{"station", "at", "parameter", "kind"}, removes: true, ofMeans: true},
-		{table: "station_parameter_day", insert: "parameter_day.sql", stale: stations + days, key: []string{"station", "parameter", "day"}, removes: true, ofMeans: true},
-		{table: "station_hour", insert: "station_hour.sql", stale: stations + hours, key: []string{"station", "at"}},
-		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours, key: []string{"city", "state", "at"}, ofPlaces: true},
-		{table: "city_day", insert: "city_day.sql", stale: cities + days, key: []string{"city", "state", "day"}, ofPlaces: true},
+		{table: "station_parameter_hour", insert: "parameter_hour.sql", stale: stations + hours + ofReadings, key: []string{"station", "at", "parameter", "kind"}, removes: true, ofMeans: true},
+		{table: "station_parameter_day", insert: "parameter_day.sql", stale: stations + days + " AND day > toDate({readings:DateTime('UTC')})", key: []string{"station", "parameter", "day"}, removes: true, ofMeans: true},
+		{table: "station_hour", insert: "station_hour.sql", stale: stations + hours + ofReadings, key: []string{"station", "at"}},
+		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours + ofHours, key: []string{"city", "state", "at"}, ofPlaces: true},
+		{table: "city_day", insert: "city_day.sql", stale: cities + days + " AND day > toDate({hours:DateTime('UTC')})", key: []string{"city", "state", "day"}, ofPlaces: true},
 	}
 	quoted := make([]string, len(kinds))
 	for i, kind := range kinds {

@@ -60,7 +60,9 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {
-		return r.write(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
+		// On a cluster a node that is away must not stop the figures of all others.
+		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
+		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
 			r.tables.Stored(s.table), columns, list, started.UnixMilli()))
 	}
 	return r.write(ctx, fmt.Sprintf(`INSERT INTO %[1]s.%[2]s (%[3]s, expected, computed_at, removed)

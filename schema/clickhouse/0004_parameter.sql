@@ -59,6 +59,11 @@ DROP TABLE IF EXISTS {{.Database}}.reading {{.OnCluster}} SYNC;
 INSERT INTO {{.Database}}.reading (station, parameter, at, value, kind, averaging, flag, source, ingested_at)
 SELECT station, toString(pollutant), at, value, kind, averaging, flag, source, ingested_at FROM {{.Database}}.reading_0001
 SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1;
+-- An insert that was under way when the tables changed names has ended in the old one since.
+-- when column reading_0001.pollutant
+INSERT INTO {{.Database}}.reading (station, parameter, at, value, kind, averaging, flag, source, ingested_at)
+SELECT station, toString(pollutant), at, value, kind, averaging, flag, source, ingested_at FROM {{.Database}}.reading_0001 WHERE ingested_at > now() - INTERVAL 1 HOUR
+SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1;
 -- when column reading_0001.pollutant
 INSERT INTO {{.Database}}.rollup (started, hours_from, hours_to, stations, means)
 SELECT toDateTime64(0, 3, 'UTC'), min(at), max(at), 0, 'wanted' FROM {{.Database}}.reading_0001 HAVING count() > 0;

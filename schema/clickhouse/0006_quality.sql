@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "corrected"}} {{.OnCluster}}
     formula LowCardinality(String) COMMENT 'name of the formula',
     version UInt16 COMMENT 'version of the formula as it is written here',
     computed_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the row was computed, UTC; of equal keys the latest row counts',
-    removed UInt8 DEFAULT 0 COMMENT '1: the reading or its humidity was withdrawn; FINAL leaves the row out'
+    removed UInt8 DEFAULT 0 COMMENT '1: the reading or its humidity was corrected to missing; FINAL leaves the row out'
 )
 ENGINE = {{engine "ReplacingMergeTree" "computed_at, removed"}}
 PARTITION BY toYYYYMM(at)

@@ -335,6 +335,12 @@ INSERT INTO vayu.reading (station, parameter, at, value, kind, averaging, flag, 
 SELECT station, toString(pollutant), at, value, kind, averaging, flag, source, ingested_at FROM vayu.reading_0001
 SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1;
 
+-- An insert that was under way when the tables changed names has ended in the old one since.
+-- when column reading_0001.pollutant
+INSERT INTO vayu.reading (station, parameter, at, value, kind, averaging, flag, source, ingested_at)
+SELECT station, toString(pollutant), at, value, kind, averaging, flag, source, ingested_at FROM vayu.reading_0001 WHERE ingested_at > now() - INTERVAL 1 HOUR
+SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1;
+
 -- when column reading_0001.pollutant
 INSERT INTO vayu.rollup (started, hours_from, hours_to, stations, means)
 SELECT toDateTime64(0, 3, 'UTC'), min(at), max(at), 0, 'wanted' FROM vayu.reading_0001 HAVING count() > 0;
@@ -528,7 +534,7 @@ CREATE TABLE IF NOT EXISTS vayu.corrected_local ON CLUSTER `air`
     formula LowCardinality(String) COMMENT 'name of the formula',
     version UInt16 COMMENT 'version of the formula as it is written here',
     computed_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when the row was computed, UTC; of equal keys the latest row counts',
-    removed UInt8 DEFAULT 0 COMMENT '1: the reading or its humidity was withdrawn; FINAL leaves the row out'
+    removed UInt8 DEFAULT 0 COMMENT '1: the reading or its humidity was corrected to missing; FINAL leaves the row out'
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', computed_at, removed)
 PARTITION BY toYYYYMM(at)
