@@ -230,3 +230,22 @@ func TestAStationShowsItsLatestReadings(t *testing.T) {
 		}
 	}
 }
+
+// Two ids of one physical station count once, for a city and for a position.
+func TestAPhysicalStationCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station(t, w.live, "cpcb-a", "Surat", "Gujarat", 21.17, 72.79, of(hour, 100))
+	w.station(t, w.live, "openaq-a", "Surat", "Gujarat", 21.17, 72.79, of(hour, 300))
+	w.station(t, w.live, "cpcb-b", "Surat", "Gujarat", 21.17, 72.79, of(hour, 200))
+	w.exec(t, fmt.Sprintf("INSERT INTO %[1]s.station SELECT * REPLACE ('cpcb-a' AS same_as) FROM %[1]s.station FINAL WHERE id = 'openaq-a'", w.live))
+	w.cityHour(t, w.live, "Surat", "Gujarat", of(hour, 150))
+	w.rollup(t, w.live, hour)
+	w.serve(t)
+	w.refresh(t)
+	for _, question := range []string{"city=Surat&kinds=reference,sensor", "lat=21.17&lon=72.79"} {
+		if _, _, body := w.get(t, "/v1/aqi?"+question); !strings.Contains(body, `"aqi":150`) {
+			t.Errorf("%s: %s", question, body)
+		}
+	}
+}

@@ -35,13 +35,13 @@ func (t tables) stations(ctx context.Context, condition string) ([]station, erro
 		condition = "PREWHERE " + condition // of the key only, so that it may come before FINAL
 	}
 	err := t.each(ctx,
-		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &part},
+		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
 		func() {
 			row.Kind, row.FirstSeen, row.LastSeen = schema.StationKind(kind), instant(first), instant(last)
 			out = append(out, station{Station: row, city: -1, heardAQI: -1, part: part, figures: noFigures()})
 		},
 		fmt.Sprintf(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
-			toUInt32(first_seen), toUInt32(last_seen), toUInt16(cityHash64(id) %% %d) FROM %s.station FINAL %s
+			toUInt32(first_seen), toUInt32(last_seen), same_as, toUInt16(cityHash64(id) %% %d) FROM %s.station FINAL %s
 			WHERE id NOT IN (SELECT alias FROM %[2]s.station_alias FINAL) ORDER BY id`, buckets, t.database, condition))
 	if err != nil {
 		return nil, fmt.Errorf("reading stations: %w", err)
@@ -185,7 +185,7 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts)
 }
 
 func samePlace(a, b *schema.Station) bool {
-	return a.City == b.City && a.State == b.State && a.Latitude == b.Latitude && a.Longitude == b.Longitude
+	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Latitude == b.Latitude && a.Longitude == b.Longitude
 }
 
 // refreshHours brings the figures of stations up to date.

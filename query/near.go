@@ -99,13 +99,40 @@ func (s *Snapshot) fresh(samples []sample, newest uint32) []sample {
 }
 
 // measured leaves out series averaged over a city when there is a station with an AQI
-// beside.
+// beside, and all but one id of a physical station.
 func (s *Snapshot) measured(samples []sample) []sample {
 	mean := func(sm sample) bool { return s.stations[sm.station].Kind == schema.CityMean }
 	if slices.ContainsFunc(samples, func(sm sample) bool { return sm.figures.aqi >= 0 && !mean(sm) }) {
-		return slices.DeleteFunc(samples, mean)
+		samples = slices.DeleteFunc(samples, mean)
 	}
-	return samples
+	return s.once(samples)
+}
+
+// once keeps one id of each physical station: with an AQI first, then of the highest
+// priority, then the freshest.
+func (s *Snapshot) once(samples []sample) []sample {
+	if !slices.ContainsFunc(samples, func(sm sample) bool { return s.stations[sm.station].SameAs != "" }) {
+		return samples
+	}
+	physical := func(sm sample) string {
+		st := &s.stations[sm.station]
+		return cmp.Or(st.SameAs, st.ID)
+	}
+	rank := func(a, b sample) int {
+		one, other := s.stations[a.station].ID, s.stations[b.station].ID
+		return cmp.Or(
+			cmp.Compare(min(a.figures.aqi, 0), min(b.figures.aqi, 0)),
+			cmp.Compare(schema.NetworkPriority(schema.NetworkOf(one)), schema.NetworkPriority(schema.NetworkOf(other))),
+			cmp.Compare(a.figures.updated, b.figures.updated),
+			cmp.Compare(other, one))
+	}
+	best := make(map[string]sample, len(samples))
+	for _, sm := range samples {
+		if old, ok := best[physical(sm)]; !ok || rank(sm, old) > 0 {
+			best[physical(sm)] = sm
+		}
+	}
+	return slices.DeleteFunc(samples, func(sm sample) bool { return best[physical(sm)].station != sm.station })
 }
 
 // lastMeasured returns what a station last measured in the 24 h before a
