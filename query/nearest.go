@@ -41,8 +41,8 @@ func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int3
 	return found, km
 }
 
-// nobodyNear is the refusal of a place that no station can answer for.
-func (a *air) nobodyNear(ctx context.Context, snap *Snapshot, p places.Point, q *question, now time.Time) error {
+// noStationNear is the refusal of a place that no station can answer for.
+func (a *air) noStationNear(ctx context.Context, snap *Snapshot, p places.Point, q *question, now time.Time) error {
 	kinds := snap.counted(q)
 	problem := schema.Refuse(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
 	if q.has(askPincode) {

@@ -253,7 +253,7 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 func (a *air) placePast(ctx context.Context, snap *Snapshot, at places.Point, q *question, from, to schema.Day) (string, []moment, error) {
 	near := snap.around(at, nearestReach, snap.counted(q))
 	if len(near) == 0 {
-		return "", nil, a.nobodyNear(ctx, snap, at, q, time.Time{})
+		return "", nil, a.noStationNear(ctx, snap, at, q, time.Time{})
 	}
 	label := snap.placeName(near[0].station)
 	inner := slices.IndexFunc(near, func(sm sample) bool { return sm.km > mixReach })

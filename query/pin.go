@@ -80,7 +80,7 @@ func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *que
 func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *question, now time.Time) (api.Response, *detailed, error) {
 	f, used, ok := snap.at(at, snap.counted(q))
 	if !ok {
-		return api.Response{}, nil, a.nobodyNear(ctx, snap, at, q, now)
+		return api.Response{}, nil, a.noStationNear(ctx, snap, at, q, now)
 	}
 	record := f.record(snap.placeName(used[0].station))
 	short := api.Ready(q.end(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)

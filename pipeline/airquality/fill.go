@@ -11,8 +11,8 @@ import (
 // readings of 0.1.0 are missing any more.
 const meansDone int8 = 2
 
-// meansWanted reports whether a migration has copied readings whose plain means
-// nobody has computed: 0.1.0 had none.
+// meansWanted reports whether a migration has copied readings of 0.1.0 whose plain
+// means are still missing.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT countIf(means = 'wanted') > 0 AND countIf(means = 'done') = 0 FROM "+r.tables.Database+".rollup")
 	if err != nil {

@@ -16,7 +16,7 @@ type row interface {
 // first line of it.
 type surveyor interface{ survey(cells [][]byte) }
 
-// sited is a row whose station or sensor is not in the table: it is told from
+// sited is a row whose station or sensor is not in the table: it follows from
 // the file's name and from files beside it, before the table is read.
 type sited interface{ site(in *source) error }
 

@@ -10,7 +10,7 @@ import (
 
 // wide is a table of one station that gives one time a row: CPCB's yearly files
 // ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …) and raw readings
-// taken from exports of the portal (dates, PM25, …). The station is told from
+// taken from exports of the portal (dates, PM25, …). The station follows from
 // the file's name or from a station list beside it (see [siteOf]).
 //
 // A time is the beginning of its interval. CPCB's files of a year begin at 1
