@@ -69,6 +69,7 @@ type Config struct {
 }
 
 // New makes the roll-up of a database. It does nothing until it is asked.
+// An error means that a statement could not be written from its template.
 func New(c Config) (*Rollup, error) {
 	if len(c.Kinds) == 0 {
 		c.Kinds = []schema.StationKind{schema.Reference}
