@@ -221,6 +221,10 @@ func lackingElements(path string, old []any, got any) (faults []string) {
 	return faults
 }
 
+// migrationRows are the rows that migrations insert into a table of 0.1.0:
+// 0004_parameter.sql records that plain means of its readings are wanted.
+var migrationRows = map[string]uint64{"vayu.rollup": 1}
+
 // compareBackups looks for every row of an old backup in a new one: what is in its
 // columns, whatever columns there are beside them.
 func compareBackups(t *testing.T, old, got string) {
@@ -242,10 +246,15 @@ func compareBackups(t *testing.T, old, got string) {
 		for _, table := range d.Tables {
 			now := tables[d.Name+"."+table.Name]
 			rows += table.Rows()
-			if now.Rows() != table.Rows() {
-				t.Errorf("%s.%s had %d rows, and has %d", d.Name, table.Name, table.Rows(), now.Rows())
+			migrated := !slices.Equal(table.Columns, now.Columns)
+			want := table.Rows()
+			if migrated {
+				want += migrationRows[d.Name+"."+table.Name]
 			}
-			if !slices.Equal(table.Columns, now.Columns) {
+			if now.Rows() != want {
+				t.Errorf("%s.%s has %d rows instead of %d", d.Name, table.Name, now.Rows(), want)
+			}
+			if migrated {
 				continue // the hash is of all columns
 			}
 			for i := range min(len(table.Files), len(now.Files)) {
