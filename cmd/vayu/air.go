@@ -142,12 +142,29 @@ func (a *air) prepare(ctx context.Context) error {
 	return awaitTables(ctx, a.db, a.cfg.has(roleIngest), a.log)
 }
 
-// changed brings figures and answers up to date with new readings.
+// changed brings figures and answers up to date with new readings. The quality
+// tests of series come after the answers, which follow what the tests change.
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
 	}
-	if !a.cfg.has(roleAPI) { // who answers looks for it
+	if err := a.refresh(ctx, w); err != nil {
+		return err
+	}
+	tested, err := a.rollups[w].TestSeries(ctx)
+	if err != nil {
+		return fmt.Errorf("rolling up: %w", err)
+	}
+	if tested.Stations == 0 {
+		return nil
+	}
+	return a.refresh(ctx, w)
+}
+
+// refresh brings the answers of this instance up to date. An instance without
+// the API has none; the others find new figures themselves.
+func (a *air) refresh(ctx context.Context, w schema.World) error {
+	if !a.cfg.has(roleAPI) {
 		return nil
 	}
 	if err := a.query.Refresh(ctx, w); err != nil {

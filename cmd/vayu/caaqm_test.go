@@ -123,7 +123,7 @@ func importQuarters(t *testing.T, db *columnar.DB, folder string) map[string]str
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rollup.Increment(t.Context()); err != nil {
+	if _, err := rollup.Update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return ids

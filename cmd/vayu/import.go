@@ -67,7 +67,7 @@ func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) e
 			_, _ = fmt.Fprintf(out, "%s: %v\n", path, err)
 		}
 	}
-	result, err := rollup.Increment(ctx)
+	result, err := rollup.Update(ctx)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *air
 			if err := work(ctx, rollup); err != nil {
 				return err
 			}
-			result, err := rollup.Increment(ctx)
+			result, err := rollup.Update(ctx)
 			if err != nil {
 				return err
 			}

@@ -50,7 +50,7 @@ city. A running service follows within 10 seconds. Running it again completes a 
 				if err != nil {
 					return err
 				}
-				if _, err := rollup.Increment(ctx); err != nil {
+				if _, err := rollup.Update(ctx); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is an alias of %s now\n", from, into)

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -93,10 +92,22 @@ func New(c Config) (*Rollup, error) {
 // hours, the largest of which counts for 23 more.
 const reach = 30 * time.Hour
 
+// Update computes what has changed and tests it: [Rollup.Increment], then
+// [Rollup.TestSeries]. The result is that of the increment.
+func (r *Rollup) Update(ctx context.Context) (Result, error) {
+	result, err := r.Increment(ctx)
+	if err != nil {
+		return result, err
+	}
+	_, err = r.TestSeries(ctx)
+	return result, err
+}
+
 // Increment computes every hour that can have changed since the last roll-up,
 // and nothing else: by readings that were stored or corrected, by withdrawals
 // and by stations that changed place. With nothing new it does nothing. It is
-// idempotent.
+// idempotent. Readings of the last two days are in the figures before the quality
+// tests of their series, which are [Rollup.TestSeries].
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	wanted, err := r.meansWanted(ctx)
 	if err != nil {
@@ -105,7 +116,14 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	if wanted {
 		return r.afterMigration(ctx)
 	}
-	return r.run(ctx, "increment", r.since)
+	return r.run(ctx, "increment", func(ctx context.Context, started time.Time) (plan, error) {
+		p, err := r.since(ctx, started)
+		if err != nil {
+			return p, err
+		}
+		p.chunks, err = r.testIncrement(ctx, p, started)
+		return p, err
+	})
 }
 
 // Backfill computes every hour from one instant to another again, for all
@@ -113,12 +131,16 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
-		return plan{chunks: chunks, started: time.Unix(0, 0), changedSince: started}, err
+		if err != nil {
+			return plan{}, err
+		}
+		chunks, err = r.testAll(ctx, chunks, results{since: started})
+		return plan{chunks: chunks, started: time.Unix(0, 0)}, err
 	})
 }
 
 // planner decides what a roll-up that starts at an instant of the server's
-// clock computes.
+// clock computes, and runs the quality tests that come before it.
 type planner func(ctx context.Context, started time.Time) (plan, error)
 
 func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result Result, err error) {
@@ -136,11 +158,6 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 		return Result{}, err
 	}
 	stations := make(map[string]struct{})
-	if len(p.chunks) > 0 {
-		if p.chunks, err = r.judgeAll(ctx, p.chunks, earlierOf(p.changedSince, started)); err != nil {
-			return Result{}, err
-		}
-	}
 	for _, c := range p.chunks {
 		if err := r.compute(ctx, c, started); err != nil {
 			return Result{}, fmt.Errorf("rolling up %s to %s: %w", c.from.Format(time.RFC3339), c.to.Format(time.RFC3339), err)
@@ -156,7 +173,7 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 		}
 	}
 	result.Stations, result.Elapsed = len(stations), time.Since(begin)
-	if len(p.chunks) == 0 {
+	if len(p.chunks) == 0 && p.tested.IsZero() {
 		return result, nil
 	}
 	if err := r.record(ctx, p, result); err != nil {
@@ -165,62 +182,6 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	r.log.Info("rolled up", "kind", kind, "stations", result.Stations,
 		"from", result.From, "to", result.To, "elapsed", result.Elapsed.Round(time.Millisecond))
 	return result, nil
-}
-
-// judgeAll tests the readings of all chunks and corrects their sensors. It returns
-// the chunks with the hours in which results have changed since an instant: a
-// reading can change the results of readings before it and of stations beside it.
-func (r *Rollup) judgeAll(ctx context.Context, chunks []chunk, since time.Time) ([]chunk, error) {
-	for _, c := range chunks {
-		if c.placesOnly {
-			continue
-		}
-		begun, from := time.Now(), c.from.Add(-time.Hour)
-		if err := r.judge.Run(ctx, c.stations, from, c.to); err != nil {
-			return nil, err
-		}
-		if err := r.judge.Correct(ctx, c.stations, from, c.to); err != nil {
-			return nil, err
-		}
-		r.log.DebugContext(ctx, "tested", "stations", len(c.stations), "from", from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
-	}
-	changed, err := r.changedResults(ctx, since)
-	if err != nil {
-		return nil, err
-	}
-	more := slices.DeleteFunc(changed, func(span chunk) bool {
-		return slices.ContainsFunc(chunks, func(c chunk) bool { return c.covers(span) })
-	})
-	return slices.Concat(chunks, split(merge(more))), nil
-}
-
-// covers reports whether a chunk computes all that a chunk of one station does.
-func (c chunk) covers(one chunk) bool {
-	return !c.placesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
-}
-
-// changedResults returns, for each station and month with results of quality
-// tests that were stored since an instant, the hours that follow from them.
-func (r *Rollup) changedResults(ctx context.Context, since time.Time) ([]chunk, error) {
-	rows, err := r.conn.Query(ctx, "SELECT station, min(at), max(at) FROM "+r.tables.Database+
-		".reading_quality WHERE computed_at >= fromUnixTimestamp64Milli(?) AND flag IN ('suspect', 'fail') GROUP BY station, toYYYYMM(at) AS month ORDER BY month, station", since.UnixMilli())
-	if err != nil {
-		return nil, fmt.Errorf("looking for results that changed: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var changed []chunk
-	for rows.Next() {
-		var station string
-		var first, last time.Time
-		if err := rows.Scan(&station, &first, &last); err != nil {
-			return nil, fmt.Errorf("looking for results that changed: %w", err)
-		}
-		changed = append(changed, chunk{stations: []string{station}, from: schema.HourEnd(first), to: schema.HourEnd(last).Add(reach), months: 1})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("looking for results that changed: %w", err)
-	}
-	return changed, nil
 }
 
 // compute runs the steps over a chunk. Each writes its rows with the instant of
@@ -246,15 +207,22 @@ func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error 
 
 // recordColumns are those of a row of rollup that [Rollup.record] gives values to.
 var recordColumns = []clickhouse.ColumnNameAndType{
-	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "seen", Type: "UInt64"}, {Name: "hours_from", Type: "DateTime('UTC')"},
+	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "seen", Type: "UInt64"}, {Name: "tested", Type: "DateTime64(3, 'UTC')"}, {Name: "hours_from", Type: "DateTime('UTC')"},
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
 // record marks a roll-up as done: readings stored before its start need no
 // other, and answers over its hours are out of date.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
+	epoch := time.Unix(0, 0)
+	if result.From.IsZero() { // tests that changed no figure
+		result.From, result.To = p.tested, p.tested
+	}
+	if p.tested.IsZero() {
+		p.tested = epoch
+	}
 	err := columnar.Insert(ctx, r.conn, r.tables.Database+".rollup", columnar.NewToken(), recordColumns, []any{
-		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
+		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
 	})
 	if err != nil {
 		return fmt.Errorf("recording a roll-up: %w", err)

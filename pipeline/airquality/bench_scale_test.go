@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"vayu/schema"
 )
 
 // sensors fills a world with minutes of readings of sensors that measure three
@@ -13,7 +15,7 @@ func (w *world) sensors(to time.Time, minutes, sensors int, stored string) (read
 	w.Helper()
 	w.exec(`INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at)
 		SELECT 'station-' || toString(intDiv(number, ?)) AS station, ['pm25', 'pm10', 'no2'][1 + number %% 3],
-			?::DateTime('UTC') - toIntervalMinute(number %% ?), (cityHash64(number) %% 15000) / 100, 'concentration', 1, 'synthetic', now64(3) - INTERVAL `+stored+`
+			?::DateTime('UTC') - toIntervalMinute(number %% ?) AS at, round(60 + 40 * sin(2 * pi() * (toUnixTimestamp(at) %% 86400) / 86400 + cityHash64(station) %% 7) + (cityHash64(number) %% 400) / 100, 2), 'concentration', 1, 'synthetic', now64(3) - INTERVAL `+stored+`
 		FROM numbers(?)`, minutes, to.Format(time.DateTime), minutes, minutes*sensors)
 	return minutes * sensors
 }
@@ -32,12 +34,25 @@ func BenchmarkScaleRollup(b *testing.B) {
 	}
 }
 
+// figuresOnly computes the figures of what is new, without the tests that follow.
+func (w *world) figuresOnly() Result {
+	w.Helper()
+	result, err := w.rollup.Increment(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return result
+}
+
 func benchSensors(b *testing.B, stations int) {
 	b.Helper()
-	w := newWorld(b)
+	sensorsBench(b, newWorld(b), stations)
+}
+
+func sensorsBench(b *testing.B, w *world, stations int) {
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
 		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 300), 'state', 'sensor' FROM numbers(?)`, stations)
-	end := time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
+	end := schema.HourEnd(time.Now()).Add(-time.Hour) // the hour that ended last
 	readings := w.sensors(end.Add(-time.Hour), 23*60, stations, "1 HOUR")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now64(3) - INTERVAL 5 MINUTE, now(), now(), 0)")
 	readings += w.sensors(end, 60, stations, "2 MINUTE")
@@ -46,7 +61,7 @@ func benchSensors(b *testing.B, stations int) {
 	w.exec(`SELECT sum(mean) FROM (SELECT avg(value) OVER (PARTITION BY station, parameter ORDER BY at
 		RANGE BETWEEN 82800 PRECEDING AND CURRENT ROW) AS mean FROM %s.reading) FORMAT Null`)
 	floor := time.Since(begun).Seconds()
-	hour := w.increment()
+	hour := w.figuresOnly()
 	if hour.Stations != stations {
 		b.Fatalf("the hour is of %d stations, want %d", hour.Stations, stations)
 	}
@@ -55,10 +70,17 @@ func benchSensors(b *testing.B, stations int) {
 	b.ReportMetric(float64(readings)/hour.Elapsed.Seconds(), "window-readings/s")
 	b.ReportMetric(w.peakMemory()/1e9, "GB-peak")
 
+	tests, err := w.rollup.TestSeries(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(tests.Elapsed.Seconds(), "s/tests-of-the-hour")
+
 	// The next minute comes. The look back of a minute does not reach the hour before it.
 	w.exec("TRUNCATE TABLE %s.rollup")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now64(3), now(), now(), 0)")
 	w.sensors(end.Add(time.Minute), 1, stations, "0 SECOND")
-	minute := w.increment()
+	minute := w.figuresOnly()
 	b.ReportMetric(minute.Elapsed.Seconds(), "s/minute")
+	b.ReportMetric(minute.Elapsed.Seconds()/floor, "x-rolling-mean/minute")
 }

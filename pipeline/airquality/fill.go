@@ -45,6 +45,10 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	var increment plan
 	result, err := r.run(ctx, "increment", func(ctx context.Context, started time.Time) (plan, error) {
 		p, err := r.since(ctx, started)
+		if err != nil {
+			return p, err
+		}
+		p.chunks, err = r.testAll(ctx, p.chunks, results{since: p.last})
 		increment = p
 		return p, err
 	})
@@ -54,12 +58,13 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	if err := r.fillMeans(ctx, time.Unix(0, 0)); err != nil {
 		return result, err
 	}
-	increment.started, increment.changedSince = time.Unix(0, 0), time.Now().Add(time.Hour)
+	tested := increment.started
+	increment.started = time.Unix(0, 0)
 	if _, err := r.run(ctx, "backfill", func(context.Context, time.Time) (plan, error) { return increment, nil }); err != nil {
 		return result, err
 	}
 	done := Result{From: newest, To: newest}
-	return result, r.record(ctx, plan{started: time.Unix(0, 0), means: meansDone}, done)
+	return result, r.record(ctx, plan{started: time.Unix(0, 0), tested: tested, means: meansDone}, done)
 }
 
 // newestReading returns the end of the latest averaging interval that is stored.
@@ -93,10 +98,10 @@ func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	}
 	for _, c := range slices.Backward(chunks) {
 		c.meansOnly = true
-		if err := r.judge.Run(ctx, c.stations, c.from.Add(-time.Hour), c.to); err != nil {
+		if err := r.judge.Run(ctx, c.stations, c.firstReading(), c.lastReading()); err != nil {
 			return err
 		}
-		if err := r.judge.Correct(ctx, c.stations, c.from.Add(-time.Hour), c.to); err != nil {
+		if err := r.judge.Correct(ctx, c.stations, c.firstReading(), c.lastReading()); err != nil {
 			return err
 		}
 		if err := r.compute(ctx, c, started); err != nil {

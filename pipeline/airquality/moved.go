@@ -3,9 +3,10 @@ package airquality
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"vayu/internal/columnar"
 )
 
 // moved plans the cities of stations that changed place, or came to count
@@ -59,7 +60,7 @@ func (r *Rollup) moved(ctx context.Context, since time.Time) ([]chunk, error) {
 	}
 	// A year of all of India's stations is 4.4 million hours.
 	var chunks []chunk
-	for part := range slices.Chunk(all.stations, stationChunk) {
+	for part := range columnar.NameGroups(all.stations) {
 		for from := all.from; !from.After(all.to); from = from.AddDate(1, 0, 0) {
 			chunks = append(chunks, chunk{stations: part, cities: all.cities, placesOnly: true, from: from, to: from.AddDate(1, 0, 0)})
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"vayu/internal/columnar"
 	"vayu/schema"
 )
 
@@ -39,16 +40,11 @@ type plan struct {
 	started time.Time
 	seen    uint64 // see [Rollup.fingerprint]
 	means   int8   // of the column means: meansDone, or 0
-	// changedSince is from when on results of quality tests may be in no mean yet:
-	// those that a killed roll-up stored belong to it.
-	changedSince time.Time
-}
-
-func earlierOf(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
+	// tested is the mark of [Rollup.TestSeries]; zero in other roll-ups.
+	tested time.Time
+	// last is the end of the roll-up before: results of quality tests since then
+	// may be in no mean yet, those that a killed roll-up stored among them.
+	last time.Time
 }
 
 const second = "2006-01-02 15:04:05"
@@ -87,10 +83,6 @@ func oldest(now time.Time, keep time.Duration) string {
 // quote writes a text as a literal of ClickHouse.
 func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
-// stationChunk is how many stations one pass takes: their names are part of
-// the request, and servers bound its length (http_max_uri_size, 1 MiB).
-const stationChunk = 2000
-
 // overlap is by how much a roll-up looks back behind the start of the one
 // before: a reading's stamp is taken when its insert begins, and others see it
 // when the insert ends. A batch takes well below a second; a minute leaves room
@@ -112,7 +104,7 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	}
 	// The fingerprint comes first: a reading that becomes visible after it changes
 	// that of the next roll-up.
-	p := plan{started: started, changedSince: last.ended}
+	p := plan{started: started, last: last.ended}
 	if p.seen, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err
 	}
@@ -291,7 +283,7 @@ func merge(plan []chunk) []chunk {
 			last := &out[len(out)-1]
 			all := last.with(c.stations)
 			months := last.months
-			if !sameMonth(last.lastFrom(), c.from) {
+			if !sameMonth(last.lastReading(), c.from) {
 				months++
 			}
 			successive := c.from.Before(last.to.AddDate(0, 1, 0))
@@ -307,8 +299,12 @@ func merge(plan []chunk) []chunk {
 	return out
 }
 
-// lastFrom is an instant of the last month that the chunk has readings of.
-func (c *chunk) lastFrom() time.Time { return c.to.Add(-reach) }
+// firstReading is the earliest time that a reading of the chunk's first hour has.
+// It leaves the hour before out, whose readings are in other parts of the table.
+func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
+
+// lastReading is the end of the last hour that the chunk has readings of.
+func (c *chunk) lastReading() time.Time { return c.to.Add(-reach) }
 
 // with returns the chunk's stations and others, each once.
 func (c *chunk) with(others []string) []string {
@@ -322,7 +318,7 @@ func (c *chunk) with(others []string) []string {
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {
-		for part := range slices.Chunk(c.stations, stationChunk) {
+		for part := range columnar.NameGroups(c.stations) {
 			out = append(out, chunk{from: c.from, to: c.to, stations: part})
 		}
 	}

@@ -52,7 +52,7 @@ type facts struct {
 // statement must be there for the next, its subqueries see all shards, and no shard
 // computes by itself: the stations of a city are on several.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
-	"parallel_distributed_insert_select = 0"
+	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
 // IsEightHour reports whether the index takes the pollutant's 8-hour mean.
 func (f facts) IsEightHour(p string) bool {

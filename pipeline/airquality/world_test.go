@@ -83,7 +83,7 @@ func (w *world) storedAt(stored time.Time, all ...schema.Reading) {
 
 func (w *world) increment() Result {
 	w.Helper()
-	result, err := w.rollup.Increment(w.Context())
+	result, err := w.rollup.Update(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -8,7 +8,9 @@ triples AS
         [abs(no / {{.NO}} + no2 / {{.NO2}} - nox) / nox, abs(no / {{.NOCold}} + no2 / {{.NO2Cold}} - nox) / nox, abs(no + no2 - nox) / nox] AS off,
         if(arrayMin(off) <= {{.NOxForm}}, indexOf(off, arrayMin(off)), 4) AS form
     FROM {{.Database}}.reading FINAL
-    WHERE kind = 'concentration' AND averaging <= 60 AND parameter IN ('no', 'no2', 'nox') AND station IN {stations:Array(String)}
+    WHERE kind = 'concentration' AND averaging <= 60 AND parameter IN ('no', 'no2', 'nox')
+        AND station IN (SELECT station FROM {{.Database}}.reading WHERE parameter = 'nox' AND station IN {stations:Array(String)}
+            AND at > {{.FirstDayStart}} AND at <= {{.LastDayEnd}}{{.Forward}})
         AND at > {{.FirstDayStart}} AND at <= {{.LastDayEnd}}{{.Forward}}
     GROUP BY station, at, averaging
     HAVING count() = 3 AND nox > {{.NOxLeast}}

@@ -3,7 +3,8 @@
 pairs AS
 (
     SELECT station, at, averaging,
-        anyIf(value, parameter = 'pm25') AS pm25, anyIf(value, parameter = 'pm10') AS pm10, groupArray((parameter, source)) AS readings
+        anyIf(value, parameter = 'pm25') AS pm25, anyIf(value, parameter = 'pm10') AS pm10,
+        [('pm25', anyIf(source, parameter = 'pm25')), ('pm10', anyIf(source, parameter = 'pm10'))] AS readings
     FROM {{.Database}}.reading FINAL
     WHERE kind = 'concentration' AND parameter IN ('pm25', 'pm10')
         AND station IN {stations:Array(String)} AND at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}

@@ -10,6 +10,7 @@ package quality
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -42,15 +43,35 @@ func New(conn Conn, database string, settings Settings) (*Judge, error) {
 	return &Judge{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
-// Run tests the readings of stations that readings from one instant to another
-// (both included, values of reading.at) can have changed the results of: the
-// readings themselves, their neighbours in time, and stations beside them. It
-// stores results that are not good, and removes those that no longer hold.
-// Running it again changes nothing.
+// Values tests readings by themselves and against those of the same time: the
+// readings of stations from one instant to another (both included, values of
+// reading.at). It stores results that are not good, and removes those that no
+// longer hold. Running it again changes nothing.
+func (j *Judge) Values(ctx context.Context, stations []string, from, to time.Time) error {
+	return j.run(ctx, j.sql.values, columnar.NameGroups(stations), from, to)
+}
+
+// Series tests readings against those before and after them and against other
+// stations: all readings whose results the readings of stations from one instant
+// to another can have changed. It stores and removes results as [Judge.Values].
+func (j *Judge) Series(ctx context.Context, stations []string, from, to time.Time) error {
+	return j.run(ctx, j.sql.series, slices.Chunk(stations, seriesChunk), from, to)
+}
+
+// Run is Values, then Series.
 func (j *Judge) Run(ctx context.Context, stations []string, from, to time.Time) error {
-	for _, s := range j.sql.tests {
-		if err := j.each(ctx, s, stations, from, to); err != nil {
-			return fmt.Errorf("testing readings (%s): %w", s.name, err)
+	if err := j.Values(ctx, stations, from, to); err != nil {
+		return err
+	}
+	return j.Series(ctx, stations, from, to)
+}
+
+func (j *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
+	for group := range groups {
+		for _, s := range tests {
+			if err := j.exec(ctx, s, group, from, to); err != nil {
+				return fmt.Errorf("testing readings (%s): %w", s.name, err)
+			}
 		}
 	}
 	return nil
@@ -59,8 +80,10 @@ func (j *Judge) Run(ctx context.Context, stations []string, from, to time.Time) 
 // Correct brings table corrected up to date for the low-cost sensors among
 // stations, from one instant to another, both included.
 func (j *Judge) Correct(ctx context.Context, stations []string, from, to time.Time) error {
-	if err := j.each(ctx, j.sql.correction, stations, from, to); err != nil {
-		return fmt.Errorf("correcting sensors: %w", err)
+	for group := range columnar.NameGroups(stations) {
+		if err := j.exec(ctx, j.sql.correction, group, from, to); err != nil {
+			return fmt.Errorf("correcting sensors: %w", err)
+		}
 	}
 	return nil
 }
@@ -76,18 +99,9 @@ func (j *Judge) Colocate(ctx context.Context, from, to time.Time) error {
 	return nil
 }
 
-// stationChunk is how many stations one statement names: the names are part of
-// the request, and servers bound its length (http_max_uri_size, 1 MiB).
-const stationChunk = 2000
-
-func (j *Judge) each(ctx context.Context, s statement, stations []string, from, to time.Time) error {
-	for part := range slices.Chunk(stations, stationChunk) {
-		if err := j.exec(ctx, s, part, from, to); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// seriesChunk is how many stations one test of series takes. It bounds memory:
+// a day of 2,000 sensors by the minute is 3 million readings.
+const seriesChunk = 2000
 
 // The instants between which a DateTime can be moved by the tests' spans
 // without leaving its range, 1970 to 2106.

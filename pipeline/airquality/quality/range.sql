@@ -19,5 +19,12 @@ found AS
         if(reading.flag != 'plain', [('source_flag', 'suspect', toString(reading.flag))], [])
     ) AS result
     WHERE station IN {stations:Array(String)} AND at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}
+        -- Most readings pass, and have no text made of them.
+        AND (kind = 'sub_index' AND (value < 0 OR value > 500)
+            OR kind != 'sub_index' AND (isNaN(value)
+                OR value < transform(parameter, [{{.LimitNames}}], [{{range $i, $l := .Limits}}{{if $i}}, {{end}}{{$l.Least}}{{end}}], toFloat64(-inf))
+                OR value >= transform(parameter, [{{.LimitNames}}], [{{range $i, $l := .Limits}}{{if $i}}, {{end}}{{$l.Full}}{{end}}], toFloat64(inf)))
+            OR at > ingested_at + INTERVAL {{.AheadMinutes}} MINUTE OR at < toDateTime('{{.FirstDay}}', 'UTC')
+            OR reading.flag != 'plain')
 ),
 {{template "changes" .}}

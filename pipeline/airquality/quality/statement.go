@@ -30,7 +30,7 @@ const shortSpan = 2 * time.Hour
 // in which they run: same_hour reads what spike and rate_of_change found, and
 // nox_sum reads table nox_form.
 type statements struct {
-	tests                  []statement
+	values, series         []statement
 	correction, colocation statement
 }
 
@@ -70,7 +70,7 @@ const (
 
 // insertSettings are those of every statement that writes: see the roll-up's.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
-	"parallel_distributed_insert_select = 0"
+	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
 type limitSQL struct{ Name, Least, Full, Floor, Most string }
 
@@ -206,9 +206,11 @@ func newStatements(database string, settings Settings) (statements, error) {
 	constant := write("constant", constants)
 	constants.Short = true
 	constant.short = write("constant", constants).text
-	s.tests = []statement{
+	s.values = []statement{
 		write("range", base.of(settings, []string{GrossRange, ImpossibleDate, SourceFlag}, named, exact)),
 		write("pair", base.of(settings, []string{PM25AbovePM10}, named, exact)),
+	}
+	s.series = []statement{
 		write("run", base.of(settings, []string{Spike, RateOfChange, FlatLine, TimeGap}, named, around)),
 		constant,
 		write("repeat", base.of(settings, []string{SameHour}, named, fmt.Sprintf("%s + INTERVAL %d DAY", around, repeatDays))),

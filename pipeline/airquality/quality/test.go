@@ -45,6 +45,11 @@ var Tests = [...]Test{
 	{NOxSum, 1, Suspect, "NO, NO2 and NOx contradict the units in which the station usually reports them."},
 }
 
+// SeriesTests are the names of the tests that [Judge.Series] runs.
+func SeriesTests() []string {
+	return []string{Spike, RateOfChange, FlatLine, TimeGap, NearConstant, SameHour, Neighbours, NOxSum}
+}
+
 // TestNamed returns the test of a name, and whether there is one.
 func TestNamed(name string) (Test, bool) {
 	for _, t := range Tests {

@@ -567,3 +567,10 @@ COMMENT 'Fits of low-cost sensors to reference stations beside them. Written by 
 
 CREATE TABLE IF NOT EXISTS vayu.colocation ON CLUSTER `air` AS vayu.colocation_local ENGINE = Distributed(`air`, 'vayu', 'colocation_local', cityHash64(sensor))
 COMMENT 'Fits of low-cost sensors to reference stations beside them. Written by pipeline/airquality/quality only. Read with FINAL.';
+
+-- Quality tests of series follow the figures of recent hours, with a mark of their own.
+ALTER TABLE vayu.rollup_local ON CLUSTER `air`
+ADD COLUMN IF NOT EXISTS tested DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'readings stored before, of hours that had ended, have had the quality tests of their series; 0: says nothing of tests' AFTER seen;
+
+ALTER TABLE vayu.rollup ON CLUSTER `air`
+ADD COLUMN IF NOT EXISTS tested DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'readings stored before, of hours that had ended, have had the quality tests of their series; 0: says nothing of tests' AFTER seen;

@@ -506,3 +506,7 @@ CREATE TABLE IF NOT EXISTS vayu.colocation
 ENGINE = ReplacingMergeTree(fitted_at)
 ORDER BY (sensor, reference, hours_from, hours_to)
 COMMENT 'Fits of low-cost sensors to reference stations beside them. Written by pipeline/airquality/quality only. Read with FINAL.';
+
+-- Quality tests of series follow the figures of recent hours, with a mark of their own.
+ALTER TABLE vayu.rollup 
+ADD COLUMN IF NOT EXISTS tested DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'readings stored before, of hours that had ended, have had the quality tests of their series; 0: says nothing of tests' AFTER seen;
