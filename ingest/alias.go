@@ -46,7 +46,8 @@ var ErrNoStation = errors.New("no such station")
 // both have a reading of one time, the other station's stays. Raw readings and the
 // row of the alias are kept. Merge is idempotent: after an error run it again.
 //
-// A running service follows within [stationAge]. The hours of the station have to
+// Withdrawn readings are not copied. A running service follows within [stationAge],
+// and then copies what it has stored since. The hours of the station have to
 // be computed afterwards, which the next roll-up does.
 func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
 	l.mu.Lock()
@@ -103,12 +104,14 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 }
 
 // copyReadings copies the readings of one station to another, but for those that
-// the other has. The pattern names the columns of the key without the station.
+// the other has and those that are withdrawn. The pattern names the columns of the key without the station.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
 	// The inner query reads the column station, not what replaces it.
 	query := fmt.Sprintf(`INSERT INTO %[1]s.reading SELECT * REPLACE ({into:String} AS station, now64(3) AS ingested_at)
 		FROM (SELECT * FROM %[1]s.reading FINAL WHERE station = {from:String}
+			AND NOT arrayExists(w -> w.1 IN ('', parameter) AND at > w.2 AND at <= w.3,
+				(SELECT groupArray((toString(parameter), from_at, to_at)) FROM %[1]s.withdrawal FINAL WHERE station = {from:String}))
 			AND %[2]s NOT IN (SELECT %[2]s FROM %[1]s.reading FINAL WHERE station = {into:String}))
 		SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1,
 			distributed_product_mode = 'global', parallel_distributed_insert_select = 0`, l.database, key)

@@ -218,3 +218,42 @@ func TestMergeMakesOneStation(t *testing.T) {
 		t.Errorf("aliases %+v, %v", aliases, err)
 	}
 }
+
+// A service stores readings under an id until it hears that another process made
+// it an alias. It copies them then.
+func TestServiceCompletesTheMergeOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	service := ingest.NewLoader(conn, name)
+	a, b := station("a"), station("b")
+	load(t, service, "test", a, 5)
+	load(t, service, "test", b, 5)
+	if err := ingest.NewLoader(conn, name).Merge(t.Context(), "a", "b", "same cabin", "asha"); err != nil {
+		t.Fatal(err)
+	}
+	load(t, service, "test", a, 4)
+	service.Age()
+	load(t, service, "test", a, 3)
+	if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL WHERE station = 'b'"); got != 3 {
+		t.Errorf("the station has %d readings, want 3", got)
+	}
+}
+
+// Withdrawn readings of an alias do not come back as readings of its station.
+func TestMergeLeavesWithdrawnReadings(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := ingest.NewLoader(conn, name)
+	load(t, l, "test", station("a"), 5)
+	load(t, l, "test", station("a"), 4)
+	load(t, l, "test", station("b"), 3)
+	if err := conn.Exec(t.Context(), "INSERT INTO "+name+".withdrawal (id, station, parameter, from_at, to_at) SELECT 'wdr_1', 'a', '', max(at) - INTERVAL 1 SECOND, max(at) FROM "+name+".reading WHERE station = 'a'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Merge(t.Context(), "a", "b", "same cabin", "asha"); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL WHERE station = 'b'"); got != 2 {
+		t.Errorf("the station has %d readings, want its own and the one that counts", got)
+	}
+}

@@ -85,9 +85,28 @@ func (l *Loader) refreshBook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !first {
+		if err := l.completeMerges(ctx, l.book, book); err != nil {
+			return err
+		}
+	}
 	l.book, l.loadedAt = book, time.Now()
 	if first {
 		l.book.mend()
+	}
+	return nil
+}
+
+// completeMerges copies the readings of ids that another process has made
+// aliases: this one stored readings under them until it read of it.
+func (l *Loader) completeMerges(ctx context.Context, was, is *book) error {
+	for id, a := range is.aliases {
+		if known, ok := was.aliases[id]; ok && known.station == a.station {
+			continue
+		}
+		if err := l.copyReadings(ctx, id, a.station); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -36,8 +36,15 @@ var ErrNoReadings = errors.New("there are no readings of this station and parame
 var ErrNoWithdrawal = errors.New("there is no such withdrawal")
 
 // Covered returns how many stored readings a withdrawal leaves out. The error is
-// [ErrNoReadings] when there are none.
+// [ErrNoReadings] when there are none. An alias is refused: no mean has its readings.
 func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, err error) {
+	station, err := r.aliasOf(ctx, w.Station)
+	if err != nil {
+		return 0, err
+	}
+	if station != "" {
+		return 0, fmt.Errorf("%q is an alias of %q: withdraw readings of that", w.Station, station)
+	}
 	const query = `SELECT count() FROM %s.reading FINAL WHERE station = {station:String} AND ({parameter:String} = '' OR parameter = {parameter:String})
 		AND at > fromUnixTimestamp({from:Int64}) AND at <= fromUnixTimestamp({to:Int64})`
 	rows, err := r.conn.Query(ctx, fmt.Sprintf(query, r.tables.Database), clickhouse.Named("station", w.Station), clickhouse.Named("parameter", w.parameter()),
@@ -58,6 +65,21 @@ func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, er
 		return 0, ErrNoReadings
 	}
 	return readings, nil
+}
+
+// aliasOf returns the station that an id is an alias of; empty for none.
+func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT station FROM "+r.tables.Database+".station_alias FINAL WHERE alias = {alias:String}", clickhouse.Named("alias", id))
+	if err != nil {
+		return "", fmt.Errorf("looking for an alias: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&station); err != nil {
+			return "", fmt.Errorf("looking for an alias: %w", err)
+		}
+	}
+	return station, rows.Err()
 }
 
 // Withdraw stores a withdrawal. The next [Rollup.Increment] computes its hours

@@ -216,3 +216,15 @@ func TestStationThatMovesLeavesNothingBehind(t *testing.T) {
 		t.Errorf("-in Satara from the beginning +moved there:\n%s", diff)
 	}
 }
+
+func TestReadingsOfAnAliasAreNotWithdrawn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.station("alias", "Pune", "Maharashtra")
+	w.readings(schema.Reading{Station: "alias", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
+	w.exec("INSERT INTO %s.station_alias (alias, station) VALUES ('alias', 'station')")
+	_, err := w.rollup.Covered(t.Context(), Withdrawal{Station: "alias", From: hour(0), To: hour(2)})
+	if err == nil || !strings.Contains(err.Error(), `"alias" is an alias of "station"`) {
+		t.Errorf("the error is %v", err)
+	}
+}

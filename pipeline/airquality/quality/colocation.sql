@@ -1,6 +1,6 @@
 -- Least squares of a reference station's hours on those of a sensor beside it
 -- and its relative humidity: reference = slope * sensor + humidity * RH + intercept.
--- Readings that fail are left out.
+-- Readings that fail or are withdrawn are left out.
 INSERT INTO {{.Database}}.colocation (sensor, reference, hours_from, hours_to, distance_m, hours, slope, humidity, intercept, error, error_raw, r2)
 WITH
 places AS
@@ -39,6 +39,7 @@ hours AS
         AND (station, parameter, at, kind, averaging) NOT IN (
             SELECT station, parameter, at, kind, averaging FROM {{.Database}}.reading_quality FINAL
             WHERE flag = 'fail' AND parameter = 'pm25' AND at > {{.FirstHour}} - INTERVAL 1 HOUR AND at <= {{.LastHour}})
+        AND {{template "counts" .}}
     GROUP BY station, hour
     HAVING countIf(parameter = 'pm25') > 0
 ),

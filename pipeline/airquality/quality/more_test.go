@@ -106,6 +106,13 @@ func TestNeighbours(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", station, diff)
 		}
 	}
+
+	w.exec("INSERT INTO %s.withdrawal (id, station, parameter, from_at, to_at) VALUES ('wdr_1', 'a', 'pm25', ?, ?)", start.Add(-time.Hour), start)
+	w.run(start, start, "a")
+	want := []string{"19:30 neighbours suspect: hourly mean 500, of 3 neighbours 60 to 70"}
+	if diff := cmp.Diff(want, only(w.results(t, "e"), "neighbours")); diff != "" {
+		t.Errorf("e beside a withdrawn reading (-want +got):\n%s", diff)
+	}
 }
 
 func TestReadingsByThemselves(t *testing.T) {

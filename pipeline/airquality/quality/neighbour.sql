@@ -33,6 +33,7 @@ hours AS
     WHERE kind = 'concentration' AND averaging <= 60 AND parameter IN ({{.NearNames}})
         AND station IN (SELECT arrayJoin(arrayPushBack(others, subject)) FROM subjects)
         AND at > {{.FirstHour}} - INTERVAL 1 HOUR AND at <= {{.LastHour}}
+        AND {{template "counts" .}}
     GROUP BY station, parameter, hour
 ),
 compared AS

@@ -23,3 +23,9 @@ GROUP BY station, parameter, at, kind, averaging, test
 HAVING max(now) = 0 OR min(now) = 1 OR uniqExact(version, flag, detail) > 1
 {{.Settings}}
 {{- end}}
+
+{{define "counts" -}}
+-- Not withdrawn.
+NOT arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND at > w.3 AND at <= w.4,
+            (SELECT groupArray((toString(station), toString(parameter), from_at, to_at)) FROM {{.Database}}.withdrawal FINAL))
+{{- end}}
