@@ -50,6 +50,7 @@ type Result struct {
 	Stations int           // stations whose hours were computed
 	From, To time.Time     // first and last hour, UTC; zero when there was nothing to do
 	Elapsed  time.Duration // wall time
+	Tests    time.Duration // the part of it that the quality tests before the figures took
 }
 
 // Config is what a roll-up is made of.
@@ -121,7 +122,9 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 		if err != nil {
 			return p, err
 		}
+		begin := time.Now()
 		p.chunks, err = r.testIncrement(ctx, p, started)
+		p.tests = time.Since(begin)
 		return p, err
 	})
 }
@@ -157,6 +160,7 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	if err != nil {
 		return Result{}, err
 	}
+	result.Tests = p.tests
 	stations := make(map[string]struct{})
 	for _, c := range p.chunks {
 		if err := r.compute(ctx, c, started); err != nil {

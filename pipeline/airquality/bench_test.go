@@ -20,8 +20,8 @@ func (w *world) synthetic(from time.Time, hours, stations int) (readings int) {
 		n := min(month, hours-start)
 		w.exec(`INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at)
 			SELECT 'station-' || toString(intDiv(number, 7) %% ?), ['pm25', 'pm10', 'no2', 'so2', 'co', 'o3', 'nh3'][1 + number %% 7],
-				?::DateTime('UTC') + toIntervalHour(intDiv(number, ?)), (cityHash64(number) %% 15000) / 100, 'concentration', 60, 'synthetic', now64(3) - INTERVAL 1 HOUR
-			FROM numbers(?)`, stations, from.Add(time.Duration(start)*time.Hour).Format(time.DateTime), hourly, n*hourly)
+				?::DateTime('UTC') + toIntervalHour(intDiv(number, ?)), round(60 + 40 * sin(2 * pi() * (intDiv(number, ?) %% 24) / 24 + intDiv(number, 7) %% 5) + (cityHash64(number) %% 1000) / 100, 2), 'concentration', 60, 'synthetic', now64(3) - INTERVAL 1 HOUR
+			FROM numbers(?)`, stations, from.Add(time.Duration(start)*time.Hour).Format(time.DateTime), hourly, hourly, n*hourly)
 	}
 	return hours * hourly
 }
@@ -60,9 +60,11 @@ func BenchmarkRollup(b *testing.B) {
 			RANGE BETWEEN 82800 PRECEDING AND CURRENT ROW) AS mean FROM %s.reading) FORMAT Null`)
 		floor := time.Since(begin)
 		result := w.increment()
-		b.ReportMetric(result.Elapsed.Seconds(), "s/year")
-		b.ReportMetric(float64(readings)/result.Elapsed.Seconds(), "readings/s")
-		b.ReportMetric(result.Elapsed.Seconds()/floor.Seconds(), "x-rolling-mean")
+		figures := (result.Elapsed - result.Tests).Seconds()
+		b.ReportMetric(figures, "s/year")
+		b.ReportMetric(result.Tests.Seconds(), "s/tests-of-the-year")
+		b.ReportMetric(float64(readings)/figures, "readings/s")
+		b.ReportMetric(figures/floor.Seconds(), "x-rolling-mean")
 		b.ReportMetric(w.peakMemory()/1e9, "GB-peak")
 
 		// One more hour of every station; the year was stored an hour ago.

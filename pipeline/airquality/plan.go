@@ -44,7 +44,8 @@ type plan struct {
 	tested time.Time
 	// last is the end of the roll-up before: results of quality tests since then
 	// may be in no mean yet, those that a killed roll-up stored among them.
-	last time.Time
+	last  time.Time
+	tests time.Duration // of the quality tests that were run beside the planning
 }
 
 const second = "2006-01-02 15:04:05"
