@@ -140,7 +140,7 @@ func (l *Loader) Coverage(ctx context.Context, source string, since time.Time) (
 	var rows uint64
 	row := l.conn.QueryRow(ctx, query, clickhouse.Named("source", source), clickhouse.Named("since", fmt.Sprint(since.Unix())))
 	if err := row.Scan(&rows, &first, &last); err != nil {
-		return time.Time{}, time.Time{}, fmt.Errorf("asking what %q has brought: %w", source, err)
+		return time.Time{}, time.Time{}, fmt.Errorf("reading the newest reading of %q: %w", source, err)
 	}
 	if rows == 0 {
 		return time.Time{}, time.Time{}, nil

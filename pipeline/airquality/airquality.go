@@ -238,12 +238,12 @@ func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 func (r *Rollup) serverTime(ctx context.Context) (now time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT now64(3, 'UTC')")
 	if err != nil {
-		return now, fmt.Errorf("asking ClickHouse for the time: %w", err)
+		return now, fmt.Errorf("reading ClickHouse's clock: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&now); err != nil {
-			return now, fmt.Errorf("asking ClickHouse for the time: %w", err)
+			return now, fmt.Errorf("reading ClickHouse's clock: %w", err)
 		}
 	}
 	return now, rows.Err()

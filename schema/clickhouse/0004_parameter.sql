@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "withdrawal"}} {{.OnCluster}}
     parameter LowCardinality(String) COMMENT 'parameter.id; empty for all',
     from_at DateTime('UTC') COMMENT 'readings whose interval ends after this, UTC, are left out',
     to_at DateTime('UTC') COMMENT 'and not after this, UTC',
-    reason String COMMENT 'why, in the words of who withdrew them',
+    reason String COMMENT 'reason given by the operator',
     actor String COMMENT 'who withdrew them',
     made_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when, UTC; of equal ids the latest row counts',
     removed UInt8 DEFAULT 0 COMMENT '1: the withdrawal was taken back; FINAL leaves the row out'

@@ -1,4 +1,4 @@
--- Stations: whence their position and city are, which are one, and what changed.
+-- Stations: sources of position and city, ids of one physical station, and changes.
 ALTER TABLE {{.Database}}.{{local "station"}} {{.OnCluster}}
     ADD COLUMN IF NOT EXISTS network LowCardinality(String) DEFAULT '' COMMENT 'network that runs it, the first part of id',
     ADD COLUMN IF NOT EXISTS position_source LowCardinality(String) DEFAULT '' COMMENT 'source that gave latitude and longitude; empty for one that is not known any more',

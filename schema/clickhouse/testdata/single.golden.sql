@@ -327,7 +327,7 @@ CREATE TABLE IF NOT EXISTS vayu.withdrawal
     parameter LowCardinality(String) COMMENT 'parameter.id; empty for all',
     from_at DateTime('UTC') COMMENT 'readings whose interval ends after this, UTC, are left out',
     to_at DateTime('UTC') COMMENT 'and not after this, UTC',
-    reason String COMMENT 'why, in the words of who withdrew them',
+    reason String COMMENT 'reason given by the operator',
     actor String COMMENT 'who withdrew them',
     made_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when, UTC; of equal ids the latest row counts',
     removed UInt8 DEFAULT 0 COMMENT '1: the withdrawal was taken back; FINAL leaves the row out'
@@ -389,7 +389,7 @@ PARTITION BY toYear(day)
 ORDER BY (station, parameter, day)
 COMMENT 'A parameter at a station on an Indian day: plain figures of concentrations. Written by pipeline/airquality only. Read with FINAL.';
 
--- Stations: whence their position and city are, which are one, and what changed.
+-- Stations: sources of position and city, ids of one physical station, and changes.
 ALTER TABLE vayu.station 
     ADD COLUMN IF NOT EXISTS network LowCardinality(String) DEFAULT '' COMMENT 'network that runs it, the first part of id',
     ADD COLUMN IF NOT EXISTS position_source LowCardinality(String) DEFAULT '' COMMENT 'source that gave latitude and longitude; empty for one that is not known any more',
