@@ -178,7 +178,8 @@ func bind(flags *pflag.FlagSet, keys ...string) {
 	}
 }
 
-// defaultFile is read when it is there and no other file is named.
+// defaultFile is read when it is in the working directory and no other file is
+// named. Other users must not be able to write it: it names programs to load.
 const defaultFile = "vayu.yaml"
 
 // load returns the effective configuration of a command and its logger.
@@ -189,6 +190,9 @@ func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
 	}
 	if file == "" {
 		if _, err := os.Stat(defaultFile); err == nil {
+			if reason := config.Exposed(defaultFile); reason != "" {
+				return config.Loaded[Config]{}, nil, fmt.Errorf("%s is not read: %s; name it with --config to read it", defaultFile, reason)
+			}
 			file = defaultFile
 		} else if !errors.Is(err, os.ErrNotExist) {
 			return config.Loaded[Config]{}, nil, fmt.Errorf("looking for %s: %w", defaultFile, err)

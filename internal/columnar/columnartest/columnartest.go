@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,20 @@ type server struct {
 
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
 var shared server
+
+// The library lies in the node_modules of the checkout, and the test binary in a temporary folder.
+//
+//nolint:gochecknoinits // a test binary that acts as the engine has no other beginning
+func init() {
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			engine.SearchIn(dir)
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+}
 
 // Main runs a package's tests, or the engine when the binary was started as such. It does not return.
 func Main(m *testing.M) {

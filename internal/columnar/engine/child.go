@@ -51,7 +51,8 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 		var held *HeldError
 		var missing *MissingLibraryError
 		var broken *BrokenLibraryError
-		report(Report{Error: err.Error(), Held: errors.As(err, &held), Missing: errors.As(err, &missing) || errors.As(err, &broken)})
+		var unsafe *UnsafeLibraryError
+		report(Report{Error: err.Error(), Held: errors.As(err, &held), Missing: errors.As(err, &missing) || errors.As(err, &broken) || errors.As(err, &unsafe)})
 		return err
 	}
 	return nil

@@ -39,12 +39,17 @@ type Config struct {
 // stopTime is how long running queries may take to finish after the engine was told to stop; then they are cancelled.
 const stopTime = 4 * time.Second
 
-// Main runs the engine until ctx ends. It returns a *MissingLibraryError without the library and a
+// Main runs the engine until ctx ends. It returns a *MissingLibraryError without the library, an *UnsafeLibraryError for one that others could have changed, and a
 // *HeldError when another process has the data directory.
 func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	path, err := FindLibrary(cfg.Library)
 	if err != nil {
 		return err
+	}
+	if cfg.Library == "" {
+		if err := verifyLibrary(path); err != nil {
+			return err
+		}
 	}
 	lock, err := take(ctx, cfg.Data, cfg.Owner, cfg.Parent)
 	if err != nil {
