@@ -7,7 +7,10 @@ import (
 )
 
 // Waiting is how many changes wait for the writer of SQLite.
-func (db *DB) Waiting() int { return len(db.engine.(*sqlite).queue) }
+func (db *DB) Waiting() int {
+	s := db.engine.(*sqlite)
+	return len(s.queue) + len(s.sandbox)
+}
 
 // Pool is what reads.
 func (db *DB) Pool() *sql.DB { return db.engine.reader() }

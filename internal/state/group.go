@@ -34,8 +34,12 @@ var errGroup = errors.New("the changes were not committed")
 // that no change is done any more, and those that were done are marked so.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
+	queue := s.queue
+	if ofSandbox(ctx) {
+		queue = s.sandbox
+	}
 	select {
-	case s.queue <- c:
+	case queue <- c:
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.db.ended:
@@ -79,31 +83,66 @@ func (s *sqlite) run(ctx context.Context) error {
 	for {
 		select {
 		case first := <-s.queue:
-			s.commit(s.group(first))
+			s.commit(&group{live: s.waiting(first)})
+		case first := <-s.sandbox:
+			s.commit(&group{live: s.waiting(), sandbox: first})
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-// group is first and what waits behind it.
-func (s *sqlite) group(first *change) []*change {
-	all := []*change{first}
-	for len(all) < groupMost {
+// group is the changes of one commit: the live ones that wait when it begins, and then
+// changes of the sandbox, as [group.next] says.
+type group struct {
+	live    []*change
+	sandbox *change // the first of the sandbox, when it was received already
+	begun   []*change
+}
+
+// waiting is the live changes that wait, behind those that were received.
+func (s *sqlite) waiting(received ...*change) []*change {
+	for len(received) < groupMost {
 		select {
 		case next := <-s.queue:
-			all = append(all, next)
+			received = append(received, next)
 		default:
-			return all
+			return received
 		}
 	}
-	return all
+	return received
+}
+
+// next returns the change to make next; nil when the group is complete. Live changes
+// come first. One change of the sandbox follows in every group, so that the sandbox never
+// starves, and more of them only while no live change waits for the commit or for the
+// next group. So a live change waits for two changes of the sandbox at most: one that is
+// being made, and one in its own group.
+func (g *group) next(s *sqlite) *change {
+	n := len(g.begun)
+	switch {
+	case n < len(g.live):
+		return g.live[n]
+	case n > len(g.live) && (len(g.live) > 0 || len(s.queue) > 0 || n >= groupMost):
+		return nil
+	}
+	if first := g.sandbox; first != nil {
+		g.sandbox = nil
+		return first
+	}
+	select {
+	case next := <-s.sandbox:
+		return next
+	default:
+		return nil
+	}
 }
 
 // commit makes the changes of one group durable and tells their callers.
-func (s *sqlite) commit(all []*change) {
+func (s *sqlite) commit(g *group) {
 	ctx := context.Background() // an interrupt would undo the whole group
-	err := s.transaction(ctx, all)
+	err := s.transaction(ctx, g)
+	all := g.all()
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errGroup, err)
 		s.db.log.Error("the state store cannot write", "error", err, "changes", len(all))
@@ -123,10 +162,23 @@ func (s *sqlite) commit(all []*change) {
 	}
 }
 
+// all is every change that was received for the group. When its transaction failed
+// early, some were not begun.
+func (g *group) all() []*change {
+	all := g.begun
+	if n := len(all); n < len(g.live) {
+		all = append(all, g.live[n:]...)
+	}
+	if g.sandbox != nil {
+		all = append(all, g.sandbox)
+	}
+	return all
+}
+
 // transaction runs the changes in one transaction. Each has a savepoint, so
 // that one that fails is undone alone; its error is in its change. The error
 // returned is that of all: then nobody's change is there.
-func (s *sqlite) transaction(ctx context.Context, all []*change) (err error) {
+func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	if s.writer == nil {
 		if err := s.connect(ctx); err != nil {
 			return err
@@ -148,7 +200,8 @@ func (s *sqlite) transaction(ctx context.Context, all []*change) (err error) {
 			s.disconnect()
 		}
 	}()
-	for _, c := range all {
+	for c := g.next(s); c != nil; c = g.next(s) {
+		g.begun = append(g.begun, c)
 		if !c.taken.CompareAndSwap(false, true) {
 			continue
 		}

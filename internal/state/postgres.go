@@ -19,6 +19,8 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
+	// sandbox has a place for each change of the sandbox that may be made at a time.
+	sandbox chan struct{}
 }
 
 const (
@@ -29,6 +31,9 @@ const (
 	startPause      = time.Second
 	// mostOfAHost is how long one of several hosts is waited for.
 	mostOfAHost = 3 * time.Second
+	// sandboxShare is the part of the connections that changes of the sandbox may use
+	// at a time: one in four, and one in any case.
+	sandboxShare = 4
 )
 
 func (p *postgres) open(ctx context.Context) error {
@@ -48,6 +53,7 @@ func (p *postgres) open(ctx context.Context) error {
 	p.pool.SetMaxOpenConns(p.db.cfg.Settings.Connections)
 	p.pool.SetMaxIdleConns(p.db.cfg.Settings.Connections)
 	p.pool.SetConnMaxIdleTime(5 * time.Minute)
+	p.sandbox = make(chan struct{}, max(1, p.db.cfg.Settings.Connections/sandboxShare))
 	return nil
 }
 

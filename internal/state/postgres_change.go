@@ -21,6 +21,13 @@ const (
 )
 
 func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
+	if ofSandbox(ctx) {
+		leave, err := p.enterSandbox(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	for try := 1; ; try++ {
 		err := p.once(ctx, do)
 		if err == nil || try == conflictTries || !conflict(err) {
@@ -32,6 +39,21 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// enterSandbox waits until a change of the sandbox may have a connection, as long as
+// [postgres.connection] would wait for one.
+func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
+	limit, cancel := context.WithTimeout(ctx, p.db.answer)
+	defer cancel()
+	select {
+	case p.sandbox <- struct{}{}:
+		return func() { <-p.sandbox }, nil
+	case <-limit.Done():
+		return nil, limit.Err()
+	case <-p.db.ended:
+		return nil, errEnded
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 type sqlite struct {
 	db      *DB
 	path    string
-	queue   chan *change
+	queue   chan *change // of the live world and of the service itself
+	sandbox chan *change
 	writing *sql.DB     // holds one connection
 	writer  *statements // on that connection; nil while there is none
 	readers *sql.DB

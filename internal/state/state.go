@@ -93,7 +93,7 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 		return nil, err
 	}
 	if c.DSN == "" {
-		db.engine = &sqlite{db: db, queue: make(chan *change, queueLength)}
+		db.engine = &sqlite{db: db, queue: make(chan *change, queueLength), sandbox: make(chan *change, queueLength)}
 		return db, nil
 	}
 	u, err := url.Parse(string(c.DSN))

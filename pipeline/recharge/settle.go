@@ -45,7 +45,7 @@ type settling struct {
 // it does not, the row is locked and the word decided upon again.
 func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.Lease) (settled, error) {
 	st := settling{Service: s, word: w, lease: own}
-	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+	err := s.DB.Update(state.InWorld(ctx, r.Owner.World), func(tx *state.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), settled{Record: *r}
 		return st.decide()
 	})

@@ -42,7 +42,7 @@ type settling struct {
 // was decided before stays.
 func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.Lease, p *Private) (settled, error) {
 	st := settling{Service: s, word: w, lease: own, private: p}
-	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+	err := s.DB.Update(state.InWorld(ctx, r.Owner.World), func(tx *state.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), settled{Record: *r}
 		return st.do()
 	})
