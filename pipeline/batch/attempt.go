@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/internal/crash"
+	"vayu/internal/state"
 )
 
 // begin begins records as long as there is room, and returns when to look again.
@@ -36,7 +37,7 @@ func (w *worker) attempt(working context.Context, r record) {
 	w.job(func() func() {
 		limit, cancel := context.WithTimeout(working, w.pace.record)
 		defer cancel()
-		err := w.do(limit, item)
+		err := w.do(state.InWorld(limit, item.Owner.World), item)
 		crash.Point(crash.BatchBegun)
 		return func() { w.outcome(working, r.chunk, err) }
 	})

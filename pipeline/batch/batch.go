@@ -45,6 +45,9 @@ type Kind struct {
 	// context ends some seconds after that of [Service.Run], and after a minute in any
 	// case: it holds one of the places that Room is of.
 	Do func(ctx context.Context, item Item) error
+	// Completed is called in the transaction in which the service itself has refused the
+	// last record of a batch; nil for nothing. Do looks after the batches that it completes.
+	Completed func(tx *state.Tx, done *Finished) error
 	// Show renders what the subjects of items have become, by subject: JSON objects
 	// without a field index.
 	Show func(q state.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
@@ -75,7 +78,8 @@ type Config struct {
 type Service struct {
 	Config
 
-	workers []*worker // of Kinds
+	workers []*worker     // of Kinds
+	sandbox chan struct{} // has a place for a batch of the sandbox that is being accepted
 }
 
 // New returns a service that works on nothing before Run. It fails when a kind is
@@ -91,7 +95,7 @@ func New(c Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{Config: c}
+	s := &Service{Config: c, sandbox: make(chan struct{}, 1)}
 	there := map[string]bool{}
 	for i := range c.Kinds {
 		kind := &c.Kinds[i]

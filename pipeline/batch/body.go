@@ -22,19 +22,13 @@ type wanted struct {
 	ref    string // "" for none
 	total  int
 	chunks []piece
-	again  []again
-}
-
-// again is a record whose ref_id another before it has.
-type again struct {
-	index, first int
-	value        []byte
 }
 
 // piece is a chunk before it is stored.
 type piece struct {
 	first, count int
 	from, to     int // of the body
+	duplicates   []duplicate
 }
 
 // checked is a body of which only its form is asked for.
@@ -153,16 +147,17 @@ func (b *body) records(d *jsontext.Decoder) error {
 	return err
 }
 
-// note looks whether a record before has its ref_id: records are worked on at the same
-// time, and it is the first that counts.
+// note finds an earlier record with the same ref_id, and marks this one in its chunk as
+// a duplicate. Records are worked on at the same time, so that only the order in the
+// body tells which of them counts.
 func (b *body) note(value []byte) {
 	ref := refOf(value)
 	if ref == "" || b.total >= schema.BatchMost {
 		return
 	}
-	first, there := b.refs[ref]
-	if there {
-		b.again = append(b.again, again{b.total, first, bytes.Clone(value)})
+	if first, there := b.refs[ref]; there {
+		last := &b.chunks[len(b.chunks)-1]
+		last.duplicates = append(last.duplicates, duplicate{index: b.total, first: first})
 		return
 	}
 	b.refs[ref] = b.total

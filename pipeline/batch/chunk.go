@@ -125,31 +125,42 @@ func (c *chunk) lease(tx *state.Tx, l lease) error {
 	return err
 }
 
-// records are the records of a chunk that have no item yet.
-func (c *chunk) records() ([]record, error) {
+// records are the records of a chunk that have no item yet: those to be done, and
+// those to be refused as duplicates.
+func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) {
+	stored, duplicates, err := cutDuplicates(c.bytes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading records %d of %s: %w", c.first, c.batch, err)
+	}
 	// The brackets make one value of them; bytes.Buffer is read without another copy.
-	text := slices.Concat([]byte("["), c.bytes, []byte("]"))
+	text := slices.Concat([]byte("["), stored, []byte("]"))
 	c.bytes = nil
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if _, err := d.ReadToken(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := make([]record, 0, c.count-len(c.begun))
+	todo = make([]record, 0, c.count-len(c.begun)-len(duplicates))
 	index := c.first
 	for ; d.PeekKind() != jsontext.KindEndArray; index++ {
 		value, err := d.ReadValue()
 		if err != nil {
-			return nil, fmt.Errorf("reading record %d of %s: %w", index, c.batch, err)
+			return nil, nil, fmt.Errorf("reading record %d of %s: %w", index, c.batch, err)
 		}
 		end := int(d.InputOffset())
-		if !slices.Contains(c.begun, index) {
-			all = append(all, record{c, index, text[end-len(value) : end : end]})
+		if slices.Contains(c.begun, index) {
+			continue
+		}
+		r := record{c, index, text[end-len(value) : end : end]}
+		if first, there := duplicates[index]; there {
+			refused = append(refused, duplicateRecord{r, first})
+		} else {
+			todo = append(todo, r)
 		}
 	}
 	if index != c.first+c.count {
-		return nil, fmt.Errorf("reading records %d of %s: there are %d, want %d", c.first, c.batch, index-c.first, c.count)
+		return nil, nil, fmt.Errorf("reading records %d of %s: there are %d, want %d", c.first, c.batch, index-c.first, c.count)
 	}
-	return all, nil
+	return todo, refused, nil
 }
 
 // record is one that waits for its turn.

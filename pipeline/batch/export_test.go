@@ -1,7 +1,9 @@
 package batch
 
 import (
+	"context"
 	"math"
+	"slices"
 	"time"
 
 	"vayu/internal/api"
@@ -72,18 +74,27 @@ func (k *Kind) Taken(c *api.Call) (ref string, chunks [][][]byte, err error) {
 		return "", nil, err
 	}
 	for _, p := range want.chunks {
-		one := &chunk{first: p.first, count: p.count, bytes: c.Body[p.from:p.to]}
-		all, err := one.records()
+		one := &chunk{first: p.first, count: p.count, bytes: p.text(c.Body)}
+		all, duplicates, err := one.records()
 		if err != nil {
 			return "", nil, err
 		}
 		var values [][]byte
+		for _, d := range duplicates {
+			all = append(all, d.record)
+		}
+		slices.SortFunc(all, func(a, b record) int { return a.index - b.index })
 		for _, r := range all {
 			values = append(values, r.value)
 		}
 		chunks = append(chunks, values)
 	}
 	return want.ref, chunks, nil
+}
+
+// EnterSandbox takes the place of the one batch of the sandbox that may be accepted at a time.
+func (s *Service) EnterSandbox(ctx context.Context) (leave func(), err error) {
+	return s.enterSandbox(ctx)
 }
 
 // SealChunk seals the records of a chunk.

@@ -63,6 +63,10 @@ func (s *shop) kind(room int) batch.Kind {
 	return batch.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path, Write: schema.RechargeWrite, Read: schema.RechargeRead,
 		Do: s.do, Show: s.show, Room: room,
+		Completed: func(tx *state.Tx, done *batch.Finished) error {
+			tx.After(func() { s.finished <- *done })
+			return nil
+		},
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 	finishItem = "UPDATE batch_item SET outcome = $3 WHERE batch_id = $1 AND place = $2 AND outcome = 'begun'"
 	// countItem sees the counters as they were before it.
 	countItem = `UPDATE batch SET successful = successful + $2, failed = failed + $3,
-			state       = CASE WHEN successful + failed + 1 = total THEN 'completed' ELSE state END,
-			finished_at = CASE WHEN successful + failed + 1 = total THEN $4 ELSE finished_at END
+			state       = CASE WHEN successful + failed + $2 + $3 = total THEN 'completed' ELSE state END,
+			finished_at = CASE WHEN successful + failed + $2 + $3 = total THEN $4 ELSE finished_at END
 		WHERE id = $1 RETURNING account_id, mode, state, total, successful, failed`
 )
 
@@ -53,7 +53,7 @@ func Refuse(tx *state.Tx, now time.Time, item Item, why *schema.Problem) (*Finis
 	if n == 0 {
 		return nil, nil
 	}
-	return count(tx, now, item.Batch, false)
+	return count(tx, now, item.Batch, 0, 1)
 }
 
 // Finish counts a record that was begun, in the transaction in which its outcome is
@@ -61,9 +61,9 @@ func Refuse(tx *state.Tx, now time.Time, item Item, why *schema.Problem) (*Finis
 // was its last record, else nil. It comes last in its transaction, because from
 // here on until that has ended all other records of the batch wait for it.
 func Finish(tx *state.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
-	outcome := outcomeFailed
+	outcome, good, bad := outcomeFailed, 0, 1
 	if successful {
-		outcome = outcomeSuccessful
+		outcome, good, bad = outcomeSuccessful, 1, 0
 	}
 	n, err := tx.Exec(finishItem, batchID, index, outcome)
 	if err != nil {
@@ -72,7 +72,7 @@ func Finish(tx *state.Tx, now time.Time, batchID string, index int, successful b
 	if n == 0 {
 		return nil, nil
 	}
-	return count(tx, now, batchID, successful)
+	return count(tx, now, batchID, good, bad)
 }
 
 // What has become of an item.
@@ -90,21 +90,17 @@ type Finished struct {
 	At                        time.Time // when it was completed; its results expire [Kind.Keep] after it
 }
 
-// count counts one more record as done.
-func count(tx *state.Tx, now time.Time, batchID string, successful bool) (*Finished, error) {
-	more := [2]int{0, 1}
-	if successful {
-		more = [2]int{1, 0}
-	}
+// count adds records that are done to the counters of their batch.
+func count(tx *state.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, stands string
-	err := tx.QueryRow(countItem, batchID, more[0], more[1], now.UnixMicro()).
+	err := tx.QueryRow(countItem, batchID, successful, failed, now.UnixMicro()).
 		Scan(&f.Owner.Account, &mode, &stands, &f.Total, &f.Successful, &f.Failed)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, fmt.Errorf("counting a record of %s: there is no such batch", batchID)
+		return nil, fmt.Errorf("counting records of %s: there is no such batch", batchID)
 	case err != nil:
-		return nil, fmt.Errorf("counting a record of %s: %w", batchID, err)
+		return nil, fmt.Errorf("counting records of %s: %w", batchID, err)
 	case stands != string(schema.BatchCompleted):
 		return nil, nil
 	}

@@ -59,39 +59,63 @@ func (w *worker) refill(ctx context.Context) {
 		if len(all) > 0 {
 			crash.Point(crash.BatchClaimed)
 		}
-		records := make([][]record, len(all))
+		opened := make([]openedChunk, len(all))
 		for i, c := range all {
-			records[i] = w.read(ctx, c)
+			opened[i] = w.read(ctx, c)
 		}
-		return func() { w.leased(ctx, wants, all, records, whole) }
+		return func() { w.leased(ctx, wants, opened, whole) }
 	})
 }
 
+// openedChunk is a leased chunk with what is left to do of it.
+type openedChunk struct {
+	*chunk
+
+	todo       []record
+	duplicates int   // records that were refused under this lease
+	err        error // why they could not be refused
+}
+
 // read is the records of a chunk. One that cannot be read, which has been tampered
-// with, has none, and comes again for as long as nobody repairs it.
-func (w *worker) read(ctx context.Context, c *chunk) []record {
+// with, has none, and comes again for as long as nobody repairs it. Its duplicates are
+// refused here, in one change: they are neither work of the kind nor worth a change each.
+func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
+	var duplicates []duplicateRecord
+	o := openedChunk{chunk: c}
 	err := c.open(w.Box)
-	var records []record
 	if err == nil {
-		records, err = c.records()
+		o.todo, duplicates, err = c.records()
 	}
 	if err != nil {
 		w.metrics.failures.Inc()
 		w.Log.ErrorContext(ctx, "records of a batch cannot be read", slog.Any("error", err))
+		return o
 	}
-	return records
+	if o.duplicates = len(duplicates); o.duplicates > 0 {
+		o.err = w.refuseDuplicates(ctx, c, duplicates)
+		w.store.Tell(ctx, o.err)
+	}
+	return o
 }
 
 // leased takes the chunks that were leased for wants.
-func (w *worker) leased(ctx context.Context, wants []want, all []*chunk, records [][]record, whole bool) {
+func (w *worker) leased(ctx context.Context, wants []want, all []openedChunk, whole bool) {
 	got := map[string]int{}
-	for i, c := range all {
+	for _, o := range all {
+		c := o.chunk
 		got[c.owner.Account]++
 		w.held[c] = true
 		w.bytes += c.size
 		w.metrics.passed.Add(float64(len(c.begun)))
-		w.desk.add(c, records[i])
+		w.desk.add(c, o.todo)
 		c.lane.leased = w.leases
+		if o.err == nil {
+			c.done += o.duplicates
+			w.metrics.done.Add(float64(o.duplicates))
+		} else {
+			c.again += o.duplicates
+			w.metrics.again.Add(float64(o.duplicates))
+		}
 		if w.stopping {
 			w.desk.drop(c)
 		}

@@ -29,7 +29,7 @@ func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
 		Write: schema.VerifyWrite, Read: schema.VerifyRead, Keep: resultsKept, ResultsURL: s.resultsURL,
-		Do: s.doItem, Show: show, Room: s.Settings.BatchRoom,
+		Do: s.doItem, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
 	}
 }
 
