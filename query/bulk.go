@@ -25,6 +25,9 @@ func (s *Service) bulk(c *api.Call, a *air, snap *Snapshot, q *question, now tim
 	if err != nil {
 		return api.Response{}, err
 	}
+	if err := c.Reserve(int64(len(names))); err != nil {
+		return api.Response{}, err
+	}
 	c.Count = int64(len(names))
 	if q.has(askDate) {
 		s.preload(c.Context(), a, snap, names)

@@ -21,6 +21,12 @@ import (
 // limits and quotas that are counted. Both limits are there and never reached.
 func (w *world) wholeChain(t testing.TB) {
 	t.Helper()
+	w.chainOf(t, 1_000_000_000)
+}
+
+// chainOf is wholeChain with a plan of so many calls a month.
+func (w *world) chainOf(t testing.TB, calls int64) {
+	t.Helper()
 	db := statetest.SQLite(t)
 	box, err := seal.Open(config.Secret{}, t.TempDir())
 	if err != nil {
@@ -30,7 +36,7 @@ func (w *world) wholeChain(t testing.TB) {
 		t.Fatal(err)
 	}
 	const plenty = 1_000_000_000
-	plans := map[string]int64{"plenty": plenty}
+	plans := map[string]int64{"plenty": calls}
 	access, err := account.New(account.Config{
 		DB: db, Box: box, Metrics: prometheus.NewRegistry(),
 		Settings: account.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
@@ -88,6 +94,27 @@ func TestABulkQuestionCountsAsManyCalls(t *testing.T) {
 	} {
 		if _, header, text := w.get(t, q.path); header.Get("X-Quota-Used") != q.used {
 			t.Errorf("after %s %q calls are used, want %s: %s", q.path, header.Get("X-Quota-Used"), q.used, text)
+		}
+	}
+}
+
+// A question about n cities needs room for n calls.
+func TestABulkQuestionNeedsRoomInTheQuota(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.chainOf(t, 5)
+	for _, q := range []struct {
+		path   string
+		status int
+		used   string
+	}{
+		{"/v1/aqi?cities=Delhi,Pune,Delhi", 200, "3"},
+		{"/v1/aqi?cities=Delhi,Pune,Delhi", 429, "3"},
+		{"/v1/aqi?cities=Delhi,Pune", 200, "5"},
+		{"/v1/aqi?city=Delhi", 429, "5"},
+	} {
+		if status, header, text := w.get(t, q.path); status != q.status || header.Get("X-Quota-Used") != q.used {
+			t.Errorf("%s: %d and %q used, want %d and %s: %s", q.path, status, header.Get("X-Quota-Used"), q.status, q.used, text)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -21,9 +22,11 @@ type pass struct {
 	// unsigned says that the key needs a signature and none was found good yet:
 	// until then anybody who has seen the key may be asking.
 	unsigned bool
-	// viewing says that a browser only looks: that is in the usage and counts nothing
-	// towards the quota, or looking at an account would use it up.
-	viewing bool
+	// limit is the quota that the call is held to; 0 for none.
+	limit int64
+	// reserved is how many calls of the quota are taken for this one; 0 for one that
+	// counts nothing.
+	reserved int64
 }
 
 // Admit implements api.Access.
@@ -47,7 +50,6 @@ func (s *Service) admit(c *api.Call, route *api.Route) (*pass, error) {
 	}
 	p := &pass{service: s, grant: g, day: g.account.tally.dayAt(g.world, now)}
 	p.unsigned = g.requireSignature && !c.BySession
-	p.viewing = c.BySession && reads(c)
 	p.counter = p.day.counter(operation{route.Method, route.Path})
 	s.ledger.touch(g, now)
 	if refusal := p.ask(c, route, now); refusal != nil {
@@ -126,12 +128,36 @@ func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem
 			strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
 		refusal.RetryAfter = b.wait(now)
 		return refusal
-	case m != nil && !p.viewing && !m.reserve(g.account.limitOn(route)):
+	case m == nil || framing(c, route):
+		return nil
+	}
+	p.limit = g.account.limitOn(route)
+	if _, ok := m.reserve(p.limit, 1); !ok {
 		refusal := schema.Refuse(schema.QuotaExceeded, "", "The account has used all calls of its plan for this month.")
 		refusal.RetryAfter = m.left(now)
 		return refusal
 	}
+	p.reserved = 1
 	return nil
+}
+
+// Reserve implements api.Pass.
+func (p *pass) Reserve(_ *api.Call, n int64) error {
+	if p.reserved == 0 || n <= p.reserved {
+		return nil
+	}
+	m := p.day.month
+	left, ok := m.reserve(p.limit, n-p.reserved)
+	if ok {
+		p.reserved = n
+		return nil
+	}
+	left += p.reserved
+	refusal := schema.Refuse(schema.QuotaExceeded, "", fmt.Sprintf("This counts as %d calls, and the account has %d left of its plan for this month. Nothing was done.", n, left))
+	refusal.RetryAfter = m.left(p.service.Now())
+	refusal.Retryable = n <= p.limit // no month has more
+	p.service.metrics.refusedBy(refusal)
+	return refusal
 }
 
 // allows reports whether an allow-list lets an address through. An empty one
@@ -167,12 +193,10 @@ func (p *pass) Verify(c *api.Call) error {
 func (p *pass) End(c *api.Call, status int) {
 	counted := int64(0)
 	if m := p.day.month; m != nil {
-		if counts(status) && !p.unsigned && !p.viewing {
+		if counts(status) && !p.unsigned && p.reserved > 0 {
 			counted = max(1, c.Count)
 		}
-		if !p.viewing { // else nothing was reserved
-			m.settle(counted)
-		}
+		m.settle(p.reserved, counted, p.grant.account.limit)
 		if c.Limits.Quota.Limit != 0 {
 			c.Limits.Quota.Used = m.used.Load()
 		}
@@ -188,6 +212,23 @@ func (a *held) limitOn(route *api.Route) int64 {
 		return 0
 	}
 	return a.limit
+}
+
+// framing reports whether a call fills the frame of the dashboard: a session that reads
+// the account itself, its keys, usage, audit log, sessions or webhooks with their events and
+// deliveries, or that follows what changes. Such calls are in the usage and count nothing,
+// or looking at an account would use it up. What a session reads of the air, and of
+// recharges, verifications and wallets, is data and counts as it does for a key.
+func framing(c *api.Call, route *api.Route) bool {
+	if !c.BySession || !reads(c) {
+		return false
+	}
+	switch schema.Scope(route.Scope) {
+	case "", schema.AccountRead, schema.KeysManage, schema.WebhooksManage:
+		return true
+	default:
+		return false
+	}
 }
 
 // counts reports whether an answer counts towards the quota: all do but those

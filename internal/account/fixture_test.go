@@ -62,6 +62,12 @@ func newSite(t testing.TB, db *state.DB, change func(*Config)) *site {
 	}
 	answer := func(c *api.Call) (api.Response, error) {
 		query := c.URL.Query()
+		if n, err := strconv.ParseInt(query.Get("reserve"), 10, 64); err == nil {
+			if err := c.Reserve(n); err != nil {
+				return api.Response{}, err
+			}
+			c.Count = n
+		}
 		if n, err := strconv.ParseInt(query.Get("count"), 10, 64); err == nil {
 			c.Count = n
 		}

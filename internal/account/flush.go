@@ -225,11 +225,10 @@ func (b *batch) writeMonths(tx *state.Tx, events Events, now int64) error {
 		if m.limit == 0 {
 			return nil
 		}
-		if !warned && used*100 >= m.limit*warningPercent {
-			crossed = append(crossed, announcement{m, warning})
-		}
-		if !exceeded && used >= m.limit {
-			crossed = append(crossed, announcement{m, exceedance})
+		for i, announced := range [len(marks)]bool{warned, exceeded} {
+			if !announced && marks[i].reached(used, m.limit) {
+				crossed = append(crossed, announcement{m, i})
+			}
 		}
 		return nil
 	})
@@ -244,51 +243,45 @@ func (b *batch) writeMonths(tx *state.Tx, events Events, now int64) error {
 	return nil
 }
 
-// Percentages of a quota that are announced (CONTRACT 2).
-const (
-	warningPercent  = 80
-	exceededPercent = 100
-)
-
-// mark is one of the marks of a quota_period.
+// mark is one of the marks of a quota_period (CONTRACT 2): a percentage of the quota
+// that is announced when it is used.
 type mark struct {
 	set       string
 	event     schema.EventType
-	threshold int64
+	threshold int64 // per cent
 }
 
-var (
-	warning = mark{
-		"UPDATE quota_period SET warned_at = $1 WHERE account_id = $2 AND period = $3 AND warned_at IS NULL",
-		schema.EventQuotaWarning, warningPercent,
-	}
-	exceedance = mark{
-		"UPDATE quota_period SET exceeded_at = $1 WHERE account_id = $2 AND period = $3 AND exceeded_at IS NULL",
-		schema.EventQuotaExceeded, exceededPercent,
-	}
-)
+// marks are in the order in which they are reached.
+var marks = [...]mark{
+	{"UPDATE quota_period SET warned_at = $1 WHERE account_id = $2 AND period = $3 AND warned_at IS NULL", schema.EventQuotaWarning, 80},
+	{"UPDATE quota_period SET exceeded_at = $1 WHERE account_id = $2 AND period = $3 AND exceeded_at IS NULL", schema.EventQuotaExceeded, 100},
+}
+
+// reached reports whether so many calls of a limit reach the mark.
+func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
 
 // announcement is a mark that a month has crossed.
 type announcement struct {
 	*monthPart
 
-	mark mark
+	mark int // of marks
 }
 
 // make sets the mark and appends the event. Who finds the mark set already says
 // nothing: the event happens once per month, whatever plans and instances do.
 func (a announcement) make(tx *state.Tx, events Events, now int64) error {
-	set, err := tx.Exec(a.mark.set, now, a.account, a.period)
+	m := &marks[a.mark]
+	set, err := tx.Exec(m.set, now, a.account, a.period)
 	if err != nil {
 		return fmt.Errorf("marking quota_period: %w", err)
 	}
 	if set == 0 || events == nil {
 		return nil
 	}
-	data := quotaFigures(a.month, a.limit, a.total)
-	data.Threshold = a.mark.threshold
-	if _, err := events.Append(tx, a.account, schema.Live, a.mark.event, data); err != nil {
-		return fmt.Errorf("announcing %s: %w", a.mark.event, err)
+	data := quotaFigures(a.month, a.limit, a.usedAt(a.mark, a.limit, a.total))
+	data.Threshold = m.threshold
+	if _, err := events.Append(tx, a.account, schema.Live, m.event, data); err != nil {
+		return fmt.Errorf("announcing %s: %w", m.event, err)
 	}
 	return nil
 }

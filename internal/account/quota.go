@@ -48,38 +48,57 @@ type month struct {
 	used    atomic.Int64
 	// taken is used and what calls in flight have reserved.
 	taken atomic.Int64
+	// crossed is, for each of the marks, what was used when it was reached here; 0 for
+	// not yet, or by calls of another instance.
+	crossed [len(marks)]atomic.Int64
 
 	// stored is the part of used that the store has, of every instance; held by
 	// ledger.writing.
 	stored int64
 }
 
-// reserve takes one call of a limit, 0 for none, and reports whether there was
-// one left.
-func (m *month) reserve(limit int64) bool {
+// reserve takes n calls of a limit, 0 for none. When there are fewer it takes none;
+// left is how many there are.
+func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit == 0 {
-		m.taken.Add(1)
-		return true
+		m.taken.Add(n)
+		return 0, true
 	}
 	for {
 		taken := m.taken.Load()
-		if taken >= limit {
-			return false
+		if taken+n > limit {
+			return max(0, limit-taken), false
 		}
-		if m.taken.CompareAndSwap(taken, taken+1) {
-			return true
+		if m.taken.CompareAndSwap(taken, taken+n) {
+			return limit - taken - n, true
 		}
 	}
 }
 
-// settle ends a reservation: the call counts as n, 0 for not at all.
-func (m *month) settle(n int64) {
-	if n != 1 {
-		m.taken.Add(n - 1)
+// settle ends a reservation of so many calls: the call counts as n, 0 for not at all.
+// Limit is that of the account, for the marks.
+func (m *month) settle(reserved, n, limit int64) {
+	if n != reserved {
+		m.taken.Add(n - reserved)
 	}
-	if n != 0 {
-		m.used.Add(n)
+	if n == 0 {
+		return
 	}
+	used := m.used.Add(n)
+	for i := range marks {
+		if limit != 0 && marks[i].reached(used, limit) && !marks[i].reached(used-n, limit) {
+			m.crossed[i].Store(used)
+		}
+	}
+}
+
+// usedAt is what was used when a mark was reached, as far as it is known here: of a
+// burst that is written at once, the total is more. Otherwise it is the total.
+func (m *month) usedAt(i int, limit, total int64) int64 {
+	if at := m.crossed[i].Load(); at != 0 && at <= total && marks[i].reached(at, limit) {
+		return at
+	}
+	return total
 }
 
 // learn takes over the store's total, of which this instance has just written

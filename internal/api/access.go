@@ -31,6 +31,10 @@ type Pass interface {
 	// Verify checks what depends on the body: a signature, when the key needs
 	// one. It is called once, before the handler.
 	Verify(c *Call) error
+	// Reserve takes room for n calls in all from the account's quota, of which Admit
+	// has taken one. The same n again takes no more. When there is less room it takes
+	// none and returns a *schema.Problem.
+	Reserve(c *Call, n int64) error
 	// End is called once with the status of the reply, before its header is
 	// written: it counts the call and brings Limits up to date.
 	End(c *Call, status int)

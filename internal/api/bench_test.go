@@ -30,6 +30,8 @@ func (limited) Admit(c *api.Call, _ *api.Route) (api.Pass, error) {
 
 func (limited) Verify(*api.Call) error { return nil }
 
+func (limited) Reserve(*api.Call, int64) error { return nil }
+
 func (limited) End(c *api.Call, _ int) {
 	c.Limits = api.Limits{
 		Rate:  api.Rate{PerSecond: 50, Burst: 100, Remaining: 73, Reset: 1},

@@ -20,6 +20,17 @@ type Call struct {
 	// handler says more, as a bulk question does.
 	Count  int64
 	Limits Limits
+	pass   Pass // what Admit gave; nil for none
+}
+
+// Reserve makes sure that the account's quota has room for n calls, for a call that
+// will count as so many: a handler asks before it does the work. It may ask again, as a
+// change does that is tried again. The error is a *schema.Problem with quota_exceeded.
+func (c *Call) Reserve(n int64) error {
+	if c.pass == nil {
+		return nil
+	}
+	return c.pass.Reserve(c, n)
 }
 
 // Class is the bucket that the call draws from on a route. What a browser asks with

@@ -47,6 +47,8 @@ func (w *watched) Verify(c *api.Call) error {
 	return w.verify
 }
 
+func (*watched) Reserve(*api.Call, int64) error { return nil }
+
 func (w *watched) End(c *api.Call, status int) {
 	w.notef("end %d, %d", status, c.Count)
 	if c.Limits.Quota.Limit > 0 {

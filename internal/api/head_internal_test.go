@@ -33,6 +33,7 @@ type anybody struct{}
 
 func (anybody) Admit(*Call, *Route) (Pass, error) { return anybody{}, nil }
 func (anybody) Verify(*Call) error                { return nil }
+func (anybody) Reserve(*Call, int64) error        { return nil }
 func (anybody) End(*Call, int)                    {}
 
 func TestAHeadIsLeftAloneOnceTheReplyBegins(t *testing.T) {

@@ -273,7 +273,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	c := &x.call
 	c.Count = 1
 	pass, err := rt.admit(c, &m.Route)
-	x.pass = pass
+	x.pass, c.pass = pass, pass
 	x.LimitClass = c.Class(&m.Route)
 	if c.World == schema.Sandbox && c.Key != "" {
 		x.constant("X-SERVICE-Mode", sandboxMode)
@@ -327,6 +327,9 @@ type free struct{}
 
 // Verify implements Pass.
 func (free) Verify(*Call) error { return nil }
+
+// Reserve implements Pass.
+func (free) Reserve(*Call, int64) error { return nil }
 
 // End implements Pass.
 func (free) End(*Call, int) {}

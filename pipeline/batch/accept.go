@@ -83,6 +83,10 @@ func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum []byte) (api.R
 		resp, err := w.before(c, tx, want.ref, sum)
 		return resp, account.Entry{}, err
 	}
+	// Here, because a batch that was accepted before needs no room in the quota.
+	if err := c.Reserve(int64(want.total)); err != nil {
+		return api.Response{}, account.Entry{}, err
+	}
 	if err := w.storeChunks(tx, now, id, c, want.chunks); err != nil {
 		return api.Response{}, account.Entry{}, err
 	}

@@ -34,5 +34,8 @@ type open struct{}
 // Verify implements api.Pass.
 func (open) Verify(*api.Call) error { return nil }
 
+// Reserve implements api.Pass.
+func (open) Reserve(*api.Call, int64) error { return nil }
+
 // End implements api.Pass.
 func (open) End(*api.Call, int) {}

@@ -1,0 +1,46 @@
+package batch_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// A batch needs room in the quota for all of its records. Without it nothing is stored
+// or counted, however many come at once; a repeated one needs none.
+func TestABatchNeedsRoomInTheQuota(t *testing.T) {
+	t.Parallel()
+	eachSite(t, 8, func(t *testing.T, s *site) {
+		statetest.Exec(t, s.DB, "UPDATE account SET plan = 'free' WHERE id = '"+s.a.ID+"'") // 1,000 calls
+		s.open()
+		live := s.a.Keys[schema.Live]
+		send := func(ref string, n int) accounttest.Reply {
+			return s.door.Ask(live, "POST", path, fmt.Sprintf(`{"ref_id":%q,"recharges":%s}`, ref, records(n, "{}")))
+		}
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				send(fmt.Sprint("large", i), schema.BatchMost).WantError(t, "a batch of 10,000", 429, schema.QuotaExceeded, "")
+			})
+		}
+		all.Wait()
+		if got := s.stored(); got != [2]int{0, 0} {
+			t.Errorf("stored are %v batches and chunks, want none", got)
+		}
+		first := send("first", 600).Want(t, "a batch of 600", 202)
+		if used := first.Header.Get("X-Quota-Used"); used != "600" {
+			t.Errorf("%s are used, want 600", used)
+		}
+		send("second", 600).WantError(t, "a second of 600", 429, schema.QuotaExceeded, "")
+		if again := send("first", 600).Want(t, "the first again", 202); again.Header.Get("X-Quota-Used") != "601" {
+			t.Errorf("%s are used after the same batch again, want 601", again.Header.Get("X-Quota-Used"))
+		}
+		if last := send("last", 399).Want(t, "as many as are left", 202); last.Header.Get("X-Quota-Used") != "1000" {
+			t.Errorf("%s are used, want 1000", last.Header.Get("X-Quota-Used"))
+		}
+	})
+}
