@@ -30,6 +30,7 @@ const (
 	NotAcceptable         Code = "not_acceptable"
 	DuplicateRefID        Code = "duplicate_ref_id"
 	IdempotencyConflict   Code = "idempotency_conflict"
+	TooManyKeys           Code = "too_many_keys"
 	ResultsExpired        Code = "results_expired"
 	PayloadTooLarge       Code = "payload_too_large"
 	UnsupportedMediaType  Code = "unsupported_media_type"
@@ -87,6 +88,7 @@ var CodeStatus = map[Code]int{
 	NotAcceptable:         406,
 	DuplicateRefID:        409,
 	IdempotencyConflict:   409,
+	TooManyKeys:           409,
 	ResultsExpired:        410,
 	PayloadTooLarge:       413,
 	UnsupportedMediaType:  415,

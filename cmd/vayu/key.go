@@ -272,7 +272,7 @@ func newKeyRotate() *cobra.Command {
 					}
 					var entry account.Entry
 					var err error
-					made, entry, err = account.RotateKey(tx, box, args[0], grace, time.Now())
+					made, entry, err = account.RotateKey(tx, box, args[0], grace, 0, time.Now())
 					return audited(tx, entry, err)
 				})
 				if err != nil {

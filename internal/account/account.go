@@ -44,16 +44,22 @@ type Events interface {
 
 // Settings are the limits, as an operator sets them.
 type Settings struct {
-	Rate       int              `koanf:"rate" help:"calls per second that a key may make; 0 for any number"`
-	Burst      int              `koanf:"burst" help:"calls that a key may make at once"`
-	MoneyRate  int              `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
-	MoneyBurst int              `koanf:"money-burst" help:"recharges and verifications that a key may ask for at once"`
-	Plans      map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`
+	Rate       int `koanf:"rate" help:"calls per second that a key may make; 0 for any number"`
+	Burst      int `koanf:"burst" help:"calls that a key may make at once"`
+	MoneyRate  int `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
+	MoneyBurst int `koanf:"money-burst" help:"recharges and verifications that a key may ask for at once"`
+	// KeysWorth is how many keys the buckets of an account are worth.
+	KeysWorth int              `koanf:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
+	MostKeys  int              `koanf:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
+	Plans     map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`
 }
 
 // DefaultSettings are those of CONTRACT 2.
 func DefaultSettings() Settings {
-	return Settings{Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, Plans: map[string]int64{freePlan: freeCalls, "standard": 100_000, "unlimited": 0}}
+	return Settings{
+		Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, KeysWorth: 1, MostKeys: 200,
+		Plans: map[string]int64{freePlan: freeCalls, "standard": 100_000, "unlimited": 0},
+	}
 }
 
 // Validate reports every fault at once, each naming its key.
@@ -69,6 +75,12 @@ func (s Settings) Validate() []error {
 		case class.burst < 0 || class.rate > 0 && class.burst < 1:
 			faults = append(faults, config.Invalid(class.burstKey, "must be at least 1, or no call goes through"))
 		}
+	}
+	if s.KeysWorth < 0 || s.KeysWorth > mostKeysWorth {
+		faults = append(faults, config.Invalid("keys-worth", "must be between 0 and %d; 0 is for any number", mostKeysWorth))
+	}
+	if s.MostKeys < 0 {
+		faults = append(faults, config.Invalid("most-keys", "must not be negative; 0 is for any number"))
 	}
 	if _, there := s.Plans[freePlan]; !there {
 		faults = append(faults, config.Invalid("plans", "%s: must be there, because the first start makes an account with it; plans that are given stand in place of the usual ones", freePlan))
@@ -86,6 +98,9 @@ func (s Settings) Validate() []error {
 	}
 	return faults
 }
+
+// mostKeysWorth keeps the rate of an account far from the limits of its type.
+const mostKeysWorth = 1_000_000
 
 // mostCalls of a plan: as per cent they still fit into 64 bits, however much is
 // used beyond them.
@@ -117,7 +132,7 @@ func New(c Config) (*Service, error) {
 	s := &Service{Config: c, known: make(chan struct{}), seeking: rate.NewLimiter(seekRate, seekBurst)}
 	s.lookedAt.Store(c.Now().UnixMicro())
 	s.book.init()
-	s.ledger.init()
+	s.ledger.init(s.newAccountBuckets)
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err

@@ -112,10 +112,15 @@ func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
 		return schema.Refuse(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
 	}
-	b := g.memory.buckets[c.Class(route)]
+	own, shared := g.memory.buckets[c.Class(route)], g.account.tally.buckets[g.world][c.Class(route)]
 	permitted := route.Scope == "" || g.scopes&scopeBit(route.Scope) != 0
-	taken := permitted && b.take(now)
-	c.Limits.Rate = b.state(now)
+	var empty *bucket
+	if permitted {
+		empty = takeBoth(own, shared, now)
+	}
+	if c.Limits.Rate = scarcer(own, shared, now); empty != nil {
+		c.Limits.Rate = empty.state(now)
+	}
 	m := p.day.month
 	if m != nil && g.account.limit != 0 {
 		c.Limits.Quota = api.Quota{Limit: g.account.limit, Used: m.used.Load(), Reset: m.ends}
@@ -123,10 +128,13 @@ func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem
 	switch {
 	case !permitted:
 		return schema.Refuse(schema.InsufficientScope, "", "The API key lacks the scope "+route.Scope+".")
-	case !taken:
-		refusal := schema.Refuse(schema.RateLimited, "", "Too many calls: the API key may make "+
-			strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
-		refusal.RetryAfter = b.wait(now)
+	case empty != nil:
+		who := "the API key may make "
+		if empty == shared {
+			who = "the account, with all of its keys, may make "
+		}
+		refusal := schema.Refuse(schema.RateLimited, "", "Too many calls: "+who+strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
+		refusal.RetryAfter = empty.wait(now)
 		return refusal
 	case m == nil || framing(c, route):
 		return nil

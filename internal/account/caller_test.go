@@ -82,7 +82,7 @@ func TestARotatedKeyEndsAsTheOldOneWould(t *testing.T) {
 		}
 		var made account.Made
 		err := h.DB.Update(context.Background(), func(tx *state.Tx) (err error) {
-			made, _, err = account.RotateKey(tx, h.Box, next.said("data.id"), 0, h.Now())
+			made, _, err = account.RotateKey(tx, h.Box, next.said("data.id"), 0, 0, h.Now())
 			return err
 		})
 		if err != nil || made.Record.ExpiresAt == nil || *made.Record.ExpiresAt != ends {

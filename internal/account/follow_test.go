@@ -64,7 +64,7 @@ func TestChangesByAnybodyAreFollowed(t *testing.T) {
 
 		var third Made
 		do(t, theirs, func(tx *state.Tx) (err error) {
-			third, _, err = RotateKey(tx, s.Box, second.Record.ID, 0, time.Now())
+			third, _, err = RotateKey(tx, s.Box, second.Record.ID, 0, 0, time.Now())
 			return err
 		})
 		s.look()

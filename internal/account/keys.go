@@ -26,6 +26,9 @@ type KeySpec struct {
 	AllowList        []string       // CIDRs or addresses
 	RequireSignature bool
 	ExpiresAt        time.Time // zero for never; whole seconds
+	// Most is how many active keys the account may have in the world, this one included;
+	// 0 for any number, as for the command line, whose user sets the limit.
+	Most int
 }
 
 // Made is a new key: the only moment at which it can be read.
@@ -93,7 +96,31 @@ type newKey struct {
 	revision int64
 }
 
+// countActive counts the active keys of an account in a world, along api_key_active.
+const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
+	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
+
+// room demands that an account may have one more active key. Changes of keys happen one
+// after the other (raise), so that the count is exact.
+func (k *KeySpec) room(tx *state.Tx, now time.Time) error {
+	if k.Most == 0 {
+		return nil
+	}
+	var active int
+	if err := tx.QueryRow(countActive, k.Account, k.World.String(), now.UnixMicro()).Scan(&active); err != nil {
+		return fmt.Errorf("counting the keys of an account: %w", err)
+	}
+	if active < k.Most {
+		return nil
+	}
+	return schema.Refuse(schema.TooManyKeys, "", fmt.Sprintf("The account has %d active %s keys, and may have %d: revoke one first, or rotate one with grace_seconds 0.",
+		active, k.World, k.Most))
+}
+
 func insertKey(tx *state.Tx, box *seal.Box, k newKey, now time.Time) (Made, error) {
+	if err := k.room(tx, now); err != nil {
+		return Made{}, err
+	}
 	made := Made{Key: mintKey(k.World)}
 	id := keyIDPrefix + ulid.MustNewDefault(now).String()
 	hash := hashKey(made.Key)

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/time/rate"
 
 	"vayu/internal/api"
+	"vayu/schema"
 )
 
-// bucket is the token bucket of a key and a class of routes; nil when there is
-// no limit.
+// bucket is the token bucket of a key, or of an account in a world, and a class of
+// routes; nil when there is no limit.
 type bucket struct {
 	limiter *rate.Limiter
 }
@@ -22,6 +23,50 @@ func (s *Service) newBuckets() [api.LimitClasses]*bucket {
 		api.Money:   newBucket(s.Settings.MoneyRate, s.Settings.MoneyBurst),
 		api.Viewing: newBucket(s.Settings.Rate, s.Settings.Burst),
 	}
+}
+
+// worldBuckets are the buckets of an account in each world.
+type worldBuckets [len(schema.Worlds)][api.LimitClasses]*bucket
+
+// newAccountBuckets are the full buckets of a new account, which all of its keys share:
+// else n keys would have n times the rate of one. They are worth some keys.
+func (s *Service) newAccountBuckets() (all worldBuckets) {
+	n := s.Settings.KeysWorth
+	if n == 0 {
+		return all
+	}
+	for w := range all {
+		all[w] = [api.LimitClasses]*bucket{
+			api.Calls:   newBucket(n*s.Settings.Rate, n*s.Settings.Burst),
+			api.Money:   newBucket(n*s.Settings.MoneyRate, n*s.Settings.MoneyBurst),
+			api.Viewing: newBucket(n*s.Settings.Rate, n*s.Settings.Burst),
+		}
+	}
+	return all
+}
+
+// takeBoth takes a token of the key's bucket and one of the account's. Refused is the
+// bucket that has none; nil when both had one. The key's comes first, so that a key that
+// calls too often takes nothing of the account's from other keys.
+func takeBoth(key, account *bucket, now time.Time) (refused *bucket) {
+	switch {
+	case !key.take(now):
+		return key
+	case !account.take(now):
+		return account
+	default:
+		return nil
+	}
+}
+
+// scarcer is the state of the bucket that has fewer calls left: the next call depends
+// on that one.
+func scarcer(key, account *bucket, now time.Time) api.Rate {
+	of, shared := key.state(now), account.state(now)
+	if of.Burst == 0 || shared.Burst > 0 && shared.Remaining < of.Remaining {
+		return shared
+	}
+	return of
 }
 
 func newBucket(perSecond, burst int) *bucket {

@@ -3,6 +3,7 @@ package account
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,6 +101,72 @@ func TestMoneyHasABucketOfItsOwn(t *testing.T) {
 	})
 }
 
+// All keys of an account together may make what the settings say, and replies tell of the
+// bucket that has less.
+func TestKeysOfAnAccountShareABucket(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		worth, want int
+		left        string // after a call of each of two keys: of the account, or of the key
+	}{
+		"as one key": {1, 20, "18"}, "as two": {2, 40, "19"}, "any number": {0, 180, "19"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, first := newStill(t, func(c2 *Config) {
+					c2.Settings.Rate, c2.Settings.Burst, c2.Settings.KeysWorth = 5, 20, c.worth
+				})
+				keys := []string{first}
+				n := news{revision: 2}
+				for i := range 8 {
+					keys = append(keys, mintKey(schema.Live))
+					n.keys = append(n.keys, keyRow{
+						grant: grant{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: hashKey(keys[i+1]),
+					})
+				}
+				s.book.take(n, s.newBuckets)
+				passed := 0
+				for _, key := range keys {
+					n, refused := through(t, s, key, "/v1/aqi", 20)
+					passed += n
+					if refused.head("X-RateLimit-Remaining") != "0" || refused.head("Retry-After") != "1" {
+						t.Errorf("refused with %v", refused.header)
+					}
+				}
+				if passed != c.want {
+					t.Errorf("%d calls of nine keys went through, want %d", passed, c.want)
+				}
+				time.Sleep(time.Minute)
+				s.get(keys[0], "/v1/aqi")
+				if got := s.get(keys[1], "/v1/aqi"); got.head("X-RateLimit-Remaining") != c.left {
+					t.Errorf("%s calls are said to be left, want %s", got.head("X-RateLimit-Remaining"), c.left)
+				}
+			})
+		})
+	}
+}
+
+// The worlds of an account do not take each other's calls away.
+func TestWorldsHaveBucketsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst, c.Settings.KeysWorth = 1, 3, 1 })
+		s.clock.Set(november)
+		acc := addAccount(t, db, "one", "unlimited")
+		live, other, sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox})
+		s.look()
+		for _, step := range []struct {
+			key  string
+			want int
+		}{{live.Key, 3}, {other.Key, 0}, {sandbox.Key, 3}} {
+			if n, refused := through(t, s, step.key, "", 3); n != step.want || n == 0 && !strings.Contains(refused.text, "with all of its keys") {
+				t.Errorf("%d calls went through, want %d: %s", n, step.want, refused.text)
+			}
+		}
+	})
+}
+
 func TestNoRateIsNoLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,6 +215,10 @@ func TestSettingsAreChecked(t *testing.T) {
 		"negative rate":  {func(s *Settings) { s.Rate = -1 }, 1},
 		"no burst":       {func(s *Settings) { s.MoneyBurst = 0 }, 1},
 		"negative burst": {func(s *Settings) { s.Rate, s.Burst = 0, -1 }, 1},
+		"worth nothing":  {func(s *Settings) { s.KeysWorth, s.MostKeys = 0, 0 }, 0},
+		"negative worth": {func(s *Settings) { s.KeysWorth = -1 }, 1},
+		"huge worth":     {func(s *Settings) { s.KeysWorth = mostKeysWorth + 1 }, 1},
+		"negative keys":  {func(s *Settings) { s.MostKeys = -1 }, 1},
 		"negative plan":  {func(s *Settings) { s.Plans["free"] = -1 }, 1},
 		"no free plan":   {func(s *Settings) { delete(s.Plans, "free") }, 1},
 		"huge plan":      {func(s *Settings) { s.Plans["standard"] = 1e15 }, 0},

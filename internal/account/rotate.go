@@ -22,8 +22,9 @@ var errGrace = schema.Refuse(schema.InvalidRequest, "grace_seconds", "The grace 
 // world, allow-list, need of signatures and expiry, with a secret of its own.
 // The old key goes on for the grace, unless it expires sooner; that is then its
 // expiry, also for whoever rotates it a second time. Of a key that is revoked or
-// expired there is nothing to take over.
-func RotateKey(tx *state.Tx, box *seal.Box, id string, grace time.Duration, now time.Time) (Made, Entry, error) {
+// expired there is nothing to take over. Most is that of [KeySpec]: with a grace the
+// account has one active key more.
+func RotateKey(tx *state.Tx, box *seal.Box, id string, grace time.Duration, most int, now time.Time) (Made, Entry, error) {
 	if grace < 0 || grace > longestGrace {
 		return Made{}, Entry{}, errGrace
 	}
@@ -46,7 +47,7 @@ func RotateKey(tx *state.Tx, box *seal.Box, id string, grace time.Duration, now 
 	}
 	spec := KeySpec{
 		Account: old.Account, World: old.World, Name: old.Name, Scopes: old.Scopes,
-		AllowList: old.AllowList, RequireSignature: old.RequireSignature, ExpiresAt: old.expiresAt,
+		AllowList: old.AllowList, RequireSignature: old.RequireSignature, ExpiresAt: old.expiresAt, Most: most,
 	}
 	scopes, networks, f := spec.check()
 	if err := f.Problem(); err != nil {

@@ -27,10 +27,10 @@ type keyWanted struct {
 }
 
 // spec is the key that a call asks for, with every fault of its body.
-func (w *keyWanted) spec(c *api.Call, now time.Time) (KeySpec, error) {
+func (w *keyWanted) spec(c *api.Call, most int, now time.Time) (KeySpec, error) {
 	k := KeySpec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
-		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature,
+		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature, Most: most,
 	}
 	_, _, f := k.check()
 	if w.ExpiresAt != nil {
@@ -65,7 +65,7 @@ func (s *Service) postKey(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
-	spec, err := wanted.spec(c, s.Now())
+	spec, err := wanted.spec(c, s.Settings.MostKeys, s.Now())
 	if err != nil {
 		return api.Response{}, err
 	}
@@ -182,7 +182,7 @@ func (s *Service) rotateKey(c *api.Call) (api.Response, error) {
 			if err != nil {
 				return api.Response{}, Entry{}, err
 			}
-			made, entry, err := RotateKey(tx, s.Box, old.ID, grace, s.Now())
+			made, entry, err := RotateKey(tx, s.Box, old.ID, grace, s.Settings.MostKeys, s.Now())
 			return keyMade(made), entry, err
 		},
 		after: s.mayHandOn, // what takes over can do as much as the old key

@@ -157,3 +157,29 @@ func TestARotatedKeyGoesOnForItsGrace(t *testing.T) {
 		h.do(next.said("key"), "GET", "/v1/account", "").wantError(t, "without grace", 401, "key_expired", "")
 	})
 }
+
+// An account has a number of active keys in each world. Revoked and expired ones do not
+// count, and neither does one whose successor takes over at once.
+func TestAnAccountHasSoManyActiveKeys(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		h.Settings.MostKeys = 3 // one of each world is there
+		var last string
+		for range 2 {
+			last = h.live("POST", "/v1/keys", "{}").want(t, "a key", 201).said("data.id")
+		}
+		refused := h.live("POST", "/v1/keys", "{}")
+		refused.wantError(t, "a fourth", 409, "too_many_keys", "")
+		if !strings.Contains(refused.text, "3 active live keys, and may have 3") {
+			t.Errorf("the refusal does not name the limit: %s", refused.text)
+		}
+		h.do(h.keys[schema.Sandbox], "POST", "/v1/keys", "{}").want(t, "in the other world", 201)
+		h.live("POST", "/v1/keys/"+last+"/rotate", `{"grace_seconds":60}`).wantError(t, "a rotation with grace", 409, "too_many_keys", "")
+		next := h.live("POST", "/v1/keys/"+last+"/rotate", `{"grace_seconds":0}`).want(t, "one without", 201).said("data.id")
+		h.live("DELETE", "/v1/keys/"+next, "").want(t, "revoking", 200)
+		h.live("POST", "/v1/keys", `{"expires_at":"`+h.Now().Add(time.Hour).Format(time.RFC3339)+`"}`).want(t, "in its place", 201)
+		h.live("POST", "/v1/keys", "{}").wantError(t, "one more", 409, "too_many_keys", "")
+		h.pass(2 * time.Hour)
+		h.live("POST", "/v1/keys", "{}").want(t, "after one has expired", 201)
+	})
+}

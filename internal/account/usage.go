@@ -18,6 +18,8 @@ import (
 type ledger struct {
 	plans plans
 
+	newBuckets func() worldBuckets // of a new account
+
 	mu      sync.Mutex // of what follows, for moments
 	tallies map[string]*tally
 	days    []*daily      // those that are dirty
@@ -33,14 +35,16 @@ type ledger struct {
 	readAt  time.Time
 }
 
-func (l *ledger) init() {
+func (l *ledger) init(newBuckets func() worldBuckets) {
+	l.newBuckets = newBuckets
 	l.plans.warned = map[string]bool{}
 	l.tallies = map[string]*tally{}
 }
 
-// tally is what is counted of one account.
+// tally is what is counted of one account, and the buckets that its keys share.
 type tally struct {
 	account string
+	buckets worldBuckets
 	month   atomic.Pointer[month]
 	today   [len(schema.Worlds)]atomic.Pointer[daily]
 	mu      sync.Mutex // of replacing month and today
@@ -52,7 +56,7 @@ func (l *ledger) tally(account string) *tally {
 	defer l.mu.Unlock()
 	t := l.tallies[account]
 	if t == nil {
-		t = &tally{account: account}
+		t = &tally{account: account, buckets: l.newBuckets()}
 		l.tallies[account] = t
 	}
 	return t
