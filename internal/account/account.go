@@ -112,6 +112,7 @@ type Service struct {
 
 	book     book
 	looking  sync.Mutex    // held during a look at the store
+	sweptAt  time.Time     // the last sweep of the book; held by looking
 	lookedAt atomic.Int64  // microseconds; the last look that succeeded
 	away     atomic.Bool   // the last look failed
 	seeking  *rate.Limiter // of looks for keys that are not known

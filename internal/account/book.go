@@ -42,8 +42,13 @@ type grant struct {
 	memory           *keyMemory // the same for every grant of the key
 }
 
-// keyMemory is what this process remembers of a key whatever becomes of its
-// row.
+// ended reports whether the key is revoked or expired at a time, in microseconds.
+func (g *grant) ended(now int64) bool {
+	return g.revokedAt != 0 && now >= g.revokedAt || g.expiresAt != 0 && now >= g.expiresAt
+}
+
+// keyMemory is what this process remembers of a key while it is in the book, whatever
+// becomes of its row.
 type keyMemory struct {
 	hash    keyHash // of the key; guarded by the book's lock
 	buckets [api.LimitClasses]*bucket
@@ -71,11 +76,12 @@ type keyHash [sha256.Size]byte
 // 400.
 const shardCount = 256
 
-// book is every account and key. Looking a key up takes no lock: a shard is a
-// map that is replaced and never changed.
+// book is every account, and every key that is neither revoked nor expired. Looking a
+// key up takes no lock: a shard is a map that is replaced and never changed.
 type book struct {
 	shards [shardCount]atomic.Pointer[map[keyHash]*grant]
 	size   atomic.Int64
+	ended  endedKeys
 
 	mu       sync.RWMutex // of what follows, and of replacing shards
 	begun    bool         // it was read once
@@ -89,6 +95,7 @@ func (b *book) init() {
 	b.accounts = map[string]*held{}
 	b.keys = map[string][]keyHash{}
 	b.memory = map[string]*keyMemory{}
+	b.ended.init()
 }
 
 // find returns the key of a hash; nil when there is none.
@@ -152,13 +159,15 @@ type news struct {
 }
 
 // take brings news into the book. Rows that are known already, or in a newer
-// form, change nothing.
-func (b *book) take(n news, buckets func() [api.LimitClasses]*bucket) {
+// form, change nothing. Keys that have ended at now, in microseconds, leave the book.
+func (b *book) take(n news, now int64, buckets func() [api.LimitClasses]*bucket) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := edition{book: b, shards: map[byte]map[keyHash]*grant{}}
+	memory := b.memory
 	if n.whole {
 		e.clear()
+		b.memory = map[string]*keyMemory{}
 	}
 	for _, a := range n.accounts {
 		if old := b.accounts[a.id]; old != nil && old.revision >= a.revision {
@@ -181,15 +190,19 @@ func (b *book) take(n news, buckets func() [api.LimitClasses]*bucket) {
 		if holder == nil { // cannot be: accounts are read after keys
 			continue
 		}
+		g := row.grant
+		g.account = holder
+		if g.ended(now) {
+			e.drop(row.hash, &g)
+			continue
+		}
 		if known == nil {
 			b.keys[holder.id] = append(b.keys[holder.id], row.hash)
 		}
-		g := row.grant
-		g.account = holder
-		if g.memory = b.memory[g.id]; g.memory == nil {
+		if g.memory = memory[g.id]; g.memory == nil {
 			g.memory = &keyMemory{buckets: buckets()}
-			b.memory[g.id] = g.memory
 		}
+		b.memory[g.id] = g.memory
 		g.memory.hash = row.hash
 		e.put(row.hash, &g)
 	}
@@ -203,8 +216,9 @@ type edition struct {
 	shards map[byte]map[keyHash]*grant
 }
 
-// clear drops everything but what keys and accounts have used.
+// clear drops everything but what accounts have used.
 func (e *edition) clear() {
+	e.book.ended.init()
 	for i := range e.book.shards {
 		e.shards[byte(i)] = map[keyHash]*grant{}
 	}
@@ -219,7 +233,10 @@ func (e *edition) find(hash keyHash) *grant {
 	return e.book.find(hash)
 }
 
-func (e *edition) put(hash keyHash, g *grant) {
+func (e *edition) put(hash keyHash, g *grant) { e.shard(hash)[hash] = g }
+
+// shard is the new form of the shard of a hash.
+func (e *edition) shard(hash keyHash) map[keyHash]*grant {
 	shard, changed := e.shards[hash[0]]
 	if !changed {
 		shard = map[keyHash]*grant{}
@@ -228,7 +245,7 @@ func (e *edition) put(hash keyHash, g *grant) {
 		}
 		e.shards[hash[0]] = shard
 	}
-	shard[hash] = g
+	return shard
 }
 
 func (e *edition) publish() {

@@ -102,6 +102,7 @@ func (s *Service) Refresh(ctx context.Context) error {
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	err := s.look(s.DB.View(limit))
+	s.sweep()
 	switch {
 	case err == nil:
 		s.away.Store(false)
@@ -129,9 +130,23 @@ const (
 // before it is refused; but not when it did not answer the last time, for then
 // every wrong key would wait.
 func (s *Service) seek(ctx context.Context, hash [sha256.Size]byte) *grant {
-	g := s.book.find(hash)
-	if g == nil && !s.away.Load() && s.seeking.Allow() && s.Refresh(ctx) == nil {
-		g = s.book.find(hash)
+	if g := s.book.find(hash); g != nil {
+		return g
+	}
+	if g := s.book.ended.find(hash, s.Now().UnixMicro()); g != nil {
+		return g
+	}
+	if s.away.Load() || !s.seeking.Allow() || s.Refresh(ctx) != nil {
+		return nil
+	}
+	if g := s.book.find(hash); g != nil {
+		return g
+	}
+	limit, done := context.WithTimeout(ctx, lookMost)
+	defer done()
+	g, err := s.seekEnded(limit, selectEndedByHash, hash[:])
+	if err != nil {
+		s.metrics.lookFailures.Inc()
 	}
 	return g
 }
@@ -151,10 +166,7 @@ func (s *Service) look(view state.View) error {
 		n.whole, since = true, 0
 	}
 	var err error
-	n.keys, err = state.All(view, s.scanKey, `
-		SELECT id, account_id, mode, name, hash, scopes, allow_list, require_signature, signing_secret,
-			COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
-		FROM api_key WHERE revision > $1`, since)
+	n.keys, err = s.changedKeys(view, since)
 	if err != nil {
 		return err
 	}
@@ -163,7 +175,7 @@ func (s *Service) look(view state.View) error {
 	if err != nil {
 		return err
 	}
-	s.book.take(n, s.newBuckets)
+	s.book.take(n, s.Now().UnixMicro(), s.newBuckets)
 	return nil
 }
 

@@ -156,7 +156,7 @@ func TestMissedAndDoubledLooksChangeNothing(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			acc := addAccount(t, db, name, "free")
 			often.look()
-			for range 3 {
+			for i := range 3 {
 				made := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox, Name: name})
 				often.look()
 				often.look()
@@ -164,6 +164,9 @@ func TestMissedAndDoubledLooksChangeNothing(t *testing.T) {
 					_, _, err := SetPlan(tx, often.Settings.Plans, acc, "hundred")
 					return err
 				})
+				if i == 0 {
+					continue
+				}
 				do(t, db, func(tx *state.Tx) error {
 					_, _, err := RevokeKey(tx, made.Record.ID, time.Now())
 					return err
@@ -173,7 +176,7 @@ func TestMissedAndDoubledLooksChangeNothing(t *testing.T) {
 		}
 		often.look()
 		seldom.look()
-		if diff := cmp.Diff(seldom.book.snapshot(), often.book.snapshot()); diff != "" || len(often.book.snapshot()) != 9 || often.book.size.Load() != 9 {
+		if diff := cmp.Diff(seldom.book.snapshot(), often.book.snapshot()); diff != "" || len(often.book.snapshot()) != 3 || often.book.size.Load() != 3 {
 			t.Errorf("%d keys: %s", often.book.size.Load(), diff)
 		}
 	})

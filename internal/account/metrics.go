@@ -49,7 +49,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	for _, c := range []prometheus.Collector{
 		m.refusals, m.lookFailures, m.flushFailures, m.dropped,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_access_keys", Help: "API keys in memory, revoked and expired ones too.",
+			Name: "vayu_access_keys", Help: "API keys in memory, which are those that are active.",
 		}, func() float64 { return float64(s.book.size.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_access_age_seconds", Help: "Time since keys and accounts were last compared with the store, seconds.",

@@ -91,7 +91,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 			t.Error(diff)
 		}
 		s.clock.Set(begun.Add(7 * time.Second))
-		for name, want := range map[string]float64{"vayu_access_keys": 4, "vayu_access_age_seconds": 7, "vayu_usage_unwritten_calls": 14} {
+		for name, want := range map[string]float64{"vayu_access_keys": 3, "vayu_access_age_seconds": 7, "vayu_usage_unwritten_calls": 14} {
 			if got := s.figure(name); got != want {
 				t.Errorf("%s is %v, want %v", name, got, want)
 			}

@@ -23,7 +23,7 @@ func newStill(t testing.TB, change func(*Config)) (s *site, key string) {
 		revision: 1,
 		accounts: []*held{{id: "acc_1", plan: "unlimited", revision: 1, tally: s.ledger.tally("acc_1")}},
 		keys:     []keyRow{{grant: grant{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: hashKey(key)}},
-	}, s.newBuckets)
+	}, 0, s.newBuckets)
 	return s, key
 }
 
@@ -125,7 +125,7 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 						grant: grant{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: hashKey(keys[i+1]),
 					})
 				}
-				s.book.take(n, s.newBuckets)
+				s.book.take(n, 0, s.newBuckets)
 				passed := 0
 				for _, key := range keys {
 					n, refused := through(t, s, key, "/v1/aqi", 20)

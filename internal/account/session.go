@@ -98,7 +98,11 @@ func (s *Service) keyOfSession(c *api.Call, now time.Time) (*grant, error) {
 		if err := s.Refresh(limit); err != nil {
 			return nil, schema.Unavailable("Keys cannot be looked up at the moment; please try again.", err)
 		}
-		g = s.book.byID(key)
+		if g = s.book.byID(key); g == nil {
+			if g, err = s.seekEnded(limit, selectEndedByID, key); err != nil {
+				return nil, schema.Unavailable("Keys cannot be looked up at the moment; please try again.", err)
+			}
+		}
 	}
 	if g == nil {
 		return nil, errNoSession

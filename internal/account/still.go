@@ -19,8 +19,7 @@ func (s *Service) Scopes(c *api.Call) []schema.Scope {
 		return nil
 	}
 	now := s.Now().UnixMicro()
-	if g.revokedAt != 0 && now >= g.revokedAt || g.expiresAt != 0 && now >= g.expiresAt ||
-		!allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
+	if g.ended(now) || !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
 		return nil
 	}
 	var out []schema.Scope
