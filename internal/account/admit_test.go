@@ -158,3 +158,28 @@ func TestLimitsAreToldAlsoWithARefusal(t *testing.T) {
 		}
 	})
 }
+
+// What a call of the sandbox changes is marked for the store, which serves the live world
+// first.
+func TestChangesOfTheSandboxAreMarked(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		s := newSite(t, db, nil)
+		acc := addAccount(t, db, "one", "unlimited")
+		keys := [len(schema.Worlds)]string{}
+		for _, w := range schema.Worlds {
+			keys[w] = addKey(t, db, KeySpec{Account: acc, World: w}).Key
+		}
+		s.look()
+		for _, w := range schema.Worlds {
+			c := call(keys[w])
+			c.Method = http.MethodPost
+			if _, err := s.Admit(c, aqiRoute); err != nil {
+				t.Fatal(err)
+			}
+			if got := state.WorldOf(c.Context()); got != w {
+				t.Errorf("a call of %s is marked as one of %s", w, got)
+			}
+		}
+	})
+}

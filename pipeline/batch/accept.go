@@ -83,8 +83,7 @@ func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum []byte) (api.R
 		resp, err := w.before(c, tx, want.ref, sum)
 		return resp, account.Entry{}, err
 	}
-	// Here, because a batch that was accepted before needs no room in the quota.
-	if err := c.Reserve(int64(want.total)); err != nil {
+	if err := w.worth(c, want.total); err != nil {
 		return api.Response{}, account.Entry{}, err
 	}
 	if err := w.storeChunks(tx, now, id, c, want.chunks); err != nil {
@@ -94,6 +93,17 @@ func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum []byte) (api.R
 	return w.accepted(row{id: id, state: schema.BatchQueued, total: want.total}), account.Entry{
 		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": want.total},
 	}, nil
+}
+
+// worth demands that a new batch can be worked on, and that the quota has room for its
+// records. A batch that was accepted before needs neither.
+func (w *worker) worth(c *api.Call, total int) error {
+	if w.kind.Ready != nil {
+		if err := w.kind.Ready(c.World); err != nil {
+			return err
+		}
+	}
+	return c.Reserve(int64(total))
 }
 
 // storeChunks stores the records of a batch, due now.

@@ -45,6 +45,9 @@ type Kind struct {
 	// context ends some seconds after that of [Service.Run], and after a minute in any
 	// case: it holds one of the places that Room is of.
 	Do func(ctx context.Context, item Item) error
+	// Ready says why no record of a world could ever be begun here, such as that no provider
+	// is connected: then a batch is refused with that error. Nil for nothing.
+	Ready func(w schema.World) error
 	// Completed is called in the transaction in which the service itself has refused the
 	// last record of a batch; nil for nothing. Do looks after the batches that it completes.
 	Completed func(tx *state.Tx, done *Finished) error

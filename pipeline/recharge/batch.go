@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,8 +21,17 @@ func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
 		Write: schema.RechargeWrite, Read: schema.RechargeRead,
-		Do: s.doItem, Show: show, Room: s.BatchShare,
+		Do: s.doItem, Ready: s.connected, Show: show, Room: s.BatchShare,
 	}
+}
+
+// connected demands that a world has a provider at all: without one each record would fail
+// by itself, for a caller who has left.
+func (s *Service) connected(world schema.World) error {
+	if slices.ContainsFunc(s.lines, func(l *line) bool { return l.World == world }) {
+		return nil
+	}
+	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
 }
 
 // doItem makes a recharge of a record, and waits for it as long as a reply would: so

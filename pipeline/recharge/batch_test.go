@@ -14,6 +14,8 @@ import (
 
 	"vayu/internal/state"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/sandbox"
 	"vayu/schema"
 )
 
@@ -255,4 +257,28 @@ func until(t *testing.T, is func() bool) {
 			t.Fatal("it has not come true")
 		}
 	}
+}
+
+// Where no operator is connected, a batch is refused at once as a single recharge is, and
+// nothing is stored.
+func TestABatchWithoutAnOperatorIsRefused(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		only, err := recharge.New(recharge.Config{DB: d.DB, Box: d.Box, Events: d.Events, BatchShare: 8, Connections: []recharge.Connection{sandbox.Connection(nil)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []batch.Kind{only.BatchKind()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := `{"recharges":[` + orderFor("9000000001", "b", "10") + `]}`
+		door := d.with(s.Routes()...)
+		door.Ask(d.tenant.Keys[schema.Live], "POST", "/v1/recharge/batch", body).WantError(t, "a live batch", 503, schema.OperatorUnavailable, "operator")
+		door.Ask(d.tenant.Keys[schema.Sandbox], "POST", "/v1/recharge/batch", body).Want(t, "one of the sandbox", 202)
+		var n int
+		if err := d.DB.View(t.Context()).QueryRow("SELECT COUNT(*) FROM batch").Scan(&n); err != nil || n != 1 {
+			t.Errorf("%d batches are stored, %v; want that of the sandbox", n, err)
+		}
+	})
 }

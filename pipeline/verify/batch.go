@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,7 +30,7 @@ func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
 		Write: schema.VerifyWrite, Read: schema.VerifyRead, Keep: resultsKept, ResultsURL: s.resultsURL,
-		Do: s.doItem, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
+		Do: s.doItem, Ready: s.connected, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
 	}
 }
 
@@ -37,6 +38,15 @@ func (s *Service) BatchKind() batch.Kind {
 // never of what a client says about where it is.
 func (s *Service) resultsURL(id string) string {
 	return s.PublicURL() + batchPath + "/" + id + "/results"
+}
+
+// connected demands that a world has a bank at all: without one each record would fail
+// by itself, for a caller who has left.
+func (s *Service) connected(world schema.World) error {
+	if slices.ContainsFunc(s.lines, func(l *line) bool { return l.World == world }) {
+		return nil
+	}
+	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
 }
 
 // doItem makes a verification of a record, and waits for it a little: so a batch does

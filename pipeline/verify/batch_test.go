@@ -10,9 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/account/accounttest"
 	"vayu/internal/fixturetest"
 	"vayu/internal/state"
 	"vayu/internal/state/statetest"
+	"vayu/pipeline/batch"
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/sandbox"
 	"vayu/schema"
 )
 
@@ -190,6 +194,33 @@ func TestABatchOfSlowOnesEnds(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if got := d.ask("GET", batchPath+"/"+id, ""); got.Said("state") != "completed" || got.At("successful") != 300.0 || len(d.bulk()) != 1 {
 			t.Errorf("got %s", got.Text)
+		}
+	})
+}
+
+// Where no bank is connected, a batch is refused at once as a single verification is, and
+// nothing is stored.
+func TestABatchWithoutABankIsRefused(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		only, err := verify.New(verify.Config{
+			DB: d.DB, Box: d.Box, Events: d.Events, Settings: verify.DefaultSettings(), PublicURL: d.PublicURL, Connections: []verify.Connection{sandbox.Connection(nil)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		access := accounttest.Access(t, d.DB, time.Now)
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: access.Change, Kinds: []batch.Kind{only.BatchKind()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		door := accounttest.NewDoor(t, access, s.Routes())
+		const body = `{"records":[{"vpa":"success@upi"}]}`
+		door.Ask(d.tenant.Keys[schema.Live], "POST", "/v1/verification/batch", body).WantError(t, "a live batch", 503, schema.ServiceUnavailable, "method")
+		door.Ask(d.tenant.Keys[schema.Sandbox], "POST", "/v1/verification/batch", body).Want(t, "one of the sandbox", 202)
+		var n int
+		if err := d.DB.View(t.Context()).QueryRow("SELECT COUNT(*) FROM batch").Scan(&n); err != nil || n != 1 {
+			t.Errorf("%d batches are stored, %v; want that of the sandbox", n, err)
 		}
 	})
 }
