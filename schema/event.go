@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"strings"
 )
 
 // EventType names what happened (spec 6.1).
@@ -29,6 +30,39 @@ var EventTypes = []EventType{
 	EventRechargeCompleted, EventRechargeFailed, EventRechargePending, EventRechargeRefunded,
 	EventVerificationCompleted, EventVerificationBulkCompleted, EventVerificationFailed,
 	EventQuotaWarning, EventQuotaExceeded, EventPaymentSucceeded, EventPaymentFailed,
+}
+
+// Scope is the scope that a key needs to read events of a type: the read scope of
+// what the event is about (CONTRACT 6). It is empty for an unknown type, which no
+// key may read.
+func (t EventType) Scope() Scope {
+	switch family, _, _ := strings.Cut(string(t), "."); family {
+	case "recharge", "payment":
+		return RechargeRead
+	case "verification":
+		return VerifyRead
+	case "quota":
+		return AccountRead
+	}
+	return ""
+}
+
+// Readable returns the types of events that a key with these scopes may read, in
+// the order of EventTypes.
+func (s ScopeSet) Readable() []EventType {
+	all := make([]EventType, 0, len(EventTypes))
+	for _, t := range EventTypes {
+		if s.Has(t.Scope()) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// UnreadableEvent refuses a key that may not read events of a type. Field names
+// what asked for them; it may be empty.
+func UnreadableEvent(field string, t EventType) *Problem {
+	return Refuse(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
 }
 
 // EventVersion is the api_version of envelopes that are made now.

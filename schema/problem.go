@@ -31,6 +31,7 @@ const (
 	DuplicateRefID        Code = "duplicate_ref_id"
 	IdempotencyConflict   Code = "idempotency_conflict"
 	TooManyKeys           Code = "too_many_keys"
+	Conflict              Code = "conflict"
 	ResultsExpired        Code = "results_expired"
 	PayloadTooLarge       Code = "payload_too_large"
 	UnsupportedMediaType  Code = "unsupported_media_type"
@@ -89,6 +90,7 @@ var CodeStatus = map[Code]int{
 	DuplicateRefID:        409,
 	IdempotencyConflict:   409,
 	TooManyKeys:           409,
+	Conflict:              409,
 	ResultsExpired:        410,
 	PayloadTooLarge:       413,
 	UnsupportedMediaType:  415,

@@ -50,7 +50,7 @@ func (s *Service) answer(c *api.Call, params map[string]string) (api.Response, e
 	reply := schema.List[schema.Delivery]{Status: schema.Success, Data: []schema.Delivery{}}
 	view := s.DB.View(c.Context())
 	mine, err := f.allowed(view, c)
-	if err != nil || !mine {
+	if err != nil || !mine || len(f.readable) == 0 {
 		return api.Response{Value: reply}, err
 	}
 	all, next, err := f.page(view, c, s.Now())
@@ -68,7 +68,7 @@ func (s *Service) answer(c *api.Call, params map[string]string) (api.Response, e
 // which its cursors belong.
 func (s *Service) filterOf(c *api.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.Faults
-	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"]}
+	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
 	if f.state != "" && !slices.Contains(schema.DeliveryStates, f.state) {
 		faults.Add("state", "A delivery is waiting, delivered, failed or cancelled.")
 	}
@@ -103,5 +103,8 @@ func (s *Service) get(c *api.Call) (api.Response, error) {
 		return api.Response{}, err
 	}
 	d, err := detailed(s.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], s.Now())
+	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // attempts hold what receivers answered to it
+		err = schema.UnreadableEvent("", d.EventType)
+	}
 	return api.Response{Value: schema.DeliveryShown{Status: schema.Success, Data: d}}, err
 }

@@ -77,7 +77,7 @@ func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d old, err 
 	}
 	switch {
 	case retriedAs != "":
-		return d, schema.Refuse(schema.InvalidRequest, "id", "This delivery was retried already, as "+retriedAs+".")
+		return d, schema.Refuse(schema.Conflict, "id", "This delivery was retried already, as "+retriedAs+".")
 	case stands == schema.DeliveryWaiting && token != "":
 		return d, schema.Refuse(schema.InvalidRequest, "id", "An attempt of this delivery is under way.")
 	case stands == schema.DeliveryWaiting && due <= now.UnixMicro():

@@ -49,7 +49,7 @@ func TestSomeDeliveriesAreRetriedTogether(t *testing.T) {
 			field  string
 		}{
 			"one that waits":       {[]string{left, waiting}, 400, schema.InvalidRequest, "delivery_ids.1"},
-			"one that was retried": {[]string{a, left}, 400, schema.InvalidRequest, "delivery_ids.0"},
+			"one that was retried": {[]string{a, left}, 409, schema.Conflict, "delivery_ids.0"},
 			"the other world's":    {[]string{left, sandbox}, 404, schema.NotFound, "delivery_ids.1"},
 			"none":                 {[]string{"dlv_none"}, 404, schema.NotFound, "delivery_ids.0"},
 			"no id":                {[]string{left, `\u0000`}, 404, schema.NotFound, "delivery_ids.1"},

@@ -30,7 +30,7 @@ func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
 			if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("got %s, want %s again", again.text, first.text)
 			}
-			s.live("POST", path(old), "{}").refused(t, "twice", 400, schema.InvalidRequest, "id", got.IDs[0])
+			s.live("POST", path(old), "{}").refused(t, "twice", 409, schema.Conflict, "id", got.IDs[0])
 			before := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+old, ""), 200).Data
 			now := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 			due := s.Now().Format("2006-01-02T15:04:05.000Z")

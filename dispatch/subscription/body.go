@@ -35,7 +35,21 @@ func (b *Book) specOf(c *api.Call) (Spec, error) {
 	if err := b.checkSpec(&f, &spec); err != nil {
 		return Spec{}, err
 	}
-	return spec, f.Problem()
+	if err := f.Problem(); err != nil {
+		return Spec{}, err
+	}
+	return spec, readable(c.Scopes.Readable(), spec.Events)
+}
+
+// readable refuses types of events that are not among those that a key may read:
+// else a key that manages webhooks could have sent to itself what it cannot ask for.
+func readable(may, events []schema.EventType) error {
+	for _, event := range events {
+		if !slices.Contains(may, event) {
+			return schema.UnreadableEvent("events", event)
+		}
+	}
+	return nil
 }
 
 // chosen is a secret that a body may hold; "" when there is none. The empty
@@ -84,7 +98,7 @@ func (b *Book) patchOf(c *api.Call) (Patch, error) {
 	if err != nil {
 		return Patch{}, err
 	}
-	var p Patch
+	p := Patch{Readable: c.Scopes.Readable()}
 	var f faults
 	if wanted.URL.in(&f, "url") {
 		p.URL = &wanted.URL.value

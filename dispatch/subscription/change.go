@@ -41,6 +41,15 @@ func (p Patch) apply(r *record) (detail map[string]any) {
 	return detail
 }
 
+// granted returns the types of events that a change brings to a URL that did not get
+// them before.
+func granted(before, after *Subscription) []schema.EventType {
+	if after.URL != before.URL {
+		return after.Events
+	}
+	return slices.DeleteFunc(slices.Clone(after.Events), func(e schema.EventType) bool { return slices.Contains(before.Events, e) })
+}
+
 // Delete ends a subscription of an owner for ever, and removes its secrets. A
 // *schema.Problem says that there is none.
 func (b *Book) Delete(tx *state.Tx, of schema.Owner, id string, now time.Time) (account.Entry, error) {

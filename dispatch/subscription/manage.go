@@ -110,6 +110,10 @@ type Patch struct {
 	URL    *string
 	Events []schema.EventType
 	Active *bool
+	// Readable are the types of events that the key may read; nil for all. Types that
+	// the change adds must be among them. So must all types if the change moves the
+	// subscription to another URL. Types that stay at their URL need not be.
+	Readable []schema.EventType
 }
 
 // Update changes a subscription. A *schema.Problem names what is wrong with the
@@ -131,7 +135,13 @@ func (b *Book) Update(tx *state.Tx, of schema.Owner, id string, p Patch, now tim
 	if err != nil {
 		return schema.Webhook{}, account.Entry{}, err
 	}
+	before := r.Subscription
 	detail := p.apply(r)
+	if p.Readable != nil {
+		if err := readable(p.Readable, granted(&before, &r.Subscription)); err != nil {
+			return schema.Webhook{}, account.Entry{}, err
+		}
+	}
 	if len(detail) == 0 {
 		return r.wire(now), account.Entry{}, nil
 	}

@@ -80,7 +80,7 @@ func (s *Service) identify(c *api.Call, now time.Time) (*grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Principal = api.Principal{World: g.world, Account: g.account.id, Key: g.id}
+	c.Principal = api.Principal{World: g.world, Account: g.account.id, Key: g.id, Scopes: g.scopes}
 	switch {
 	case g.revokedAt != 0 && now.UnixMicro() >= g.revokedAt:
 		return nil, errRevokedKey
@@ -113,7 +113,7 @@ func (p *pass) ask(c *api.Call, route *api.Route, now time.Time) *schema.Problem
 		return schema.Refuse(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
 	}
 	own, shared := g.memory.buckets[c.Class(route)], g.account.tally.buckets[g.world][c.Class(route)]
-	permitted := route.Scope == "" || g.scopes&scopeBit(route.Scope) != 0
+	permitted := route.Scope == "" || g.scopes.Has(schema.Scope(route.Scope))
 	var empty *bucket
 	if permitted {
 		empty = takeBoth(own, shared, now)

@@ -32,7 +32,7 @@ type grant struct {
 	account          *held
 	world            schema.World
 	name             string
-	scopes           scopeSet
+	scopes           schema.ScopeSet
 	allow            []netip.Prefix // empty for every address
 	requireSignature bool
 	signingSecret    []byte // sealed
@@ -54,19 +54,6 @@ type keyMemory struct {
 	buckets [api.LimitClasses]*bucket
 	usedAt  atomic.Int64 // seconds
 	dirty   atomic.Bool  // usedAt is to be written
-}
-
-// scopeSet has a bit for each of schema.Scopes.
-type scopeSet uint16
-
-// scopeBit is the bit of a scope; 0, which no set has, for an unknown one.
-func scopeBit(name string) scopeSet {
-	for i, s := range schema.Scopes {
-		if string(s) == name {
-			return 1 << i
-		}
-	}
-	return 0
 }
 
 // keyHash is the SHA-256 of a key, by which it is known.

@@ -203,7 +203,7 @@ func (s *Service) scanKey(row state.Scanner) (keyRow, error) {
 	copy(k.hash[:], hash)
 	k.world = schema.WorldOf(mode)
 	for scope := range strings.FieldsSeq(scopes) {
-		k.scopes |= scopeBit(scope)
+		k.scopes |= schema.SetOf(schema.Scope(scope))
 	}
 	k.requireSignature = signature != 0
 	k.allow = s.allowList(k.id, allow)

@@ -24,7 +24,7 @@ func (s *Service) Scopes(c *api.Call) []schema.Scope {
 	}
 	var out []schema.Scope
 	for _, scope := range schema.Scopes {
-		if g.scopes&scopeBit(string(scope)) != 0 {
+		if g.scopes.Has(scope) {
 			out = append(out, scope)
 		}
 	}

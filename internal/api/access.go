@@ -12,6 +12,9 @@ type Principal struct {
 	World   schema.World
 	Account string // id of the account
 	Key     string // id of the key, never the key itself
+	// Scopes are those of the key, as of its admission. The route's own scope is
+	// checked before; handlers check what depends on what is asked for.
+	Scopes schema.ScopeSet
 }
 
 // Owner is whose things the key reaches.

@@ -48,9 +48,10 @@ type Notice struct {
 	Kind  schema.LiveKind
 	// ID names what has changed among all of its kind.
 	ID string
-	// Scope is what a key needs to be told.
-	Scope schema.Scope
-	Data  any // becomes JSON
+	// Scope is what a key needs to be told. Reads is a second scope that it needs, the
+	// one of what the notice is about; empty for none.
+	Scope, Reads schema.Scope
+	Data         any // becomes JSON
 }
 
 // Since is the earliest time of some asks, and whose they are: for a feed that looks

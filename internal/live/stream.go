@@ -46,7 +46,7 @@ func (st *stream) wants(kind schema.LiveKind) bool { return slices.Contains(st.k
 
 // sees reports whether the client may be told of a notice.
 func (st *stream) sees(n *Notice) bool {
-	return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope)
+	return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope) && (n.Reads == "" || slices.Contains(st.scopes, n.Reads))
 }
 
 // cursor is up to when everything was sent: where a client goes on that comes again.

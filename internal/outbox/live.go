@@ -51,6 +51,7 @@ func scanNotice(row state.Scanner) (live.Notice, error) {
 	var mode string
 	var created int64
 	err := row.Scan(&data.ID, &n.Owner.Account, &mode, &data.Type, &data.Subject, &created)
+	n.Reads = data.Type.Scope()
 	data.Created = time.UnixMicro(created).Unix()
 	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data
 	return n, err

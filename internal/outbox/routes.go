@@ -26,14 +26,14 @@ func (o *Outbox) Routes() []api.Route {
 }
 
 // listEvents answers GET /v1/events: the oldest first, so that who was away reads
-// on from where he was.
+// on from where he was. A key gets the types of events whose read scope it has.
 func (o *Outbox) listEvents(c *api.Call) (api.Response, error) {
 	params, err := api.Parameters(c.URL.RawQuery, "type", "subject", "from", "to", "limit", "cursor")
 	if err != nil {
 		return api.Response{}, err
 	}
 	var f schema.Faults
-	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"], subject: params["subject"]}
+	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"], subject: params["subject"], readable: c.Scopes.Readable()}
 	if _, there := params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
 		f.AddAs(schema.UnknownEventType, "type", "There is no such type of event.")
 	}
@@ -45,6 +45,12 @@ func (o *Outbox) listEvents(c *api.Call) (api.Response, error) {
 	ask.limit, ask.after = page.Limit(&f, params), page.After(&f, o.Box, c, list, params)
 	if err := f.Problem(); err != nil {
 		return api.Response{}, err
+	}
+	switch {
+	case ask.typ != "" && !c.Scopes.Has(schema.EventType(ask.typ).Scope()):
+		return api.Response{}, schema.UnreadableEvent("type", schema.EventType(ask.typ))
+	case len(ask.readable) == 0:
+		return verbatim(schema.List[json.RawMessage]{Status: schema.Success, Data: []json.RawMessage{}})
 	}
 	envelopes, next, err := ask.find(o.DB.View(c.Context()))
 	if err != nil {
@@ -62,17 +68,20 @@ func (o *Outbox) getEvent(c *api.Call) (api.Response, error) {
 	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
+	var kind schema.EventType
 	var envelope []byte
 	id, err := mux.Vars(c.Request)["id"], sql.ErrNoRows
 	if !timeOf(id).IsZero() {
-		err = o.DB.View(c.Context()).QueryRow("SELECT envelope FROM event WHERE id = $1 AND account_id = $2 AND mode = $3",
-			id, c.Account, c.World.String()).Scan(&envelope)
+		err = o.DB.View(c.Context()).QueryRow("SELECT type, envelope FROM event WHERE id = $1 AND account_id = $2 AND mode = $3",
+			id, c.Account, c.World.String()).Scan(&kind, &envelope)
 	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return api.Response{}, schema.Refuse(schema.NotFound, "", "There is no such event; events are kept for 30 days.")
 	case err != nil:
 		return api.Response{}, fmt.Errorf("reading an event: %w", err)
+	case !c.Scopes.Has(kind.Scope()):
+		return api.Response{}, schema.UnreadableEvent("", kind)
 	}
 	return verbatim(schema.EventShown{Status: schema.Success, Data: envelope})
 }

@@ -21,7 +21,7 @@ func (k Keys) Admit(c *api.Call, _ *api.Route) (api.Pass, error) {
 	}
 	for _, w := range schema.Worlds {
 		if key == k[w] {
-			c.Principal = api.Principal{World: w, Account: "acc_" + w.String(), Key: "key_" + w.String()}
+			c.Principal = api.Principal{World: w, Account: "acc_" + w.String(), Key: "key_" + w.String(), Scopes: schema.SetOf(schema.Scopes...)}
 			return open{}, nil
 		}
 	}

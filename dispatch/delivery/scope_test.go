@@ -1,0 +1,90 @@
+package delivery_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/account"
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		// The keys are there before the service looks at them.
+		keys := map[string][]schema.Scope{
+			"none": {schema.WebhooksManage}, "recharge": {schema.WebhooksManage, schema.RechargeRead}, "quota": {schema.WebhooksManage, schema.AccountRead},
+		}
+		s := newSite(t, db)
+		webhook := s.webhook(schema.Live, 1)
+		paid, quota := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook)
+		statetest.Exec(t, db, "UPDATE event SET type = 'quota.warning' WHERE id = $1", quota.EventID)
+		for name, scopes := range keys {
+			key := s.narrow(scopes...)
+			want := []string{}
+			if name == "recharge" {
+				want = append(want, paid.ID)
+			}
+			if name == "quota" {
+				want = append(want, quota.ID)
+			}
+			for _, path := range []string{
+				"/v1/deliveries", "/v1/deliveries?state=waiting", "/v1/webhooks/" + webhook + "/deliveries",
+			} {
+				if diff := cmp.Diff(want, append([]string{}, s.as(key).walk(schema.Live, path)...)); diff != "" {
+					t.Errorf("%s with %s (-want +got):\n%s", path, name, diff)
+				}
+			}
+			for _, d := range []delivery.Row{paid, quota} {
+				r := s.as(key).live("GET", "/v1/deliveries/"+d.ID, "")
+				if slices.Contains(want, d.ID) {
+					read[schema.DeliveryShown](t, r, 200)
+				} else {
+					r.refused(t, name, 403, schema.InsufficientScope, "", "scope")
+				}
+				ofEvent := s.as(key).walk(schema.Live, "/v1/deliveries?event_id="+d.EventID)
+				if slices.Contains(want, d.ID) != (len(ofEvent) == 1) {
+					t.Errorf("the deliveries of one event with %s: %v", name, ofEvent)
+				}
+			}
+		}
+	})
+}
+
+// narrow makes a live key of the account with some scopes, and waits until the
+// service knows it.
+func (s *site) narrow(scopes ...schema.Scope) (key string) {
+	s.t.Helper()
+	do(s.t, s.DB, func(tx *state.Tx) error {
+		made, _, err := account.CreateKey(tx, accounttest.Box(s.t), account.KeySpec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
+		key = made.Key
+		return err
+	})
+	return key
+}
+
+// as is the site for a client with another live key.
+func (s *site) as(key string) *site {
+	out := &site{Service: s.Service, t: s.t, url: s.url, account: s.account, keys: s.keys}
+	out.keys[schema.Live] = key
+	return out
+}
+
+func TestASecondRetryIsAConflict(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		d := s.finished(schema.Live, s.webhook(schema.Live, 1), 500)
+		path := "/v1/deliveries/" + d.ID + "/retry"
+		made := read[schema.DeliveriesRetried](t, s.live("POST", path, ""), 202)
+		s.pass(time.Second)
+		s.live("POST", path, "").refused(t, "again", 409, schema.Conflict, "id", made.IDs[0])
+		s.live("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+d.ID+`"]}`).refused(t, "among others", 409, schema.Conflict, "delivery_ids.0", made.IDs[0])
+	})
+}

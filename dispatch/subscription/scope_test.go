@@ -1,0 +1,57 @@
+package subscription
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/account"
+	"vayu/internal/account/accounttest"
+	"vayu/internal/state"
+	"vayu/schema"
+)
+
+// keyOf makes a live key of a tenant with webhooks:manage and some other scopes.
+func (s *site) keyOf(a tenant, scopes ...schema.Scope) (key string) {
+	s.t.Helper()
+	do(s.t, s.DB, func(tx *state.Tx) error {
+		made, _, err := account.CreateKey(tx, accounttest.Box(s.t),
+			account.KeySpec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
+		key = made.Key
+		return err
+	})
+	s.look()
+	return key
+}
+
+func TestASubscriptionNeedsTheReadScopeOfItsTypes(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		manage, reader := s.keyOf(a), s.keyOf(a, schema.RechargeRead)
+		const path = "/v1/webhooks"
+		body := func(event string) string { return `{"url":"https://shop.example.com/hook","events":["` + event + `"]}` }
+		refused := func(what, key, method, path, body, event string) {
+			t.Helper()
+			r := s.ask(key, method, path, body)
+			r.wantError(t, what, 403, schema.InsufficientScope, "events")
+			if !strings.Contains(r.said("error.message"), event) {
+				t.Errorf("%s: the message %q does not name %s", what, r.said("error.message"), event)
+			}
+		}
+		for _, event := range schema.EventTypes {
+			refused("making", manage, "POST", path, body(string(event)), string(event))
+		}
+		refused("making", reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.failed","verification.failed"]}`, "verification.failed")
+		id := s.ask(reader, "POST", path, body("recharge.completed")).want(t, "making", 201).said("id")
+		one := path + "/" + id
+
+		refused("adding a type", reader, "PATCH", one, `{"events":["recharge.completed","quota.warning"]}`, "quota.warning")
+		refused("adding a type", manage, "PATCH", one, `{"events":["recharge.completed","recharge.failed"]}`, "recharge.failed")
+		refused("moving it", manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`, "recharge.completed")
+		for _, change := range []string{`{"active":false}`, `{"active":true}`, `{"events":["recharge.completed"]}`, `{"url":"https://shop.example.com/hook"}`} {
+			s.ask(manage, "PATCH", one, change).want(t, change, 200)
+		}
+		s.ask(reader, "PATCH", one, `{"events":["recharge.failed","payment.failed"],"url":"https://till.example.com/"}`).want(t, "with the scope", 200)
+		s.ask(manage, "PATCH", one, `{"events":["payment.failed"]}`).want(t, "leaving a type out", 200)
+	})
+}
