@@ -40,6 +40,9 @@ func (s *Service) send(ctx context.Context) {
 		select {
 		case <-s.ready:
 		case <-timer.C:
+			if s.wantsClaim() { // a host may get another attempt
+				nudge(s.hungry)
+			}
 		case <-ctx.Done():
 			return
 		}

@@ -18,11 +18,16 @@ type Settings struct {
 	Ports       []int    `koanf:"ports" help:"ports of public addresses that webhooks may go to, beside 443"`
 	Concurrency int      `koanf:"concurrency" help:"attempts under way at one endpoint"`
 	InFlight    int      `koanf:"in-flight" help:"attempts under way at all endpoints"`
+	// HostInFlight and HostUnproven are limits of each instance that dispatches.
+	HostInFlight int `koanf:"host-in-flight" help:"attempts in flight at one host and port over all accounts; 0 for no limit"`
+	HostUnproven int `koanf:"host-unproven" help:"attempts a minute at a host and port that acknowledged none in the last 10 minutes, over all accounts; 0 for no limit"`
 }
 
 // DefaultSettings are those of CONTRACT 6. An attempt under way holds about
 // 40 KB, and a descriptor.
-func DefaultSettings() Settings { return Settings{Concurrency: 8, InFlight: 2048} }
+func DefaultSettings() Settings {
+	return Settings{Concurrency: 8, InFlight: 2048, HostInFlight: 16, HostUnproven: 30}
+}
 
 const (
 	mostConcurrency = 1000
@@ -46,6 +51,12 @@ func (s Settings) Validate() []error {
 	}
 	if s.InFlight < s.Concurrency || s.InFlight > mostInFlight {
 		faults = append(faults, config.Invalid("in-flight", "must be at least the concurrency of one endpoint, and at most %d", mostInFlight))
+	}
+	if s.HostInFlight < 0 || s.HostInFlight > mostInFlight {
+		faults = append(faults, config.Invalid("host-in-flight", "must be 0 to %d", mostInFlight))
+	}
+	if s.HostUnproven < 0 || s.HostUnproven > mostInFlight {
+		faults = append(faults, config.Invalid("host-unproven", "must be 0 to %d", mostInFlight))
 	}
 	return faults
 }

@@ -20,6 +20,8 @@ type model struct {
 	store  store
 	state  map[int]string // of each item: stored, asked, held, flying, done
 	flying map[string][]int
+	at     map[string]string // the host of each lane
+	began  map[int]string    // the host at which an item began
 	next   int
 }
 
@@ -31,9 +33,13 @@ func TestQueueAgainstAModel(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			m := &model{
-				T: t, random: rand.New(rand.NewPCG(seed, 1)), q: newQueue(1+int(seed%8), 1+int(seed*7%40)), now: start,
-				store: store{map[string][]int{}}, state: map[int]string{}, flying: map[string][]int{},
+				T: t, random: rand.New(rand.NewPCG(seed, 1)), now: start,
+				store: store{map[string][]int{}}, state: map[int]string{}, flying: map[string][]int{}, at: map[string]string{}, began: map[int]string{},
 			}
+			m.q = New[int](Limits{
+				Lane: 1 + int(seed%8), Host: int(seed % 3 * 5), All: 1 + int(seed*7%40), Unproven: int(seed % 4 * 20), FailingStarts: int(seed % 2 * 50),
+				Timeout: 5 * time.Second, Margin: 2 * time.Second, HostOf: func(id string) string { return m.at[id] },
+			})
 			for range 3000 {
 				m.step()
 			}
@@ -46,6 +52,9 @@ func (m *model) lane() string { return fmt.Sprint("lane", m.random.IntN(12)) }
 
 func (m *model) step() {
 	m.now = m.now.Add(time.Duration(m.random.IntN(200)) * time.Millisecond)
+	if m.random.IntN(20) == 0 { // a lane has another host; 0 is none
+		m.at[m.lane()] = []string{"", "h1", "h2", "h3"}[m.random.IntN(4)]
+	}
 	switch m.random.IntN(8) {
 	case 0, 1:
 		m.insert()
@@ -114,7 +123,7 @@ func (m *model) begin() {
 		if m.state[item] != "held" {
 			m.Fatalf("item %d, which is %s, was begun", item, m.state[item])
 		}
-		m.state[item] = "flying"
+		m.state[item], m.began[item] = "flying", m.at[id]
 		m.flying[id] = append(m.flying[id], item)
 	}
 }
@@ -133,7 +142,9 @@ func (m *model) end() {
 		return
 	}
 	m.state[item] = "done"
-	m.q.Done(id, time.Duration(m.random.IntN(3000))*time.Millisecond, m.random.IntN(5) == 0)
+	m.q.Done(id, Ended{
+		At: m.now, Took: time.Duration(m.random.IntN(3000)) * time.Millisecond, OK: m.random.IntN(2) == 0, TimedOut: m.random.IntN(5) == 0,
+	})
 }
 
 // release brings back what could not be sent in time.
@@ -156,10 +167,19 @@ func (m *model) check() {
 			held++
 		}
 	}
+	hosts := map[string]int{}
 	for id, under := range m.flying {
 		all += len(under)
+		for _, item := range under {
+			hosts[m.began[item]]++
+		}
 		if len(under) > m.q.limits.Lane {
 			m.Fatalf("%d are under way in %s, more than %d", len(under), id, m.q.limits.Lane)
+		}
+	}
+	for name, n := range hosts {
+		if name != "" && m.q.limits.Host > 0 && n > m.q.limits.Host {
+			m.Fatalf("%d are in flight at %s, more than %d", n, name, m.q.limits.Host)
 		}
 	}
 	if _, waiting, flying := m.q.Size(); waiting != held || flying != all || flying > m.q.limits.All {
@@ -170,14 +190,14 @@ func (m *model) check() {
 // finish lets everything be sent.
 func (m *model) finish() {
 	for range 20 * m.next {
-		m.now = m.now.Add(50 * time.Millisecond)
+		m.now = m.now.Add(100 * time.Millisecond)
 		m.claim()
 		m.begin()
 		m.release()
 		for id, under := range m.flying {
 			for _, item := range under {
 				m.state[item] = "done"
-				m.q.Done(id, time.Millisecond, false)
+				m.q.Done(id, Ended{At: m.now, Took: time.Millisecond, OK: true})
 			}
 			m.flying[id] = nil
 		}
@@ -190,6 +210,11 @@ func (m *model) finish() {
 	for id, l := range m.q.lanes {
 		if l.coming != 0 || l.flying != 0 || !l.items.empty() {
 			m.Errorf("%s has %d coming, %d under way and %d items at the end", id, l.coming, l.flying, l.items.len())
+		}
+	}
+	for name, h := range m.q.hosts {
+		if h.flying() != 0 || h.held != 0 {
+			m.Errorf("of %s, %d are counted as in flight and %d as held at the end", name, h.flying(), h.held)
 		}
 	}
 	for c, g := range m.q.groups {

@@ -49,6 +49,8 @@ func (r *ring[T]) pop() *lane[T] {
 	return l
 }
 
+func (r *ring[T]) front() *lane[T] { return r.list.Front().Value.(*lane[T]) }
+
 // turn is the place of a lane in a ring; the zero value is in none.
 type turn[T any] struct {
 	ring *ring[T]
@@ -60,6 +62,8 @@ func (t *turn[T]) join(r *ring[T], l *lane[T]) {
 		t.ring, t.at = r, r.list.PushBack(l)
 	}
 }
+
+func (t *turn[T]) in() bool { return t.ring != nil }
 
 func (t *turn[T]) leave() {
 	if t.ring != nil {

@@ -2,9 +2,10 @@ package queue
 
 import "time"
 
-// pace is a token bucket that holds a hundredth of a second.
+// pace is a token bucket.
 type pace struct {
 	rate   float64 // tokens a second; 0 for no bound
+	burst  float64 // how many it holds
 	tokens float64
 	filled time.Time
 }
@@ -12,13 +13,16 @@ type pace struct {
 // paceBurst is how much of a second may be spent at once.
 const paceBurst = 10 * time.Millisecond
 
+// newPace returns a bucket that holds the tokens of paceBurst.
+func newPace(rate float64) pace { return pace{rate: rate, burst: max(1, rate*paceBurst.Seconds())} }
+
 // allows fills the bucket and says whether there is a token.
 func (p *pace) allows(now time.Time) bool {
 	if p.rate == 0 {
 		return true
 	}
 	if dt := now.Sub(p.filled); dt > 0 {
-		p.tokens = min(max(1, p.rate*paceBurst.Seconds()), p.tokens+p.rate*dt.Seconds())
+		p.tokens = min(p.burst, p.tokens+p.rate*dt.Seconds())
 		p.filled = now
 	}
 	return p.tokens >= 1

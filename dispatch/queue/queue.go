@@ -2,15 +2,14 @@
 // with its own number of attempts under way, so that none waits for another.
 //
 // A lane holds in memory only what it can send soon; the rest stays in the store
-// until it is asked for. How much that is, and how many attempts are under way at
-// once, follows from how the endpoint answers: a lane begins with two at once,
-// gains one with every answer up to its limit, and loses half with every attempt
-// that runs into its time-out. So a thousand dead endpoints hold a thousand
-// connections and not eight thousand.
+// until the queue claims it. How much that is follows from how fast the endpoint
+// answers. How many attempts are in flight does not: attempts at an endpoint that
+// hangs start when they are due, as long as the lane has a slot.
 //
-// All lanes together have a limit too. What of it lanes may use depends on their
-// class: however many endpoints hang or answer slowly, one that answers quickly
-// finds room, and so does one that nobody has tried yet.
+// Lanes share two more limits: one of each host over all its lanes, and one of all
+// lanes. What a lane may use of both depends on its class: however many endpoints
+// hang, answer slowly or fail, one that acknowledges quickly finds a slot, and so
+// does one that is untried. Attempts at failing endpoints start after all others.
 package queue
 
 import (
@@ -19,9 +18,15 @@ import (
 
 // Limits bound what is under way.
 type Limits struct {
-	// Lane is how many attempts may be under way at one endpoint, All at all of
-	// them.
-	Lane, All int
+	// Lane is how many attempts may be in flight at one endpoint, Host at one host
+	// over all its endpoints, All at all of them. Host 0 is no limit.
+	Lane, Host, All int
+	// HostOf returns the host and port of a lane; "" for one without a host, which no
+	// limit of hosts applies to. Nil is that for all lanes.
+	HostOf func(lane string) string
+	// Unproven is how many attempts a minute start at a host that is not proven; 0 for
+	// any number. An acknowledgement proves a host for proofLasts.
+	Unproven int
 	// Timeout is the longest that an attempt can take. Nothing is begun with less
 	// than that, and Margin, left of its lease.
 	Timeout, Margin time.Duration
@@ -29,11 +34,13 @@ type Limits struct {
 	// quick; 0 for any number. A thousand of them whose time is over at the same
 	// moment would otherwise be called at the same moment, and others wait for that.
 	Starts int
+	// FailingStarts is how many attempts a second start at failing endpoints; 0 for any
+	// number. Each costs a claim, a connection and a record, which others wait for.
+	FailingStarts int
 }
 
 // Policy of the lanes.
 const (
-	firstWidth = 2
 	// horizon is how far ahead a lane holds what it can send: longer than a claim
 	// takes, shorter than what a lease leaves beside an attempt.
 	horizon = 2 * time.Second
@@ -52,10 +59,14 @@ type Queue[T any] struct {
 	limits  Limits
 	lanes   map[string]*lane[T]
 	groups  [classes]group[T]
-	pace    pace
-	turns   int // that were given
-	flying  int // under way
-	waiting int // in memory and not under way
+	pace    pace // of starts at endpoints that are not quick
+	failing pace // of starts at failing endpoints
+	hosts   map[string]*host[T]
+	starved hostHeap[T] // hosts whose lanes wait for a token
+	clock   time.Time   // the newest time that the queue was given
+	turns   int         // that were given
+	flying  int         // under way
+	waiting int         // in memory and not under way
 	expired []T
 }
 
@@ -71,27 +82,32 @@ type lane[T any] struct {
 	class  class
 	items  fifo[item[T]]
 	flying int
-	width  int           // how many may be under way now
 	took   time.Duration // a running mean of what an attempt takes
+	host   *host[T]      // nil for none
 	// coming is how many were reserved, or asked of the store, and are not here.
 	coming int
 	next   time.Time // when the store has something due; zero for nothing known
 	asked  time.Time // when the store was asked last
 	place  int       // in the schedule of its class; -1 for none
-	turn   turn[T]   // in the ring of its class
+	turn   turn[T]   // in the ring of its class, or among the parked ones of its host
+	wait   turn[T]   // among those of its host whose claims wait
 }
 
 // New returns an empty queue.
 func New[T any](l Limits) *Queue[T] {
-	return &Queue[T]{limits: l, lanes: map[string]*lane[T]{}, pace: pace{rate: float64(l.Starts)}}
+	return &Queue[T]{
+		limits: l, lanes: map[string]*lane[T]{}, hosts: map[string]*host[T]{},
+		pace: newPace(float64(l.Starts)), failing: newPace(float64(l.FailingStarts)),
+	}
 }
 
 func (q *Queue[T]) lane(id string) *lane[T] {
 	l := q.lanes[id]
 	if l == nil {
-		l = &lane[T]{id: id, class: untried, width: min(firstWidth, q.limits.Lane), took: q.limits.Timeout, place: -1}
+		l = &lane[T]{id: id, class: untried, took: q.limits.Timeout, place: -1}
 		q.lanes[id] = l
 	}
+	q.settle(l)
 	return l
 }
 
@@ -99,11 +115,12 @@ func (q *Queue[T]) lane(id string) *lane[T] {
 // many there is. They are then added with Add, or given up with Unreserve. There
 // is none behind items that are due in the store already: those are older.
 func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
+	q.clock = now
 	l := q.lane(id)
 	if !l.next.IsZero() && !l.next.After(now) {
 		return 0
 	}
-	n = max(0, min(n, l.room(), q.budget(l.class)))
+	n = max(0, min(n, q.room(l), q.budget(l.class), q.hostBudget(l.host)))
 	q.come(l, n)
 	q.schedule(l)
 	return n
@@ -114,6 +131,7 @@ func (q *Queue[T]) Unreserve(id string, n int) {
 	l := q.lane(id)
 	q.come(l, -n)
 	q.schedule(l)
+	q.wake(l.host)
 }
 
 // Add puts items into their lane, for which there was a reservation or a claim.
@@ -146,6 +164,7 @@ type Claim struct {
 // Claims says what should be asked of the store now. Each is to be answered with
 // Claimed.
 func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
+	q.refill(now)
 	rows := 0
 	for c := range class(classes) {
 		for len(claims) < mostLanes && rows < mostRows {
@@ -153,7 +172,12 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 			if l == nil || l.next.After(now) || budget <= 0 {
 				break
 			}
-			n := min(l.room(), mostOfLane, mostRows-rows, budget)
+			host := q.hostBudget(l.host)
+			if host <= 0 {
+				q.postpone(l)
+				continue
+			}
+			n := min(q.room(l), mostOfLane, mostRows-rows, budget, host)
 			q.come(l, n)
 			l.next, l.asked = time.Time{}, now
 			q.schedule(l)
@@ -174,6 +198,7 @@ func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	if !next.IsZero() {
 		q.Due(c.Lane, next)
 	}
+	q.wake(l.host)
 }
 
 // Wake is when Claims will have something to ask; zero for never, as things are.
@@ -183,19 +208,17 @@ func (q *Queue[T]) Wake() (at time.Time) {
 			at = l.next
 		}
 	}
-	return at
+	return q.orStarved(at)
 }
 
 // Next takes an item whose attempt should begin now; false when there is none,
 // or no room for one. The lane is the one to tell Done or Abandon about.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
+	q.refill(now)
 	for q.flying < q.limits.All {
 		l := q.take(now)
 		if l == nil {
 			break
-		}
-		if l.flying >= l.width { // it has become narrower since it was put there
-			continue
 		}
 		it := l.items.pop()
 		q.hold(l, -1)
@@ -203,13 +226,12 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 			q.expired = append(q.expired, it.value)
 		} else {
 			q.fly(l, 1)
-			if l.class != quick {
-				q.pace.spend()
-			}
+			q.spend(l)
 			id, value, ok = l.id, it.value, true
 		}
 		q.enlist(l)
 		q.schedule(l)
+		q.wake(l.host) // there may be slots left for its other lanes
 		if ok {
 			return id, value, true
 		}
@@ -218,34 +240,39 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 }
 
 // Paced is when Next will have something although nothing else happens: when the
-// pace of starts allows the next. Zero for never, as things are.
-func (q *Queue[T]) Paced(now time.Time) time.Time {
-	if q.flying >= q.limits.All || q.pace.allows(now) {
+// pace of starts allows the next, or an unproven host gets another attempt. Zero for
+// never, as things are.
+func (q *Queue[T]) Paced(now time.Time) (at time.Time) {
+	if q.flying >= q.limits.All {
 		return time.Time{}
 	}
-	for _, c := range [...]class{untried, slow} {
-		if q.mayFly(c) && q.groups[c].ring.list.Len() > 0 {
-			return q.pace.next(now)
+	for _, c := range [...]class{untried, slow, failing} {
+		if p := q.paceOf(c); q.mayFly(c) && q.groups[c].ring.list.Len() > 0 && !p.allows(now) {
+			at = earlier(at, p.next(now))
 		}
 	}
-	return time.Time{}
+	return q.orStarved(at)
 }
 
-// Done notes that an attempt has ended: what it took, and whether that was
-// because its time was over.
-func (q *Queue[T]) Done(id string, took time.Duration, slow bool) {
+// Ended says how an attempt ended.
+type Ended struct {
+	At   time.Time
+	Took time.Duration
+	OK   bool // the endpoint acknowledged
+	// TimedOut says that the time of the attempt was over.
+	TimedOut bool
+}
+
+// Done notes that an attempt has ended.
+func (q *Queue[T]) Done(id string, e Ended) {
 	l := q.lane(id)
 	q.fly(l, -1)
-	l.took += (took - l.took) / 4
-	switch {
-	case slow:
-		l.width = max(1, l.width/2)
-	case l.width < q.limits.Lane:
-		l.width++
-	}
-	q.move(l, classOf(took, slow))
+	l.took += (e.Took - l.took) / 4
+	q.answered(l.host, e)
+	q.move(l, classOf(e))
 	q.enlist(l)
 	q.schedule(l)
+	q.wake(l.host)
 }
 
 // Abandon notes that an item of Next was not attempted after all.
@@ -254,6 +281,7 @@ func (q *Queue[T]) Abandon(id string) {
 	q.fly(l, -1)
 	q.enlist(l)
 	q.schedule(l)
+	q.wake(l.host)
 }
 
 // Suspect notes that a lane has deliveries that have failed before: as long as
@@ -294,9 +322,12 @@ func (q *Queue[T]) Keep(there func(id string) bool) {
 	for id, l := range q.lanes {
 		if !there(id) && l.items.empty() && l.flying == 0 && l.coming == 0 {
 			q.groups[l.class].due.place(l, false)
+			l.wait.leave()
+			q.leaveHost(l)
 			delete(q.lanes, id)
 		}
 	}
+	q.forgetHosts()
 }
 
 // Size is how many lanes there are, how many items are in memory and not under
@@ -304,27 +335,31 @@ func (q *Queue[T]) Keep(there func(id string) bool) {
 func (q *Queue[T]) Size() (lanes, waiting, flying int) { return len(q.lanes), q.waiting, q.flying }
 
 // window is how many items a lane should hold.
-func (l *lane[T]) window() int {
+func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
+
+// windowOf is how many items are sent within the horizon by so many slots, each of
+// which is busy for took; at least one for each slot.
+func windowOf(slots int, took time.Duration) int {
 	most := mostHeld
-	if l.took > 0 {
-		most = min(most, int(int64(l.width)*int64(horizon)/int64(l.took)))
+	if took > 0 {
+		most = min(most, int(int64(slots)*int64(horizon)/int64(took)))
 	}
-	return max(most, l.width)
+	return max(most, slots)
 }
 
 // room is how many more items a lane should hold.
-func (l *lane[T]) room() int { return l.window() - l.items.len() - l.flying - l.coming }
+func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l.flying - l.coming }
 
 // hungry says that it is time to ask the store: when a lane has nothing left to
 // send, or room for a quarter of what it holds. A claim for each item that is
 // sent would cost more than the items.
-func (l *lane[T]) hungry() bool {
-	room := l.room()
-	return room > 0 && (l.items.empty() && l.coming == 0 || 4*room >= l.window())
+func (q *Queue[T]) hungry(l *lane[T]) bool {
+	room := q.room(l)
+	return room > 0 && (l.items.empty() && l.coming == 0 || 4*room >= q.window(l))
 }
 
-// schedule puts a lane where its next time belongs: nowhere while it wants
-// nothing, or has no time.
+// schedule puts a lane where its next time belongs: nowhere while it wants nothing,
+// has no time, or its host has no room for what it would claim.
 func (q *Queue[T]) schedule(l *lane[T]) {
-	q.groups[l.class].due.place(l, !l.next.IsZero() && l.hungry())
+	q.groups[l.class].due.place(l, !l.next.IsZero() && q.hungry(l) && !l.wait.in())
 }

@@ -2,8 +2,10 @@ package subscription
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"vayu/internal/account"
@@ -24,6 +26,19 @@ func hostOf(text string) string {
 		return ""
 	}
 	return u.Host
+}
+
+// hostAndPort is where a URL leads, in one form for all URLs that lead there.
+func hostAndPort(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
 }
 
 // apply brings a change into a record and returns what has changed.

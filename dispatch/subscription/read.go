@@ -100,7 +100,7 @@ func (r *reading) scan(row state.Scanner) (*Subscription, error) {
 		return nil, err
 	}
 	s.World, s.Active = schema.WorldOf(mode), active != 0
-	s.Events = r.list(events)
+	s.Host, s.Events = hostAndPort(s.URL), r.list(events)
 	if s.Deleted {
 		return s, nil
 	}

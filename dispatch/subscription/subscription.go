@@ -43,6 +43,7 @@ type Subscription struct {
 	Account string
 	World   schema.World
 	URL     string
+	Host    string             // of the URL, with its port, in lower case
 	Events  []schema.EventType // in the order of schema.EventTypes
 	Active  bool               // false: paused, deliveries wait
 	Deleted bool
