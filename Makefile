@@ -82,6 +82,7 @@ bench: $(NPM) ## run every benchmark, BENCHTIME each
 bench-webhooks: $(NPM) ## measure deliveries: throughput beside a bare client, latency beside slow and dead endpoints
 	$(GO) test -run '^$$' -bench 'BenchmarkWebhooks$$' -benchtime 30000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkWebhookLatency' -benchtime 2000x -timeout 30m ./dispatch
+	$(GO) test -run '^$$' -bench 'BenchmarkFailingNeighbour' -benchtime 2000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting' -benchtime 1x -timeout 30m ./dispatch
 
 # PostgreSQL is measured where VAYU_TEST_POSTGRES names it.

@@ -191,7 +191,41 @@ func BenchmarkWebhookLatency(b *testing.B) {
 	})
 }
 
-func benchLatency(b *testing.B, beside func(*office)) {
+// BenchmarkFailingNeighbour is the latency of an endpoint beside 20,000 deliveries of
+// another account whose endpoint refuses them, as a ratio to its latency alone in the
+// same run. The other endpoint acknowledged before, so that its host is proven.
+func BenchmarkFailingNeighbour(b *testing.B) {
+	alone := benchLatency(b, func(*office) {})
+	var refuses atomic.Bool
+	bad := receive(b, false, func(w http.ResponseWriter, _ *http.Request) {
+		if refuses.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	beside := benchLatency(b, func(o *office) {
+		other := o.account("failing")
+		o.subscribe(other, bad.URL)
+		o.fire(other)
+		bad.wait(b, 1)
+		refuses.Store(true)
+		for range 40 {
+			o.update(func(tx *state.Tx) error {
+				for range 500 {
+					if _, err := o.outbox.Append(tx, other, schema.Live, schema.EventPaymentSucceeded, payment()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		bad.wait(b, 20)
+	})
+	b.ReportMetric(alone, "alone-p99-ms")
+	b.ReportMetric(beside/alone, "p99-ratio")
+}
+
+// benchLatency returns the 99th percentile in milliseconds.
+func benchLatency(b *testing.B, beside func(*office)) float64 {
 	b.Helper()
 	good := receive(b, false, nil)
 	o := open(b, statetest.SQLite(b), nil)
@@ -241,4 +275,5 @@ func benchLatency(b *testing.B, beside func(*office)) {
 	b.ReportMetric(quantile(0.99), "p99-ms")
 	b.ReportMetric(quantile(1), "max-ms")
 	stop()
+	return quantile(0.99)
 }
