@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 
+	"vayu/dispatch/subscription"
 	"vayu/internal/config"
 )
 
@@ -18,6 +19,10 @@ type Settings struct {
 	Ports       []int    `koanf:"ports" help:"ports of public addresses that webhooks may go to, beside 443"`
 	Concurrency int      `koanf:"concurrency" help:"attempts under way at one endpoint"`
 	InFlight    int      `koanf:"in-flight" help:"attempts under way at all endpoints"`
+	// Subscriptions are limits of accounts in the live world.
+	Subscriptions        map[string]int64 `koanf:"subscriptions" help:"webhooks that an account of each plan may have; 100 for a plan that is not named"`
+	SandboxSubscriptions int              `koanf:"sandbox-subscriptions" help:"webhooks that an account may have in the sandbox"`
+	Backlog              int              `koanf:"backlog" help:"deliveries that wait for one endpoint; the oldest beyond it fail"`
 	// HostInFlight and HostUnproven are limits of each instance that dispatches.
 	HostInFlight int `koanf:"host-in-flight" help:"attempts in flight at one host and port over all accounts; 0 for no limit"`
 	HostUnproven int `koanf:"host-unproven" help:"attempts a minute at a host and port that acknowledged none in the last 10 minutes, over all accounts; 0 for no limit"`
@@ -26,12 +31,29 @@ type Settings struct {
 // DefaultSettings are those of CONTRACT 6. An attempt under way holds about
 // 40 KB, and a descriptor.
 func DefaultSettings() Settings {
-	return Settings{Concurrency: 8, InFlight: 2048, HostInFlight: 16, HostUnproven: 30}
+	return Settings{
+		Concurrency: 8, InFlight: 2048, HostInFlight: 16, HostUnproven: 30, Backlog: 100_000, SandboxSubscriptions: 20,
+		Subscriptions: map[string]int64{"free": otherPlans, "standard": 1000, "unlimited": subscription.Most},
+	}
+}
+
+// otherPlans is how many webhooks an account may have whose plan Subscriptions does
+// not name.
+const otherPlans = 100
+
+// Limits are the limits of subscriptions.
+func (s Settings) Limits() subscription.Limits {
+	l := subscription.Limits{Sandbox: s.SandboxSubscriptions, Plans: make(map[string]int, len(s.Subscriptions)), Others: otherPlans}
+	for plan, most := range s.Subscriptions {
+		l.Plans[plan] = int(most)
+	}
+	return l
 }
 
 const (
 	mostConcurrency = 1000
 	mostInFlight    = 100_000
+	leastBacklog    = 100
 	mostPort        = 65535
 )
 
@@ -51,6 +73,17 @@ func (s Settings) Validate() []error {
 	}
 	if s.InFlight < s.Concurrency || s.InFlight > mostInFlight {
 		faults = append(faults, config.Invalid("in-flight", "must be at least the concurrency of one endpoint, and at most %d", mostInFlight))
+	}
+	for plan, most := range s.Subscriptions {
+		if most < 1 || most > subscription.Most {
+			faults = append(faults, config.Invalid("subscriptions", "%s: must be 1 to %d", plan, subscription.Most))
+		}
+	}
+	if s.SandboxSubscriptions < 1 || s.SandboxSubscriptions > subscription.Most {
+		faults = append(faults, config.Invalid("sandbox-subscriptions", "must be 1 to %d", subscription.Most))
+	}
+	if s.Backlog < leastBacklog {
+		faults = append(faults, config.Invalid("backlog", "must be at least %d", leastBacklog))
 	}
 	if s.HostInFlight < 0 || s.HostInFlight > mostInFlight {
 		faults = append(faults, config.Invalid("host-in-flight", "must be 0 to %d", mostInFlight))

@@ -49,7 +49,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	}
 	fence := guard.New(allow, cfg.Webhook.Ports)
 	w.subscriptions, err = subscription.New(subscription.Config{
-		DB: s.state, Box: s.box, Change: s.access.Change, Check: fence.Check, Test: w.test, Log: log, Metrics: reg,
+		DB: s.state, Box: s.box, Change: s.access.Change, Check: fence.Check, Test: w.test, Limits: cfg.Webhook.Limits(), Log: log, Metrics: reg,
 	})
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// Most is how many subscriptions an account may have in each world.
+	// Most is how many subscriptions an account may have in each world if Limits does
+	// not say less.
 	Most = 10_000
 	// DefaultGrace is how long the secret before a rotation signs when nobody says
 	// otherwise, and longestGrace the longest that can be asked for (CONTRACT 6).

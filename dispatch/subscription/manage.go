@@ -54,7 +54,7 @@ func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 	if err != nil {
 		return Made{}, account.Entry{}, err
 	}
-	if err := room(tx, spec.Owner); err != nil {
+	if err := b.room(tx, spec.Owner); err != nil {
 		return Made{}, account.Entry{}, err
 	}
 	id := idPrefix + ulid.MustNewDefault(now).String()
@@ -79,17 +79,26 @@ func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 // for their deliveries, and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
-// room demands that an owner has fewer subscriptions than there may be.
-func room(tx *state.Tx, of schema.Owner) error {
-	var n int64
-	err := tx.QueryRow(countThere, of.Account, of.World.String()).Scan(&n)
-	if err != nil {
+// room demands that an owner has fewer subscriptions than its plan allows.
+func (b *Book) room(tx *state.Tx, of schema.Owner) error {
+	var plan string
+	if err := tx.QueryRow("SELECT plan FROM account WHERE id = $1", of.Account).Scan(&plan); err != nil {
+		return fmt.Errorf("reading the plan of an account: %w", err)
+	}
+	var n int
+	if err := tx.QueryRow(countThere, of.Account, of.World.String()).Scan(&n); err != nil {
 		return fmt.Errorf("counting webhooks: %w", err)
 	}
-	if n >= Most {
-		return schema.Refuse(schema.InvalidRequest, "", "An account has at most "+strconv.Itoa(Most)+" webhooks in each mode; delete one first.")
+	most := b.Limits.of(plan, of.World)
+	if n < most {
+		return nil
 	}
-	return nil
+	where := "with the plan " + plan
+	if of.World == schema.Sandbox {
+		where = "in the sandbox"
+	}
+	return schema.Refuse(schema.InvalidRequest, "", "An account has at most "+strconv.Itoa(most)+" webhooks "+where+", and this one has "+
+		strconv.Itoa(n)+"; delete one first.")
 }
 
 // secretOr returns the secret that was chosen, or makes one: 32 random bytes.

@@ -254,6 +254,49 @@ func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	statetest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")
 	for b.Loop() {
-		do(b, s.DB, func(tx *state.Tx) error { return room(tx, a.of(schema.Live)) })
+		do(b, s.DB, func(tx *state.Tx) error { return s.room(tx, a.of(schema.Live)) })
 	}
+}
+
+// The limit follows from plan and world. An account that has more keeps its
+// subscriptions, and its refusal names the limit.
+func TestTheNumberOfSubscriptionsFollowsFromThePlan(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		const body = `{"url":"https://shop.example.com/hook","events":["payment.failed"]}`
+		s.Limits = Limits{Sandbox: 2, Plans: map[string]int{"free": 3}, Others: 1}
+		for name, c := range map[string]struct {
+			plan  string
+			world schema.World
+			most  int
+			says  string
+		}{
+			"the sandbox":             {"free", schema.Sandbox, 2, "at most 2 webhooks in the sandbox"},
+			"a plan":                  {"free", schema.Live, 3, "at most 3 webhooks with the plan free"},
+			"a plan that has no name": {"pilot", schema.Live, 1, "at most 1 webhooks with the plan pilot"},
+		} {
+			do(t, s.DB, func(tx *state.Tx) error {
+				_, err := tx.Exec("UPDATE account SET plan = $2 WHERE id = $1", a.id, c.plan)
+				if err == nil {
+					_, err = tx.Exec("UPDATE webhook SET deleted_at = 1 WHERE account_id = $1", a.id)
+				}
+				return err
+			})
+			key := a.keys[c.world]
+			for range c.most {
+				s.ask(key, "POST", "/v1/webhooks", body).want(t, name, 201)
+			}
+			r := s.ask(key, "POST", "/v1/webhooks", body)
+			r.wantError(t, name, 400, schema.InvalidRequest, "")
+			if !strings.Contains(r.text, c.says) {
+				t.Errorf("%s: the refusal %s does not say %q", name, r.text, c.says)
+			}
+		}
+		kept := seed(t, s.DB, 5, func(int) schema.Owner { return a.of(schema.Sandbox) }, "payment.failed")
+		s.look()
+		if got := s.told(a.of(schema.Sandbox), schema.EventPaymentFailed); len(got) < len(kept) {
+			t.Errorf("%d subscriptions are told, want the %d beyond the limit too", len(got), len(kept))
+		}
+		s.ask(a.keys[schema.Sandbox], "PATCH", "/v1/webhooks/"+kept[0], `{"active":false}`).want(t, "changing one of too many", 200)
+	})
 }

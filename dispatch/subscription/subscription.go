@@ -29,11 +29,35 @@ type Config struct {
 	Check func(url string) (*url.URL, error)
 	// Test stores a test event and its one delivery: the event's and the
 	// delivery's id.
-	Test    func(tx *state.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
+	Test func(tx *state.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
+	// Limits are how many subscriptions an account may have.
+	Limits  Limits
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
+}
+
+// Limits are how many subscriptions an account may have. An account that has more keeps
+// them; it can make none.
+type Limits struct {
+	Sandbox int            // 0 for Most
+	Plans   map[string]int // in the live world; nil for Most
+	Others  int            // of a plan that is not in Plans
+}
+
+// of is the limit of an account of a plan in a world.
+func (l Limits) of(plan string, world schema.World) int {
+	switch most, known := l.Plans[plan]; {
+	case world == schema.Sandbox && l.Sandbox > 0:
+		return l.Sandbox
+	case world == schema.Sandbox || l.Plans == nil:
+		return Most
+	case !known:
+		return l.Others
+	default:
+		return most
+	}
 }
 
 // Subscription is a subscription as it is in the store. It is never changed: a
