@@ -22,6 +22,16 @@ type Webhook struct {
 	// PreviousSecretUntil is when the secret before a rotation signs no more; null
 	// when only one does.
 	PreviousSecretUntil *string `json:"previous_secret_until"`
+	// Backlog is there when the oldest deliveries failed in the last 30 days, because
+	// more waited than may.
+	Backlog *WebhookBacklog `json:"backlog,omitempty"`
+}
+
+// WebhookBacklog tells an account that more deliveries waited for a webhook than may.
+type WebhookBacklog struct {
+	Limit     int64  `json:"limit"`  // of waiting deliveries
+	Failed    int64  `json:"failed"` // the oldest, which failed because of it
+	ReachedAt string `json:"reached_at"`
 }
 
 // WebhookShown is a reply about one subscription. Secret is there only in the

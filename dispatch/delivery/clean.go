@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,13 +24,13 @@ const (
 	cleanGroup = 500
 )
 
-// Run cancels what waited for deleted subscriptions, and deletes what has been
-// finished for 30 days, until ctx ends. A store that is away is no reason to
+// Run cancels what waited for deleted subscriptions, fails what is beyond the limit of
+// waiting deliveries, and deletes what has been finished for 30 days, until ctx ends. A store that is away is no reason to
 // end: the next look finds the same rows.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
-	var swept time.Time
+	var swept, bounded time.Time
 	for {
 		now := s.Now()
 		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery
@@ -37,8 +38,12 @@ func (s *Service) Run(ctx context.Context) error {
 			since = time.Time{}
 		}
 		err := s.cancelDeleted(ctx, since)
+		if err == nil && now.Sub(bounded) >= boundEvery {
+			err = s.bound(ctx)
+			bounded = now
+		}
 		if err == nil && sweep {
-			err = s.purge(ctx)
+			err = errors.Join(s.purge(ctx), s.forgetBacklogs(ctx))
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -82,7 +82,9 @@ type Config struct {
 	// Change makes handlers of changes: account.Service.Change.
 	Change func(account.Changer) api.Handler
 	// Wake is told, after the commit, of a subscription that has something due.
-	Wake    func(webhook string) // nil for nobody
+	Wake func(webhook string) // nil for nobody
+	// Backlog is how many deliveries may wait for one webhook; 0 for any number.
+	Backlog int
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil for time.Now

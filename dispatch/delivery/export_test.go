@@ -82,3 +82,9 @@ func (c *Copier) SetMost(n int) { c.most = n }
 
 // SetAgain sets the pause after a failure.
 func (c *Copier) SetAgain(d time.Duration) { c.again = d }
+
+// Bound is what Run does each ten seconds.
+func (s *Service) Bound(ctx context.Context) error { return s.bound(ctx) }
+
+// ForgetBacklogs is what Run does each minute.
+func (s *Service) ForgetBacklogs(ctx context.Context) error { return s.forgetBacklogs(ctx) }

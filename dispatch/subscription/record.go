@@ -16,16 +16,18 @@ type record struct {
 
 	lastFour string
 	previous sql.NullInt64 // until when the secret before signs
+
+	reached, most, failed sql.NullInt64 // of webhook_backlog
 }
 
-const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, secret_last4, created_at, previous_until
-	FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL`
+const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, secret_last4, created_at, previous_until, reached_at, most, failed
+	FROM webhook LEFT JOIN webhook_backlog ON webhook_id = id WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL`
 
 func scanRecord(row state.Scanner) (*record, error) {
 	r := &record{}
 	var mode, events string
 	var active int64
-	err := row.Scan(&r.ID, &r.Account, &mode, &r.URL, &events, &active, &r.Version, &r.lastFour, &r.createdAt, &r.previous)
+	err := row.Scan(&r.ID, &r.Account, &mode, &r.URL, &events, &active, &r.Version, &r.lastFour, &r.createdAt, &r.previous, &r.reached, &r.most, &r.failed)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +44,9 @@ func (r *record) wire(now time.Time) schema.Webhook {
 	if r.previous.Valid && r.previous.Int64 > now.UnixMicro() {
 		until := shownTime(r.previous.Int64)
 		w.PreviousSecretUntil = &until
+	}
+	if r.reached.Valid {
+		w.Backlog = &schema.WebhookBacklog{Limit: r.most.Int64, Failed: r.failed.Int64, ReachedAt: shownTime(r.reached.Int64)}
 	}
 	return w
 }

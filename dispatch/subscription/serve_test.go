@@ -179,3 +179,21 @@ func TestTheScopeIsNeeded(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAccountIsToldOfABacklog(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		key := a.keys[schema.Live]
+		if r := s.ask(key, "GET", "/v1/webhooks/"+id, "").want(t, "the webhook", 200); strings.Contains(r.text, "backlog") {
+			t.Errorf("there is a backlog before there is one: %s", r.text)
+		}
+		statetest.Exec(t, s.DB, "INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, 100000, 12)", id, begun.UnixMicro())
+		for _, path := range []string{"/v1/webhooks/" + id, "/v1/webhooks"} {
+			const want = `"backlog":{"limit":100000,"failed":12,"reached_at":"2026-11-21T06:00:00Z"}`
+			if r := s.ask(key, "GET", path, "").want(t, path, 200); !strings.Contains(r.text, want) {
+				t.Errorf("%s: got %s, want %s in it", path, r.text, want)
+			}
+		}
+	})
+}

@@ -92,6 +92,12 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 						{t('webhooks.paused.note')}
 					</p>
 				)}
+				{webhook.backlog && (
+					<p class="note" role="status">
+						{t('webhooks.backlog.note', { failed: webhook.backlog.failed, limit: webhook.backlog.limit })}{' '}
+						<Time at={webhook.backlog.reached_at} />
+					</p>
+				)}
 				{open === 'edit' && <Edit webhook={webhook} done={close} />}
 				<Verify />
 			</Card>

@@ -1,0 +1,124 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/internal/state"
+)
+
+const (
+	// boundEvery is how often the waiting deliveries of each webhook are compared with
+	// the limit. A look reads an index entry for each of them, up to the limit.
+	boundEvery = 10 * time.Second
+	// boundMost is how many ids of the oldest deliveries are read at once.
+	boundMost = 10_000
+)
+
+const (
+	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
+	countWaiting = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
+	// selectOldest sorts what waits, which only a webhook beyond the limit pays for.
+	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
+	// noteBacklog adds to what the account is told.
+	noteBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
+	forgetBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
+)
+
+// failOldest fails waiting deliveries whose attempt is not in flight. They can be
+// retried by hand, as all that failed.
+var failOldest = state.Group(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
+	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
+
+// bound fails the oldest waiting deliveries of each webhook that has more than the
+// limit. It is idempotent: instances that do it at once fail the same deliveries.
+func (s *Service) bound(ctx context.Context) error {
+	if s.Backlog == 0 {
+		return nil
+	}
+	lanes, err := Lanes(s.DB.View(ctx))
+	if err != nil {
+		return err
+	}
+	for _, l := range lanes {
+		var due int64
+		err := s.DB.View(ctx).QueryRow(selectBeyond, l.Webhook, s.Backlog).Scan(&due)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err == nil {
+			err = s.boundOne(ctx, l.Webhook)
+		}
+		if err != nil {
+			return fmt.Errorf("bounding the backlog of %s: %w", l.Webhook, err)
+		}
+	}
+	return nil
+}
+
+// boundOne fails what one webhook has beyond the limit.
+func (s *Service) boundOne(ctx context.Context, webhook string) error {
+	var waiting int
+	view := s.DB.View(ctx)
+	if err := view.QueryRow(countWaiting, webhook).Scan(&waiting); err != nil {
+		return err
+	}
+	all, err := state.All(view, func(row state.Scanner) (id any, err error) {
+		var text string
+		err = row.Scan(&text)
+		return text, err
+	}, selectOldest, webhook, min(waiting-s.Backlog, boundMost))
+	if err != nil {
+		return err
+	}
+	var failed int64
+	for len(all) > 0 {
+		group := all[:min(len(all), cleanGroup)]
+		all = all[len(group):]
+		n, err := s.failGroup(ctx, webhook, group)
+		if err != nil {
+			return err
+		}
+		failed += n
+	}
+	if failed > 0 {
+		s.metrics.overflowed.Add(float64(failed))
+		s.Log.WarnContext(ctx, "webhooks: the oldest deliveries failed, because too many wait", "webhook", webhook, "deliveries", failed, "limit", s.Backlog)
+	}
+	return nil
+}
+
+// failGroup fails some deliveries and notes how many.
+func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n int64, err error) {
+	now := s.Now().UnixMicro()
+	err = s.DB.Update(ctx, func(tx *state.Tx) error {
+		n = 0
+		err := failOldest.Each(len(ids), func(text string, from, to int) error {
+			some, err := tx.Exec(text, append([]any{now}, ids[from:to]...)...)
+			n += some
+			return err
+		})
+		if err == nil && n > 0 {
+			_, err = tx.Exec(noteBacklog, webhook, now, s.Backlog, n)
+		}
+		return err
+	})
+	return n, err
+}
+
+// forgetBacklogs deletes what accounts were told long ago.
+func (s *Service) forgetBacklogs(ctx context.Context) error {
+	until := s.Now().Add(-kept).UnixMicro()
+	var there int
+	if err := s.DB.View(ctx).QueryRow("SELECT count(*) FROM webhook_backlog WHERE reached_at <= $1", until).Scan(&there); err != nil || there == 0 {
+		return err
+	}
+	return s.DB.Update(ctx, func(tx *state.Tx) error {
+		_, err := tx.Exec(forgetBacklog, until)
+		return err
+	})
+}
