@@ -2,9 +2,8 @@ package wallet
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"vayu/internal/account"
@@ -14,10 +13,10 @@ import (
 
 // Settle decides a payment that is pending, in one transaction with what that does
 // to the books, its event and its row of the audit log, and returns it as it is
-// then. The note is of who decides, such as a bank's reference; only of one that
-// failed it may be empty: the note is what keeps the same money from coming twice.
-// By says for the audit log who that is. It fails when there is no such payment, when
-// it is decided already, or when the note stands at another that went through.
+// then. The note is of who decides, such as a bank's reference; only of a payment that
+// failed it may be empty. A note credits one payment, whatever the account and whatever
+// its case and blanks. By says for the audit log who decides. Settle fails when there is
+// no such payment, when it is decided already, or when its note credited another.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
@@ -59,7 +58,7 @@ func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by s
 	if v.note != "" && !schema.IsRef(v.note) {
 		return nil, schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
 	}
-	if v.note == "" && v.succeeded {
+	if v.succeeded && foldReference(v.note) == "" {
 		return nil, schema.Refuse(schema.InvalidRequest, "note",
 			"Money that came needs the bank's reference (UTR) or the like, by which nobody can put it into the wallet a second time.")
 	}
@@ -74,7 +73,7 @@ func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by s
 		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, instant(p.CompletedAt))
 	}
 	if v.succeeded {
-		if err := unused(tx, p); err != nil {
+		if err := claim(tx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -83,22 +82,47 @@ func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by s
 	return p, account.Audit(tx, now, e)
 }
 
-// unused refuses a bank's reference under which the account has got money before:
-// one transfer is one payment. It comes after the wallet has changed, which others
-// of the account then wait for.
-func unused(tx *state.Tx, p *Payment) error {
-	before, err := scanPayment(tx.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND state = 'success' AND note = $3 AND id <> $4 LIMIT 1",
-		p.Owner.Account, p.Owner.World.String(), p.Note, p.ID))
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+const (
+	// claimTransfer waits on PostgreSQL for another transaction that claims the same
+	// reference.
+	claimTransfer  = "INSERT INTO bank_transfer (scope, reference, payment_id) VALUES ($1, $2, $3) ON CONFLICT (scope, reference) DO NOTHING"
+	selectTransfer = selectPayment + " WHERE id = (SELECT payment_id FROM bank_transfer WHERE scope = $1 AND reference = $2)"
+)
+
+// claim records that a payment's bank reference credited it, and refuses a reference
+// that has credited another payment: in the live world a payment of any account, in
+// the sandbox one of the same account.
+func claim(tx *state.Tx, p *Payment) error {
+	scope := p.Owner.World.String()
+	if p.Owner.World == schema.Sandbox {
+		scope = p.Owner.Account
+	}
+	reference := foldReference(p.Note)
+	n, err := tx.Exec(claimTransfer, scope, reference, p.ID)
+	if err != nil {
+		return fmt.Errorf("claiming the bank reference of %s: %w", p.ID, err)
+	}
+	if n > 0 {
 		return nil
-	case err != nil:
-		return fmt.Errorf("looking for payments with the note of %s: %w", p.ID, err)
+	}
+	before, err := scanPayment(tx.QueryRow(selectTransfer, scope, reference))
+	if err != nil {
+		return fmt.Errorf("reading the payment that has the bank reference of %s: %w", p.ID, err)
+	}
+	holder := "The account has got money"
+	if before.Owner.Account != p.Owner.Account {
+		holder = "Another account has got money"
 	}
 	return schema.Refuse(schema.InvalidRequest, "note", fmt.Sprintf(
-		"The account has got money under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
+		"%s under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
 			"if it is other money, give the reference of its own transfer.",
-		p.Note, before.ID, before.Amount.Rupees(), instant(before.CompletedAt)))
+		holder, before.Note, before.ID, before.Amount.Rupees(), instant(before.CompletedAt)))
+}
+
+// foldReference returns a bank reference in upper case and without blanks, so that
+// two spellings of one reference are equal. It is empty for a text of blanks only.
+func foldReference(note string) string {
+	return strings.ToUpper(strings.Join(strings.Fields(note), ""))
 }
 
 // Pending returns the payments that nobody has decided, the oldest first, at most

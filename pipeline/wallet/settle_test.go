@@ -118,9 +118,6 @@ func TestMoneyThatHasComeIsCredited(t *testing.T) {
 		if _, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command"); err == nil || !strings.Contains(err.Error(), `"UTR7" before`) {
 			t.Errorf("the same transfer again: %v", err)
 		}
-		if _, err := s.Credit(t.Context(), s.two.In(schema.Live), 5000_00, "UTR7", "command"); err != nil {
-			t.Errorf("to another account: %v", err)
-		}
 		for what, err := range map[string]error{
 			"too little": second(s.Credit(t.Context(), o, 99, "x", "command")),
 			"too much":   second(s.Credit(t.Context(), o, mostTopup+1, "x", "command")),
@@ -133,6 +130,62 @@ func TestMoneyThatHasComeIsCredited(t *testing.T) {
 			}
 		}
 		wantBalance(t, s.DB, "afterwards", o, Balance{Available: 5000_00})
+		wantWhole(t, s.DB)
+	})
+}
+
+// TestOneTransferCreditsOnePayment of whatever account, however its reference is spelled.
+func TestOneTransferCreditsOnePayment(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		ctx, one, two := t.Context(), s.one.In(schema.Live), s.two.In(schema.Live)
+		if _, err := s.Credit(ctx, one, 5000_00, "UTR 4123", "command"); err != nil {
+			t.Fatal(err)
+		}
+		claimed := s.Ask(s.two.Keys[schema.Live], "POST", topups, `{"amount":5000}`).Said("payment_id")
+		for name, spelling := range map[string]string{"same": "UTR 4123", "lower case": "utr 4123", "no blanks": "UTR4123", "blanks around": "  Utr 41 23 "} {
+			if _, err := s.Credit(ctx, two, 5000_00, spelling, "command"); err == nil || !strings.Contains(err.Error(), `Another account has got money under the note "UTR 4123" before: pay_`) {
+				t.Errorf("credit to another account, %s: %v", name, err)
+			}
+			if _, err := s.Credit(ctx, one, 5000_00, spelling, "command"); err == nil || !strings.Contains(err.Error(), "The account has got money") {
+				t.Errorf("credit to the same account, %s: %v", name, err)
+			}
+			if _, err := s.Settle(ctx, claimed, true, spelling, "command"); err == nil {
+				t.Errorf("settlement of another account's payment, %s: accepted", name)
+			}
+		}
+		if _, err := s.Credit(ctx, one, 5000_00, "   ", "command"); err == nil {
+			t.Error("a note of blanks: accepted")
+		}
+		for _, o := range []schema.Owner{s.one.In(schema.Sandbox), s.two.In(schema.Sandbox)} {
+			if _, err := s.Credit(ctx, o, 7_00, "UTR 4123", "command"); err != nil {
+				t.Errorf("the same note in the sandbox of %s: %v", o.Account, err)
+			}
+		}
+		wantBalance(t, s.DB, "who was credited", one, Balance{Available: 5000_00})
+		wantBalance(t, s.DB, "who was not", two, Balance{})
+		wantWhole(t, s.DB)
+	})
+}
+
+// TestOfManyWhoClaimATransferOneIsCredited though their transactions run at once.
+func TestOfManyWhoClaimATransferOneIsCredited(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		var together sync.WaitGroup
+		var credited atomic.Int64
+		for i := range 10 {
+			o := []schema.Owner{s.one.In(schema.Live), s.two.In(schema.Live)}[i%2]
+			together.Go(func() {
+				if _, err := s.Credit(context.Background(), o, 100_00, "UTR1", "command"); err == nil {
+					credited.Add(1)
+				}
+			})
+		}
+		together.Wait()
+		if credited.Load() != 1 {
+			t.Errorf("%d payments were credited, want 1", credited.Load())
+		}
 		wantWhole(t, s.DB)
 	})
 }
