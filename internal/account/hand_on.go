@@ -50,6 +50,32 @@ func (k *KeyRecord) covers(made KeyRecord) error {
 	return nil
 }
 
+// ends demands that a key which k is to revoke has no scopes and addresses that k
+// lacks. Otherwise a limited key could take rights away that it never had.
+func (k *KeyRecord) ends(other KeyRecord) error {
+	for _, scope := range other.Scopes {
+		if !slices.Contains(k.Scopes, scope) {
+			return schema.Refuse(schema.InsufficientScope, "scopes",
+				"A key can delete only keys whose scopes it has; this one lacks "+string(scope)+". Use a key that has it, or vayu key revoke.")
+		}
+	}
+	if !within(other.AllowList, k.AllowList) {
+		return schema.Refuse(schema.Forbidden, "allow_list",
+			"A key with an allow-list can delete only keys that are bound to addresses of that list. Use a key without one, or vayu key revoke.")
+	}
+	return nil
+}
+
+// narrows demands that a key with an allow-list does not widen the account's, which
+// other keys are bound by.
+func (k *KeyRecord) narrows(account, wanted []string) error {
+	if len(k.AllowList) == 0 || within(wanted, account) {
+		return nil
+	}
+	return schema.Refuse(schema.Forbidden, "allow_list",
+		"A key with an allow-list can only narrow the account's. Use a key without one, or vayu account set --allow.")
+}
+
 // within reports whether an allow-list lets nobody in whom another keeps out;
 // both are as the store has them. A network must lie in one of the other's.
 func within(list, limits []string) bool {

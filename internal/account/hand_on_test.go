@@ -113,3 +113,44 @@ func TestAKeyThatReplacedItselfHearsOfItAgain(t *testing.T) {
 		h.live("POST", "/v1/keys", `{"expires_at":"9999-12-31T23:59:59-01:00"}`).wantError(t, "the year 10000", 400, "invalid_request", "expires_at")
 	})
 }
+
+// TestABoundKeyOnlyNarrowsTheAccount: other keys are bound by the account's list, too.
+func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		bound := h.bound(func(k *account.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
+		free := h.bound(func(*account.KeySpec) {})
+		patch := func(key, list string) reply { return h.do(key, "PATCH", "/v1/account", `{"allow_list":`+list+`}`) }
+
+		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "an open account narrowed", 200)
+		for _, list := range []string{`[]`, `["0.0.0.0/0"]`, `["127.0.0.0/8","11.0.0.0/8"]`, `["126.0.0.0/7"]`, `["127.0.0.0/8","::/0"]`} {
+			patch(bound.Key, list).wantError(t, "widened to "+list, 403, "forbidden", "allow_list")
+		}
+		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "the same list", 200)
+		patch(bound.Key, `["127.0.0.1","10.1.0.0/16"]`).want(t, "a narrower list", 200)
+		patch(bound.Key, `["127.0.0.0/8"]`).wantError(t, "its own earlier list", 403, "forbidden", "allow_list")
+		patch(free.Key, `[]`).want(t, "widened by a key without a list", 200)
+	})
+}
+
+// TestAKeyDeletesNoneThatIsWiderThanItself in scopes or addresses.
+func TestAKeyDeletesNoneThatIsWiderThanItself(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		ends := func(by, of account.Made) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
+		all := h.bound(func(*account.KeySpec) {})
+		few := h.bound(func(k *account.KeySpec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
+		near := h.bound(func(k *account.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
+
+		ends(few, all).wantError(t, "more scopes", 403, "insufficient_scope", "scopes")
+		ends(near, all).wantError(t, "every address", 403, "forbidden", "allow_list")
+		ends(near, h.bound(func(k *account.KeySpec) { k.AllowList = []string{"10.0.0.1"} })).wantError(t, "another address", 403, "forbidden", "allow_list")
+		h.do(few.Key, "POST", "/v1/keys/"+all.Record.ID+"/rotate", "").wantError(t, "rotating more scopes", 403, "insufficient_scope", "scopes")
+		h.do(all.Key, "GET", "/v1/account", "").want(t, "the wider key goes on", 200)
+
+		ends(few, h.bound(func(k *account.KeySpec) { k.Scopes = []schema.Scope{schema.AQIRead} })).want(t, "fewer scopes", 200)
+		ends(near, h.bound(func(k *account.KeySpec) { k.AllowList = []string{"127.0.0.1"} })).want(t, "fewer addresses", 200)
+		ends(near, near).want(t, "itself", 200)
+		ends(all, few).want(t, "a narrower key", 200)
+	})
+}

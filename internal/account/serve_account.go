@@ -60,7 +60,14 @@ func (s *Service) patchAccount(c *api.Call) (api.Response, error) {
 	if c.World != schema.Live {
 		return api.Response{}, schema.Refuse(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
 	}
-	return s.refreshed(c, change{do: func(c *api.Call, tx *state.Tx, _ KeyRecord) (api.Response, Entry, error) {
+	return s.refreshed(c, change{do: func(c *api.Call, tx *state.Tx, caller KeyRecord) (api.Response, Entry, error) {
+		before, err := accountByID(tx, c.Account)
+		if err != nil {
+			return api.Response{}, Entry{}, err
+		}
+		if err := caller.narrows(before.AllowList, networkTexts(networks)); err != nil {
+			return api.Response{}, Entry{}, err
+		}
 		h, entry, err := SetAllowList(tx, c.Account, wanted.AllowList)
 		return s.shown(c, h), entry, err
 	}})

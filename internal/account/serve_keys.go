@@ -157,9 +157,12 @@ func (s *Service) deleteKey(c *api.Call) (api.Response, error) {
 	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
 		return api.Response{}, err
 	}
-	return s.refreshed(c, change{do: func(c *api.Call, tx *state.Tx, _ KeyRecord) (api.Response, Entry, error) {
+	return s.refreshed(c, change{do: func(c *api.Call, tx *state.Tx, caller KeyRecord) (api.Response, Entry, error) {
 		k, err := s.ownKey(c, tx)
 		if err != nil {
+			return api.Response{}, Entry{}, err
+		}
+		if err := caller.ends(k); err != nil {
 			return api.Response{}, Entry{}, err
 		}
 		k, entry, err := RevokeKey(tx, k.ID, s.Now())
