@@ -45,9 +45,9 @@ type change struct {
 }
 
 func (s *Service) change(c *api.Call, ch change) (resp api.Response, err error) {
-	var repeated *once
+	var repeated *Once
 	if !ch.anew {
-		if repeated, err = s.onceOf(c); err != nil {
+		if repeated, err = OnceOf(s.Box, c); err != nil {
 			return api.Response{}, err
 		}
 	}

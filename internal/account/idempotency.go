@@ -3,6 +3,8 @@ package account
 import (
 	"bytes"
 	"crypto/subtle"
+	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,8 +23,8 @@ const (
 	idempotencyLife    = 24 * time.Hour
 )
 
-// once is a call with an Idempotency-Key: it happens once.
-type once struct {
+// Once is the Idempotency-Key of a POST. Its methods take nil for a call without one.
+type Once struct {
 	box         *seal.Box
 	account     string
 	mode        string
@@ -30,8 +32,9 @@ type once struct {
 	fingerprint []byte
 }
 
-// onceOf reads the Idempotency-Key of a POST; nil when there is none.
-func (s *Service) onceOf(c *api.Call) (*once, error) {
+// OnceOf reads the Idempotency-Key of a POST; nil when there is none. The box digests
+// the request, so that a repetition can be compared with it.
+func OnceOf(box *seal.Box, c *api.Call) (*Once, error) {
 	values := c.Header[idempotencyHeader]
 	if c.Method != http.MethodPost || len(values) == 0 {
 		return nil, nil
@@ -40,8 +43,8 @@ func (s *Service) onceOf(c *api.Call) (*once, error) {
 		return nil, schema.Refuse(schema.InvalidRequest, idempotencyHeader,
 			"The header Idempotency-Key stands once and has 1 to 255 printable ASCII characters.")
 	}
-	o := &once{box: s.Box, account: c.Account, mode: c.World.String(), key: values[0]}
-	o.fingerprint = s.Box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
+	o := &Once{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
+	o.fingerprint = box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
 	return o, nil
 }
 
@@ -56,7 +59,7 @@ func validIdempotencyKey(text string) bool {
 
 // perform does what a call asks for, or finds the reply of the call that has done
 // it; then stored is true. Without an Idempotency-Key it just does it.
-func (o *once) perform(tx *state.Tx, now time.Time, do func() (api.Response, Entry, error)) (resp api.Response, e Entry, stored bool, err error) {
+func (o *Once) perform(tx *state.Tx, now time.Time, do func() (api.Response, Entry, error)) (resp api.Response, e Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)
 		if err != nil {
@@ -78,7 +81,7 @@ func (o *once) perform(tx *state.Tx, now time.Time, do func() (api.Response, Ent
 // claim takes the key for this call, or returns the reply of the call that has
 // it. Of two at the same instant the second waits in this statement until the
 // first has committed or is undone.
-func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
+func (o *Once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 	n, err := tx.Exec(`
 		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
 		VALUES ($1, $2, $3, $4, 0, $5, $6)
@@ -92,10 +95,19 @@ func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 	if n == 1 {
 		return nil, nil
 	}
+	return o.stored(tx, now)
+}
+
+// stored returns the reply of the call that has claimed the key; nil when no call has,
+// or when the reply has expired.
+func (o *Once) stored(q state.Querier, now time.Time) (*api.Response, error) {
 	var fingerprint, sealed []byte
 	resp := &api.Response{Replayed: true}
-	err = tx.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3",
-		o.account, o.mode, o.key).Scan(&fingerprint, &resp.Status, &sealed)
+	err := q.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3 AND expires_at > $4",
+		o.account, o.mode, o.key, now.UnixMicro()).Scan(&fingerprint, &resp.Status, &sealed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a stored reply: %w", err)
 	}
@@ -112,9 +124,36 @@ func (o *once) claim(tx *state.Tx, now time.Time) (*api.Response, error) {
 	return resp, nil
 }
 
+// Made returns the path of what an earlier call with the key has made, for handlers
+// that answer a repetition with its present state; "" when no call has made anything.
+// The error is a *schema.Problem when the key was used with another request.
+func (o *Once) Made(q state.Querier, now time.Time) (path string, err error) {
+	if o == nil {
+		return "", nil
+	}
+	before, err := o.stored(q, now)
+	if err != nil || before == nil {
+		return "", err
+	}
+	return before.Location, nil
+}
+
+// Claim claims the key for what tx makes at a path; false when another call has
+// claimed it, which [Once.Made] then finds.
+func (o *Once) Claim(tx *state.Tx, now time.Time, path string) (claimed bool, err error) {
+	if o == nil {
+		return true, nil
+	}
+	before, err := o.claim(tx, now)
+	if err != nil || before != nil {
+		return false, err
+	}
+	return true, o.keep(tx, api.Response{Status: http.StatusAccepted, Location: path})
+}
+
 // keep stores the reply of the call that has claimed the key: its Location, a
 // line feed, its body.
-func (o *once) keep(tx *state.Tx, resp api.Response) error {
+func (o *Once) keep(tx *state.Tx, resp api.Response) error {
 	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {
 		body = append(body, part...)

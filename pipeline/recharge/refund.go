@@ -17,6 +17,17 @@ import (
 // returns how it stands. A *schema.Problem says why it cannot be. It waits for the
 // provider as long as ctx lasts, and at most for one call.
 func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by api.Who) (Record, error) {
+	return s.refund(ctx, o, id, refundWanted{reason: reason, by: by})
+}
+
+// refundWanted is the request for a refund.
+type refundWanted struct {
+	reason string
+	by     api.Who
+	once   *account.Once // its Idempotency-Key; nil for none
+}
+
+func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundWanted) (Record, error) {
 	r, err := s.Find(ctx, o, id)
 	if err != nil {
 		return Record{}, err
@@ -31,7 +42,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 	if slot {
 		j.lease = s.calls.Lease(l.Line)
 	}
-	r, wanted, err := s.want(ctx, &r, reason, j.lease, by)
+	r, wanted, err := s.want(ctx, &r, wish, j.lease)
 	if err != nil || !wanted {
 		if slot {
 			l.Give(r.Batch.Batch != "")
@@ -76,7 +87,7 @@ const wantRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at 
 
 // want notes that a refund is wanted; false when it was before, or when the recharge
 // is refunded by now.
-func (s *Service) want(ctx context.Context, seen *Record, reason string, own upstream.Lease, by api.Who) (r Record, wanted bool, err error) {
+func (s *Service) want(ctx context.Context, seen *Record, wish refundWanted, own upstream.Lease) (r Record, wanted bool, err error) {
 	now := s.Now()
 	due, refund := now, newRefundID(now)
 	if own.Token != "" {
@@ -84,7 +95,7 @@ func (s *Service) want(ctx context.Context, seen *Record, reason string, own ups
 	}
 	r = *seen
 	err = s.DB.Update(ctx, func(tx *state.Tx) (err error) {
-		found, ok, err := one(tx, wantRow, seen.ID, refund, reason, due.UnixMicro(), own.Token)
+		found, ok, err := one(tx, wantRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
 		if err != nil {
 			return err
 		}
@@ -95,10 +106,13 @@ func (s *Service) want(ctx context.Context, seen *Record, reason string, own ups
 			return err
 		}
 		r = found
+		if _, err := wish.once.Claim(tx, now, path+"/"+r.ID); err != nil {
+			return err
+		}
 		return account.Audit(tx, now, account.Entry{
-			Account: r.Owner.Account, World: r.Owner.World, Actor: by.Key, Action: "recharge.refund", Subject: r.ID,
-			Request: by.Request, Client: by.Client,
-			Detail: map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": reason},
+			Account: r.Owner.Account, World: r.Owner.World, Actor: wish.by.Key, Action: "recharge.refund", Subject: r.ID,
+			Request: wish.by.Request, Client: wish.by.Client,
+			Detail: map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": wish.reason},
 		})
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"vayu/internal/account"
 	"vayu/internal/api"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
@@ -102,15 +103,23 @@ func (s *Service) postRefund(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
+	once, err := account.OnceOf(s.Box, c)
+	if err != nil {
+		return api.Response{}, err
+	}
+	before, err := once.Made(s.DB.View(c.Context()), s.Now())
+	if err != nil {
+		return api.Response{}, err
+	}
 	// The call of the provider may take as long as it is configured to, and the reply
 	// may not.
 	ctx, cancel := context.WithTimeout(c.Context(), longestWait)
 	defer cancel()
-	rec, err := s.Refund(ctx, c.Owner(), idOf(c), reason, c.Who())
+	rec, err := s.refund(ctx, c.Owner(), idOf(c), refundWanted{reason: reason, by: c.Who(), once: once})
 	if err != nil {
 		return api.Response{}, err
 	}
-	resp := api.Response{Status: http.StatusOK, Value: shown(&rec)}
+	resp := api.Response{Status: http.StatusOK, Value: shown(&rec), Replayed: before != ""}
 	if rec.State != schema.RechargeRefunded {
 		resp.Status, resp.Location = http.StatusAccepted, path+"/"+rec.ID
 	}

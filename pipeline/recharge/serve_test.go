@@ -194,6 +194,13 @@ func TestRefunds(t *testing.T) {
 		if replay.Status != 200 || replay.Text != first.Text || replay.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the recharge is replayed as %d %s", replay.Status, replay.Text)
 		}
+		third := "/v1/recharge/" + d.ask("POST", "/v1/recharge", orderFor("9000000001", "c", "199")).Want(t, "a third", 200).Said("transaction_id") + "/refund"
+		keyed := d.ask("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "a refund with a key", 200)
+		same := d.ask("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "the same again", 200)
+		if same.Text != keyed.Text || same.Header.Get("Idempotent-Replayed") != "true" || keyed.Header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("a refund with a key again: got %v %s, want %s", same.Header, same.Text, keyed.Text)
+		}
+		d.ask("POST", third, `{"reason":"Another."}`, "Idempotency-Key", "k").WantError(t, "the key with another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
 		second := d.ask("POST", "/v1/recharge", orderFor("9000000001", "b", "199")).Want(t, "another", 200).Said("transaction_id")
 		if got := d.ask("POST", "/v1/recharge/"+second+"/refund", `{"reason":null}`).Want(t, "without a reason", 200).Said("reason"); got == "" {
 			t.Error("a refund has no reason")

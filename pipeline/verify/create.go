@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -25,8 +26,8 @@ const idPrefix = "ver_"
 // returns may be pending. It does not wait on when the bank could not be asked, unless
 // the request is patient.
 //
-// Replayed says that the ref_id was used before for the same thing; for another thing
-// the error is duplicate_ref_id. Other refusals after which nothing is recorded are
+// Replayed says that the ref_id or the Idempotency-Key was used before for the same
+// thing; for another thing the error is duplicate_ref_id or idempotency_conflict. Other refusals after which nothing is recorded are
 // *schema.Problem too. A request that is an item of a batch is refused as
 // duplicate_ref_id in both cases, unless the item itself has made it.
 func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
@@ -40,7 +41,7 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient
 	w := s.waits.Await(d.ID)
 	defer s.waits.Forget(d.ID, w)
 	made, err := s.create(context.WithoutCancel(ctx), &r, d) // whoever asked may go: it is asked for
-	if errors.Is(err, errTaken) {                            // somebody else was faster with the ref_id, or it was begun before
+	if errors.Is(err, errTaken) {                            // another call was faster with the ref_id or the Idempotency-Key, or it was begun before
 		rec, found, err := s.before(ctx, &r)
 		if err == nil && !found {
 			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
@@ -53,8 +54,17 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient
 	return s.watch(ctx, made, w, wait, patient), false, nil
 }
 
-// before is the verification for which the ref_id of a request was used before.
+// before is the verification for which the Idempotency-Key or the ref_id of a request
+// was used before.
 func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) {
+	made, err := r.Once.Made(s.DB.View(ctx), s.Now())
+	if err != nil {
+		return Record{}, false, err
+	}
+	if made != "" {
+		rec, err := s.Find(ctx, r.Owner, strings.TrimPrefix(made, path+"/"))
+		return rec, err == nil, err
+	}
 	if r.RefID == "" {
 		return Record{}, false, nil
 	}
@@ -199,6 +209,13 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 		if !begun {
 			return errTaken
 		}
+	}
+	claimed, err := r.Once.Claim(tx, d.CreatedAt, path+"/"+d.ID)
+	if err != nil {
+		return err
+	}
+	if !claimed {
+		return errTaken
 	}
 	var due time.Time
 	switch {

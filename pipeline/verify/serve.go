@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"vayu/internal/account"
 	"vayu/internal/api"
 	"vayu/pipeline/listing"
 	"vayu/pipeline/upstream"
@@ -44,6 +45,9 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 	if err != nil {
 		return api.Response{}, err
 	}
+	if r.Once, err = account.OnceOf(s.Box, c); err != nil {
+		return api.Response{}, err
+	}
 	r.Owner, r.By = c.Owner(), c.Who()
 	wait, patient := api.PreferWait(c.Header["Prefer"], longestWait)
 	switch {
@@ -61,7 +65,7 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 	if rec.State == schema.VerificationPending {
 		resp.Location = path + "/" + rec.ID
 		if !patient {
-			value.Error = unanswered(&rec)
+			value.Error = unanswered(&rec, r.Once != nil)
 			resp.Status = value.Error.Code.Status()
 		}
 	}
@@ -72,10 +76,10 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 	return resp, nil
 }
 
-// unanswered is why the reply to whoever waits has no verdict. Who has given a ref_id
-// may ask for the same again.
-func unanswered(r *Record) *schema.Problem {
-	p := &schema.Problem{Code: r.Trouble, Retryable: r.RefID != ""}
+// unanswered is why the reply to whoever waits has no verdict. A request with a ref_id
+// or an Idempotency-Key can be repeated.
+func unanswered(r *Record, once bool) *schema.Problem {
+	p := &schema.Problem{Code: r.Trouble, Retryable: r.RefID != "" || once}
 	if p.Code == "" {
 		p.Code = schema.BankTimeout
 	}

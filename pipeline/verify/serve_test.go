@@ -211,6 +211,21 @@ func TestASlowBankIsWaitedFor(t *testing.T) {
 	})
 }
 
+// TestAPendingVerificationIsReplayed by its Idempotency-Key, as it is then.
+func TestAPendingVerificationIsReplayed(t *testing.T) {
+	t.Parallel()
+	inTime(t, func(t *testing.T, d *desk) {
+		const slow = `{"account_number":"00123456780010","ifsc":"SBIN0000691","name":"Rahul Sharma","async":true}`
+		id := d.ask("POST", path, slow, "Idempotency-Key", "k").Want(t, "the first", 202).Said("verification_id")
+		again := d.ask("POST", path, slow, "Idempotency-Key", "k").Want(t, "while it is pending", 202)
+		if again.Said("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("while it is pending: got %v %s, want %s", again.Header, again.Text, id)
+		}
+		time.Sleep(27 * time.Second)
+		d.says("afterwards", d.ask("POST", path, slow, "Idempotency-Key", "k"), exact)
+	})
+}
+
 // A client that hangs up after two seconds of a slow penny drop loses nothing: it
 // finishes once, and is told once.
 func TestAClientThatHangsUpLosesNothing(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/account"
 	"vayu/internal/api"
 	"vayu/internal/crash"
 	"vayu/internal/seal"
@@ -99,6 +100,8 @@ type Request struct {
 	// account's own.
 	Tolerance int
 	By        api.Who
+	// Once is the Idempotency-Key that it came with; nil for none.
+	Once *account.Once
 	// Item is what it is of a batch; nil for none.
 	Item *Place
 }
