@@ -19,6 +19,7 @@ import (
 const (
 	// signatureHeader is X-SERVICE-Request-Signature as Go writes header names.
 	signatureHeader = "X-Service-Request-Signature"
+	versionHeader   = "X-Service-Version"
 	// signatureWindow is how far the time of a signature may lie from the
 	// server's, both ways (CONTRACT 2).
 	signatureWindow = 300 * time.Second
@@ -27,34 +28,51 @@ const (
 // Refusals of signatures. They do not say what would have been right.
 var (
 	errSignatureRequired = schema.Refuse(schema.SignatureRequired, signatureName,
-		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v1=<hex>.")
+		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
 	errSignatureForm = schema.Refuse(schema.SignatureInvalid, signatureName,
-		"The header X-SERVICE-Request-Signature must stand once and be t=<unix seconds>,v1=<64 hex digits>.")
+		"The header X-SERVICE-Request-Signature must stand once and be t=<unix seconds>,v2=<64 hex digits>, or the same with v1.")
 	errSignatureStale = schema.Refuse(schema.SignatureInvalid, signatureName,
 		"The time of the signature lies more than 300 seconds from the server's.")
 	errSignatureWrong = schema.Refuse(schema.SignatureInvalid, signatureName,
-		"The signature is not that of this request: HMAC-SHA256 with the key's signing secret over t.METHOD.path?query.body.")
+		"The signature is not that of this request: HMAC-SHA256 with the key's signing secret over the text that the API's description gives for v1 or v2.")
 	errSignatureSeen = schema.Refuse(schema.SignatureInvalid, signatureName,
 		"A request with this signature was accepted already; sign each request afresh.")
 )
 
 const signatureName = "X-SERVICE-Request-Signature"
 
+// scheme is what a signature covers and how its parts are put together.
+type scheme string
+
+const (
+	// dotted is t.METHOD.path?query.body. It leaves out headers, and its parts may hold
+	// dots themselves; clients of 0.1.0 send it.
+	dotted scheme = "v1"
+	// lined is [Signed.text]. A client that sends it cannot be downgraded to dotted:
+	// that needs the secret.
+	lined scheme = "v2"
+)
+
 // signature is a parsed header.
 type signature struct {
-	at   string // as it was sent: it is signed so
-	unix int64
-	mac  [sha256.Size]byte
+	scheme scheme
+	at     string // as it was sent: it is signed so
+	unix   int64
+	mac    [sha256.Size]byte
 }
 
-// parseSignature reads t=<unix>,v1=<hex>.
+// parseSignature reads t=<unix>,v1=<hex> or t=<unix>,v2=<hex>.
 func parseSignature(text string) (signature, bool) {
 	var s signature
 	first, second, _ := strings.Cut(text, ",")
 	at, ok := strings.CutPrefix(first, "t=")
-	mac, ok2 := strings.CutPrefix(second, "v1=")
+	name, mac, _ := strings.Cut(second, "=")
 	const mostDigits = 12
-	if !ok || !ok2 || at == "" || len(at) > mostDigits || len(mac) != hex.EncodedLen(len(s.mac)) {
+	s.scheme = scheme(name)
+	if s.scheme != dotted && s.scheme != lined {
+		return s, false
+	}
+	if !ok || at == "" || len(at) > mostDigits || len(mac) != hex.EncodedLen(len(s.mac)) {
 		return s, false
 	}
 	for i := range len(at) {
@@ -73,19 +91,55 @@ func parseSignature(text string) (signature, bool) {
 	return s, true
 }
 
-// Sign returns the value of X-SERVICE-Request-Signature of a request: secret is
-// the key's signing secret as it was given out, target the path and query as
-// they are sent.
-func Sign(secret, method, target string, body []byte, now time.Time) string {
-	at := strconv.FormatInt(now.Unix(), 10)
-	return "t=" + at + ",v1=" + hex.EncodeToString(signatureOf([]byte(secret), at, method, target, body))
+// Signed is what the scheme v2 signs of a request.
+type Signed struct {
+	Method         string
+	Target         string // path and query as they are sent
+	IdempotencyKey string // value of the header; empty for none
+	Version        string // value of X-SERVICE-Version; empty for none
+	Body           []byte
 }
 
-func signatureOf(secret []byte, at, method, target string, body []byte) []byte {
+// Sign returns the value of X-SERVICE-Request-Signature in the scheme v2; secret is the
+// key's signing secret as it was given out.
+func (r *Signed) Sign(secret string, now time.Time) string {
+	at := strconv.FormatInt(now.Unix(), 10)
+	return "t=" + at + ",v2=" + hex.EncodeToString(macOf([]byte(secret), r.text(at), r.Body))
+}
+
+// text is what is signed before the body: six lines. HTTP allows no line feed in any of
+// their values, and the body is last, so no part can be read as another.
+func (r *Signed) text(at string) string {
+	return strings.Join([]string{string(lined), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
+}
+
+// Sign returns the value of X-SERVICE-Request-Signature in the scheme v1: secret is
+// the key's signing secret as it was given out, target the path and query as they are
+// sent. New clients use [Signed.Sign].
+func Sign(secret, method, target string, body []byte, now time.Time) string {
+	at := strconv.FormatInt(now.Unix(), 10)
+	return "t=" + at + ",v1=" + hex.EncodeToString(macOf([]byte(secret), at+"."+method+"."+target+".", body))
+}
+
+func macOf(secret []byte, text string, body []byte) []byte {
 	h := hmac.New(sha256.New, secret)
-	_, _ = io.WriteString(h, at+"."+method+"."+target+".") // a hash takes everything
+	_, _ = io.WriteString(h, text) // a hash takes everything
 	h.Write(body)
 	return h.Sum(nil)
+}
+
+// signs reports whether a signature is that of a call under a secret.
+func (s *signature) signs(c *api.Call, secret []byte) bool {
+	text := s.at + "." + c.Method + "." + c.RequestURI + "."
+	if s.scheme == lined {
+		keys, versions := c.Header[idempotencyHeader], c.Header[versionHeader]
+		if len(keys) > 1 || len(versions) > 1 { // several lines of a header could be joined in two ways
+			return false
+		}
+		r := Signed{Method: c.Method, Target: c.RequestURI, IdempotencyKey: strings.Join(keys, ""), Version: strings.Join(versions, "")}
+		text = r.text(s.at)
+	}
+	return hmac.Equal(macOf(secret, text, c.Body), s.mac[:])
 }
 
 // verifySignature demands the signature of a call when its key needs one, and
@@ -110,7 +164,7 @@ func (s *Service) verifySignature(c *api.Call, g *grant) error {
 	if err != nil {
 		return fmt.Errorf("opening the signing secret of %s: %w", g.id, err)
 	}
-	if !hmac.Equal(signatureOf(secret, sent.at, c.Method, c.RequestURI, c.Body), sent.mac[:]) {
+	if !sent.signs(c, secret) {
 		return errSignatureWrong
 	}
 	return s.spend(c.Context(), g.id, sent, time.Unix(sent.unix+window+1, 0))

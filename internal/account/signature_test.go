@@ -3,6 +3,7 @@ package account_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,6 +68,58 @@ func TestASignedRequestIsTakenOnce(t *testing.T) {
 	})
 }
 
+// TestASignatureOfLinesCoversEveryPart: no part can be changed, dropped or moved into
+// another.
+func TestASignatureOfLinesCoversEveryPart(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["keys:manage","account:read"]}`).want(t, "making", 201)
+		key, secret := made.said("key"), made.said("signing_secret")
+		const target, idempotency, version, body = "/v1/keys", "a.b", "2026-11-01", `{"scopes":["account:read"]}`
+		send := func(change func(*account.Signed), headers ...string) reply {
+			h.pass(time.Second) // a signature of its own for each
+			r := account.Signed{Method: "POST", Target: target, IdempotencyKey: idempotency, Version: version, Body: []byte(body)}
+			if change != nil {
+				change(&r)
+			}
+			return h.do(key, "POST", target, body, slices.Concat(headers, []string{signatureName, r.Sign(secret, h.Now())})...)
+		}
+		both := []string{"Idempotency-Key", idempotency, "X-SERVICE-Version", version}
+		for name, change := range map[string]func(*account.Signed){
+			"another method":            func(r *account.Signed) { r.Method = "PUT" },
+			"another path":              func(r *account.Signed) { r.Target = "/v1/account" },
+			"another key":               func(r *account.Signed) { r.IdempotencyKey = "a.c" },
+			"no key":                    func(r *account.Signed) { r.IdempotencyKey = "" },
+			"no version":                func(r *account.Signed) { r.Version = "" },
+			"key and version exchanged": func(r *account.Signed) { r.IdempotencyKey, r.Version = r.Version, r.IdempotencyKey },
+			"key moved to the path":     func(r *account.Signed) { r.Target, r.IdempotencyKey = target+idempotency, "" },
+			"version moved to the body": func(r *account.Signed) { r.Version, r.Body = "", []byte(version+body) },
+			"no body":                   func(r *account.Signed) { r.Body = nil },
+		} {
+			send(change, both...).wantError(t, name, 401, "signature_invalid", signatureName)
+		}
+		send(nil, both[2:]...).wantError(t, "the key removed on the way", 401, "signature_invalid", signatureName)
+		send(nil, both[:2]...).wantError(t, "the version removed on the way", 401, "signature_invalid", signatureName)
+		send(nil, both...).want(t, "as it was signed", 201)
+		send(func(r *account.Signed) { r.IdempotencyKey, r.Version = "", "" }).want(t, "without both headers", 201)
+
+		relabelled := strings.Replace(account.Sign(secret, "POST", target, []byte(body), h.Now()), "v1=", "v2=", 1)
+		h.do(key, "POST", target, body, signatureName, relabelled).wantError(t, "v1 sent as v2", 401, "signature_invalid", signatureName)
+		h.pass(time.Second)
+		h.do(key, "POST", target, body, "Idempotency-Key", "old", signatureName, account.Sign(secret, "POST", target, []byte(body), h.Now())).want(t, "v1 of older clients", 201)
+	})
+}
+
+// TestTheSignatureOfLinesIsWhatIsDocumented in the API's description.
+func TestTheSignatureOfLinesIsWhatIsDocumented(t *testing.T) {
+	t.Parallel()
+	r := account.Signed{Method: "POST", Target: "/v1/bank/verify", IdempotencyKey: "payee-88", Body: []byte(`{"vpa":"asharao@okhdfcbank"}`)}
+	const want = "t=1795229706,v2=87ebda7bfbae6ba07cedc0473f306bfda5f700a4041dc304adaa397f44a09a8d"
+	if got := r.Sign("sgn_example", time.Unix(1795229706, 0)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestASignatureSentTwiceAtOnceIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	eachHouse(t, func(t *testing.T, h *house) {
@@ -91,7 +144,7 @@ func TestASignatureSentTwiceAtOnceIsTakenOnce(t *testing.T) {
 // Whatever the header says: no panic, and only one form is right.
 func FuzzParseSignature(f *testing.F) {
 	mac := strings.Repeat("0a", 32)
-	for _, text := range []string{"t=1,v1=" + mac, "t=,v1=", "t=1", ",", "t=-1,v1=" + mac, "v1=" + mac + ",t=1", "t=1,v1=" + mac + ",v1=" + mac, "t=9999999999999,v1=" + mac} {
+	for _, text := range []string{"t=1,v1=" + mac, "t=,v1=", "t=1", ",", "t=-1,v1=" + mac, "v1=" + mac + ",t=1", "t=1,v1=" + mac + ",v1=" + mac, "t=9999999999999,v1=" + mac, "t=1,v2=" + mac, "t=1,v3=" + mac, "t=1,v1=" + mac + ",v2=" + mac} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -100,7 +153,7 @@ func FuzzParseSignature(f *testing.F) {
 		}
 		var at uint64
 		var sum []byte
-		if n, err := fmt.Sscanf(text, "t=%d,v1=%x", &at, &sum); err != nil || n != 2 || len(sum) != 32 || len(text) > 12+6+64 {
+		if n, err := fmt.Sscanf(strings.Replace(text, ",v2=", ",v1=", 1), "t=%d,v1=%x", &at, &sum); err != nil || n != 2 || len(sum) != 32 || len(text) > 12+6+64 {
 			t.Errorf("%q is taken", text)
 		}
 	})
