@@ -13,12 +13,12 @@ import (
 const longest = 32
 
 // Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits, after
-// +91, 91 or 0, with blanks and hyphens anywhere (National Numbering Plan 2003:
+// +91, 91 or 0, with blanks and hyphens between them (National Numbering Plan 2003:
 // numbers of mobiles have ten digits; none begins with 0 to 5). It returns the ten
-// digits. Digits of other scripts are refused: they look alike and are not what
+// digits. A hyphen in front is refused: it is the sign of a negative number. Digits of other scripts are refused: they look alike and are not what
 // operators take.
 func Mobile(text string) (digits string, ok bool) {
-	text = strings.TrimLeft(text, " -")
+	text = strings.TrimLeft(text, " ")
 	text, plus := strings.CutPrefix(text, "+")
 	digits, ok = onlyDigits(text)
 	if !ok {
@@ -39,7 +39,7 @@ func Mobile(text string) (digits string, ok bool) {
 }
 
 // SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits, with blanks
-// and hyphens anywhere; leading zeros are part of it. The operators print ten
+// and hyphens behind the first; leading zeros are part of it. The operators print ten
 // digits (Airtel Digital TV, Tata Play) or eleven (Dish TV and Sun Direct: the
 // number of the card), d2h fewer; which is right is for the operator to say.
 func SubscriberID(text string) (id string, ok bool) {
@@ -51,9 +51,9 @@ func SubscriberID(text string) (id string, ok bool) {
 }
 
 // onlyDigits drops blanks and hyphens; it is not ok when anything but ASCII digits
-// is left, or text is longer than anybody writes a number.
+// is left, when a hyphen comes before them, or when text is longer than longest.
 func onlyDigits(text string) (string, bool) {
-	if len(text) > longest {
+	if len(text) > longest || strings.HasPrefix(strings.TrimLeft(text, " "), "-") {
 		return "", false
 	}
 	var kept [longest]byte

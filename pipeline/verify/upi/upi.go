@@ -13,11 +13,11 @@ const (
 
 // Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and
 // underscores, an @, and the handle, a letter with 1 to 64 letters and digits behind
-// it. Blanks around it are dropped and it becomes lower case: addresses are the same
+// it. Blanks and tabs around it are dropped, and it becomes lower case: addresses are the same
 // in any case. A handle has no dot, so that an address for e-mail is refused. That
 // the address exists is for a bank to say.
 func Parse(text string) (vpa string, ok bool) {
-	local, handle, found := strings.Cut(strings.Trim(text, " \t\r\n"), "@")
+	local, handle, found := strings.Cut(strings.Trim(text, " \t"), "@")
 	if !found || len(local) < localLeast || len(local) > localMost || len(handle) < handleLeast || len(handle) > handleMost {
 		return "", false
 	}

@@ -35,6 +35,8 @@ func TestParse(t *testing.T) {
 		"ravi kumar@upi":                  "",
 		"ravi+1@upi":                      "",
 		"ravi@upi\n@x":                    "",
+		"ravi@upi\n":                      "",
+		"\r\nravi@upi":                    "",
 		"ravi\x00@upi":                    "",
 		"ravi@upi\u00a0":                  "",
 		"rаvi@upi":                        "", // Cyrillic
