@@ -144,6 +144,7 @@ type Problem struct {
 	Retryable   bool            `json:"retryable"`
 	Allow       string          `json:"-"`
 	RetryAfter  int             `json:"-"`
+	Status      int             `json:"-"` // of the reply, if it is not that of Code; 0 if it is
 }
 
 // NearestStation is the nearest station of any kind to a place that has no answer,

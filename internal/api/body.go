@@ -3,9 +3,11 @@ package api
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 
 	"vayu/schema"
@@ -35,6 +37,9 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		w.Header()["Connection"] = closing // where the next request would begin is unknown
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return tooLarge()
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return late()
 		}
 		return schema.Refuse(schema.InvalidRequest, "", "The body did not arrive whole.")
 	}
@@ -88,6 +93,13 @@ func (c *Call) typed() error {
 
 func wrongType() error {
 	return schema.Refuse(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as application/json in UTF-8 only.")
+}
+
+// late refuses a body that took longer than readAll (RFC 9110, 15.5.9).
+func late() error {
+	p := schema.Refuse(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(readAll.Seconds())))
+	p.Status, p.Retryable = http.StatusRequestTimeout, true
+	return p
 }
 
 func tooLarge() error {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +28,53 @@ type conn struct {
 	taken   bool
 	refused prometheus.Counter
 	secure  bool
+	matched int         // how much of lengthName the last bytes read are; of the one goroutine that reads
+	length  atomic.Bool // whether a Content-Length was read
+}
+
+// lengthName begins the line of a header. net/http refuses a blank before the colon.
+const lengthName = "\ncontent-length:"
+
+// Read implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.length.Load() {
+		c.scan(p[:n])
+	}
+	return n, err
+}
+
+// hadLength reports whether a request of the connection had a Content-Length. Text of a
+// body that looks like the header counts too: it costs a connection and nothing else.
+func (c *conn) hadLength() bool { return c.length.Load() }
+
+// scan looks for lengthName in what was read, across reads.
+func (c *conn) scan(p []byte) {
+	for i := 0; i < len(p); i++ {
+		if c.matched == 0 {
+			next := bytes.IndexByte(p[i:], '\n')
+			if next < 0 {
+				return
+			}
+			i += next
+		}
+		b := p[i]
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		switch {
+		case b == lengthName[c.matched]:
+			c.matched++
+		case b == '\n':
+			c.matched = 1
+		default:
+			c.matched = 0
+		}
+		if c.matched == len(lengthName) {
+			c.length.Store(true)
+			return
+		}
+	}
 }
 
 // secureConn is a conn over TLS. net/http asks every connection for this method

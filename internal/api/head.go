@@ -77,6 +77,18 @@ func withConn(ctx context.Context, c interface{ begin() *head }) context.Context
 	return context.WithValue(ctx, connKey{}, c)
 }
 
+// ambiguous reports whether a request may have come with both Content-Length and
+// Transfer-Encoding: then a proxy in front may see another end of it, and the
+// connection is closed after the reply (RFC 9112, 6.1). net/http removes both headers,
+// so the connection remembers whether any of its requests had a Content-Length.
+func ambiguous(r *http.Request) bool {
+	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
+		return false
+	}
+	c, ok := r.Context().Value(connKey{}).(interface{ hadLength() bool })
+	return ok && c.hadLength()
+}
+
 // headOf returns the head for the reply to r, nil when its connection takes none.
 func headOf(r *http.Request) *head {
 	if c, ok := r.Context().Value(connKey{}).(interface{ begin() *head }); ok && r.ProtoMajor == 1 {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"vayu/schema"
 )
@@ -41,7 +43,7 @@ func pathOf(r *http.Request) string {
 // place where errors become replies.
 func (rt *router) refuse(x *exchange, err error) int {
 	p := problemOf(err)
-	status := p.Code.Status()
+	status := cmp.Or(p.Status, p.Code.Status())
 	r, id := x.call.Request, x.call.ID
 	if status >= http.StatusInternalServerError && r.Context().Err() == nil {
 		level := slog.LevelWarn // something that is away for now
@@ -53,6 +55,9 @@ func (rt *router) refuse(x *exchange, err error) int {
 	}
 	x.end(status)
 	x.limits()
+	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // it was refused before its route was known
+		x.depends(credentialOf(&x.call, &Route{}))
+	}
 	h := x.Header()
 	switch {
 	case status == http.StatusUnauthorized:

@@ -118,6 +118,7 @@ type exchange struct {
 	pass       Pass  // what Admit gave and nobody has ended yet; nil for none
 	head       *head // nil when the router's own headers go the usual way
 	limited    bool  // the headers about limits are written
+	varied     bool  // the header Vary is decided
 }
 
 // end tells the pass, once, how its call ended.
@@ -167,6 +168,9 @@ func (rt *router) take(w http.ResponseWriter, r *http.Request) *exchange {
 	x.constant("X-Request-Id", []string{x.call.ID})
 	x.constant("X-SERVICE-Version", version)
 	x.constant("X-Content-Type-Options", noSniff)
+	if ambiguous(r) {
+		w.Header()["Connection"] = closing
+	}
 	if r.TLS != nil {
 		x.constant("Strict-Transport-Security", onlyTLS)
 	}

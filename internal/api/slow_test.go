@@ -106,11 +106,11 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		"drips its body": {func(c net.Conn) string {
 			_, _ = io.WriteString(c, "POST /v1/keys HTTP/1.1\r\n"+head+"Content-Length: 60000\r\n\r\n")
 			return dripping(c)
-		}, 30 * time.Second, "400 Bad Request"},
+		}, 30 * time.Second, "408 Request Timeout"},
 		"drips its chunks": {func(c net.Conn) string {
 			_, _ = io.WriteString(c, "POST /v1/keys HTTP/1.1\r\n"+head+"Transfer-Encoding: chunked\r\n\r\nffff\r\n")
 			return dripping(c)
-		}, 30 * time.Second, "400 Bad Request"},
+		}, 30 * time.Second, "408 Request Timeout"},
 		"reads nothing": {func(c net.Conn) string {
 			_, _ = io.WriteString(c, "GET /v1/aqi HTTP/1.1\r\n"+head+"\r\n")
 			time.Sleep(61 * time.Second)

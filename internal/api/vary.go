@@ -41,6 +41,7 @@ func (v credential) add(h http.Header) {
 
 // depends writes the Vary header of the credential.
 func (x *exchange) depends(v credential) {
+	x.varied = true
 	switch v {
 	case keyCredential:
 		x.constant("Vary", varyKey)

@@ -41,11 +41,11 @@ func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte
 	}
 }
 
-// unread are the statuses, besides 400, of what is refused before an operation
-// is looked for. They have the replies of 400, and the contract's prose tells
+// unread are the statuses, besides 400, of what is refused before a handler
+// is called. They have the replies of 400, and the contract's prose tells
 // of them.
 var unread = []int{
-	http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
+	http.StatusRequestTimeout, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
 	http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
 }
 
