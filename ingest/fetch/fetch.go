@@ -1,6 +1,6 @@
 // Package fetch gets the replies of feeds over HTTP with the care that every
 // feed needs: a bound on size, no key in any error, no redirect to another
-// host, conditional requests, and a plain word when a web page comes in place
+// host or out of TLS, conditional requests, and a plain word when a web page comes in place
 // of data.
 package fetch
 
@@ -37,13 +37,17 @@ func New(timeout time.Duration, limit int64) *Client {
 }
 
 // redirect keeps to the host that was asked: the address may hold a key, and a
-// portal's page about its maintenance is no data.
+// portal's page about its maintenance is no data. Nor does it leave TLS: the key would
+// cross the network in clear, and anybody on the way could write the reply.
 func redirect(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")
 	}
 	if next.URL.Host != via[0].URL.Host {
 		return fmt.Errorf("a redirect to another host, %q", next.URL.Host)
+	}
+	if via[len(via)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return errors.New("a redirect from https to http")
 	}
 	next.Header.Del("Referer") // it holds the address, and with it the key
 	return nil

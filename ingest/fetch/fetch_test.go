@@ -104,3 +104,27 @@ func TestRedirectsCarryNoReferer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRedirectsStayInTLS: else a key in the query would cross the network in clear.
+func TestRedirectsStayInTLS(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/down":
+			http.Redirect(w, r, "http://"+r.Host+"/data?api-key=secret-key", http.StatusFound)
+		case "/same":
+			http.Redirect(w, r, "/data", http.StatusFound)
+		default:
+			_, _ = w.Write([]byte("data"))
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := New(time.Minute, 100)
+	c.http.Transport = server.Client().Transport
+	if _, err := c.Get(t.Context(), server.URL+"/same", Stamp{}); err != nil {
+		t.Errorf("a redirect within TLS: %v", err)
+	}
+	if _, err := c.Get(t.Context(), server.URL+"/down", Stamp{}); err == nil || !strings.Contains(err.Error(), "from https to http") || strings.Contains(err.Error(), "secret-key") {
+		t.Errorf("a redirect to http: got %v, want a refusal without the key", err)
+	}
+}
