@@ -95,7 +95,7 @@ func listen(t testing.TB, h http.Handler) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := api.NewListener(raw, nil, nil)
+	l, err := api.NewListener(raw, nil, nil, api.Connections{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ type Config struct {
 	Kafka        []string       `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
 	RateLimits   config.Switch  `koanf:"rate-limits" help:"on or off; off is for measurements"`
 	Proxies      []string       `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
+	PerAddress   int            `koanf:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
 	CityKinds    []string       `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
 	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
@@ -90,6 +91,7 @@ func defaults() Config {
 		Sources:    []string{"cpcb"},
 		CityKinds:  []string{schema.Reference.String()},
 		RateLimits: true,
+		PerAddress: 256,
 		Store:      state.DefaultSettings(),
 		Access:     account.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
@@ -130,6 +132,9 @@ func (c Config) Validate() []error {
 	}
 	if _, err := config.Networks(c.Proxies); err != nil {
 		wrong = append(wrong, config.Invalid("proxies", "%w", err))
+	}
+	if c.PerAddress < 0 {
+		wrong = append(wrong, config.Invalid("connections-per-address", "must not be negative"))
 	}
 	return wrong
 }

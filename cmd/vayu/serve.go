@@ -292,7 +292,11 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if s.certificates != nil {
 		settings = s.certificates.Config()
 	}
-	return api.NewListener(listener, settings, s.metrics)
+	proxies, err := config.Networks(s.Proxies)
+	if err != nil {
+		return nil, fmt.Errorf("proxies: %w", err)
+	}
+	return api.NewListener(listener, settings, s.metrics, api.Connections{PerAddress: s.PerAddress, Proxies: proxies})
 }
 
 func (s *service) serve(ctx context.Context, listener net.Listener) error {

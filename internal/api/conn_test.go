@@ -55,7 +55,7 @@ func TestABodyIsNeverTakenForARefusal(t *testing.T) {
 	}
 	reg := prometheus.NewRegistry()
 	c := dial(t, serve(t, h, func(l net.Listener) net.Listener {
-		wrapped, err := api.NewListener(l, nil, reg)
+		wrapped, err := api.NewListener(l, nil, reg, api.Connections{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// NewListenerOf is NewListener for plain HTTP with a limit of its own.
-func NewListenerOf(l net.Listener, most int) (net.Listener, error) {
-	return newListener(l, nil, prometheus.NewRegistry(), most)
+// NewListenerOf is NewListener for plain HTTP with a limit of all connections.
+func NewListenerOf(l net.Listener, reg prometheus.Registerer, most int, limits Connections) (net.Listener, error) {
+	limits.most = most
+	return NewListener(l, nil, reg, limits)
 }

@@ -16,13 +16,10 @@ import (
 // l, in TLS unless config is nil. It is what gives requests that are not even
 // HTTP the body of the contract, so a service should not go without it.
 //
-// It holds at most maxConnections at once; more wait in the system's queue.
-func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer) (net.Listener, error) {
-	return newListener(l, config, reg, maxConnections)
-}
-
-func newListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, most int) (net.Listener, error) {
-	l = &limitedListener{Listener: l, open: make(chan struct{}, most), closed: make(chan struct{})}
+// It holds at most maxConnections at once, and of one client as many as limits says.
+// When there is no room, the connection that has been idle for longest is closed; when
+// none is idle, more wait in the system's queue.
+func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
 	m := &listenerMetrics{
 		malformed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_http_malformed_total", Help: "Requests refused because they are not valid HTTP.",
@@ -31,8 +28,16 @@ func newListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, 
 			Name: "vayu_tls_handshake_failures_total", Help: "Connections that ended before TLS was agreed on.",
 		}),
 	}
+	closings := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vayu_http_connections_closed_total",
+		Help: "Connections closed because there was no room, by reason: share (idle, of a client at its share), room (idle, of any), refused (new).",
+	}, []string{"reason"})
+	for _, why := range [...]string{closedForShare, closedForRoom, closedAtOnce} {
+		closings.WithLabelValues(why)
+	}
+	l = newLimitedListener(l, limits, closings)
 	if reg != nil {
-		for _, c := range [...]prometheus.Collector{m.malformed, m.handshakes} {
+		for _, c := range [...]prometheus.Collector{m.malformed, m.handshakes, closings} {
 			if err := reg.Register(c); err != nil {
 				return nil, fmt.Errorf("registering metrics of the listener: %w", err)
 			}
@@ -43,51 +48,6 @@ func newListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, 
 	}
 	return &tlsListener{Listener: l, listenerMetrics: m, config: config, ready: make(chan accepted), closed: make(chan struct{})}, nil
 }
-
-// limitedListener counts what is open. golang.org/x/net/netutil's would hide
-// that a connection can be closed in one direction.
-type limitedListener struct {
-	net.Listener
-	open   chan struct{}
-	end    sync.Once
-	closed chan struct{}
-}
-
-// Accept implements net.Listener.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case l.open <- struct{}{}:
-		return &limitedConn{Conn: c, listener: l}, nil
-	case <-l.closed:
-		c.Close()
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements net.Listener.
-func (l *limitedListener) Close() error {
-	l.end.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-type limitedConn struct {
-	net.Conn
-	listener *limitedListener
-	closed   sync.Once
-}
-
-// Close implements net.Conn.
-func (c *limitedConn) Close() error {
-	c.closed.Do(func() { <-c.listener.open })
-	return c.Conn.Close()
-}
-
-// CloseWrite closes one direction.
-func (c *limitedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
 type listenerMetrics struct {
 	malformed, handshakes prometheus.Counter

@@ -42,7 +42,7 @@ func serveOn(tb testing.TB, l net.Listener, h http.Handler) {
 func plain(tb testing.TB) func(net.Listener) net.Listener {
 	tb.Helper()
 	return func(l net.Listener) net.Listener {
-		wrapped, err := api.NewListener(l, nil, nil)
+		wrapped, err := api.NewListener(l, nil, nil, api.Connections{})
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -42,6 +42,9 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 		},
 		// It is idle between the last byte of a reply and the next request.
 		ConnState: func(c net.Conn, state http.ConnState) {
+			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
+				limited.uses(state == http.StateActive)
+			}
 			if c, ok := c.(interface{ end() }); ok && state == http.StateIdle {
 				c.end()
 			}

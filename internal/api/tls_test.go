@@ -85,7 +85,7 @@ func secured(t *testing.T, reg prometheus.Registerer) (address string, client *t
 func over(tb testing.TB, certs *api.Certificates, reg prometheus.Registerer) func(net.Listener) net.Listener {
 	tb.Helper()
 	return func(l net.Listener) net.Listener {
-		wrapped, err := api.NewListener(l, certs.Config(), reg)
+		wrapped, err := api.NewListener(l, certs.Config(), reg, api.Connections{})
 		if err != nil {
 			tb.Fatal(err)
 		}

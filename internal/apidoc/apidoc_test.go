@@ -103,7 +103,7 @@ func TestPagesAreAsTheyPromise(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(nil)
-	if server.Listener, err = api.NewListener(server.Listener, nil, nil); err != nil {
+	if server.Listener, err = api.NewListener(server.Listener, nil, nil, api.Connections{}); err != nil {
 		t.Fatal(err)
 	}
 	server.Config = api.NewServer(h, nil)

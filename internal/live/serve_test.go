@@ -52,7 +52,7 @@ func serve(t *testing.T, most int) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := api.NewListener(socket, nil, nil)
+	listener, err := api.NewListener(socket, nil, nil, api.Connections{})
 	if err != nil {
 		t.Fatal(err)
 	}

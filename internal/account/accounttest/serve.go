@@ -19,7 +19,7 @@ func Serve(tb testing.TB, access api.Access, routes []api.Route) (url string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	listener, err := api.NewListener(socket, nil, nil)
+	listener, err := api.NewListener(socket, nil, nil, api.Connections{})
 	if err != nil {
 		tb.Fatal(err)
 	}
