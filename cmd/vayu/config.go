@@ -31,24 +31,27 @@ import (
 // Config is everything that can be set. Package config says how: flags before
 // the environment before the file before these defaults.
 type Config struct {
-	Data         string         `koanf:"data" help:"directory of everything that Vayu keeps"`
-	Roles        []string       `koanf:"roles" help:"what this instance takes on: api, ingest, pipeline, dispatch"`
-	Listen       config.Address `koanf:"listen" help:"address of the API"`
-	DrainDelay   time.Duration  `koanf:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
-	PublicURL    string         `koanf:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
-	InsecureHTTP bool           `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
-	Sources      []string       `koanf:"sources" help:"live sources of air quality, or none"`
-	ClickHouse   config.DSN     `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
-	ClickHouseCA string         `koanf:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
-	Cluster      string         `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
-	State        config.DSN     `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
-	Encryption   config.Secret  `koanf:"encryption-key" help:"32 bytes as base64 that seal secrets in the state store; made at first start when absent"`
-	Kafka        []string       `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
-	RateLimits   config.Switch  `koanf:"rate-limits" help:"on or off; off is for measurements"`
-	Proxies      []string       `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
-	PerAddress   int            `koanf:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
-	CityKinds    []string       `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
-	PinCodes     string         `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
+	Data   string         `koanf:"data" help:"directory of everything that Vayu keeps"`
+	Roles  []string       `koanf:"roles" help:"what this instance takes on: api, ingest, pipeline, dispatch"`
+	Listen config.Address `koanf:"listen" help:"address of the API"`
+	// InternalListen is checked by checkInternal and read by internalAddress.
+	InternalListen string `koanf:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
+
+	DrainDelay   time.Duration `koanf:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
+	PublicURL    string        `koanf:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
+	InsecureHTTP bool          `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
+	Sources      []string      `koanf:"sources" help:"live sources of air quality, or none"`
+	ClickHouse   config.DSN    `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	ClickHouseCA string        `koanf:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
+	Cluster      string        `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
+	State        config.DSN    `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
+	Encryption   config.Secret `koanf:"encryption-key" help:"32 bytes as base64 that seal secrets in the state store; made at first start when absent"`
+	Kafka        []string      `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
+	RateLimits   config.Switch `koanf:"rate-limits" help:"on or off; off is for measurements"`
+	Proxies      []string      `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
+	PerAddress   int           `koanf:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
+	CityKinds    []string      `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
+	PinCodes     string        `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
 	Quality quality.Settings `koanf:"quality"`
 
@@ -127,6 +130,7 @@ func (c Config) Validate() []error {
 		wrong = append(wrong, config.Invalid("public-url", "must be a URL such as https://api.example.com, without a slash at its end"))
 	}
 	wrong = append(wrong, c.checkRoles()...)
+	wrong = append(wrong, c.checkInternal()...)
 	if c.DrainDelay < 0 {
 		wrong = append(wrong, config.Invalid("drain-delay", "must not be negative"))
 	}

@@ -58,18 +58,33 @@ func (s *service) readiness() http.Handler {
 		if s.has(roleIngest) {
 			detail["sources"] = sourcesOf(s.metrics)
 		}
-		ready := !s.has(roleAPI) || s.figures(detail)
-		status := http.StatusOK
-		switch detail["status"] = "ready"; {
-		case s.leaving.Load():
-			detail["status"], status = "stopping", http.StatusServiceUnavailable
-		case !ready:
-			detail["status"], status = "starting", http.StatusServiceUnavailable
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(detail) // a probe that hung up needs no answer
+		s.writeReadiness(w, detail)
 	})
+}
+
+// bareReadiness says whether requests should be sent here and nothing else: what is
+// wrong is for operators. It asks no store.
+func (s *service) bareReadiness() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) })
+}
+
+// writeReadiness answers with the status, and with detail unless it is nil.
+func (s *service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
+	shown := detail
+	if shown == nil {
+		shown, detail = map[string]any{}, map[string]any{}
+	}
+	ready := !s.has(roleAPI) || s.figures(detail)
+	status := http.StatusOK
+	switch shown["status"] = "ready"; {
+	case s.leaving.Load():
+		shown["status"], status = "stopping", http.StatusServiceUnavailable
+	case !ready:
+		shown["status"], status = "starting", http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(shown) // a probe that hung up needs no answer
 }
 
 // storesReady says how every store is, and the events that wait for them.

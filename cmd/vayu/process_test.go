@@ -122,7 +122,7 @@ func start(t *testing.T, data string, args ...string) *serving {
 // before.
 func begin(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serving, served bool) {
 	t.Helper()
-	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
+	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--internal-listen", "public", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
 	cmd.Args = append(cmd.Args, args...)
 	cmd.Dir = t.TempDir()
 	transcript := &transcript{}

@@ -58,7 +58,7 @@ func newServe() *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
-	bind(cmd.Flags(), "roles", "listen", "drain-delay", "insecure-http", "sources", "city-kinds", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
+	bind(cmd.Flags(), "roles", "listen", "internal-listen", "drain-delay", "insecure-http", "sources", "city-kinds", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
 		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url", "trace.endpoint", "trace.sample")
 	return cmd
 }
@@ -85,7 +85,7 @@ type service struct {
 	watcher      *watcher
 	metrics      *prometheus.Registry
 	address      string      // at which the API answers, once it listens
-	stores       glance      // for /readyz
+	stores       glance      // for readiness in detail
 	leaving      atomic.Bool // it was told to stop: requests should go elsewhere
 }
 
@@ -157,8 +157,11 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 		}
 	}
 	open["/healthz"] = http.HandlerFunc(healthy)
-	open["/readyz"] = s.readiness()
-	open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
+	open["/readyz"] = s.bareReadiness()
+	if s.InternalListen == internalPublic {
+		open["/readyz"] = s.readiness()
+		open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
+	}
 	c := api.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Trace: s.trace, Metrics: reg}
 	if s.has(roleAPI) {
 		c.Routes = s.routes()
@@ -190,15 +193,21 @@ func (s *service) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	internal, err := s.listenInternal(ctx)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
 	s.address = s.scheme() + "://" + listener.Addr().String()
 	s.air.answering = func() { s.greet(s.address) }
 	ctx, end := s.linger(ctx)
 	defer end()
-	return run.Parts(ctx, s.log, s.parts(listener)...)
+	return run.Parts(ctx, s.log, s.parts(listener, internal)...)
 }
 
 // parts are what runs in the roles of this instance, in the order in which it starts.
-func (s *service) parts(listener net.Listener) []run.Part {
+// Internal is nil if nothing is served there.
+func (s *service) parts(listener, internal net.Listener) []run.Part {
 	// The watch stands before what may have to wait: it tells that a store is away.
 	parts := []run.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.has(roleAPI) {
@@ -210,6 +219,9 @@ func (s *service) parts(listener net.Listener) []run.Part {
 	}
 	if s.usesClickHouse() {
 		parts = append(parts, run.Part{Name: "engine", Run: s.db.Run, Drain: engineDrain})
+	}
+	if internal != nil {
+		parts = append(parts, s.internalPart(internal))
 	}
 	// The API stands before the air in the list: it answers from the snapshot
 	// of the last run while the engine starts.

@@ -80,20 +80,7 @@ const askPatience = 5 * time.Second
 func (c Config) serving(ctx context.Context) []finding {
 	ctx, done := context.WithTimeout(ctx, askPatience)
 	defer done()
-	scheme := "http"
-	if c.TLS.Enabled() {
-		scheme = "https"
-	}
-	address := scheme + "://" + string(c.Listen) + "/readyz"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return []finding{{false, "service", err.Error()}}
-	}
-	// The certificate is for the name that clients use; this asks the same machine and
-	// tells nothing secret.
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
-	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
+	resp, address, err := c.askReadiness(ctx)
 	if ctx.Err() != nil {
 		return []finding{{false, "service", fmt.Sprintf("what listens at %s does not answer within %s: it hangs, or was stopped (see ps)", c.Listen, askPatience)}}
 	}
@@ -123,6 +110,38 @@ func (c Config) serving(ctx context.Context) []finding {
 		all = append(all, said.Sources[name].finding(name))
 	}
 	return all
+}
+
+// askReadiness asks the internal listener, which says most, and the API's address if
+// nothing answers there. The caller closes the body.
+func (c Config) askReadiness(ctx context.Context) (resp *http.Response, address string, err error) {
+	scheme := "http"
+	if c.TLS.Enabled() {
+		scheme = "https"
+	}
+	addresses := []string{scheme + "://" + string(c.Listen) + readyPath}
+	if internal, _ := c.internalAddress(); internal != "" {
+		addresses = slices.Insert(addresses, 0, "http://"+internal+readyPath)
+	}
+	// The certificate is for the name that clients use; this asks the same machine and
+	// tells nothing secret.
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // see above
+	}}
+	for _, address = range addresses {
+		req, wrong := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+		if wrong != nil {
+			return nil, address, wrong
+		}
+		if resp, err = client.Do(req); err != nil {
+			continue
+		}
+		if resp.Header.Get("Content-Type") == "application/json" || address == addresses[len(addresses)-1] {
+			return resp, address, nil
+		}
+		_ = resp.Body.Close() // another program has the default port of the internal listener
+	}
+	return nil, address, err
 }
 
 // remedies say what to do about outcomes of a source, in a line.

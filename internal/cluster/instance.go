@@ -60,7 +60,7 @@ func (c *Cluster) plan(ctx context.Context) error {
 			return fmt.Errorf("making the folder of %s: %w", t.name, err)
 		}
 		i.Address = freeAddress(ip)
-		env = append(env, "VAYU_DATA="+i.Data, "VAYU_LISTEN="+i.Address, "VAYU_ROLES="+strings.Join(t.roles, ","))
+		env = append(env, "VAYU_DATA="+i.Data, "VAYU_LISTEN="+i.Address, "VAYU_INTERNAL_LISTEN=public", "VAYU_ROLES="+strings.Join(t.roles, ","))
 		i.Process = &Process{Name: t.name, argv: argv, env: env, dir: c.Dir}
 		c.Instances = append(c.Instances, i)
 	}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"vayu/internal/config"
+	"vayu/internal/run"
+)
+
+// Values of the setting internal-listen beside an address.
+const (
+	internalOff    = "off"    // metrics are nowhere
+	internalPublic = "public" // metrics and readiness in detail are at the API's address, as in version 0.1.0
+)
+
+// internalOffset is how far the default port of the internal listener lies above that
+// of the API, so that instances of one machine differ in both.
+const internalOffset = 1000
+
+// mostPort is the last port of TCP.
+const mostPort = 1<<16 - 1
+
+// checkInternal validates internal-listen.
+func (c Config) checkInternal() []error {
+	switch c.InternalListen {
+	case "", internalOff, internalPublic:
+		return nil
+	}
+	if err := new(config.Address).UnmarshalText([]byte(c.InternalListen)); err != nil {
+		return []error{config.Invalid("internal-listen", "%w, and neither %s nor %s", err, internalOff, internalPublic)}
+	}
+	return nil
+}
+
+// internalAddress returns where the internal listener is; "" for nowhere. Chosen
+// reports whether the operator has chosen it.
+func (c Config) internalAddress() (address string, chosen bool) {
+	switch c.InternalListen {
+	case internalOff, internalPublic:
+		return "", true
+	case "":
+	default:
+		return c.InternalListen, true
+	}
+	_, text, err := net.SplitHostPort(string(c.Listen))
+	if err != nil { // Validate refuses it
+		return "", false
+	}
+	port, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return "", false
+	case port == 0: // a free one
+	case port+internalOffset > mostPort:
+		port -= internalOffset
+	default:
+		port += internalOffset
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), false
+}
+
+// internalHandler serves what is for operators alone.
+func (s *service) internalHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", healthy)
+	mux.Handle("GET /readyz", s.readiness())
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: s.metrics}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// listenInternal opens the internal address; nil if there is none. A default address
+// that is in use is no reason not to serve: the operator has not asked for it.
+func (s *service) listenInternal(ctx context.Context) (net.Listener, error) {
+	address, chosen := s.internalAddress()
+	if address == "" {
+		return nil, nil
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	switch {
+	case err == nil:
+		return l, nil
+	case chosen:
+		return nil, fmt.Errorf("listening on %s (internal-listen): %w", address, err)
+	}
+	s.log.Warn("metrics are not served: set internal-listen to a free address", "address", address, "error", err)
+	return nil, nil
+}
+
+// Limits of the internal listener. A profile is written for as long as it is asked for.
+const (
+	internalHeader = 5 * time.Second
+	internalDrain  = time.Second
+)
+
+// internalPart serves the internal listener.
+func (s *service) internalPart(listener net.Listener) run.Part {
+	return run.Part{Name: "internal", Drain: internalDrain + time.Second, Run: func(ctx context.Context) error {
+		s.log.Info("serving metrics", "address", "http://"+listener.Addr().String())
+		server := &http.Server{Handler: s.internalHandler(), ReadHeaderTimeout: internalHeader}
+		stopped := make(chan error, 1)
+		stop := context.AfterFunc(ctx, func() {
+			limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), internalDrain)
+			defer cancel()
+			_ = server.Shutdown(limit)
+			stopped <- server.Close() // a profile under way ends with the service
+		})
+		defer stop()
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving metrics: %w", err)
+		}
+		return <-stopped
+	}}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/config"
+	"vayu/internal/fixturetest"
+)
+
+// wired is a service that does not run, with a setting of internal-listen.
+func wired(t *testing.T, internal string, log *slog.Logger) *service {
+	t.Helper()
+	cfg := defaults()
+	cfg.Data, cfg.InternalListen = t.TempDir(), internal
+	s, err := newService(cfg, log, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stores.detail, s.stores.at = map[string]any{"roles": s.Roles}, time.Now().Add(time.Hour) // the stores do not run
+	return s
+}
+
+// asked asks a handler and returns its answer.
+func asked(h http.Handler, path string) (status int, body string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+	return w.Code, w.Body.String()
+}
+
+// TestMetricsAreNotPublic unless the operator says so.
+func TestMetricsAreNotPublic(t *testing.T) {
+	t.Parallel()
+	for internal, public := range map[string]bool{"": false, internalOff: false, "127.0.0.1:9099": false, internalPublic: true} {
+		t.Run("internal-listen "+internal, func(t *testing.T) {
+			t.Parallel()
+			s := wired(t, internal, slog.New(slog.DiscardHandler))
+			status, body := asked(s.server.Handler, "/metrics")
+			if public != (status == http.StatusOK && strings.Contains(body, "vayu_")) || !public && status != http.StatusNotFound {
+				t.Errorf("/metrics at the address of the API: got %d %.200s, public is %v", status, body, public)
+			}
+			status, body = asked(s.server.Handler, "/readyz")
+			if bare := strings.TrimSpace(body) == `{"status":"starting"}`; status != http.StatusServiceUnavailable || bare == public {
+				t.Errorf("/readyz at the address of the API: got %d %s, in detail is %v", status, body, public)
+			}
+			if status, _ = asked(s.server.Handler, "/debug/pprof/"); status != http.StatusNotFound {
+				t.Errorf("profiles at the address of the API: got %d, want 404", status)
+			}
+		})
+	}
+}
+
+func TestTheInternalListenerServesOperators(t *testing.T) {
+	t.Parallel()
+	h := wired(t, "", slog.New(slog.DiscardHandler)).internalHandler()
+	for path, want := range map[string]string{
+		"/healthz": "ok", "/metrics": "go_goroutines", "/readyz": `"roles":["api"`, "/debug/pprof/": "goroutine", "/debug/pprof/heap?debug=1": "heap profile",
+	} {
+		status, body := asked(h, path)
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: got %d %.200s, want %s", path, status, body, want)
+		}
+	}
+	for _, path := range []string{"/debug/pprof/cmdline", "/v1/aqi"} { // flags may hold secrets
+		if status, body := asked(h, path); status != http.StatusNotFound {
+			t.Errorf("%s: got %d %.200s, want 404", path, status, body)
+		}
+	}
+}
+
+func TestTheDefaultInternalAddressFollowsListen(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[config.Address]string{
+		"127.0.0.1:8080": "127.0.0.1:9080", "0.0.0.0:8081": "127.0.0.1:9081", ":443": "127.0.0.1:1443", "[::1]:65000": "127.0.0.1:64000", "127.0.0.1:0": "127.0.0.1:0",
+	} {
+		if got, chosen := (Config{Listen: listen}).internalAddress(); got != want || chosen {
+			t.Errorf("listen %s: got %q, chosen %v; want %q", listen, got, chosen, want)
+		}
+	}
+	for setting, want := range map[string]string{"10.0.0.7:9100": "10.0.0.7:9100", internalOff: "", internalPublic: ""} {
+		if got, chosen := (Config{Listen: "127.0.0.1:8080", InternalListen: setting}).internalAddress(); got != want || !chosen {
+			t.Errorf("internal-listen %s: got %q, chosen %v; want %q", setting, got, chosen, want)
+		}
+	}
+	if wrong := (Config{InternalListen: "nowhere"}).checkInternal(); len(wrong) != 1 {
+		t.Errorf("internal-listen nowhere: got %v, want one fault", wrong)
+	}
+}
+
+// TestADefaultAddressInUseIsNoFault: only an address that the operator has chosen is.
+func TestADefaultAddressInUseIsNoFault(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	log := &fixturetest.Log{}
+	s := &service{log: log.Logger()}
+	s.Listen = config.Address(net.JoinHostPort("127.0.0.1", strconv.Itoa(port-internalOffset)))
+	if l, err := s.listenInternal(t.Context()); l != nil || err != nil || !strings.Contains(log.String(), "internal-listen") {
+		t.Errorf("default: got %v, %v, logged %s; want a warning", l, err, log)
+	}
+	s.InternalListen = taken.Addr().String()
+	if l, err := s.listenInternal(t.Context()); l != nil || err == nil || !strings.Contains(err.Error(), "internal-listen") {
+		t.Errorf("chosen: got %v, %v; want an error that names the setting", l, err)
+	}
+}
