@@ -39,7 +39,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5},
 		}),
 		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "vayu_webhook_wait_seconds", Help: "Time between the moment at which an attempt was due and the moment at which it began.",
+			Name: "vayu_webhook_wait_seconds", Help: "Time between the moment at which an acknowledged attempt was due and the moment at which it began.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600},
 		}),
 		stale: prometheus.NewCounter(prometheus.CounterOpts{
@@ -112,7 +112,9 @@ func (m *metrics) attempted(r *sender.Result) {
 func (m *metrics) recorded(batch []delivery.Outcome) {
 	for i := range batch {
 		o := &batch[i]
-		m.delay.Observe(max(0, o.Result.SentAt.Sub(o.Row.DueAt).Seconds()))
+		if o.Result.OK() { // attempts at endpoints that fail are late by design
+			m.delay.Observe(max(0, o.Result.SentAt.Sub(o.Row.DueAt).Seconds()))
+		}
 		if o.State != schema.DeliveryWaiting {
 			m.finished.WithLabelValues(string(o.State)).Inc()
 		}
