@@ -79,7 +79,7 @@ func TestADeliveryThatWaitsIsMadeAnew(t *testing.T) {
 		if after.State != schema.DeliveryWaiting || *after.RetryOf != first.ID || *after.NextAttemptAt != now || after.Made != 0 {
 			t.Errorf("made was %+v", after)
 		}
-		s.live("POST", path, "").refused(t, "twice", 400, schema.InvalidRequest, "id", after.ID)
+		s.live("POST", path, "").refused(t, "twice", 409, schema.Conflict, "id", after.ID)
 		s.live("POST", "/v1/deliveries/"+after.ID+"/retry", "").refused(t, "one that is due", 400, schema.InvalidRequest, "id", "due now")
 		if n := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`), 202).Retried; n != 0 {
 			t.Errorf("%d were retried as failed, want none: neither has failed", n)
