@@ -209,7 +209,7 @@ func TestComposeTargets(t *testing.T) {
 	}
 	proxy := text(t, operations, "compose/haproxy.cfg")
 	for name, s := range vayus(project(t)) {
-		if !slices.Contains(targets, name+":8080") {
+		if !slices.Contains(targets, name+":9080") {
 			t.Errorf("Prometheus does not ask %s", name)
 		}
 		server := "server " + name + " " + name + ":8080\n"

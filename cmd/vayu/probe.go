@@ -36,6 +36,7 @@ type probeRequest struct {
 	timeout  time.Duration
 	ca       string
 	insecure bool
+	internal bool
 }
 
 func newProbe() *cobra.Command {
@@ -47,8 +48,10 @@ func newProbe() *cobra.Command {
 line, and end with status 1 when it does not or is not. It is the health check of containers that have no other program.
 
 URL is that of the service, or of the page to ask for. Without it the service at the setting listen is asked, which is the
-one beside it, by HTTPS when the settings tls say so; its certificate then is not checked, because it is for another name.`,
+one beside it, by HTTPS when the settings tls say so; its certificate then is not checked, because it is for another name.
+With --internal its internal listener is asked (the setting internal-listen), which says how each store and source is.`,
 		Example: `  vayu probe
+  vayu probe --ready --internal
   vayu probe --ready http://10.0.0.7:8080
   vayu probe --ca /etc/vayu/ca.pem https://api.internal`,
 		Args: cobra.MaximumNArgs(1),
@@ -70,7 +73,8 @@ one beside it, by HTTPS when the settings tls say so; its certificate then is no
 	f.DurationVar(&r.timeout, "timeout", probeTime, "how long an answer may take")
 	f.StringVar(&r.ca, "ca", "", "PEM file of authorities that are believed beside the system's")
 	f.BoolVar(&r.insecure, "insecure", false, "do not check the certificate")
-	bind(f, "listen")
+	f.BoolVar(&r.internal, "internal", false, "without a URL: ask the internal listener, which says what is wrong")
+	bind(f, "listen", "internal-listen")
 	return cmd
 }
 
@@ -86,6 +90,9 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 			return "", err
 		}
 		base, err := beside(loaded)
+		if r.internal {
+			base, err = besideInternal(loaded)
+		}
 		if err != nil {
 			return "", err
 		}
@@ -105,9 +112,35 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 // beside is the base of the service with the same settings on this machine. One
 // that listens on every address is asked on loopback.
 func beside(c Config) (string, error) {
-	host, port, err := net.SplitHostPort(string(c.Listen))
+	scheme := "http"
+	if c.TLS.Enabled() {
+		scheme = "https"
+	}
+	at, err := reachable(string(c.Listen))
 	if err != nil {
 		return "", fmt.Errorf("reading the setting listen: %w", err)
+	}
+	return scheme + "://" + at, nil
+}
+
+// besideInternal is the base of the internal listener of that service.
+func besideInternal(c Config) (string, error) {
+	address, _ := c.internalAddress()
+	if address == "" {
+		return "", errors.New("the setting internal-listen says that there is no internal listener")
+	}
+	at, err := reachable(address)
+	if err != nil {
+		return "", fmt.Errorf("reading the setting internal-listen: %w", err)
+	}
+	return "http://" + at, nil
+}
+
+// reachable is an address to listen at as one of this machine to connect to.
+func reachable(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
 	}
 	if at := net.ParseIP(host); host == "" || at != nil && at.IsUnspecified() {
 		host = "127.0.0.1"
@@ -115,11 +148,7 @@ func beside(c Config) (string, error) {
 			host = "::1"
 		}
 	}
-	scheme := "http"
-	if c.TLS.Enabled() {
-		scheme = "https"
-	}
-	return scheme + "://" + net.JoinHostPort(host, port), nil
+	return net.JoinHostPort(host, port), nil
 }
 
 // ask asks once, and returns what there is to say.
