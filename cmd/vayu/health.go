@@ -84,7 +84,7 @@ func (s *service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(shown) // a probe that hung up needs no answer
+	_ = json.NewEncoder(w).Encode(shown) //nolint:errchkjson // a probe that hung up needs no answer
 }
 
 // storesReady says how every store is, and the events that wait for them.

@@ -17,6 +17,13 @@ func TestDeletedWebhooksAreNotWalked(t *testing.T) {
 		seed(t, s.DB, 20_000, mine, "quota.warning")
 		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
 		seed(t, s.DB, 100, mine, "quota.warning")
+		// As a vacuum leaves it: whether PostgreSQL takes an index whose pages are
+		// mostly dead depends on how many there are.
+		reindex := "REINDEX webhook_account"
+		if s.DB.Name() == "postgres" {
+			reindex = "REINDEX INDEX webhook_account"
+		}
+		statetest.Exec(t, s.DB, reindex)
 		statetest.Exec(t, s.DB, "ANALYZE")
 		for what, got := range map[string]string{
 			"counting": statetest.Plan(t, s.DB, countThere, a.id, "live"),

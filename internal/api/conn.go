@@ -62,10 +62,10 @@ func (c *conn) scan(p []byte) {
 		if 'A' <= b && b <= 'Z' {
 			b += 'a' - 'A'
 		}
-		switch {
-		case b == lengthName[c.matched]:
+		switch b {
+		case lengthName[c.matched]:
 			c.matched++
-		case b == '\n':
+		case '\n':
 			c.matched = 1
 		default:
 			c.matched = 0

@@ -46,10 +46,7 @@ func (w *world) figuresOnly() Result {
 
 func benchSensors(b *testing.B, stations int) {
 	b.Helper()
-	sensorsBench(b, newWorld(b), stations)
-}
-
-func sensorsBench(b *testing.B, w *world, stations int) {
+	w := newWorld(b)
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
 		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 300), 'state', 'sensor' FROM numbers(?)`, stations)
 	end := schema.HourEnd(time.Now()).Add(-time.Hour) // the hour that ended last

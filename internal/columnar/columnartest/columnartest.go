@@ -43,10 +43,9 @@ type server struct {
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
 var shared server
 
-// The library lies in the node_modules of the checkout, and the test binary in a temporary folder.
-//
-//nolint:gochecknoinits // a test binary that acts as the engine has no other beginning
-func init() {
+// searchCheckout has the library found in the node_modules of the checkout: a test
+// binary lies in a temporary folder.
+func searchCheckout() {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {
 		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
@@ -59,6 +58,7 @@ func init() {
 
 // Main runs a package's tests, or the engine when the binary was started as such. It does not return.
 func Main(m *testing.M) {
+	searchCheckout()
 	if os.Getenv(childVariable) != "" {
 		if err := engine.Child(context.Background(), os.Stdin, os.Stdout, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -28,8 +28,7 @@ func TestLibraryOfTheWorkingDirectoryIsNotFound(t *testing.T) {
 	}
 	t.Chdir(below)
 	path, err := FindLibrary("")
-	var missing *MissingLibraryError
-	if !errors.As(err, &missing) {
+	if _, missing := errors.AsType[*MissingLibraryError](err); !missing {
 		t.Errorf("found %q, %v", path, err)
 	}
 }
@@ -44,8 +43,7 @@ func TestLibraryThatOthersCanChangeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := FindLibrary(path)
-	var unsafe *UnsafeLibraryError
-	if !errors.As(err, &unsafe) || !strings.Contains(err.Error(), "can be written by every user") {
+	if _, unsafe := errors.AsType[*UnsafeLibraryError](err); !unsafe || !strings.Contains(err.Error(), "can be written by every user") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -64,8 +62,8 @@ func TestLibraryIsThePinnedVersion(t *testing.T) {
 	if err := os.WriteFile(other, []byte("code"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var unsafe *UnsafeLibraryError
-	if err := verifyLibrary(other); libraryHashes[platformPackage()] != "" && !errors.As(err, &unsafe) {
+	err = verifyLibrary(other)
+	if _, unsafe := errors.AsType[*UnsafeLibraryError](err); libraryHashes[platformPackage()] != "" && !unsafe {
 		t.Errorf("another file: %v", err)
 	}
 }
