@@ -64,7 +64,7 @@ func TestBatchesEndBetweenRows(t *testing.T) {
 	yield, batches := collect(t)
 	b := ingest.NewBuilder("test", now, yield)
 	n := b.Station(station("a"))
-	const rows, perRow = 30_000, 7
+	const rows, perRow = 90_000, 7
 	for row := range rows {
 		b.At(int64(row))
 		for value := range perRow {
@@ -96,7 +96,7 @@ func TestBuilderPassesOnWhatYieldSays(t *testing.T) {
 		b := ingest.NewBuilder("test", now, func(batch *ingest.Batch) error { batch.Release(); return full })
 		n := b.Station(station("a"))
 		var err error
-		for row := 0; err == nil && row < 200_000; row++ {
+		for row := 0; err == nil && row < 800_000; row++ {
 			if positioned {
 				b.At(int64(row))
 			}

@@ -27,7 +27,7 @@ type table struct {
 	asked *[]int64 // positions at which it was opened
 }
 
-const tableRows = 80_000
+const tableRows = 320_000
 
 func (s table) open(position int64) (ingest.Source, error) {
 	s.start = int(position)

@@ -52,7 +52,7 @@ func collect(t *testing.T, path string, start int64) (readings []schema.Reading,
 // reading that the batches before did not, and begins at most one row early.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	plain := longTable(40_000)
+	plain := longTable(160_000)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(plain)
