@@ -13,7 +13,8 @@ export const account = {
 	'account.allowed.hint': 'CIDRs with commas between, such as 203.0.113.0/24. Empty: from everywhere. It holds in both worlds.',
 	'account.allowed.read': 'Empty: from everywhere. A live key with keys:manage changes it.',
 	'account.calls': 'Calls by day and operation',
-	'account.calls.utc': 'Days are UTC, as the quota’s. Without dates it is this month. Reading this page is listed and does not count; reading air, recharges and verifications counts.',
+	'account.calls.utc':
+		'Days are UTC, as the quota’s. Without dates it is this month. Reading this page is listed and does not count; reading air, recharges and verifications counts.',
 	'account.calls.none': 'No calls in these days.',
 	'account.calls.chart': 'Calls per day; the tallest bar is {most} calls. The tables below have all figures.',
 	'account.calls.byOperation': 'By operation',
