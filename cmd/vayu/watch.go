@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sys/unix"
 
+	"vayu/internal/account"
 	"vayu/internal/lead"
 	"vayu/internal/outage"
 	"vayu/internal/pause"
@@ -26,6 +30,9 @@ const (
 	// One that could not be ended, because the state store failed, is made again soon:
 	// a new leader has ten tries before BooksUnproved rings, after an hour.
 	booksAgain = 5 * time.Minute
+	// headsEvery is how often the heads of the audit log are copied to a file: what is
+	// removed later than that is found.
+	headsEvery = time.Minute
 )
 
 // watcher tells metrics how what the service depends on is doing.
@@ -35,6 +42,7 @@ type watcher struct {
 	faults   atomic.Int64         // of the books
 	verified atomic.Int64         // when, in seconds since 1970
 	verify   *outage.Outage
+	heads    *outage.Outage
 }
 
 // newWatcher registers its metrics.
@@ -46,6 +54,7 @@ func newWatcher(s *service, reg prometheus.Registerer) (*watcher, error) {
 		Name: "vayu_ledger_verify_failures_total", Help: "Proofs of the books that could not be ended, because the state store failed.",
 	})
 	w.verify = outage.New(s.log, "books: the state store", "proving the books", "the last figures stand", failures)
+	w.heads = outage.New(s.log, "audit: the copy of its heads", "copying the heads of the audit log", "the next copy has them", nil)
 	gauge := func(name, help string, of func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
 	}
@@ -91,9 +100,26 @@ func (w *watcher) books(ctx context.Context) error {
 			w.faults.Store(0)
 			w.verified.Store(0)
 		}()
+		var copying sync.WaitGroup
+		copying.Go(func() { w.copyHeads(ctx) })
 		proofs(ctx, w.prove)
+		copying.Wait()
 		return nil
 	})
+}
+
+// copyHeads copies the heads of the audit log to a file until ctx ends. The log of the
+// service has the hash of each copy, so that the file itself cannot be changed unseen.
+func (w *watcher) copyHeads(ctx context.Context) {
+	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
+	heads := account.NewHeadLog(path)
+	for pause.For(ctx, headsEvery) {
+		n, sum, err := heads.Copy(ctx, w.service.state, time.Now())
+		w.heads.Tell(ctx, err)
+		if n > 0 {
+			w.service.log.InfoContext(ctx, "heads of the audit log copied", "heads", n, "file", path, "sha256", sum)
+		}
+	}
 }
 
 // look asks what the service depends on whether it answers.
