@@ -18,6 +18,13 @@ type moment = day
 
 // pastOf answers for a place on a date or over a range.
 func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.Response, error) {
+	if q.hourly || q.widened() || !q.has(askCity) { // the days of cities are in memory
+		release, err := s.past.acquire(c.Context(), c.Account)
+		if err != nil {
+			return api.Response{}, err
+		}
+		defer release()
+	}
 	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
 	defer cancel()
 	from, to := q.from, q.to

@@ -60,6 +60,7 @@ type Service struct {
 	log     *slog.Logger
 	now     func() time.Time
 	cache   atomic.Pointer[cacheHeader]
+	past    slots // of questions that the engine answers
 }
 
 // air is one world's air.

@@ -1,0 +1,67 @@
+package query_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/query"
+)
+
+// gated holds back queries that read hours of cities of a database until it opens.
+type gated struct {
+	query.Conn
+	database string
+	waiting  chan struct{}
+	open     chan struct{}
+}
+
+func (g *gated) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if strings.Contains(sql, g.database+".city_hour") && strings.Contains(sql, "{city:String}") {
+		g.waiting <- struct{}{}
+		select {
+		case <-g.open:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return g.Conn.Query(ctx, sql, args...)
+}
+
+// One account's hourly history does not keep the engine from others: it has a few
+// questions in flight, and more are refused.
+func TestAnAccountHasAFewQuestionsAboutThePastInFlight(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	gate := &gated{Conn: w.conn, database: w.live, waiting: make(chan struct{}, 10), open: make(chan struct{})}
+	w.serve(t, func(c *query.Config) { c.Conn = gate })
+	w.refresh(t)
+	const path = "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-20&interval=hour"
+	var asked sync.WaitGroup
+	for range 4 {
+		asked.Go(func() { // held until the gate opens, or until its time is over
+			if status, _, body := w.get(t, path); status != http.StatusOK && status != http.StatusServiceUnavailable {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+	for range 4 {
+		<-gate.waiting
+	}
+	status, h, body := w.get(t, path)
+	if status != http.StatusTooManyRequests || h.Get("Retry-After") != "1" || !strings.Contains(body, "4 questions about the past") {
+		t.Errorf("one more: %d %s", status, body)
+	}
+	if status, _, body := w.get(t, "/v1/aqi?city=Delhi"); status != http.StatusOK {
+		t.Errorf("the air of now: %d %s", status, body)
+	}
+	if status, _, body := w.do(t, http.MethodGet, path, "Authorization", "Bearer "+sandboxKey); status != http.StatusOK && status != http.StatusNotFound {
+		t.Errorf("another account: %d %s", status, body)
+	}
+	close(gate.open)
+	asked.Wait()
+}
