@@ -27,6 +27,9 @@ const (
 // RecordOutcomes is for a full group.
 func RecordOutcomes() string { return recordOutcomes[len(recordOutcomes)-1] }
 
+// NewIDs makes ids in ascending order.
+func NewIDs(now time.Time, n int) []string { return newIDs(now, n) }
+
 // ReleaseRows is for a full group.
 func ReleaseRows() string { return releaseRows[len(releaseRows)-1] }
 

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -13,9 +14,19 @@ import (
 // idPrefix begins the id of a delivery.
 const idPrefix = "dlv_"
 
-// newID is an id that is greater than every other that this process made in the
-// same millisecond or before.
+// newID makes the id of one delivery.
 func newID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).String() }
+
+// newIDs makes n ids in ascending order. The ids of one moment ascend by themselves
+// only while no other goroutine makes one of another moment between them.
+func newIDs(now time.Time, n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = newID(now)
+	}
+	slices.Sort(ids)
+	return ids
+}
 
 // The texts of Insert. That a row was there already is rare, so it is found out
 // afterwards: RETURNING would be asked for every row.
@@ -40,10 +51,10 @@ type fresh struct {
 // is there already, by event and subscription, stays as it is and is not
 // returned.
 func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
-	all := make([]fresh, len(orders))
+	all, ids := make([]fresh, len(orders)), newIDs(now, len(orders))
 	for i, o := range orders {
 		all[i] = fresh{
-			id: newID(now), event: o.Event.ID, webhook: o.Webhook, account: o.Event.Account, world: o.Event.World,
+			id: ids[i], event: o.Event.ID, webhook: o.Webhook, account: o.Event.Account, world: o.Event.World,
 			dueAt: now.UnixMicro(),
 		}
 		if o.Lease {

@@ -108,9 +108,9 @@ var setRetriedAs = state.Group(1, `UPDATE delivery SET retried_as = v.column2,
 // their ids. What another call makes anew at the same moment is left to it.
 func (s *Service) again(tx *state.Tx, c *api.Call, over []old) ([]string, error) {
 	now := s.Now()
-	all := make([]fresh, len(over))
+	all, ids := make([]fresh, len(over)), newIDs(now, len(over))
 	for i, o := range over {
-		all[i] = fresh{id: newID(now), event: o.event, webhook: o.webhook, account: c.Account, world: c.World, retryOf: o.id, dueAt: now.UnixMicro()}
+		all[i] = fresh{id: ids[i], event: o.event, webhook: o.webhook, account: c.Account, world: c.World, retryOf: o.id, dueAt: now.UnixMicro()}
 	}
 	stored, err := insertFresh(tx, all, now)
 	if err != nil {
