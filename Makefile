@@ -31,7 +31,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz ifsc clean
+.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,6 +106,9 @@ scale: $(NPM) ## measure growth: cities, years, stations, subscriptions, callers
 # CI compares 3 of the stations; all 15 take six minutes.
 proof: build ## compare every figure of 15 stations in 2020 with an independent computation (needs python3)
 	VAYU_TEST_STATIONS=15 $(GO) test -tags integration -count=1 -v -timeout 30m -run TestIntegrationFiguresEqual ./cmd/vayu
+
+fuzz-contract: build ## have a fuzzer call the API in sequences for ten minutes, and compare replies with the contract
+	VAYU_FUZZ_SECONDS=600 $(GO) test -tags integration -count=1 -v -timeout 60m -run TestIntegrationTheContractHolds ./cmd/vayu
 
 cluster: build ## run PostgreSQL, three Kafka brokers, ClickHouse and eight instances on this machine, until Ctrl-C
 	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command

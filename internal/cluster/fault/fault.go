@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vayu/internal/cluster"
+	"vayu/internal/cluster/load"
 	"vayu/internal/pause"
 )
 
@@ -41,6 +42,7 @@ const (
 	cutFor      = 30 * time.Second
 	pausedFor   = 60 * time.Second
 	diskFullFor = 30 * time.Second
+	abusedFor   = 60 * time.Second
 )
 
 // Faults are all of them, in their order.
@@ -60,6 +62,7 @@ func Faults() []Fault {
 		all = append(all, Fault{Name: fmt.Sprint("kill-broker-", n+1), Do: killBroker(n + 1)})
 	}
 	return append(all,
+		Fault{Name: "abuse", Do: abuse},
 		Fault{Name: "kill-postgres", Do: killPostgres, alone: true},
 		Fault{Name: "cut-postgres", Do: cutPostgres, alone: true},
 		Fault{Name: "pause-engine", Do: pauseEngine},
@@ -169,6 +172,24 @@ func killOther(ctx context.Context, c *cluster.Cluster) (string, error) {
 		}
 	}
 	return "", errors.New("there is no other")
+}
+
+// abuse has one account of the sandbox send as much as it can.
+func abuse(ctx context.Context, c *cluster.Cluster) (string, error) {
+	key, err := c.NewKey(ctx, "test")
+	if err != nil {
+		return "", err
+	}
+	a := &load.Abuse{URL: c.URL, Key: key, Cities: cluster.Cities}
+	for _, i := range c.Instances {
+		if i.Has("api") {
+			a.Instances = append(a.Instances, i.Address)
+		}
+	}
+	ctx, end := context.WithTimeout(ctx, abusedFor)
+	defer end()
+	err = a.Run(ctx)
+	return a.Said(), err
 }
 
 func killEngine(ctx context.Context, c *cluster.Cluster) (string, error) {

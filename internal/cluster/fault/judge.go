@@ -103,7 +103,7 @@ func (r *Run) judge(ctx context.Context) (held bool, err error) {
 // table shows what was so far. Without lost nobody knows what is lost.
 func (r *Run) table(lost map[string]bool) error {
 	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "\nFAULT\tSECONDS\tREQUESTS\tFAILED\tAVAILABILITY\tGAP s\tCOMMITTED\tRECEIVED\tAGAIN\tLOST\tWELL AFTER s\tAIR AFTER s\t")
+	_, _ = fmt.Fprintln(table, "\nFAULT\tSECONDS\tREQUESTS\tFAILED\tAVAILABILITY\tP50 ms\tP99 ms\tGAP s\tCOMMITTED\tRECEIVED\tAGAIN\tLOST\tWELL AFTER s\tAIR AFTER s\t")
 	for _, d := range append(slices.Clone(r.rows), row{Fault: Fault{Name: "all"}, from: r.began, to: r.ended}) {
 		asked := r.air.Between(d.from, d.to)
 		ids := r.events.Between(d.from, d.to)
@@ -118,11 +118,13 @@ func (r *Run) table(lost map[string]bool) error {
 			missing = "?"
 		}
 		first, again := r.Inbox.Between(d.from, d.to)
-		_, _ = fmt.Fprintf(table, "%s\t%.0f\t%d\t%d\t%.3f %%\t%.2f\t%d\t%d\t%d\t%s\t%.1f\t%.1f\t\n", d.Name, d.to.Sub(d.from).Seconds(),
-			asked.Requests, asked.Failed, asked.Availability(), asked.Gap.Seconds(), len(ids), first, again, missing, d.recovered.Seconds(), d.aired.Seconds())
+		_, _ = fmt.Fprintf(table, "%s\t%.0f\t%d\t%d\t%.3f %%\t%.1f\t%.1f\t%.2f\t%d\t%d\t%d\t%s\t%.1f\t%.1f\t\n", d.Name, d.to.Sub(d.from).Seconds(),
+			asked.Requests, asked.Failed, asked.Availability(), milliseconds(asked.P50), milliseconds(asked.P99), asked.Gap.Seconds(), len(ids), first, again, missing, d.recovered.Seconds(), d.aired.Seconds())
 	}
 	return table.Flush()
 }
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // verdicts are of the whole run.
 func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 )
@@ -97,6 +98,7 @@ type Asked struct {
 	Refused          int           // of those, for the quota
 	FirstRefused     time.Time     // when the first of these was asked; zero for none
 	Gap              time.Duration // the longest time without a good answer
+	P50, P99         time.Duration // latency of good answers; 0 for none
 	Faults           map[string]int
 }
 
@@ -113,6 +115,7 @@ func (a *Air) Between(from, to time.Time) Asked {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sum := Asked{Faults: map[string]int{}}
+	var latencies []time.Duration
 	last := from
 	for _, q := range a.asked { // in the order in which they ended
 		if q.ok && q.done.After(from) && q.done.Before(to) {
@@ -135,7 +138,12 @@ func (a *Air) Between(from, to time.Time) Asked {
 		if !q.ok {
 			sum.Failed++
 			sum.Faults[q.fault]++
+			continue
 		}
+		latencies = append(latencies, q.done.Sub(q.at))
+	}
+	if slices.Sort(latencies); len(latencies) > 0 {
+		sum.P50, sum.P99 = latencies[len(latencies)/2], latencies[len(latencies)*99/100]
 	}
 	return sum
 }

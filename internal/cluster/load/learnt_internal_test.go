@@ -65,7 +65,7 @@ func TestRefusalsAreCountedFromTheFirst(t *testing.T) {
 		a.asked = append(a.asked, question{at: second(s), done: second(6), answered: true, refused: true, fault: "429"})
 	}
 	got := a.Between(second(0), second(10))
-	want := Asked{Requests: 5, Failed: 3, Answered: 3, Refused: 3, FirstRefused: second(3), Gap: time.Second, Faults: map[string]int{"429": 3}}
+	want := Asked{Requests: 5, Failed: 3, Answered: 3, Refused: 3, FirstRefused: second(3), Gap: time.Second, P50: 100 * time.Millisecond, P99: 100 * time.Millisecond, Faults: map[string]int{"429": 3}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
