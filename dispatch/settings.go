@@ -22,7 +22,7 @@ type Settings struct {
 	// Subscriptions are limits of accounts in the live world.
 	Subscriptions        map[string]int64 `koanf:"subscriptions" help:"webhooks that an account of each plan may have; 100 for a plan that is not named"`
 	SandboxSubscriptions int              `koanf:"sandbox-subscriptions" help:"webhooks that an account may have in the sandbox"`
-	Backlog              int              `koanf:"backlog" help:"deliveries that wait for one endpoint; the oldest beyond it fail"`
+	Backlog              int              `koanf:"backlog" help:"deliveries that wait for a paused or dead endpoint; the oldest beyond it fail"`
 	// HostInFlight and HostUnproven are limits of each instance that dispatches.
 	HostInFlight int `koanf:"host-in-flight" help:"attempts in flight at one host and port over all accounts; 0 for no limit"`
 	HostUnproven int `koanf:"host-unproven" help:"attempts a minute at a host and port that acknowledged none in the last 10 minutes, over all accounts; 0 for no limit"`

@@ -106,7 +106,7 @@ func TestIntegrationNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
 	data := t.TempDir()
 	s := serve(t, data, r.flags()...)
 	s.subscribe(s.live, r, "/", `"payment.succeeded"`)
-	fire := s.fire("--rate", "500", "--count", "0")
+	fire := s.fire("--rate", "200", "--count", "0")
 	killAndCount(t, r, fire, s, webhookKills, r.flags())
 }
 

@@ -14,13 +14,22 @@ const (
 	// boundEvery is how often the waiting deliveries of each webhook are compared with
 	// the limit. A look reads an index entry for each of them, up to the limit.
 	boundEvery = 10 * time.Second
+	// deadAfter is the time without an acknowledgement after which an endpoint whose
+	// attempts fail is dead.
+	deadAfter = 10 * time.Minute
 	// boundMost is how many ids of the oldest deliveries are read at once.
 	boundMost = 10_000
 )
 
 const (
 	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
-	countWaiting = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
+	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
+	// selectFailing is whether an attempt of a waiting delivery failed.
+	selectFailing = "SELECT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0)"
+	// selectAcknowledged is when the newest acknowledged delivery was. It reads the
+	// deliveries after it, which wait.
+	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
+	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectOldest sorts what waits, which only a webhook beyond the limit pays for.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
 	// noteBacklog adds to what the account is told.
@@ -34,8 +43,9 @@ const (
 var failOldest = state.Group(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
-// bound fails the oldest waiting deliveries of each webhook that has more than the
-// limit. It is idempotent: instances that do it at once fail the same deliveries.
+// bound fails the oldest waiting deliveries of each paused or dead webhook that has
+// more than the limit. Deliveries that wait because this service is late are kept.
+// It is idempotent: instances that do it at once fail the same deliveries.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil
@@ -50,7 +60,11 @@ func (s *Service) bound(ctx context.Context) error {
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
+		var dead bool
 		if err == nil {
+			dead, err = s.dead(ctx, l.Webhook)
+		}
+		if err == nil && dead {
 			err = s.boundOne(ctx, l.Webhook)
 		}
 		if err != nil {
@@ -58,6 +72,25 @@ func (s *Service) bound(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// dead reports whether a webhook is paused, or its attempts fail and none was
+// acknowledged for some time.
+func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
+	view := s.DB.View(ctx)
+	var active, tried bool
+	if err := view.QueryRow(selectActive, webhook).Scan(&active); err != nil || !active {
+		return err == nil, err
+	}
+	if err := view.QueryRow(selectFailing, webhook).Scan(&tried); err != nil || !tried {
+		return false, err
+	}
+	var acknowledged int64
+	err := view.QueryRow(selectAcknowledged, webhook).Scan(&acknowledged)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	return time.UnixMicro(acknowledged).Before(s.Now().Add(-deadAfter)), err
 }
 
 // boundOne fails what one webhook has beyond the limit.

@@ -30,6 +30,7 @@ func TestTheOldestDeliveriesBeyondTheLimitFail(t *testing.T) {
 			s.delivery(schema.Live, other)
 		}
 		statetest.Exec(t, s.DB, "UPDATE delivery SET token = '' WHERE webhook_id = $1", other)
+		statetest.Exec(t, s.DB, "UPDATE webhook SET active = 0 WHERE id = $1", paused)
 		if err := s.Bound(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +74,36 @@ func TestTheOldestDeliveriesBeyondTheLimitFail(t *testing.T) {
 		if failed, _ := told(); failed != 0 {
 			t.Errorf("after 31 days the account is told of %d", failed)
 		}
+	})
+}
+
+// What waits for an endpoint that acknowledges waits because the service is late.
+func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		s.Backlog = 2
+		webhook := s.webhook(schema.Live, 1)
+		var all []delivery.Row
+		for range 5 {
+			s.pass(time.Second)
+			all = append(all, s.delivery(schema.Live, webhook))
+		}
+		statetest.Exec(t, s.DB, "UPDATE delivery SET token = ''")
+		failed := func(when string, want int) {
+			t.Helper()
+			if err := s.Bound(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(s.walk(schema.Live, "/v1/deliveries?state=failed&webhook_id="+webhook)); got != want {
+				t.Errorf("%s: %d of 5 deliveries failed, want %d", when, got, want)
+			}
+		}
+		failed("before the first attempt", 0)
+		statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1, state = 'delivered', finished_at = $2 WHERE id = $1", all[0].ID, s.Now().UnixMicro())
+		statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1 WHERE id = $1", all[1].ID)
+		failed("one acknowledged, one failing", 0)
+		s.pass(11 * time.Minute)
+		failed("without an acknowledgement for 11 minutes", 2)
 	})
 }
 

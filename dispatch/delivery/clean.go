@@ -24,13 +24,14 @@ const (
 	cleanGroup = 500
 )
 
-// Run cancels what waited for deleted subscriptions, fails what is beyond the limit of
-// waiting deliveries, and deletes what has been finished for 30 days, until ctx ends. A store that is away is no reason to
-// end: the next look finds the same rows.
+// Run cancels what waited for deleted subscriptions, bounds what waits for dead ones,
+// and deletes what has been finished for 30 days, until ctx ends. It continues after
+// an error of the store: the next look finds the same rows.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
-	var swept, bounded time.Time
+	var swept time.Time
+	bounded := s.Now() // after a stop an endpoint has some time to acknowledge
 	for {
 		now := s.Now()
 		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery

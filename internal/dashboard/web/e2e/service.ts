@@ -36,7 +36,7 @@ export async function start(...args: string[]): Promise<Service> {
 	const ready = new Promise<Omit<Service, 'data' | 'stop'>>((done) => {
 		const hear = (chunk: Buffer) => {
 			said += chunk.toString();
-			const base = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+			const base = /answers on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1];
 			const live = /sk_live_\w{39}/.exec(said)?.[0];
 			const sandbox = /sk_test_\w{39}/.exec(said)?.[0];
 			if (base && live && sandbox && said.includes('/v1/aqi')) {
