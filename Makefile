@@ -23,6 +23,8 @@ FAULTS    ?=
 BIN   := bin/vayu
 CLUSTER := bin/vayu-cluster
 LINT  := bin/golangci-lint
+SBOM  := bin/sbom
+VULN  := bin/govulncheck
 NPM   := node_modules/.package-lock.json
 WEB   := internal/dashboard/web
 PAGE  := internal/dashboard/dist/index.html
@@ -31,7 +33,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc clean
+.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,7 +50,7 @@ test: $(NPM) web ## run every test
 test-race: $(NPM) web ## run every test with the race detector
 	$(GO) test $(RACE) -timeout $(TIMEOUT) ./...
 
-check: format vet lint test-race readme ## everything that CI checks
+check: format vet lint vuln test-race readme ## everything that CI checks
 
 web: $(PAGE) ## check and test the dashboard's page
 	npm run --silent dashboard:check
@@ -132,6 +134,15 @@ fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 ifsc: $(NPM) ## write the list of IFSC anew from the npm package ifsc
 	$(GO) run ./pipeline/verify/ifsc/generate node_modules/ifsc pipeline/verify/ifsc/codes.gz
 
+sbom: build $(SBOM) ## write the software bill of materials (CycloneDX) of bin/vayu and package-lock.json to bin/vayu.cdx.json
+	$(SBOM) -version "$$(git describe --tags --always --dirty --abbrev=12)" -time "$$(git log -1 --format=%cI)" $(BIN) package-lock.json >bin/vayu.cdx.json
+
+vuln: build $(VULN) ## check bin/vayu against known vulnerabilities (VULNDB=URL for another database)
+	.ci/vuln
+
+release: $(NPM) $(PAGE) $(SBOM) ## build bin/release/vayu-VERSION-linux-amd64.tar.gz (RELEASE_KEY=FILE signs it)
+	.ci/archive
+
 clean: ## remove what was built; data and node_modules stay
 	rm -rf bin internal/dashboard/dist/index.html internal/dashboard/dist/assets $(WEB)/made
 
@@ -148,3 +159,9 @@ $(PAGE): $(TYPES) $(WEBSRC) package.json
 
 $(LINT): .ci/lint/go.mod .ci/lint/go.sum
 	cd .ci/lint && $(GO) build -trimpath -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+$(VULN): .ci/supply/go.mod .ci/supply/go.sum
+	cd .ci/supply && $(GO) build -trimpath -o ../../$(VULN) golang.org/x/vuln/cmd/govulncheck
+
+$(SBOM): $(wildcard .ci/supply/go.* .ci/supply/sbom/*.go)
+	cd .ci/supply && $(GO) build -trimpath -o ../../$(SBOM) ./sbom

@@ -102,7 +102,7 @@ func TestComposeNeedsSecrets(t *testing.T) {
 // Every service can do as little as it needs, and heals by itself.
 func TestComposeIsHardened(t *testing.T) {
 	t.Parallel()
-	pinned := regexp.MustCompile(`^[a-z/-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)*$`)
+	pinned := regexp.MustCompile(`^[a-z/-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)*(@sha256:[0-9a-f]{64})?$`)
 	for name, s := range project(t).Services {
 		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.Privileged || len(s.CapAdd) > 0 {
 			t.Errorf("%s may write its own files, or has capabilities", name)

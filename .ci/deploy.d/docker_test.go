@@ -58,7 +58,7 @@ func TestDockerfile(t *testing.T) {
 		for _, w := range found.Warnings {
 			t.Errorf("%s: %s", w.RuleName, w.Detail)
 		}
-		pinned := regexp.MustCompile(`:[0-9]+\.[0-9]+\.[0-9]+(-[a-z-]+)?$`)
+		pinned := regexp.MustCompile(`:[0-9]+\.[0-9]+\.[0-9]+(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$`)
 		for _, ref := range registry.asked {
 			if !pinned.MatchString(ref) {
 				t.Errorf("the base image %s has no version", ref)

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// npmPackages returns every package of a lock file. Packages of other platforms are optional, and those
+// that npm calls development packages have its property: the dashboard's page is built from some of them.
+func npmPackages(lockfile string) ([]cdx.Component, error) {
+	text, err := os.ReadFile(lockfile)
+	if err != nil {
+		return nil, err
+	}
+	var lock struct {
+		Packages map[string]struct {
+			Name      string `json:"name"` // of the package, where its folder has an alias
+			Version   string `json:"version"`
+			Integrity string `json:"integrity"`
+			License   string `json:"license"`
+			Dev       bool   `json:"dev"`
+			Optional  bool   `json:"optional"`
+		} `json:"packages"`
+	}
+	if err := json.Unmarshal(text, &lock); err != nil {
+		return nil, err
+	}
+	delete(lock.Packages, "") // the project itself
+	var components []cdx.Component
+	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
+		p := lock.Packages[path]
+		name := p.Name
+		if name == "" {
+			name = path[strings.LastIndex(path, "node_modules/")+len("node_modules/"):]
+		}
+		c := library("pkg:npm/"+strings.Replace(name, "@", "%40", 1)+"@"+p.Version, name, p.Version)
+		c.Licenses = license(p.License)
+		if p.Optional {
+			c.Scope = cdx.ScopeOptional
+		}
+		if p.Dev {
+			c.Properties = &[]cdx.Property{{Name: "cdx:npm:package:development", Value: "true"}}
+		}
+		if p.Integrity != "" {
+			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(p.Integrity, "sha512-"))
+			if err != nil {
+				return nil, fmt.Errorf("package %s: integrity %q: %w", name, p.Integrity, err)
+			}
+			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA512, Value: hex.EncodeToString(sum)}}
+		}
+		components = append(components, c)
+	}
+	return components, nil
+}
