@@ -14,7 +14,8 @@ import (
 type tables struct {
 	conn     Conn
 	database string
-	guard    *guard // nil: a failure delays nobody
+	guard    *guard    // nil: a failure delays nobody
+	answered *answered // with a guard
 }
 
 func (t tables) sql(format string) string {

@@ -127,7 +127,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 		return nil, err
 	}
 	if s.query, err = query.New(query.Config{
-		Conn: s.db.Conn(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.cityKinds(), Log: log, Metrics: reg,
+		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.cityKinds(), Log: log, Metrics: reg,
 	}); err != nil {
 		return nil, err
 	}
