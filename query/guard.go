@@ -51,7 +51,7 @@ func newGuard(name string) *guard {
 }
 
 // slowError is that of a question that took too long while the engine answered
-// others: it is the question that is too large, and not the engine that is away.
+// others, such as the look for roll-ups each second: the engine is busy, and not away.
 type slowError struct{ error }
 
 func (e *slowError) Unwrap() error { return e.error }
@@ -74,12 +74,13 @@ func (a *answered) since(do func() error) error {
 
 // each runs a query as each does, through the guard if there is one.
 func (t tables) each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
-	if t.guard == nil {
-		return each(ctx, t.conn, dest, row, query, args...)
+	ask := func() error {
+		return t.answered.since(func() error { return each(ctx, t.conn, dest, row, query, args...) })
 	}
-	_, err := t.guard.Execute(func() (struct{}, error) {
-		return struct{}{}, t.answered.since(func() error { return each(ctx, t.conn, dest, row, query, args...) })
-	})
+	if t.guard == nil {
+		return ask()
+	}
+	_, err := t.guard.Execute(func() (struct{}, error) { return struct{}{}, ask() })
 	return err
 }
 

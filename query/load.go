@@ -14,8 +14,8 @@ import (
 type tables struct {
 	conn     Conn
 	database string
-	guard    *guard    // nil: a failure delays nobody
-	answered *answered // with a guard
+	guard    *guard // nil: a failure delays nobody
+	answered *answered
 }
 
 func (t tables) sql(format string) string {

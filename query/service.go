@@ -116,8 +116,8 @@ func New(c Config) (*Service, error) {
 	}
 	for _, world := range schema.Worlds {
 		a := &air{world: world, patience: explainPatience, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world)}
-		a.tables = tables{conn: c.Snapshots, database: c.Database(world)}
-		a.asked = tables{conn: c.Conn, database: a.tables.database, guard: newGuard("history of " + world.String()), answered: &answered{}}
+		a.tables = tables{conn: c.Snapshots, database: c.Database(world), answered: &answered{}}
+		a.asked = tables{conn: c.Conn, database: a.tables.database, guard: newGuard("history of " + world.String()), answered: a.tables.answered}
 		limit := c.HistoryBytes / int64(len(s.airs))
 		for of, limit := range map[**history]int64{&a.history: limit - limit/4, &a.hours: limit / 4} {
 			if *of, err = newHistory(a.asked, limit); err != nil {
