@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
@@ -42,18 +43,44 @@ func newGuard(name string) *guard {
 			return err == nil || errors.As(err, &stated)
 		},
 		// A client that hangs up says nothing about the engine.
-		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
+		IsExcluded: func(err error) bool {
+			var slow *slowError
+			return errors.Is(err, context.Canceled) || errors.As(err, &slow)
+		},
 	})
+}
+
+// slowError is that of a question that took too long while the engine answered
+// others, such as the look for roll-ups each second: the engine is busy, and not away.
+type slowError struct{ error }
+
+func (e *slowError) Unwrap() error { return e.error }
+
+// answered is when the engine has last answered a question, Unix nanoseconds.
+type answered struct{ at atomic.Int64 }
+
+// since runs a question and tells a slow one from an engine that is away.
+func (a *answered) since(do func() error) error {
+	began := time.Now()
+	err := do()
+	switch {
+	case err == nil:
+		a.at.Store(time.Now().UnixNano())
+	case errors.Is(err, context.DeadlineExceeded) && a.at.Load() > began.UnixNano():
+		return &slowError{err}
+	}
+	return err
 }
 
 // each runs a query as each does, through the guard if there is one.
 func (t tables) each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
-	if t.guard == nil {
-		return each(ctx, t.conn, dest, row, query, args...)
+	ask := func() error {
+		return t.answered.since(func() error { return each(ctx, t.conn, dest, row, query, args...) })
 	}
-	_, err := t.guard.Execute(func() (struct{}, error) {
-		return struct{}{}, each(ctx, t.conn, dest, row, query, args...)
-	})
+	if t.guard == nil {
+		return ask()
+	}
+	_, err := t.guard.Execute(func() (struct{}, error) { return struct{}{}, ask() })
 	return err
 }
 

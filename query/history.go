@@ -24,10 +24,11 @@ type day struct {
 }
 
 // history keeps whole cities' days in memory: the first question for a city
-// loads all of them with one query, later ones are a binary search.
+// loads all of them with one query, later ones are a binary search. A history of its
+// own keeps the hours of places that were asked for, by day.
 type history struct {
 	tables   tables
-	cities   *lru.Cache[places.City, *past]
+	cities   *lru.Cache[place, *past]
 	group    singleflight.Group
 	size     atomic.Int64 // bytes of days held
 	limit    int64
@@ -45,11 +46,11 @@ const maxCities = 10_000
 func newHistory(t tables, limit int64) (*history, error) {
 	h := &history{tables: t, limit: limit, patience: cachedPatience}
 	var err error
-	h.cities, err = lru.NewWithEvict(maxCities, func(_ places.City, p *past) { h.leave(p) })
+	h.cities, err = lru.NewWithEvict(maxCities, func(_ place, p *past) { h.leave(p) })
 	return h, err
 }
 
-// past is one city's days.
+// past is one city's days, or one place's hours.
 type past struct {
 	days atomic.Pointer[[]day] // sorted; never changed, only replaced
 	mu   sync.Mutex
@@ -65,6 +66,13 @@ type past struct {
 	lent  map[schema.Day]figures // days whose gaps have been filled
 	// blocks are days as ready text; only ranges make them.
 	blocks map[schema.Day]*block
+	// hours are those of days, out of the stations that an index had; nil is of none.
+	hours map[schema.Day]dayHours
+	index *places.Index
+}
+
+func newPast() *past {
+	return &past{dirty: clean, lent: map[schema.Day]figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
 }
 
 const clean = schema.Day(math.MaxInt32)
@@ -94,7 +102,7 @@ func (p *past) state() (dirty schema.Day, marks uint64) {
 // again first; when the engine is away or slow the days as they were are given, and
 // the reading goes on.
 func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
-	p, ok := h.cities.Get(c)
+	p, ok := h.cities.Get(place{city: c})
 	if ok {
 		if dirty, _ := p.state(); dirty == clean {
 			return p, *p.days.Load(), nil
@@ -141,16 +149,16 @@ func (h *history) load(ctx context.Context, c places.City) (*past, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryPatience)
 	defer cancel()
 	h.loads.Inc()
-	p, ok := h.cities.Peek(c)
+	p, ok := h.cities.Peek(place{city: c})
 	if !ok {
 		touches := h.touches.Load()
 		days, err := h.tables.days(ctx, c, 0)
 		if err != nil {
 			return nil, err
 		}
-		p = &past{dirty: clean, lent: map[schema.Day]figures{}, blocks: map[schema.Day]*block{}}
+		p = newPast()
 		h.keep(p, days)
-		h.cities.Add(c, p)
+		h.cities.Add(place{city: c}, p)
 		if h.touches.Load() != touches {
 			p.mark(0)
 		}

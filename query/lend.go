@@ -13,12 +13,6 @@ import (
 // last 24 h before the time of the record).
 const lendWindow = 24 * 3600
 
-// lenderKey names what a station last measured before a moment.
-type lenderKey struct {
-	station string
-	at      uint32
-}
-
 // lately is what a station last measured, and the hours in which it did; 0 for a
 // pollutant that it did not measure.
 type lately struct {
@@ -30,74 +24,108 @@ type lately struct {
 func neither() lately { return lately{amount: noFigures().amount} }
 
 // lenders reads, for each moment, what each of the stations last measured in the
-// 24 h before it. Moments must be few, or close together.
-func (t tables) lenders(ctx context.Context, stations []string, moments []uint32) (map[lenderKey]lately, error) {
-	from := max(slices.Min(moments), lendWindow) - lendWindow + 1
+// 24 h before it: by station, in the order of the moments, which ascend. Moments must
+// be few, or close together.
+func (t tables) lenders(ctx context.Context, stations []string, moments []uint32) (map[string][]lately, error) {
+	from := max(moments[0], lendWindow) - lendWindow + 1
 	return t.lendersWith(ctx, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 		return t.eachNamed(ctx, stations, dest, row, query, args...)
 	})
 }
 
 // lendersWith is lenders for the stations that a condition keeps, and of the hours
-// from a moment on.
+// from one on. The engine gives each hour to the first moment at or after it, so that
+// it reads each hour of a station once, however many moments are within 24 h of it;
+// carry gives it to the others.
 func (t tables) lendersWith(ctx context.Context, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
-) (map[lenderKey]lately, error) {
-	var columns, amounts, hours []string
+) (map[string][]lately, error) {
+	var amounts, hours []string
 	for _, p := range schema.RecordPollutants {
-		columns = append(columns, p.String())
 		amounts = append(amounts, hundredths("argMax("+p.String()+", at)"))
 		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}
+	// roundDown searches the greatest of a sorted list that is not above a number.
 	list := make([]string, len(moments))
 	for i, m := range moments {
-		list[i] = fmt.Sprint(m)
+		list[len(list)-1-i] = fmt.Sprint(-int64(m))
 	}
-	var key lenderKey
+	var id string
+	var moment uint32
 	var got [records]int32
 	var at [records]uint32
-	dest := []any{&key.station, &key.at}
+	dest := []any{&id, &moment}
 	for i := range got {
 		dest = append(dest, &got[i])
 	}
 	for i := range at {
 		dest = append(dest, &at[i])
 	}
-	out := map[lenderKey]lately{}
+	out := map[string][]lately{}
 	row := func() {
-		last := lately{at: at}
-		for i := range got {
-			last.amount[i] = schema.Figure(got[i])
+		n, ok := slices.BinarySearch(moments, moment)
+		if !ok {
+			return
 		}
-		out[key] = last
+		of := out[id]
+		if of == nil {
+			of = slices.Repeat([]lately{neither()}, len(moments))
+			out[id] = of
+		}
+		of[n].at = at
+		for i := range got {
+			of[n].amount[i] = schema.Figure(got[i])
+		}
 	}
 	if condition == "" {
 		condition = "1"
 	}
-	query := fmt.Sprintf(`SELECT station, moment, %s, %s FROM (
-				SELECT station, at, %s, arrayJoin(arrayFilter(
-					m -> m >= toUInt32(at) AND m < toUInt32(at) + %d, [%s]::Array(UInt32))) AS moment
-				FROM %s.station_hour FINAL
-				PREWHERE %s AND at >= toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC'))
+	query := fmt.Sprintf(`SELECT station, toUInt32(-roundDown(-toInt64(toUInt32(at)), [%s]::Array(Int64))) AS moment, %s, %s
+			FROM %s.station_hour FINAL
+			PREWHERE %s AND at >= toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')
+			WHERE moment < toUInt32(at) + %d
 			GROUP BY station, moment`,
-		strings.Join(amounts, ", "), strings.Join(hours, ", "), strings.Join(columns, ", "), lendWindow, strings.Join(list, ", "), t.database, condition)
-	if err := read(ctx, dest, row, query, number("from", from), number("to", slices.Max(moments))); err != nil {
+		strings.Join(list, ", "), strings.Join(amounts, ", "), strings.Join(hours, ", "), t.database, condition, lendWindow)
+	if err := read(ctx, dest, row, query, number("from", from), number("to", moments[len(moments)-1])); err != nil {
 		return nil, fmt.Errorf("reading figures to borrow: %w", err)
 	}
+	for _, of := range out {
+		carry(of, moments)
+	}
 	return out, nil
+}
+
+// carry gives each moment what was last measured in the 24 h before it, out of what
+// was measured since the moment before.
+func carry(of []lately, moments []uint32) {
+	for n := 1; n < len(of); n++ {
+		for p, at := range of[n-1].at {
+			if of[n].at[p] == 0 && at > 0 && at+lendWindow > moments[n] {
+				of[n].at[p], of[n].amount[p] = at, of[n-1].amount[p]
+			}
+		}
+	}
+}
+
+// onlyOf returns what a station last measured before the only moment asked about.
+func onlyOf(of []lately) lately {
+	if len(of) == 0 {
+		return neither()
+	}
+	return of[0]
 }
 
 // lend fills what is missing in each of wanted from the nearest of the lenders
 // (nearest first) that has it in the 24 h before.
 func (t tables) lend(ctx context.Context, ids []string, wanted []*figures) error {
 	var moments []uint32
-	seen := map[uint32]bool{}
 	for _, f := range wanted {
-		if f.missing() != 0 && !seen[f.at] {
-			seen[f.at] = true
+		if f.missing() != 0 {
 			moments = append(moments, f.at)
 		}
 	}
+	slices.Sort(moments)
+	moments = slices.Compact(moments)
 	if len(moments) == 0 || len(ids) == 0 {
 		return nil
 	}
@@ -106,12 +134,10 @@ func (t tables) lend(ctx context.Context, ids []string, wanted []*figures) error
 		return err
 	}
 	for _, f := range wanted {
-		for _, id := range ids {
-			if f.missing() == 0 {
-				break
-			}
-			if last, ok := got[lenderKey{id, f.at}]; ok {
-				f.borrow(&last.amount)
+		n, lacks := slices.BinarySearch(moments, f.at)
+		for i := 0; lacks && i < len(ids) && f.missing() != 0; i++ {
+			if last, ok := got[ids[i]]; ok {
+				f.borrow(&last[n].amount)
 			}
 		}
 	}
@@ -160,8 +186,8 @@ func (t tables) lendCities(ctx context.Context, s *Snapshot, since uint32) error
 		}
 		for n, i := range g.cities {
 			for _, id := range g.near[n] {
-				if last, ok := got[lenderKey{id, at}]; ok {
-					s.cities[i].borrow(&last.amount)
+				if last, ok := got[id]; ok {
+					s.cities[i].borrow(&last[0].amount)
 				}
 			}
 		}
@@ -187,11 +213,7 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *facts) e
 		}
 		s.recent = make([]lately, len(s.stations))
 		for i := range s.stations {
-			if last, ok := got[lenderKey{s.stations[i].ID, at}]; ok {
-				s.recent[i] = last
-			} else {
-				s.recent[i] = neither()
-			}
+			s.recent[i] = onlyOf(got[s.stations[i].ID])
 		}
 		return nil
 	case !slices.Contains(f.changed, true):
@@ -209,10 +231,7 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *facts) e
 		if !f.changed[i] {
 			continue
 		}
-		last, ok := got[lenderKey{s.stations[i].ID, at}]
-		if !ok {
-			last = neither()
-		}
+		last := onlyOf(got[s.stations[i].ID])
 		if !s.recent[i].renew(&last, since) {
 			again = append(again, s.stations[i].ID)
 		}
@@ -224,11 +243,7 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *facts) e
 		return err
 	}
 	for _, id := range again {
-		last, ok := got[lenderKey{id, at}]
-		if !ok {
-			last = neither()
-		}
-		s.recent[s.byID[id]] = last
+		s.recent[s.byID[id]] = onlyOf(got[id])
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ type tables struct {
 	conn     Conn
 	database string
 	guard    *guard // nil: a failure delays nobody
+	answered *answered
 }
 
 func (t tables) sql(format string) string {

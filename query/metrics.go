@@ -76,7 +76,7 @@ func (m *metrics) watch(s *Service) {
 			})
 		gauge("vayu_snapshot_cities", "Cities in the published snapshot.",
 			func(snap *Snapshot) float64 { return float64(len(snap.cities)) })
-		gauge("vayu_history_bytes", "Memory held by days of history, bytes.",
-			func(*Snapshot) float64 { return float64(a.history.size.Load()) })
+		gauge("vayu_history_bytes", "Memory held by days and hours of history, bytes.",
+			func(*Snapshot) float64 { return float64(a.history.size.Load() + a.hours.size.Load()) })
 	}
 }

@@ -16,15 +16,16 @@ import (
 // for, or with no day when they stand for an hour.
 type moment = day
 
+// where is the place of a question about the past: a city, or a position.
+type where struct {
+	city  int // in the snapshot, -1 for a position
+	at    places.Point
+	near  []sample // of a position: the stations within reach, nearest first
+	label string
+}
+
 // pastOf answers for a place on a date or over a range.
 func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.Response, error) {
-	if q.hourly || q.widened() || !q.has(askCity) { // the days of cities are in memory
-		release, err := s.past.acquire(c.Context(), c.Account)
-		if err != nil {
-			return api.Response{}, err
-		}
-		defer release()
-	}
 	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
 	defer cancel()
 	from, to := q.from, q.to
@@ -34,43 +35,78 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.
 	if q.has(askCity) && !q.hourly && !q.has(askDate) && !q.widened() {
 		return a.cityRange(ctx, snap, q)
 	}
-	var (
-		label string
-		rows  []moment
-		err   error
-	)
-	if q.has(askCity) {
-		var i int
-		if i, err = snap.index.Find(q.city); err != nil {
-			return api.Response{}, err
-		}
-		label, rows, err = a.cityPast(ctx, snap, i, q.kinds, from, to, q.hourly)
-	} else {
-		at := q.point
-		if q.has(askPincode) {
-			if at, err = s.locatePin(ctx, q.pin); err != nil {
-				return api.Response{}, err
-			}
-		}
-		label, rows, err = a.placePast(ctx, snap, at, q, from, to)
-		if err == nil && len(rows) == 0 {
-			err = a.nothingNear(ctx, snap, at, label, q, from, to)
-		}
+	w, err := s.whereOf(ctx, snap, q)
+	if err != nil {
+		return api.Response{}, err
+	}
+	var rows []moment
+	switch {
+	case w.city < 0 && len(w.near) == 0:
+	case q.hourly:
+		rows, err = s.hoursOf(c, a, snap, q, w)
+	default:
+		rows, err = s.daysOf(c, a, snap, q, w, from, to)
 	}
 	switch {
 	case err != nil:
 		return api.Response{}, err
+	case len(rows) == 0 && w.city < 0:
+		return api.Response{}, s.nothingNear(c, a, snap, w, q, from, to)
 	case len(rows) == 0:
-		return api.Response{}, nothingFor(label, q, from, to)
+		return api.Response{}, nothingFor(w.label, q, from, to)
 	case q.has(askDate) && q.detail:
-		return a.dayDetail(ctx, snap, q, label, rows[0])
+		return a.dayDetail(ctx, snap, q, w.label, rows[0])
 	case q.has(askDate):
-		return api.Ready(q.end(appendMoment(make([]byte, 0, 280), label, &rows[0])), time.Time{}), nil
+		return api.Ready(q.end(appendMoment(make([]byte, 0, 280), w.label, &rows[0])), time.Time{}), nil
 	case q.hourly:
-		return api.Ready(q.end(appendHours(label, from, to, rows)), time.Time{}), nil
+		return api.Ready(q.end(appendHours(w.label, from, to, rows)), time.Time{}), nil
 	}
-	resp, _ := rangeOf(label, from, to, split(label, rows), q)
+	resp, _ := rangeOf(w.label, from, to, split(w.label, rows), q)
 	return resp, nil
+}
+
+// whereOf finds the place of a question.
+func (s *Service) whereOf(ctx context.Context, snap *Snapshot, q *question) (w where, err error) {
+	if q.has(askCity) {
+		if w.city, err = snap.index.Find(q.city); err != nil {
+			return w, err
+		}
+		w.label = snap.index.Label(w.city)
+		return w, nil
+	}
+	w.city, w.at = -1, q.point
+	if q.has(askPincode) {
+		if w.at, err = s.locatePin(ctx, q.pin); err != nil {
+			return w, err
+		}
+	}
+	if w.near = snap.around(w.at, nearestReach, snap.counted(q)); len(w.near) > 0 {
+		w.label = snap.placeName(w.near[0].station)
+	}
+	return w, nil
+}
+
+// daysOf answers for the days of a place. Those of cities are in memory; others take
+// one of the account's slots.
+func (s *Service) daysOf(c *api.Call, a *air, snap *Snapshot, q *question, w where, from, to schema.Day) ([]moment, error) {
+	if w.city < 0 || q.widened() {
+		release, err := s.past.acquire(c.Context(), c.Account)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
+	defer cancel()
+	return a.pastAt(ctx, snap, q, w, from, to)
+}
+
+// pastAt reads the days or hours of a place.
+func (a *air) pastAt(ctx context.Context, snap *Snapshot, q *question, w where, from, to schema.Day) ([]moment, error) {
+	if w.city >= 0 {
+		return a.cityPast(ctx, snap, w.city, q.kinds, from, to, q.hourly)
+	}
+	return a.placePast(ctx, snap, w.near, q, from, to)
 }
 
 // end adds to a JSON object, at its end, the kinds that the question named.
@@ -90,11 +126,21 @@ func split(label string, rows []moment) []*block {
 	return out
 }
 
-// nothingNear is the refusal of a place around which no station has figures of the
-// days asked for.
-func (a *air) nothingNear(ctx context.Context, snap *Snapshot, at places.Point, label string, q *question, from, to schema.Day) error {
-	problem := nothingFor(label, q, from, to)
-	if i, km := snap.nearest(at, func(*station) bool { return true }); i >= 0 {
+// nothingNear is the refusal of a place around which no station is, or none has figures
+// of the days asked for. What explains it is read in one of the account's slots.
+func (s *Service) nothingNear(c *api.Call, a *air, snap *Snapshot, w where, q *question, from, to schema.Day) error {
+	release, err := s.past.acquire(c.Context(), c.Account)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
+	defer cancel()
+	if len(w.near) == 0 {
+		return a.noStationNear(ctx, snap, w.at, q, time.Time{})
+	}
+	problem := nothingFor(w.label, q, from, to)
+	if i, km := snap.nearest(w.at, func(*station) bool { return true }); i >= 0 {
 		a.explain(ctx, snap, problem, sample{station: i, km: km}, q, time.Time{})
 	}
 	return problem
@@ -209,25 +255,24 @@ func (s *Snapshot) lendersOf(i int) func() []string {
 
 // cityPast answers for a city's days or hours; kinds is 0 for those that count by
 // default, whose figures are stored.
-func (a *air) cityPast(ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool) (string, []moment, error) {
-	c, label := &snap.cities[i], snap.index.Label(i)
+func (a *air) cityPast(ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool) ([]moment, error) {
+	c := &snap.cities[i]
 	if kinds != 0 {
-		rows, err := a.cityOf(ctx, snap, i, kinds, from, to, hourly)
-		return label, rows, err
+		return a.cityOf(ctx, snap, i, kinds, from, to, hourly)
 	}
 	if !hourly {
 		p, days, err := a.history.of(ctx, c.City)
 		if err != nil {
-			return "", nil, unavailable(err)
+			return nil, unavailable(err)
 		}
 		rows, _ := a.history.filled(ctx, p, between(days, from, to), snap.lendersOf(i))
-		return label, rows, nil
+		return rows, nil
 	}
 	rows, err := a.asked.cityHoursBetween(ctx, c.City, from, to)
 	if err != nil {
-		return "", nil, unavailable(err)
+		return nil, unavailable(err)
 	}
-	return label, rows, unavailable(a.asked.lend(ctx, snap.lendersOf(i)(), pointers(rows)))
+	return rows, unavailable(a.asked.lend(ctx, snap.lendersOf(i)(), pointers(rows)))
 }
 
 func pointers(rows []moment) []*figures {
@@ -253,16 +298,11 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 	return out, nil
 }
 
-// placePast answers for a position: the stations within 25 km as they were, mixed
+// placePast answers for a position, near which these stations are: those within 25 km as they were, mixed
 // as for the present; for the days or hours that none of them has, the city of
 // the nearest, whose history may be older than that of any station with a
 // position; for those that it has not either, the nearest within 100 km that had.
-func (a *air) placePast(ctx context.Context, snap *Snapshot, at places.Point, q *question, from, to schema.Day) (string, []moment, error) {
-	near := snap.around(at, nearestReach, snap.counted(q))
-	if len(near) == 0 {
-		return "", nil, a.noStationNear(ctx, snap, at, q, time.Time{})
-	}
-	label := snap.placeName(near[0].station)
+func (a *air) placePast(ctx context.Context, snap *Snapshot, near []sample, q *question, from, to schema.Day) ([]moment, error) {
 	inner := slices.IndexFunc(near, func(sm sample) bool { return sm.km > mixReach })
 	if inner < 0 {
 		inner = len(near)
@@ -270,12 +310,12 @@ func (a *air) placePast(ctx context.Context, snap *Snapshot, at places.Point, q 
 	most := moments(from, to, q.hourly)
 	newest, err := a.asked.newestOfDays(ctx, snap, near, from, to, q.hourly)
 	if err != nil {
-		return "", nil, unavailable(err)
+		return nil, unavailable(err)
 	}
 	rows, err := a.asked.mixBetween(ctx, snap, near[:inner], newest, from, to, q.hourly, mixReach)
 	if own := snap.stations[near[0].station].city; err == nil && inner > 0 && own >= 0 && len(rows) < most {
 		var more []moment
-		if _, more, err = a.cityPast(ctx, snap, snap.settled(int(own)), q.kinds, from, to, q.hourly); err == nil {
+		if more, err = a.cityPast(ctx, snap, snap.settled(int(own)), q.kinds, from, to, q.hourly); err == nil {
 			rows = join(rows, more)
 		}
 	}
@@ -288,7 +328,7 @@ func (a *air) placePast(ctx context.Context, snap *Snapshot, at places.Point, q 
 	if err == nil {
 		err = a.asked.lend(ctx, snap.lenderIDs(near), pointers(rows))
 	}
-	return label, rows, unavailable(err)
+	return rows, unavailable(err)
 }
 
 // newestOfDays reads the latest hour of each day in which one of the samples'

@@ -20,8 +20,11 @@ import (
 // Config is what a Service is made of. Zero values of the optional fields give
 // the defaults stated.
 type Config struct {
-	// Conn reads both worlds' databases.
+	// Conn reads both worlds' databases on behalf of clients.
 	Conn Conn
+	// Snapshots reads them for the snapshots, on connections that questions of clients
+	// cannot use up; nil means Conn.
+	Snapshots Conn
 	// Database names a world's database; nil means schema.World.Database.
 	Database func(schema.World) string
 	// Directory is where snapshots are kept between runs; "" keeps none.
@@ -30,8 +33,9 @@ type Config struct {
 	PinFile string
 	// Poll is the time between two looks for new roll-ups; 0 is 1 s.
 	Poll time.Duration
-	// HistoryBytes bounds the history in memory, of both worlds together;
-	// 0 is 48 MiB: 10 years of some 200 cities.
+	// HistoryBytes bounds the history in memory, of both worlds together: three
+	// quarters for days of cities, and one for hours. 0 is 64 MiB: 10 years of some
+	// 200 cities, and a month of hours of some 300 places.
 	HistoryBytes int64
 	// Kinds are the kinds of stations whose figures the city tables hold; they count
 	// unless a question names others. nil is reference.
@@ -45,7 +49,7 @@ const (
 	// defaultPoll leaves half of the two seconds after which new readings are answered
 	// with to whoever reads them: another instance may have rolled them up.
 	defaultPoll    = time.Second
-	defaultHistory = 48 << 20
+	defaultHistory = 64 << 20
 	// refreshPatience bounds the reading of a snapshot: a first one after an
 	// import of years looks at every station hour once.
 	refreshPatience = 2 * time.Minute
@@ -68,9 +72,10 @@ type air struct {
 	world    schema.World
 	kinds    kindSet       // of the stations that count by default
 	tables   tables        // for the snapshot
-	asked    tables        // the same, on behalf of clients
+	asked    tables        // on behalf of clients
 	patience time.Duration // of a refusal that explains itself
-	history  *history
+	history  *history      // days of cities
+	hours    *history      // hours of places
 	snapshot atomic.Pointer[Snapshot]
 	file     string // where the snapshot is kept, "" for nowhere
 	metrics  *worldMetrics
@@ -103,17 +108,23 @@ func New(c Config) (*Service, error) {
 	if c.Database == nil {
 		c.Database = schema.World.Database
 	}
+	if c.Snapshots == nil {
+		c.Snapshots = c.Conn
+	}
 	if c.HistoryBytes <= 0 {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &air{world: world, patience: explainPatience, kinds: defaultKinds | kindsOf(c.Kinds...), tables: tables{conn: c.Conn, database: c.Database(world)}, metrics: m.world(world)}
-		a.asked = a.tables
-		a.asked.guard = newGuard("history of " + world.String())
-		if a.history, err = newHistory(a.asked, c.HistoryBytes/int64(len(s.airs))); err != nil {
-			return nil, fmt.Errorf("making the history of %s: %w", world, err)
+		a := &air{world: world, patience: explainPatience, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world)}
+		a.tables = tables{conn: c.Snapshots, database: c.Database(world), answered: &answered{}}
+		a.asked = tables{conn: c.Conn, database: a.tables.database, guard: newGuard("history of " + world.String()), answered: a.tables.answered}
+		limit := c.HistoryBytes / int64(len(s.airs))
+		for of, limit := range map[**history]int64{&a.history: limit - limit/4, &a.hours: limit / 4} {
+			if *of, err = newHistory(a.asked, limit); err != nil {
+				return nil, fmt.Errorf("making the history of %s: %w", world, err)
+			}
+			(*of).loads, (*of).failures = a.metrics.historyLoads, a.metrics.historyErrors
 		}
-		a.history.loads, a.history.failures = a.metrics.historyLoads, a.metrics.historyErrors
 		if c.Directory != "" {
 			a.file = snapshotFile(c.Directory, world)
 		}
@@ -223,6 +234,7 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	if rolled {
 		a.mark, a.read = now, true
 		a.history.touch(schema.DayOf(instant(since)))
+		a.hours.touch(schema.DayOf(instant(since)))
 	}
 	a.metrics.builds.Inc()
 	if err := a.keep(); err != nil {

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -12,16 +13,17 @@ import (
 	"vayu/query"
 )
 
-// gated holds back queries that read hours of cities of a database until it opens.
+// gated holds back queries that read hours of a city of a database until it opens.
 type gated struct {
 	query.Conn
 	database string
+	city     string // "" for every one
 	waiting  chan struct{}
 	open     chan struct{}
 }
 
 func (g *gated) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
-	if strings.Contains(sql, g.database+".city_hour") && strings.Contains(sql, "{city:String}") {
+	if strings.Contains(sql, g.database+".city_hour") && strings.Contains(sql, "{city:String}") && strings.Contains(fmt.Sprint(args...), g.city) {
 		g.waiting <- struct{}{}
 		select {
 		case <-g.open:
@@ -64,4 +66,31 @@ func TestAnAccountHasAFewQuestionsAboutThePastInFlight(t *testing.T) {
 	}
 	close(gate.open)
 	asked.Wait()
+}
+
+// A question that takes too long, while the engine answers others, does not have the
+// questions of others refused.
+func TestASlowQuestionIsNoEngineThatIsAway(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	gate := &gated{Conn: w.conn, database: w.live, city: "Delhi", waiting: make(chan struct{}, 1), open: make(chan struct{})}
+	w.serve(t, func(c *query.Config) { c.Conn = gate })
+	w.refresh(t)
+	const span = "&from=2026-11-18&to=2026-11-20&interval=hour"
+	slow := make(chan int)
+	go func() {
+		status, _, _ := w.get(t, "/v1/aqi?city=Delhi"+span)
+		slow <- status
+	}()
+	<-gate.waiting
+	for _, city := range []string{"Pune", "Kanpur"} {
+		if city == "Kanpur" {
+			if status := <-slow; status != http.StatusServiceUnavailable {
+				t.Fatalf("the slow question: %d", status)
+			}
+		}
+		if status, _, body := w.get(t, "/v1/aqi?city="+city+span); status != http.StatusOK {
+			t.Errorf("%s: %d %s", city, status, body)
+		}
+	}
 }

@@ -27,7 +27,7 @@ func newAccountCreate() *cobra.Command {
 		Short: "Make an account",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withNewState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withNewState(cmd, keyed(func(ctx context.Context, st *stateTool) error {
 				var made account.Holder
 				err := st.db.Update(ctx, func(tx *state.Tx) (err error) {
 					made, err = st.createAccount(tx, args[0], plan)
@@ -37,7 +37,7 @@ func newAccountCreate() *cobra.Command {
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, plan %s\n", made.ID, made.Name, made.Plan)
 				}
 				return err
-			})
+			}))
 		},
 	}
 	cmd.Flags().StringVar(&plan, "plan", defaultPlan, "one of the configured plans")
@@ -86,7 +86,7 @@ func newAccountSet() *cobra.Command {
 			if !newPlan && !newAllow {
 				return errors.New("say --plan, --allow or both")
 			}
-			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				return st.db.Update(ctx, func(tx *state.Tx) error {
 					holder, err := account.AccountNamed(tx, args[0])
 					if err == nil && newPlan {

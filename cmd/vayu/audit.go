@@ -24,7 +24,8 @@ func newAuditVerify() *cobra.Command {
 		Short: "Check that no row of the audit log was changed, removed or added by hand",
 		Long: `Check that no row of the audit log was changed, removed or added by hand. Each account has a
 chain for each world; the hash of its last row stands for all of it, so a copy of that hash
-kept elsewhere proves the log against those who may write to the store. The service appends
+kept elsewhere proves the log against those who may write to the store. The row has a MAC too,
+made with the store's encryption key: without the key nobody can cut off rows. The service appends
 such hashes to audit-heads.ndjson in the data directory (setting access.audit-heads) every
 minute; --since compares the log with a copy of that file.`,
 		Args: cobra.NoArgs,
@@ -33,7 +34,7 @@ minute; --since compares the log with a copy of that file.`,
 			if err != nil {
 				return err
 			}
-			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				names := map[string]string{}
 				all, err := account.ListAccounts(st.db.View(ctx))
 				if err != nil {
@@ -53,6 +54,9 @@ minute; --since compares the log with a copy of that file.`,
 						return
 					}
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "ok    %s %s: %d rows, the last has the hash %s\n", names[c.Account], c.World, c.Rows, c.Hash)
+					if c.Unkeyed > 0 {
+						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "      the last %d have no MAC: an earlier version wrote them, or a process without the key\n", c.Unkeyed)
+					}
 				})
 				if err != nil {
 					return err

@@ -101,7 +101,7 @@ func (r keyRequest) spec(now time.Time) (account.KeySpec, error) {
 
 // createKey makes a key, and its account when that is not there.
 func (st *stateTool) createKey(ctx context.Context, spec account.KeySpec, name, plan string) (account.Made, error) {
-	box, err := openBox(ctx, st.Config, st.db)
+	box, err := st.openBox(ctx)
 	if err != nil {
 		return account.Made{}, err
 	}
@@ -261,7 +261,7 @@ func newKeyRotate() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
-				box, err := openBox(ctx, st.Config, st.db)
+				box, err := st.openBox(ctx)
 				if err != nil {
 					return err
 				}
@@ -294,7 +294,7 @@ func newKeyRevoke() *cobra.Command {
 		Short: "End a key within a second, for good",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				err := st.db.Update(ctx, func(tx *state.Tx) error {
 					_, entry, err := account.RevokeKey(tx, args[0], time.Now())
 					return audited(tx, entry, err)

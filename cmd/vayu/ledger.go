@@ -27,7 +27,8 @@ func newLedgerVerify() *cobra.Command {
 		Long: `Check that every rupee is where it must be, beside a running service or without one: every
 entry adds up to nothing; every wallet is the sum of its postings, and holds what its
 pending recharges amount to; every recharge and payment has the entries of its state, and
-no others. It prints what each ledger adds up to, and every fault with its subject.`,
+no others. Each recharge, payment and verification that is final has its row in the audit
+log. It prints what each ledger adds up to, and every fault with its subject.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
@@ -37,6 +38,19 @@ no others. It prints what each ledger adds up to, and every fault with its subje
 	}
 	cmd.Flags().StringVar(&name, "account", "", "name of one account (default: all)")
 	return cmd
+}
+
+// proveBooks proves the books of an account, or of all, and that what is final has its
+// row in the audit log.
+func proveBooks(ctx context.Context, db *state.DB, id string) (wallet.Report, error) {
+	r, err := wallet.Verify(ctx, db, id)
+	if err != nil {
+		return r, err
+	}
+	audited, err := wallet.VerifyAudited(ctx, db, id)
+	r.Wrong += audited.Wrong
+	r.Faults = append(r.Faults, audited.Faults...)
+	return r, err
 }
 
 // verifyLedger checks the books of the account of a name, or of all.
@@ -56,7 +70,7 @@ func verifyLedger(ctx context.Context, out io.Writer, db *state.DB, name string)
 		}
 		id = holder.ID
 	}
-	r, err := wallet.Verify(ctx, db, id)
+	r, err := proveBooks(ctx, db, id)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *air
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")
 	}
-	return withState(cmd, func(_ context.Context, st *stateTool) error {
+	return withKey(cmd, func(_ context.Context, st *stateTool) error {
 		return withDatabase(cmd, func(ctx context.Context, t *tool) error {
 			rollup, err := t.rollup(w.world())
 			if err != nil {

@@ -140,6 +140,9 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 			return err
 		}
 		if c.DB = st.db; r.apply {
+			if _, err := st.openBox(ctx); err != nil {
+				return err
+			}
 			if c.Settler, err = settler(st); err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ is final. The note goes into the audit log too, which the account can read.`,
 			if len(words) != 1 {
 				return errors.New("say --succeeded, --failed or --reversed")
 			}
-			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				by, err := settler(st)
 				if err != nil {
 					return err
@@ -64,7 +64,7 @@ No money moves. The note goes into the audit log, which the account can read. A 
 is pending leaves the list when it is settled.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				r, err := reconcile.Resolve(ctx, st.db, time.Now(), reconcile.Remark{ID: args[0], Note: note, By: commandActor})
 				if err == nil {
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; %s resolved\n", r.ID, r.Amount.Rupees(), r.State, r.Alarm)

@@ -22,7 +22,7 @@ import (
 // notSealed are the columns of bytes that hold nothing secret, or a hash of it.
 // Whoever adds one says here what it is, or seals it and adds it to sealedColumns.
 var notSealed = []string{
-	"api_key.hash", "session.hash", "seen_signature.signature", "idempotent_reply.fingerprint", "audit.hash", "audit_head.hash",
+	"api_key.hash", "session.hash", "seen_signature.signature", "idempotent_reply.fingerprint", "audit.hash", "audit_head.hash", "audit_head.mac",
 	"event.envelope", "attempt.body",
 	"batch.fingerprint", "batch_item.refusal",
 	"verification.digest", "verification.same",

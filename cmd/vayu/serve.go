@@ -127,7 +127,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 		return nil, err
 	}
 	if s.query, err = query.New(query.Config{
-		Conn: s.db.Conn(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.cityKinds(), Log: log, Metrics: reg,
+		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.cityKinds(), Log: log, Metrics: reg,
 	}); err != nil {
 		return nil, err
 	}
@@ -282,8 +282,14 @@ func (s *service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err
 	}
-	if err := s.box.Claim(ctx, s.state); err != nil || !s.has(roleAPI) {
+	if err := s.box.Claim(ctx, s.state); err != nil {
 		return err
+	}
+	if err := account.KeyHeads(ctx, s.state, time.Now()); err != nil {
+		s.log.ErrorContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
+	}
+	if !s.has(roleAPI) {
+		return nil
 	}
 	return s.makeFirstKeys(ctx)
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"vayu/internal/account"
 	"vayu/internal/run"
 	"vayu/internal/seal"
 	"vayu/internal/state"
@@ -25,6 +27,22 @@ type stateTool struct {
 // without one. The data must be there already.
 func withState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
 	return runStateTool(cmd, false, work)
+}
+
+// withKey is withState for work that appends to the audit log, and so needs the store's
+// key.
+func withKey(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
+	return withState(cmd, keyed(work))
+}
+
+// keyed is work that begins when the store has its key.
+func keyed(work func(ctx context.Context, st *stateTool) error) func(ctx context.Context, st *stateTool) error {
+	return func(ctx context.Context, st *stateTool) error {
+		if _, err := st.openBox(ctx); err != nil {
+			return err
+		}
+		return work(ctx, st)
+	}
 }
 
 // withNewState is withState for work that may be the first.
@@ -74,13 +92,16 @@ func runState(ctx context.Context, cfg Config, settings state.Config, log *slog.
 
 // openBox opens the box of sealed columns, and makes sure that it is the one
 // that the store was written with.
-func openBox(ctx context.Context, cfg Config, db *state.DB) (*seal.Box, error) {
-	box, err := seal.Open(cfg.Encryption, cfg.Data)
+func (st *stateTool) openBox(ctx context.Context) (*seal.Box, error) {
+	box, err := seal.Open(st.Encryption, st.Data)
 	if err != nil {
 		return nil, err
 	}
-	if err := box.Claim(ctx, db); err != nil {
+	if err := box.Claim(ctx, st.db); err != nil {
 		return nil, err
+	}
+	if err := account.KeyHeads(ctx, st.db, time.Now()); err != nil { // a key can be revoked all the same
+		st.log.WarnContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	return box, nil
 }

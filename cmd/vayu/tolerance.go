@@ -34,7 +34,7 @@ asked for from then on, also by a service that runs.`,
 			if err != nil {
 				return err
 			}
-			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				return st.db.Update(ctx, func(tx *state.Tx) error {
 					holder, err := account.AccountNamed(tx, args[0])
 					if err != nil {

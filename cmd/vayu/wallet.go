@@ -23,7 +23,7 @@ func newWallet() *cobra.Command {
 
 // withWallets runs work with the state store and a service that decides payments.
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *stateTool, wallets *wallet.Service) error) error {
-	return withState(cmd, func(ctx context.Context, st *stateTool) error {
+	return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 		events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -16,7 +17,6 @@ import (
 	"vayu/internal/lead"
 	"vayu/internal/outage"
 	"vayu/internal/pause"
-	"vayu/pipeline/wallet"
 )
 
 const (
@@ -115,6 +115,7 @@ func (w *watcher) copyHeads(ctx context.Context) {
 	heads := account.NewHeadLog(path)
 	for pause.For(ctx, headsEvery) {
 		n, sum, err := heads.Copy(ctx, w.service.state, time.Now())
+		err = errors.Join(err, account.KeyHeads(ctx, w.service.state, time.Now()))
 		w.heads.Tell(ctx, err)
 		if n > 0 {
 			w.service.log.InfoContext(ctx, "heads of the audit log copied", "heads", n, "file", path, "sha256", sum)
@@ -148,7 +149,7 @@ func proofs(ctx context.Context, prove func(context.Context) bool) {
 
 // prove proves the books, and reports whether it could.
 func (w *watcher) prove(ctx context.Context) bool {
-	report, err := wallet.Verify(ctx, w.service.state, "")
+	report, err := proveBooks(ctx, w.service.state, "")
 	w.verify.Tell(ctx, err)
 	if err != nil {
 		return false

@@ -39,11 +39,11 @@ func Audit(tx *state.Tx, now time.Time, e Entry) error {
 	}
 	// The one statement that finds the end of the chain also keeps others from it,
 	// on both engines.
-	var before []byte
+	var before, mac []byte
 	err = tx.QueryRow(`
 		INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ($1, $2, 1, $3)
 		ON CONFLICT (account_id, mode) DO UPDATE SET seq = audit_head.seq + 1
-		RETURNING seq, hash`, e.Account, row.mode, firstHash[:]).Scan(&row.seq, &before)
+		RETURNING seq, hash, mac`, e.Account, row.mode, firstHash[:]).Scan(&row.seq, &before, &mac)
 	if err != nil {
 		return fmt.Errorf("locking the audit log of %s: %w", e.Account, err)
 	}
@@ -54,7 +54,10 @@ func Audit(tx *state.Tx, now time.Time, e Entry) error {
 		e.Account, row.mode, row.seq, row.at, e.Actor, e.Action, e.Subject, e.Request, e.Client, string(row.detail), sum[:]); err != nil {
 		return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
 	}
-	if _, err = tx.Exec("UPDATE audit_head SET hash = $3 WHERE account_id = $1 AND mode = $2", e.Account, row.mode, sum[:]); err != nil {
+	if mac, err = nextMAC(tx, chainKey{e.Account, row.mode}, row.seq, sum[:], before, mac); err != nil {
+		return err
+	}
+	if _, err = tx.Exec("UPDATE audit_head SET hash = $3, mac = $4 WHERE account_id = $1 AND mode = $2", e.Account, row.mode, sum[:], mac); err != nil {
 		return fmt.Errorf("moving the head of the audit log: %w", err)
 	}
 	return nil

@@ -21,7 +21,7 @@ func (h *house) dump() string {
 	var all strings.Builder
 	for table, columns := range map[string]int{
 		"setting": 2, "account": 7, "api_key": 16, "api_key_use": 2, "quota_period": 6, "usage_day": 7,
-		"seen_signature": 3, "idempotent_reply": 7, "audit": 11, "audit_head": 4,
+		"seen_signature": 3, "idempotent_reply": 7, "audit": 11, "audit_head": 5,
 	} {
 		err := state.Each(h.DB.View(context.Background()), func(row state.Scanner) error {
 			values, dest := make([]any, columns), make([]any, columns)

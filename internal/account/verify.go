@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"vayu/internal/state"
 	"vayu/schema"
@@ -29,6 +30,9 @@ type AuditReport struct {
 	// is wrong with it; Reason is "" when the chain is whole.
 	Wrong  int64
 	Reason string
+	// Unkeyed is how many rows at the end the MAC of the head does not cover: a
+	// process without the store's key, or of an earlier version, wrote them.
+	Unkeyed int64
 }
 
 // VerifyAudit walks every chain of the audit log, or only those of one account
@@ -38,8 +42,10 @@ type AuditReport struct {
 //
 // A chain is whole when its rows are numbered from 1 without a gap, each row's
 // hash is that of its columns and of the hash before it, and the last is the one
-// that audit_head names; an account that has keys has a chain. Who can write to the store can also write a whole chain
-// anew; against that helps only a hash that was kept elsewhere.
+// that audit_head names; an account that has keys has a chain. In a process with the
+// store's key the head has a right MAC too: who can write to the store and has no key
+// cannot cut off rows and set back the head. A MAC that was copied when an earlier row
+// was the last one stays right; against that helps only a hash that was kept elsewhere.
 func VerifyAudit(ctx context.Context, db *state.DB, account string, tell func(AuditReport)) error {
 	return verifyAudit(ctx, db, account, verifyPage, tell)
 }
@@ -57,9 +63,17 @@ func verifyAudit(ctx context.Context, db *state.DB, account string, size int, te
 	if account != "" && len(accounts) == 0 {
 		return fmt.Errorf("there is no account %q", account)
 	}
+	known := db.Digest(keyedPurpose) != nil
+	var since time.Time
+	if known {
+		if since, err = keyedSince(db, view); err != nil {
+			return err
+		}
+	}
+	keyed := !since.IsZero() && time.Since(since) > keyedGrace
 	for _, id := range accounts {
 		for _, world := range schema.Worlds {
-			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size}
+			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size, known: known, keyed: keyed, digests: db}
 			if err := c.verify(view); err != nil {
 				return fmt.Errorf("reading the audit log of %s: %w", id, err)
 			}
@@ -74,7 +88,20 @@ func verifyAudit(ctx context.Context, db *state.DB, account string, size int, te
 			}
 		}
 	}
+	if known && since.IsZero() {
+		return anyKeyed(view)
+	}
 	return nil
+}
+
+// anyKeyed fails when a head has a MAC, where no note says so.
+func anyKeyed(view state.View) error {
+	var heads int64
+	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)
+	if err == nil && heads > 0 {
+		err = errUnkeyed
+	}
+	return err
 }
 
 // chain is a walk along one chain.
@@ -82,6 +109,9 @@ type chain struct {
 	report AuditReport
 	last   []byte // hash of the last right row
 	size   int    // rows of a page
+	// known says that this process has the key of MACs, and keyed that every head has one.
+	known, keyed bool
+	digests      digester
 }
 
 func (c *chain) wrong(seq int64, reason string) {
@@ -93,11 +123,11 @@ func (c *chain) wrong(seq int64, reason string) {
 // appended meanwhile.
 func (c *chain) verify(view state.View) error {
 	var head struct {
-		seq  int64
-		hash []byte
+		seq       int64
+		hash, mac []byte
 	}
-	err := view.QueryRow("SELECT seq, hash FROM audit_head WHERE account_id = $1 AND mode = $2",
-		c.report.Account, c.report.World.String()).Scan(&head.seq, &head.hash)
+	err := view.QueryRow("SELECT seq, hash, mac FROM audit_head WHERE account_id = $1 AND mode = $2",
+		c.report.Account, c.report.World.String()).Scan(&head.seq, &head.hash, &head.mac)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c.headless(view)
 	}
@@ -109,7 +139,7 @@ func (c *chain) verify(view state.View) error {
 		rows := 0
 		err := state.Each(view, func(row state.Scanner) error {
 			var r storedRow
-			if err := row.Scan(&head.seq, &head.hash, &r.seq, &r.at, &r.actor, &r.action, &r.subject, &r.request, &r.client, &r.detail, &r.hash); err != nil {
+			if err := row.Scan(&head.seq, &head.hash, &head.mac, &r.seq, &r.at, &r.actor, &r.action, &r.subject, &r.request, &r.client, &r.detail, &r.hash); err != nil {
 				return err
 			}
 			if r.seq.Valid && c.report.Reason == "" {
@@ -117,7 +147,7 @@ func (c *chain) verify(view state.View) error {
 				c.row(&r)
 			}
 			return nil
-		}, `SELECT h.seq, h.hash, a.seq, a.at, a.actor, a.action, a.subject, a.request_id, a.client, a.detail, a.hash
+		}, `SELECT h.seq, h.hash, h.mac, a.seq, a.at, a.actor, a.action, a.subject, a.request_id, a.client, a.detail, a.hash
 			FROM audit_head h LEFT JOIN audit a ON a.account_id = h.account_id AND a.mode = h.mode AND a.seq > $3
 			WHERE h.account_id = $1 AND h.mode = $2 ORDER BY a.seq LIMIT $4`,
 			c.report.Account, c.report.World.String(), after, c.size)
@@ -137,6 +167,8 @@ func (c *chain) verify(view state.View) error {
 		c.wrong(head.seq+1, fmt.Sprintf("the head of the chain names row %d as the last", head.seq))
 	case !bytes.Equal(c.last, head.hash):
 		c.wrong(head.seq, "its hash is not the one that the head of the chain names")
+	case c.known:
+		return c.authentic(view, head.mac)
 	}
 	return nil
 }

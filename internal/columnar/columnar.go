@@ -23,7 +23,8 @@ type DB struct {
 	log     *slog.Logger
 	metrics metrics
 	conn    driver.Conn
-	where   *endpoint // nil for a server
+	aside   driver.Conn // see Reserved
+	where   *endpoint   // nil for a server
 	health  health
 }
 
@@ -51,10 +52,15 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 	if err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
-	if db.conn, err = clickhouse.Open(options); err != nil {
-		return nil, fmt.Errorf("opening ClickHouse: %w", err)
+	reserved := *options
+	reserved.MaxOpenConns, reserved.MaxIdleConns = reservedConnections, reservedConnections
+	for options, pool := range map[*clickhouse.Options]*driver.Conn{options: &db.conn, &reserved: &db.aside} {
+		conn, err := clickhouse.Open(options)
+		if err != nil {
+			return nil, fmt.Errorf("opening ClickHouse: %w", err)
+		}
+		*pool = traced{conn}
 	}
-	db.conn = traced{db.conn}
 	return db, nil
 }
 
@@ -71,6 +77,13 @@ func (db *DB) Cluster() string { return db.cfg.Cluster }
 // Conn is the pool of connections. It follows the embedded engine through restarts: a query that finds the engine away
 // waits for it a moment (dialPatience) and fails then. The pool is closed when Run returns.
 func (db *DB) Conn() driver.Conn { return db.conn }
+
+// reservedConnections is one for each world's snapshot.
+const reservedConnections = 2
+
+// Reserved is a small pool beside that of Conn, for queries that must not wait until the questions of clients leave a
+// connection free. The engine has room for both pools.
+func (db *DB) Reserved() driver.Conn { return db.aside }
 
 // Check says at once what would end Run: the library of the embedded engine is missing, or the data directory belongs to
 // a process that goes on.
@@ -94,7 +107,7 @@ func (db *DB) Check() error {
 // otherwise an error that no restart would cure: the library is missing or another process holds the data directory.
 // Run is called once.
 func (db *DB) Run(ctx context.Context) error {
-	defer func() { _ = db.conn.Close() }()
+	defer func() { _ = errors.Join(db.conn.Close(), db.aside.Close()) }()
 	if !db.Embedded() {
 		<-ctx.Done()
 		return nil

@@ -89,8 +89,11 @@ func (b *Box) takeDigestKey(ctx context.Context, db *state.DB) error {
 	if err != nil {
 		return fmt.Errorf("taking the key of digests: %w", err)
 	}
-	b.digestKey, err = b.openDigestKey(text)
-	return err
+	if b.digestKey, err = b.openDigestKey(text); err != nil {
+		return err
+	}
+	db.UseDigest(b.Digest)
+	return nil
 }
 
 // claimFirst is Claim for a store that has no key yet, unless another instance

@@ -75,6 +75,9 @@ func (tx *Tx) After(then func()) { tx.after = append(tx.after, then) }
 // needs and SQLite does not know, such as FOR UPDATE SKIP LOCKED.
 func (tx *Tx) Name() string { return tx.db.Name() }
 
+// Digest is that of the store, [DB.Digest].
+func (tx *Tx) Digest(purpose string, data ...[]byte) []byte { return tx.db.Digest(purpose, data...) }
+
 // session is where statements run: a connection, or one with its prepared
 // statements.
 type session interface {

@@ -60,6 +60,23 @@ type DB struct {
 	// version is the version of the tables that the store is brought to; 0 for the
 	// newest, which is what everybody but Load wants.
 	version int64
+	// digest makes digests with the store's key; nil in a process without it.
+	digest atomic.Pointer[Digester]
+}
+
+// Digester makes a digest with the store's key: the same of the same purpose and data.
+type Digester func(purpose string, data ...[]byte) []byte
+
+// UseDigest gives the store's key of digests to those who change it.
+func (db *DB) UseDigest(of Digester) { db.digest.Store(&of) }
+
+// Digest is what the function given to UseDigest makes; nil before that.
+func (db *DB) Digest(purpose string, data ...[]byte) []byte {
+	of := db.digest.Load()
+	if of == nil {
+		return nil
+	}
+	return (*of)(purpose, data...)
 }
 
 // engine is what differs between SQLite and PostgreSQL.

@@ -69,29 +69,37 @@ func Verify(ctx context.Context, db *state.DB, account string) (Report, error) {
 
 // verify is Verify with statements about another number of rows.
 func verify(view state.View, account string, rows int) (Report, error) {
-	accounts, err := state.All(view, func(row state.Scanner) (id string, err error) {
+	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
+	err := v.each(account, v.books, v.recharges, v.payments)
+	if err == nil {
+		v.finish()
+	}
+	return v.report, err
+}
+
+// each makes checks of both worlds of an account, or of all.
+func (v *verifier) each(account string, checks ...func() error) error {
+	accounts, err := state.All(v.view, func(row state.Scanner) (id string, err error) {
 		err = row.Scan(&id)
 		return id, err
 	}, "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
 	if err != nil {
-		return Report{}, fmt.Errorf("listing the accounts: %w", err)
+		return fmt.Errorf("listing the accounts: %w", err)
 	}
 	if account != "" && len(accounts) == 0 {
-		return Report{}, fmt.Errorf("there is no account %q", account)
+		return fmt.Errorf("there is no account %q", account)
 	}
-	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	for _, id := range accounts {
 		for _, world := range schema.Worlds {
 			v.owner = schema.Owner{Account: id, World: world}
-			for _, check := range []func() error{v.books, v.recharges, v.payments} {
+			for _, check := range checks {
 				if err := check(); err != nil {
-					return v.report, fmt.Errorf("reading the books of %s: %w", id, err)
+					return fmt.Errorf("reading the books of %s: %w", id, err)
 				}
 			}
 		}
 	}
-	v.finish()
-	return v.report, nil
+	return nil
 }
 
 // verifier is a walk through the books.

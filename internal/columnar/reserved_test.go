@@ -1,0 +1,43 @@
+package columnar_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"vayu/internal/columnar"
+	"vayu/internal/columnar/columnartest"
+	"vayu/internal/config"
+)
+
+// When every connection for questions is in use, the reserved ones still answer.
+func TestReservedConnectionsAnswerWhenTheOthersAreInUse(t *testing.T) {
+	t.Parallel()
+	address, password := columnartest.Access(t)
+	c := columnar.Config{DSN: config.DSN(fmt.Sprintf("http://default:%s@%s", password, address)), Connections: 1}
+	db, err := columnar.Open(c, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = db.Conn().Close(), db.Reserved().Close() })
+	long, end := context.WithCancel(t.Context())
+	rows, err := db.Conn().Query(long, "SELECT number FROM numbers(1000000000)")
+	if err != nil || !rows.Next() {
+		t.Fatalf("no row: %v", err)
+	}
+	defer func() {
+		end()
+		_ = rows.Close()
+	}()
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := db.Conn().Ping(short); err == nil {
+		t.Error("there was a second connection")
+	}
+	var one uint8
+	if err := db.Reserved().QueryRow(t.Context(), "SELECT 1").Scan(&one); err != nil || one != 1 {
+		t.Errorf("got %d, %v", one, err)
+	}
+}

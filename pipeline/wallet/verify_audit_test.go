@@ -1,0 +1,77 @@
+package wallet
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"vayu/internal/account"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+const insertVerification = `INSERT INTO verification (id, account_id, mode, digest, same, state, method, target, ifsc, named, threshold, provider,
+		provider_ref, sent, tries, token, trouble, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr,
+		error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at)
+	VALUES ($1, $2, $3, '', '', 'success', 'upi', '', '', 0, 0, '', '', 0, 0, '', '', '', '', 0, 0, '', '', '', '', '', '', '', '', '', 0, 0, 0)`
+
+// What is final and has no row in the audit log is found, with its id.
+func TestWhatIsFinalAndNotAuditedIsFound(t *testing.T) {
+	t.Parallel()
+	eachSite(t, func(t *testing.T, s *site) {
+		o := s.one.In(schema.Sandbox)
+		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
+		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
+		do(t, s.DB, func(tx *state.Tx) error {
+			if _, err := tx.Exec(insertVerification, "ver_1", o.Account, o.World.String()); err != nil {
+				return err
+			}
+			if err := account.Audit(tx, noon, account.Entry{Account: o.Account, World: o.World, Action: "verification.success", Subject: "ver_1"}); err != nil {
+				return err
+			}
+			for i, to := range []string{"pending", "success", "failed", "refunded"} {
+				r := recharge{id: "txn_" + to, state: to, reference: "txn_" + to}
+				if err := r.insert(tx, o); err != nil {
+					return err
+				}
+				for _, action := range []string{"recharge.create", "recharge." + to} {
+					err := account.Audit(tx, noon.Add(time.Duration(i)*time.Hour), account.Entry{Account: o.Account, World: o.World, Action: action, Subject: r.id})
+					if err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		check := func(name string, want ...string) {
+			t.Helper()
+			for _, id := range []string{"", o.Account} {
+				r, err := VerifyAudited(t.Context(), s.DB, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantFaults(t, name, r, want)
+			}
+		}
+		check("a whole log")
+		for _, gone := range []struct{ action, subject string }{
+			{"recharge.success", "txn_success"}, {"recharge.refunded", "txn_refunded"}, {"payment.success", "pay_"}, {"payment.failed", "pay_"},
+			{"verification.success", "ver_1"},
+		} {
+			statetest.Exec(t, s.DB, "CREATE TABLE kept AS SELECT * FROM audit")
+			statetest.Exec(t, s.DB, "DELETE FROM audit WHERE action = '"+gone.action+"'")
+			check(gone.action, fmt.Sprintf("the audit log has no row %s of it", gone.action))
+			r, err := VerifyAudited(t.Context(), s.DB, "")
+			if err != nil || len(r.Faults) != 1 || len(r.Faults[0].Subject) < len(gone.subject) || r.Faults[0].Subject[:len(gone.subject)] != gone.subject {
+				t.Errorf("%s: %+v, %v", gone.action, r, err)
+			}
+			statetest.Exec(t, s.DB, "DELETE FROM audit")
+			statetest.Exec(t, s.DB, "INSERT INTO audit SELECT * FROM kept")
+			statetest.Exec(t, s.DB, "DROP TABLE kept")
+		}
+		if r, err := VerifyAudited(t.Context(), s.DB, s.two.ID); err != nil || r.Wrong != 0 {
+			t.Errorf("another account: %+v, %v", r, err)
+		}
+	})
+}
