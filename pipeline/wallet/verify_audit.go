@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"fmt"
 
 	"vayu/internal/state"
 )
@@ -10,29 +11,46 @@ import (
 // the row of the audit log that its change wrote, of one account when its id is given.
 // The report has faults only. The error is as with [Verify].
 func VerifyAudited(ctx context.Context, db *state.DB, account string) (Report, error) {
-	v := verifier{view: db.View(ctx)}
+	return verifyAudited(db.View(ctx), account, verifyRows)
+}
+
+// verifyAudited is VerifyAudited with statements about another number of rows.
+func verifyAudited(view state.View, account string, rows int) (Report, error) {
+	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.audited)
 	return v.report, err
 }
 
-// selectUnaudited compares two sets, which both engines sort on disk where memory does
-// not hold them: the audit log has no index of subjects.
-const selectUnaudited = `
-	SELECT id, 'recharge.' || state FROM recharge WHERE account_id = $1 AND mode = $2 AND state <> 'pending'
-	UNION ALL SELECT id, 'payment.' || state FROM payment WHERE account_id = $1 AND mode = $2 AND state <> 'pending'
-	UNION ALL SELECT id, 'verification.' || state FROM verification WHERE account_id = $1 AND mode = $2 AND state <> 'pending'
-	EXCEPT SELECT subject, action FROM audit WHERE account_id = $1 AND mode = $2 AND action IN ('recharge.success', 'recharge.failed',
-		'recharge.refunded', 'payment.success', 'payment.failed', 'verification.success', 'verification.failed')`
+// selectAudited lists the rows of a table in the order of their ids, and whether each has
+// its row in the audit log, which has an index of subjects.
+const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 FROM audit a
+		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
+	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
 
-// audited compares what is final in a world of an account with its audit log, as of one
-// moment.
+// audited compares what is final in a world of an account with its audit log, some rows
+// at a time: a row and its row of the audit log are committed together.
 func (v *verifier) audited() error {
-	return state.Each(v.view, func(row state.Scanner) error {
-		var subject, action string
-		if err := row.Scan(&subject, &action); err != nil {
-			return err
+	for _, table := range []string{"recharge", "payment", "verification"} {
+		statement := fmt.Sprintf(selectAudited, table)
+		for after, more := "", true; more; {
+			n := 0
+			err := state.Each(v.view, func(row state.Scanner) error {
+				var final string
+				var found bool
+				if err := row.Scan(&after, &final, &found); err != nil {
+					return err
+				}
+				n++
+				if !found {
+					v.wrongf(after, "the audit log has no row %s.%s of it", table, final)
+				}
+				return nil
+			}, statement, v.owner.Account, v.owner.World.String(), after, v.rows)
+			if err != nil {
+				return err
+			}
+			more = n == v.rows
 		}
-		v.wrongf(subject, "the audit log has no row %s of it", action)
-		return nil
-	}, selectUnaudited, v.owner.Account, v.owner.World.String())
+	}
+	return nil
 }

@@ -46,8 +46,8 @@ func TestWhatIsFinalAndNotAuditedIsFound(t *testing.T) {
 		})
 		check := func(name string, want ...string) {
 			t.Helper()
-			for _, id := range []string{"", o.Account} {
-				r, err := VerifyAudited(t.Context(), s.DB, id)
+			for id, rows := range map[string]int{"": verifyRows, o.Account: 2} {
+				r, err := verifyAudited(s.DB.View(t.Context()), id, rows)
 				if err != nil {
 					t.Fatal(err)
 				}
