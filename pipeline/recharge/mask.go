@@ -3,6 +3,7 @@ package recharge
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -102,4 +103,17 @@ func (s *Service) sameNumber(r *Record, number string) bool {
 		return r.Number == number
 	}
 	return bytes.Equal(r.Digest, s.numberDigest(r.ID, number))
+}
+
+// ClearNumber returns the number of a recharge of an owner; "" when there is none, or
+// when it was masked.
+func (s *Service) ClearNumber(ctx context.Context, o schema.Owner, id string) (string, error) {
+	r, err := s.Find(ctx, o, id)
+	switch {
+	case errors.Is(err, errNoRecharge) || r.Digest != nil:
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("reading the number of %s: %w", id, err)
+	}
+	return r.Number, nil
 }

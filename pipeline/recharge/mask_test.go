@@ -88,6 +88,33 @@ func TestOpenRechargesAreNotMasked(t *testing.T) {
 	}
 }
 
+// Events of every state have the number masked. Whoever may read it asks for it.
+func TestEventsHaveMaskedNumbers(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+		r := s.do(s.request())
+		for _, step := range []Answer{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}} {
+			s.told(r, step)
+			if got := s.newest(); got.Mobile != "XXXXXX2345" {
+				t.Errorf("after %s: got %q, want it masked", step.Outcome, got.Mobile)
+			}
+		}
+		number := func(o schema.Owner, id, want string) {
+			t.Helper()
+			if got, err := s.ClearNumber(t.Context(), o, id); err != nil || got != want {
+				t.Errorf("the number of %s: got %q, %v; want %q", id, got, err, want)
+			}
+		}
+		number(s.owner, r.ID, "9810012345")
+		number(s.tenant.In(schema.Sandbox), r.ID, "")
+		number(s.owner, "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "")
+		s.clock.Pass(181 * day)
+		s.mask(1)
+		number(s.owner, r.ID, "")
+	})
+}
+
 func TestARepeatedRefIDIsKnownAfterMasking(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {

@@ -9,3 +9,7 @@ ALTER TABLE recharge ADD COLUMN number_digest BYTEA;
 -- Settled recharges whose number is in clear, the oldest first.
 CREATE INDEX recharge_clear ON recharge (finished_at)
 	WHERE number_digest IS NULL AND due_at IS NULL AND finished_at IS NOT NULL AND (alarm = '' OR resolved_at IS NOT NULL);
+
+-- 1: recharge.* events go to this subscription with numbers in clear. Written by
+-- dispatch/subscription only.
+ALTER TABLE webhook ADD COLUMN clear_numbers BIGINT NOT NULL DEFAULT 0;
