@@ -45,7 +45,10 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	ctx = context.WithoutCancel(ctx)
 	var result sender.Result
 	if ok {
-		result = s.deliver(ctx, w, s.post(ctx, w, sub))
+		var body []byte
+		if body, ok = s.body(ctx, w, sub); ok {
+			result = s.deliver(ctx, w, s.post(ctx, w, sub, body))
+		}
 	}
 	if !ok || result.Unsent {
 		s.mu.Lock()
@@ -87,7 +90,7 @@ func (s *Service) recipientNow(id string) (*subscription.Subscription, bool) {
 var errNoRecipient = errors.New("there is nobody to sign for")
 
 // post is the request of an attempt.
-func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription) sender.Post {
+func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
 	// One array for the values: headers are most of what an attempt allocates.
 	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
 	header := http.Header{
@@ -97,14 +100,14 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 	if w.World == schema.Sandbox {
 		header[headerMode] = sandboxMode
 	}
-	return sender.Post{URL: sub.URL, Header: header, Body: w.Envelope, Sign: func(now time.Time) (string, error) {
+	return sender.Post{URL: sub.URL, Header: header, Body: body, Sign: func(now time.Time) (string, error) {
 		// The newest secrets, not those of the moment at which the attempt began: a
 		// connection can take seconds, and the subscription may be gone by then.
 		newest, ok := s.recipient(ctx, w)
-		if !ok {
+		if !ok || newest.ClearNumbers != sub.ClearNumbers {
 			return "", errNoRecipient
 		}
-		return webhook.Sign(w.Envelope, now, newest.Secrets(now)...), nil
+		return webhook.Sign(body, now, newest.Secrets(now)...), nil
 	}}
 }
 

@@ -26,6 +26,7 @@ import (
 	"vayu/dispatch/subscription"
 	"vayu/internal/state"
 	"vayu/internal/trace"
+	"vayu/schema"
 )
 
 // Config is what a Service is made of.
@@ -34,9 +35,12 @@ type Config struct {
 	DB            *state.DB
 	Subscriptions *subscription.Book
 	Sender        *sender.Sender
-	Log           *slog.Logger
-	Trace         *trace.Tracer         // nil for none
-	Metrics       prometheus.Registerer // nil for none
+	// Number returns the clear number of a transaction of an owner, for subscriptions
+	// that ask for it; "" when there is none. It must be safe for concurrent use.
+	Number  func(ctx context.Context, of schema.Owner, transaction string) (string, error)
+	Log     *slog.Logger
+	Trace   *trace.Tracer         // nil for none
+	Metrics prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 }

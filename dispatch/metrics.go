@@ -23,7 +23,7 @@ type metrics struct {
 	failures *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
-	claims, looks, records *outage.Outage
+	claims, looks, records, numbers *outage.Outage
 }
 
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
@@ -67,6 +67,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m.claims = trouble("claim", "due deliveries wait")
 	m.looks = trouble("look", "deliveries of other instances wait")
 	m.records = trouble("record", "attempts are kept in memory")
+	m.numbers = trouble("number", "deliveries with numbers in clear wait")
 	if reg == nil {
 		return m, nil
 	}

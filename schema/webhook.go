@@ -19,6 +19,8 @@ type Webhook struct {
 	Mode        string      `json:"mode"` // live or sandbox
 	CreatedAt   string      `json:"created_at"`
 	SecretLast4 string      `json:"secret_last4"`
+	// ClearNumbers is there when recharge.* events are sent with numbers in clear.
+	ClearNumbers bool `json:"clear_numbers,omitempty"`
 	// PreviousSecretUntil is when the secret before a rotation signs no more; null
 	// when only one does.
 	PreviousSecretUntil *string `json:"previous_secret_until"`

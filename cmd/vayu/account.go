@@ -15,8 +15,8 @@ import (
 )
 
 func newAccount() *cobra.Command {
-	cmd := &cobra.Command{Use: "account", Short: "Make, list and change accounts"}
-	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance())
+	cmd := &cobra.Command{Use: "account", Short: "Make, list, change and erase accounts"}
+	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountErase())
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"filippo.io/age"
 	"github.com/spf13/cobra"
 
+	"vayu/internal/agefile"
 	"vayu/internal/columnar"
 	"vayu/internal/seal"
 	"vayu/schema/clickhouse"
@@ -30,28 +33,46 @@ type backupNote struct {
 	Version string    `json:"version"` // of vayu
 	Made    time.Time `json:"made"`    // UTC
 	// Encryption is where the key of what is encrypted in the state store is:
-	// keyInBackup, keyInSetting, or nowhere because nothing was encrypted yet.
+	// keyInBackup, keyInSetting, keyApart, or nowhere because nothing was encrypted yet.
 	Encryption string `json:"encryption"`
+	// Recipient is to whom all files but this one are encrypted; empty for nobody.
+	Recipient string `json:"recipient,omitempty"`
 }
 
 // Where the key can be.
 const (
 	keyInBackup  = "file"
 	keyInSetting = "setting"
+	keyApart     = "apart" // a file of the data directory, which is not in the backup
 )
 
+// stagingName is the folder of the data directory in which a backup is made before it is
+// encrypted: what is in it lies on that disk in any case.
+const stagingName = "backup.staging"
+
 func newBackup() *cobra.Command {
-	return &cobra.Command{
+	var recipient string
+	cmd := &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Copy all that is kept into a new directory, beside a running service or without one",
 		Long: `Copy all that is kept into a new directory, beside a running service or without one: the air of both worlds, the
-accounts with everything about them, and the key of what is encrypted there. DIR appears when it is whole; until then it is
-DIR.partial. Snapshots, logs and the positions of imports are not copied: they are made again.`,
+accounts with everything about them. With a recipient of age (age1…) every file is encrypted to it, and the key of what is
+encrypted in the state store is among them; without one that key is not in the backup. DIR appears when it is whole; until
+then it is DIR.partial. Snapshots, logs and the positions of imports are not copied: they are made again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			began := time.Now()
 			dir := filepath.Clean(args[0])
 			if err := vacant(dir); err != nil {
+				return err
+			}
+			cfg, _, err := loadQuietly(cmd)
+			if err != nil {
+				return err
+			}
+			note := backupNote{Version: version(), Recipient: cmp.Or(recipient, cfg.Backup.Recipient)}
+			recipients, err := note.recipients()
+			if err != nil {
 				return err
 			}
 			partial := dir + ".partial"
@@ -61,7 +82,14 @@ DIR.partial. Snapshots, logs and the positions of imports are not copied: they a
 				}
 				return err
 			}
-			err := backUp(cmd, partial)
+			if recipients == nil {
+				err = backUp(cmd, partial, &note)
+			} else {
+				err = backUpEncrypted(cmd, cfg.Data, partial, &note, recipients)
+			}
+			if err == nil {
+				err = note.write(partial)
+			}
 			if err == nil {
 				err = os.Rename(partial, dir)
 			}
@@ -72,6 +100,50 @@ DIR.partial. Snapshots, logs and the positions of imports are not copied: they a
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&recipient, "recipient", "", "recipient of age to which the backup is encrypted; that of the setting backup.recipient when empty")
+	return cmd
+}
+
+// recipients are those of the note; nil for none.
+func (n *backupNote) recipients() ([]age.Recipient, error) {
+	if n.Recipient == "" {
+		return nil, nil
+	}
+	return agefile.Recipients(n.Recipient)
+}
+
+// write writes the note into a folder that is whole.
+func (n *backupNote) write(dir string) error {
+	n.Made = time.Now().UTC().Truncate(time.Second)
+	text, err := json.MarshalIndent(n, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writePrivate(filepath.Join(dir, backupName), append(text, '\n'))
+}
+
+// backUpEncrypted fills a directory with encrypted files. Until they are encrypted they
+// are in a folder of the data directory.
+func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupNote, recipients []age.Recipient) (err error) {
+	staging := filepath.Join(data, stagingName)
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(staging, 0o700); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s is there: another backup is at work, or was killed; then remove it", staging)
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
+	if err := backUp(cmd, staging, note); err != nil {
+		return err
+	}
+	if err := agefile.Encrypt(staging, dir, recipients); err != nil {
+		return fmt.Errorf("encrypting the backup: %w", err)
+	}
+	sayf(cmd, "encryption", "every file is encrypted to %s", note.Recipient)
+	return nil
 }
 
 // sayf prints a line of what a command did.
@@ -91,8 +163,8 @@ func vacant(dir string) error {
 	return err
 }
 
-// backUp fills a directory.
-func backUp(cmd *cobra.Command, dir string) error {
+// backUp fills a directory, and notes where the encryption key is.
+func backUp(cmd *cobra.Command, dir string, note *backupNote) error {
 	err := withDatabase(cmd, func(ctx context.Context, t *tool) error {
 		m, err := columnar.Backup(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
 		if err == nil {
@@ -103,8 +175,7 @@ func backUp(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	note := backupNote{Version: version()}
-	err = withState(cmd, func(ctx context.Context, st *stateTool) error {
+	return withState(cmd, func(ctx context.Context, st *stateTool) error {
 		owner, err := seal.Owner(st.db.View(ctx))
 		if err != nil {
 			return err
@@ -114,7 +185,7 @@ func backUp(cmd *cobra.Command, dir string) error {
 			return err
 		}
 		sayf(cmd, "state", "%d rows in %d tables", m.Rows(), len(m.Tables))
-		if note.Encryption, err = backUpKey(cmd, st.Config, dir, owner); err != nil {
+		if note.Encryption, err = backUpKey(cmd, st.Config, dir, owner, note.Recipient != ""); err != nil {
 			return err
 		}
 		after, err := seal.Owner(st.db.View(ctx))
@@ -123,20 +194,12 @@ func backUp(cmd *cobra.Command, dir string) error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	note.Made = time.Now().UTC().Truncate(time.Second)
-	text, err := json.MarshalIndent(note, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writePrivate(filepath.Join(dir, backupName), append(text, '\n'))
 }
 
-// backUpKey copies the encryption key when it is a file, and says where it is.
-// Owner is the id of the key that the store was sealed with; empty when nothing is.
-func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string) (where string, err error) {
+// backUpKey copies the encryption key into a backup that will be encrypted, when it is a
+// file, and says where it is. Owner is the id of the key that the store was sealed with;
+// empty when nothing is.
+func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil
 	}
@@ -148,13 +211,18 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string) (where string,
 	if err == nil {
 		err = box.Find(owner)
 	}
+	if err == nil && !encrypted {
+		sayf(cmd, "encryption", "the key is not in the backup, which is not encrypted: keep a copy of %s elsewhere, or use --recipient",
+			filepath.Join(cfg.Data, encryptionKey))
+		return keyApart, nil
+	}
 	if err == nil {
 		err = copyPrivate(filepath.Join(cfg.Data, encryptionKey), filepath.Join(dir, encryptionKey))
 	}
 	if err != nil {
 		return "", err
 	}
-	sayf(cmd, "encryption", "the key is in the backup, as %s: who has the backup can read what is encrypted", encryptionKey)
+	sayf(cmd, "encryption", "the key of the state store is in the backup, as %s", encryptionKey+agefile.Suffix)
 	return keyInBackup, nil
 }
 

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"filippo.io/age"
 
 	"vayu/internal/realdata"
 )
@@ -45,28 +49,40 @@ func TestIntegrationBackupOfABusyServiceComesBack(t *testing.T) {
 		t.Error("the import ended before the backup began")
 	}
 	backup := filepath.Join(t.TempDir(), "backup")
-	out, err := vayu(t, data, "backup", backup)
+	identity, recipient := ageKey(t)
+	out, err := vayu(t, data, "backup", backup, "--recipient", recipient)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if !strings.Contains(out, "encryption.key") {
+	if !strings.Contains(out, "encryption.key.age") {
 		t.Errorf("the backup does not say that it holds the key:\n%s", out)
 	}
-	if info, err := os.Stat(filepath.Join(backup, "encryption.key")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the key of the backup: %v, %v", info, err)
+	onlyEncrypted(t, backup)
+	if _, err := os.Stat(filepath.Join(data, stagingName)); err == nil {
+		t.Error("the backup in clear is left in the data directory")
 	}
 	<-importing
 	if out, err := vayu(t, data, "backup", backup); err == nil || !strings.Contains(out, "not empty") {
 		t.Errorf("a backup over another: %v\n%s", err, out)
 	}
-	if out, err := vayu(t, data, "restore", backup); err == nil || !strings.Contains(out, "not empty") {
+	if out, err := vayu(t, data, "restore", backup, "--identity", identity); err == nil || !strings.Contains(out, "not empty") {
 		t.Errorf("a restore over a running service: %v\n%s", err, out)
 	}
 	s.stop(syscall.SIGTERM)
 
 	restored := filepath.Join(t.TempDir(), "restored")
-	if out, err := vayu(t, restored, "restore", backup); err != nil {
+	if out, err := vayu(t, restored, "restore", backup); err == nil || !strings.Contains(out, "--identity") {
+		t.Errorf("a restore without the private key: %v\n%s", err, out)
+	}
+	stranger, _ := ageKey(t)
+	if out, err := vayu(t, restored, "restore", backup, "--identity", stranger); err == nil || !strings.Contains(out, ".age") {
+		t.Errorf("a restore with another private key: %v\n%s", err, out)
+	}
+	if out, err := vayu(t, restored, "restore", backup, "--identity", identity); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(restored, decryptedName)); err == nil {
+		t.Error("the decrypted backup is left in the data directory")
 	}
 	again := serve(t, restored)
 	if got := again.sql(before2020); got != want {
@@ -88,6 +104,69 @@ func TestIntegrationBackupOfABusyServiceComesBack(t *testing.T) {
 	if got := again.sql(missing); !strings.HasSuffix(got, "\n0") {
 		t.Errorf("hours of the import without figures: %s", got)
 	}
+}
+
+// ageKey makes a private key of age in a file, and returns its path and its recipient.
+func ageKey(t *testing.T) (path, recipient string) {
+	t.Helper()
+	key, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "key.txt")
+	if err := os.WriteFile(path, []byte(key.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path, key.Recipient().String()
+}
+
+// onlyEncrypted demands that every file of a backup but its note is one of age.
+func onlyEncrypted(t *testing.T, dir string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == backupName {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if err == nil && !bytes.HasPrefix(text, []byte("age-encryption.org/v1\n")) {
+			t.Errorf("%s is not encrypted", path)
+		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Errorf("the backup has %d files, %v", files, err)
+	}
+}
+
+func TestIntegrationBackupInClearHasNoKey(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if out, err := vayu(t, data, "import", madeFile(t, 1)); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	serve(t, data).stop(syscall.SIGTERM) // which makes the key
+	backup := filepath.Join(t.TempDir(), "backup")
+	if out, err := vayu(t, data, "backup", backup); err != nil || !strings.Contains(out, "the key is not in the backup") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(backup, encryptionKey)); err == nil {
+		t.Error("the key is beside what it encrypts")
+	}
+	restored := filepath.Join(t.TempDir(), "restored")
+	if out, err := vayu(t, restored, "restore", backup); err == nil || !strings.Contains(out, "--key") {
+		t.Errorf("a restore without the key: %v\n%s", err, out)
+	}
+	key := filepath.Join(data, encryptionKey)
+	if out, err := vayu(t, restored, "restore", backup, "--key", key); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want, err := os.ReadFile(key)
+	if got, failed := os.ReadFile(filepath.Join(restored, encryptionKey)); err != nil || failed != nil || !bytes.Equal(got, want) {
+		t.Errorf("the restored key: %v, %v; want that of the store", err, failed)
+	}
+	serve(t, restored).stop(syscall.SIGTERM)
 }
 
 func TestIntegrationDamagedBackupLeavesNothing(t *testing.T) {

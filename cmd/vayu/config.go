@@ -16,6 +16,7 @@ import (
 	"vayu/dispatch"
 	"vayu/ingest/source"
 	"vayu/internal/account"
+	"vayu/internal/agefile"
 	"vayu/internal/api"
 	"vayu/internal/columnar"
 	"vayu/internal/config"
@@ -64,6 +65,7 @@ type Config struct {
 	Verify   verify.Settings   `koanf:"verify"`
 	Log      LogConfig         `koanf:"log"`
 	Trace    trace.Settings    `koanf:"trace"`
+	Backup   BackupConfig      `koanf:"backup"`
 	Engine   columnar.Config   `koanf:"engine"`
 	Source   source.Config     `koanf:"source"`
 }
@@ -72,6 +74,22 @@ type Config struct {
 type LogConfig struct {
 	Level  string `koanf:"level" help:"debug, info, warn or error"`
 	Format string `koanf:"format" help:"text or json"`
+}
+
+// BackupConfig says to whom vayu backup encrypts.
+type BackupConfig struct {
+	Recipient string `koanf:"recipient" help:"public keys of age, age1…, to which backups are encrypted; empty for none"`
+}
+
+// Validate implements config.Validator.
+func (c BackupConfig) Validate() []error {
+	if c.Recipient == "" {
+		return nil
+	}
+	if _, err := agefile.Recipients(c.Recipient); err != nil {
+		return []error{config.Invalid("recipient", "%w", err)}
+	}
+	return nil
 }
 
 // Validate implements config.Validator.

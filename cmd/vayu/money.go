@@ -43,7 +43,7 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 		return err
 	}
 	m.recharges, err = recharge.New(recharge.Config{
-		DB: s.state, Box: s.box, Events: s.outbox, Connections: connections, BatchShare: cfg.Recharge.BatchRoom, Log: log, Trace: s.trace, Metrics: reg,
+		DB: s.state, Box: s.box, Events: s.outbox, Connections: connections, BatchShare: cfg.Recharge.BatchRoom, MaskAfter: cfg.Recharge.MaskAfter, Log: log, Trace: s.trace, Metrics: reg,
 	})
 	if err != nil {
 		return err

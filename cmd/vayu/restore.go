@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"vayu/internal/agefile"
 	"vayu/internal/columnar"
 	"vayu/internal/state"
 	"vayu/schema/clickhouse"
@@ -23,8 +24,13 @@ import (
 // killed: it is half of something.
 const restoringName = "restore.partial"
 
+// decryptedName is the folder of the data directory into which an encrypted backup is
+// decrypted, until it is restored.
+const decryptedName = "restore.decrypted"
+
 func newRestore() *cobra.Command {
-	return &cobra.Command{
+	var identity, key string
+	cmd := &cobra.Command{
 		Use:   "restore DIR",
 		Short: "Bring a backup back into an empty data directory, and empty servers where they are used",
 		Args:  cobra.ExactArgs(1),
@@ -38,27 +44,20 @@ func newRestore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if note.Encryption == keyInSetting && cfg.Encryption.Reveal() == "" {
-				return errors.New("the backup was made with the encryption key as a setting: set VAYU_ENCRYPTION_KEY to that key")
+			if cfg.Encryption.Reveal() == "" && key == "" {
+				if err := note.needsKey(); err != nil {
+					return err
+				}
 			}
 			if err := vacant(cfg.Data); err != nil {
 				return fmt.Errorf("a backup is restored into an empty data directory: %w", err)
 			}
-			if err := state.Vacant(cmd.Context(), cfg.state(false), filepath.Join(args[0], backupState), log); err != nil {
-				return err // before the air, which is long and on a server stays
+			if note.Recipient == "" {
+				err = restoreFrom(cmd, cfg, log, note, args[0], key)
+			} else {
+				err = restoreEncrypted(cmd, cfg, log, note, args[0], key, identity)
 			}
-			if err := makeData(cfg.Data); err != nil {
-				return err
-			}
-			mark := filepath.Join(cfg.Data, restoringName)
-			if err := writePrivate(mark, nil); err != nil {
-				return err
-			}
-			err = bringBack(cmd, cfg, log, note, args[0])
 			if err != nil {
-				return errors.Join(err, emptyAgain(cfg.Data))
-			}
-			if err := os.Remove(mark); err != nil {
 				return err
 			}
 			sayf(cmd, "restored", "the backup of %s by %s, into %s in %s", note.Made.Format(time.RFC3339), note.Version,
@@ -66,6 +65,64 @@ func newRestore() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&identity, "identity", "", "file with the private key of age to which the backup is encrypted")
+	cmd.Flags().StringVar(&key, "key", "", "copy of encryption.key, for a backup that was made without it")
+	return cmd
+}
+
+// needsKey is the error for a backup that is of no use without a key which is not in it.
+func (n *backupNote) needsKey() error {
+	switch n.Encryption {
+	case keyInSetting:
+		return errors.New("the backup was made with the encryption key as a setting: set VAYU_ENCRYPTION_KEY to that key")
+	case keyApart:
+		return errors.New("the encryption key is not in the backup: name a copy of encryption.key with --key")
+	}
+	return nil
+}
+
+// restoreEncrypted decrypts a backup into the data directory, and restores it.
+func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote, dir, key, identity string) error {
+	if identity == "" {
+		return fmt.Errorf("the backup is encrypted to %s: name the file with its private key with --identity", note.Recipient)
+	}
+	identities, err := agefile.Identities(identity)
+	if err != nil {
+		return err
+	}
+	if err := makeData(cfg.Data); err != nil {
+		return err
+	}
+	decrypted := filepath.Join(cfg.Data, decryptedName)
+	if err = agefile.Decrypt(dir, decrypted, identities); err == nil {
+		err = restoreFrom(cmd, cfg, log, note, decrypted, key)
+	}
+	if err != nil {
+		return errors.Join(err, emptyAgain(cfg.Data))
+	}
+	return os.RemoveAll(decrypted)
+}
+
+// restoreFrom restores a backup that is not encrypted. When it fails the data directory is
+// empty again, unless the store refused before anything was done.
+func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote, dir, key string) error {
+	if err := state.Vacant(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
+		return err // before the air, which is long and on a server stays
+	}
+	if err := makeData(cfg.Data); err != nil {
+		return err
+	}
+	mark := filepath.Join(cfg.Data, restoringName)
+	if err := writePrivate(mark, nil); err != nil {
+		return err
+	}
+	if note.Encryption == keyInBackup {
+		key = filepath.Join(dir, encryptionKey)
+	}
+	if err := bringBack(cmd, cfg, log, key, dir); err != nil {
+		return errors.Join(err, emptyAgain(cfg.Data))
+	}
+	return os.Remove(mark)
 }
 
 // unlessRestoring refuses a data directory that is half of something.
@@ -92,10 +149,11 @@ func readNote(dir string) (note backupNote, err error) {
 	return note, nil
 }
 
-// bringBack restores every part of a backup.
-func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote, dir string) error {
-	if note.Encryption == keyInBackup {
-		if err := copyPrivate(filepath.Join(dir, encryptionKey), filepath.Join(cfg.Data, encryptionKey)); err != nil {
+// bringBack restores every part of a backup. Key is the file with the encryption key;
+// empty when it is a setting.
+func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, key, dir string) error {
+	if key != "" {
+		if err := copyPrivate(key, filepath.Join(cfg.Data, encryptionKey)); err != nil {
 			return err
 		}
 	}

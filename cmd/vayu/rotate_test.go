@@ -25,7 +25,7 @@ var notSealed = []string{
 	"api_key.hash", "session.hash", "seen_signature.signature", "idempotent_reply.fingerprint", "audit.hash", "audit_head.hash", "audit_head.mac",
 	"event.envelope", "attempt.body",
 	"batch.fingerprint", "batch_item.refusal",
-	"verification.digest", "verification.same",
+	"verification.digest", "verification.same", "recharge.number_digest",
 }
 
 // A sealed column that a rotation does not know is lost with the old key.
@@ -217,7 +217,14 @@ func TestABackupHasTheKeyOfItsRows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		where, err := backUpKey(newBackup(), cfg, dir, c.owner)
+		apart, apartErr := backUpKey(newBackup(), cfg, dir, c.owner, false)
+		if wantApart := strings.ReplaceAll(c.where, keyInBackup, keyApart); apart != wantApart || (apartErr == nil) != (c.want == "") {
+			t.Errorf("%s: a backup in clear: got %q, %v, want %q", name, apart, apartErr, wantApart)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("%s: a backup in clear has %v, %v", name, entries, err)
+		}
+		where, err := backUpKey(newBackup(), cfg, dir, c.owner, true)
 		if where != c.where || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %q, %v, want %q, %q", name, where, err, c.where, c.want)
 		}

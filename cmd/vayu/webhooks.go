@@ -56,6 +56,9 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	}
 	w.dispatch, err = dispatch.New(dispatch.Config{
 		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Trace: s.trace, Metrics: reg,
+		Number: func(ctx context.Context, of schema.Owner, transaction string) (string, error) {
+			return s.money.recharges.ClearNumber(ctx, of, transaction) // made after this, and before anything runs
+		},
 		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
 	if err != nil {

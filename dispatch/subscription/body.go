@@ -20,6 +20,7 @@ func (b *Book) specOf(c *api.Call) (Spec, error) {
 		URL    *string            `json:"url"`
 		Events []schema.EventType `json:"events"`
 		Secret *string            `json:"secret"`
+		Clear  *bool              `json:"clear_numbers"`
 	}](c)
 	if err != nil {
 		return Spec{}, err
@@ -32,13 +33,29 @@ func (b *Book) specOf(c *api.Call) (Spec, error) {
 		spec.URL = *wanted.URL
 	}
 	spec.Secret = f.chosen(wanted.Secret)
+	spec.ClearNumbers = wanted.Clear != nil && *wanted.Clear
 	if err := b.checkSpec(&f, &spec); err != nil {
 		return Spec{}, err
 	}
 	if err := f.Problem(); err != nil {
 		return Spec{}, err
 	}
-	return spec, readable(c.Scopes.Readable(), spec.Events)
+	may := c.Scopes.Readable()
+	if spec.ClearNumbers {
+		if err := clearable(may); err != nil {
+			return Spec{}, err
+		}
+	}
+	return spec, readable(may, spec.Events)
+}
+
+// clearable refuses numbers in clear to a key that may not read recharges, which have
+// them. May are the types of events that the key may read.
+func clearable(may []schema.EventType) error {
+	if slices.Contains(may, schema.EventRechargeCompleted) {
+		return nil
+	}
+	return schema.Refuse(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which numbers in clear need.")
 }
 
 // readable refuses types of events that are not among those that a key may read:
@@ -93,6 +110,7 @@ func (b *Book) patchOf(c *api.Call) (Patch, error) {
 		URL    given[string]             `json:"url"`
 		Events given[[]schema.EventType] `json:"events"`
 		Active given[bool]               `json:"active"`
+		Clear  given[bool]               `json:"clear_numbers"`
 		Secret given[jsontext.Value]     `json:"secret"`
 	}](c)
 	if err != nil {
@@ -112,11 +130,14 @@ func (b *Book) patchOf(c *api.Call) (Patch, error) {
 	if wanted.Active.in(&f, "active") {
 		p.Active = &wanted.Active.value
 	}
+	if wanted.Clear.in(&f, "clear_numbers") {
+		p.ClearNumbers = &wanted.Clear.value
+	}
 	if wanted.Secret.there {
 		f.Add("secret", "The secret is changed with POST "+path+"/{id}/rotate-secret.")
 	}
-	if !wanted.URL.there && !wanted.Events.there && !wanted.Active.there && !wanted.Secret.there {
-		f.Add("", "Give at least one of url, events and active.")
+	if !wanted.URL.there && !wanted.Events.there && !wanted.Active.there && !wanted.Clear.there && !wanted.Secret.there {
+		f.Add("", "Give at least one of url, events, active and clear_numbers.")
 	}
 	return p, f.Problem()
 }

@@ -53,7 +53,20 @@ func (p Patch) apply(r *record) (detail map[string]any) {
 	if p.Active != nil && *p.Active != r.Active {
 		r.Active, detail["active"] = *p.Active, *p.Active
 	}
+	if p.ClearNumbers != nil && *p.ClearNumbers != r.ClearNumbers {
+		r.ClearNumbers, detail["clear_numbers"] = *p.ClearNumbers, *p.ClearNumbers
+	}
 	return detail
+}
+
+// mayGrant refuses a change that has more sent to a URL than the key may read.
+func (p Patch) mayGrant(before, after *Subscription) error {
+	if after.ClearNumbers && !before.ClearNumbers {
+		if err := clearable(p.Readable); err != nil {
+			return err
+		}
+	}
+	return readable(p.Readable, granted(before, after))
 }
 
 // granted returns the types of events that a change brings to a URL that did not get

@@ -31,6 +31,8 @@ type Spec struct {
 	URL    string
 	Events []schema.EventType
 	Secret string // empty for one that is made
+	// ClearNumbers asks for recharge.* events with numbers in clear.
+	ClearNumbers bool
 }
 
 // Made is a subscription with its new secret. Secret is empty when it was not
@@ -60,9 +62,9 @@ func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 	id := idPrefix + ulid.MustNewDefault(now).String()
 	secret, made := secretOr(spec.Secret)
 	_, err = tx.Exec(`
-		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
-		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10)`,
-		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion,
+		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, clear_numbers, secret, secret_last4, created_at, revision)
+		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11)`,
+		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, state.Flag(spec.ClearNumbers),
 		sealedSecret.Seal(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
 		return Made{}, account.Entry{}, fmt.Errorf("making a webhook: %w", err)
@@ -71,8 +73,11 @@ func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 	if err != nil {
 		return Made{}, account.Entry{}, err
 	}
-	e := entry("webhook.create", r, map[string]any{"host": hostOf(r.URL), "events": r.Events})
-	return Made{r.wire(now), made}, e, nil
+	detail := map[string]any{"host": hostOf(r.URL), "events": r.Events}
+	if r.ClearNumbers {
+		detail["clear_numbers"] = true
+	}
+	return Made{r.wire(now), made}, entry("webhook.create", r, detail), nil
 }
 
 // countThere uses webhook_account, as the list does: deleted subscriptions are kept
@@ -119,6 +124,8 @@ type Patch struct {
 	URL    *string
 	Events []schema.EventType
 	Active *bool
+	// ClearNumbers needs recharge:read when the change sets it.
+	ClearNumbers *bool
 	// Readable are the types of events that the key may read; nil for all. Types that
 	// the change adds must be among them. So must all types if the change moves the
 	// subscription to another URL. Types that stay at their URL need not be.
@@ -147,19 +154,15 @@ func (b *Book) Update(tx *state.Tx, of schema.Owner, id string, p Patch, now tim
 	before := r.Subscription
 	detail := p.apply(r)
 	if p.Readable != nil {
-		if err := readable(p.Readable, granted(&before, &r.Subscription)); err != nil {
+		if err := p.mayGrant(&before, &r.Subscription); err != nil {
 			return schema.Webhook{}, account.Entry{}, err
 		}
 	}
 	if len(detail) == 0 {
 		return r.wire(now), account.Entry{}, nil
 	}
-	active := 0
-	if r.Active {
-		active = 1
-	}
-	_, err = tx.Exec("UPDATE webhook SET url = $2, events = $3, active = $4, revision = $5 WHERE id = $1",
-		id, r.URL, joinEvents(r.Events, " "), active, revision)
+	_, err = tx.Exec("UPDATE webhook SET url = $2, events = $3, active = $4, clear_numbers = $5, revision = $6 WHERE id = $1",
+		id, r.URL, joinEvents(r.Events, " "), state.Flag(r.Active), state.Flag(r.ClearNumbers), revision)
 	if err != nil {
 		return schema.Webhook{}, account.Entry{}, fmt.Errorf("changing a webhook: %w", err)
 	}

@@ -22,7 +22,7 @@ const (
 
 const (
 	selectRevision = "SELECT n FROM webhook_revision WHERE id = 1"
-	selectRow      = `SELECT id, account_id, mode, url, events, active, api_version, secret, previous_secret,
+	selectRow      = `SELECT id, account_id, mode, url, events, active, api_version, clear_numbers, secret, previous_secret,
 		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL, revision FROM webhook`
 )
 
@@ -92,14 +92,15 @@ func (r *reading) take(row state.Scanner) error {
 func (r *reading) scan(row state.Scanner) (*Subscription, error) {
 	s := &Subscription{}
 	var mode, events string
-	var active int64
+	var active, clear int64
 	var secret, previous []byte
-	err := row.Scan(&s.ID, &s.Account, &mode, &s.URL, &events, &active, &s.Version, &secret, &previous,
+	err := row.Scan(&s.ID, &s.Account, &mode, &s.URL, &events, &active, &s.Version, &clear, &secret, &previous,
 		&s.createdAt, &s.previousUntil, &s.Deleted, &s.revision)
 	if err != nil {
 		return nil, err
 	}
 	s.World, s.Active = schema.WorldOf(mode), active != 0
+	s.ClearNumbers = clear != 0
 	s.Host, s.Events = hostAndPort(s.URL), r.list(events)
 	if s.Deleted {
 		return s, nil

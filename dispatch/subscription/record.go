@@ -20,18 +20,19 @@ type record struct {
 	reached, most, failed sql.NullInt64 // of webhook_backlog
 }
 
-const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, secret_last4, created_at, previous_until, reached_at, most, failed
+const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, clear_numbers, secret_last4, created_at, previous_until, reached_at, most, failed
 	FROM webhook LEFT JOIN webhook_backlog ON webhook_id = id WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL`
 
 func scanRecord(row state.Scanner) (*record, error) {
 	r := &record{}
 	var mode, events string
-	var active int64
-	err := row.Scan(&r.ID, &r.Account, &mode, &r.URL, &events, &active, &r.Version, &r.lastFour, &r.createdAt, &r.previous, &r.reached, &r.most, &r.failed)
+	var active, clear int64
+	err := row.Scan(&r.ID, &r.Account, &mode, &r.URL, &events, &active, &r.Version, &clear, &r.lastFour, &r.createdAt, &r.previous, &r.reached, &r.most, &r.failed)
 	if err != nil {
 		return nil, err
 	}
 	r.World, r.Events, r.Active = schema.WorldOf(mode), eventList(events), active != 0
+	r.ClearNumbers = clear != 0
 	return r, nil
 }
 
@@ -39,7 +40,7 @@ func scanRecord(row state.Scanner) (*record, error) {
 func (r *record) wire(now time.Time) schema.Webhook {
 	w := schema.Webhook{
 		ID: r.ID, URL: r.URL, Events: r.Events, Active: r.Active, APIVersion: r.Version, Mode: r.World.String(),
-		CreatedAt: shownTime(r.createdAt), SecretLast4: r.lastFour,
+		CreatedAt: shownTime(r.createdAt), SecretLast4: r.lastFour, ClearNumbers: r.ClearNumbers,
 	}
 	if r.previous.Valid && r.previous.Int64 > now.UnixMicro() {
 		until := shownTime(r.previous.Int64)

@@ -165,7 +165,7 @@ func TestNoSecretIsKeptOpenOrSaidAgain(t *testing.T) {
 func (s *site) dump() string {
 	s.t.Helper()
 	var all strings.Builder
-	for table, columns := range map[string]int{"webhook": 14, "idempotent_reply": 7, "audit": 11} {
+	for table, columns := range map[string]int{"webhook": 15, "idempotent_reply": 7, "audit": 11} {
 		err := state.Each(s.DB.View(context.Background()), func(row state.Scanner) error {
 			values, dest := make([]any, columns), make([]any, columns)
 			for i := range values {

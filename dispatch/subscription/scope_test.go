@@ -55,3 +55,34 @@ func TestASubscriptionNeedsTheReadScopeOfItsTypes(t *testing.T) {
 		s.ask(manage, "PATCH", one, `{"events":["payment.failed"]}`).want(t, "leaving a type out", 200)
 	})
 }
+
+func TestNumbersInClearNeedTheScopeOfRecharges(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *site, a tenant) {
+		manage, reader := s.keyOf(a, schema.AccountRead), s.keyOf(a, schema.RechargeRead)
+		const path = "/v1/webhooks"
+		refused := func(what string, r reply) {
+			t.Helper()
+			r.wantError(t, what, 403, schema.InsufficientScope, "clear_numbers")
+		}
+		refused("making", s.ask(manage, "POST", path, `{"url":"https://shop.example.com/hook","events":["quota.warning"],"clear_numbers":true}`))
+		plain := s.ask(reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.completed"],"clear_numbers":null}`).want(t, "making", 201)
+		if got := plain.at("clear_numbers"); got != nil {
+			t.Errorf("nobody asked for it: got %v, want none", got)
+		}
+		one := path + "/" + plain.said("id")
+		refused("changing", s.ask(manage, "PATCH", one, `{"clear_numbers":true}`))
+		s.ask(reader, "PATCH", one, `{"clear_numbers":null}`).wantError(t, "null", 400, schema.InvalidRequest, "clear_numbers")
+		if got := s.ask(reader, "PATCH", one, `{"clear_numbers":true}`).want(t, "changing", 200).at("clear_numbers"); got != true {
+			t.Errorf("changed: got %v, want true", got)
+		}
+		if got := s.ask(manage, "GET", one, "").want(t, "reading", 200).at("clear_numbers"); got != true {
+			t.Errorf("read: got %v, want true", got)
+		}
+		if sub := s.Get(plain.said("id")); !sub.ClearNumbers {
+			t.Error("the book does not know it")
+		}
+		s.ask(manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`).wantError(t, "moving it", 403, schema.InsufficientScope, "events")
+		s.ask(manage, "PATCH", one, `{"clear_numbers":false}`).want(t, "taking it back", 200)
+	})
+}

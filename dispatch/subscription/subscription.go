@@ -72,6 +72,8 @@ type Subscription struct {
 	Active  bool               // false: paused, deliveries wait
 	Deleted bool
 	Version string
+	// ClearNumbers sends recharge.* events with numbers in clear.
+	ClearNumbers bool
 
 	createdAt int64 // microseconds
 	// secrets are the one that signs, and the one before it if there was a

@@ -37,6 +37,7 @@ var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/d
 var internalMay = map[string][]string{
 	"account":               {"api", "config", "outage", "page", "seal", "state"},
 	"account/accounttest":   {"account", "api", "api/apitest", "config", "seal", "state"},
+	"agefile":               {},
 	"api":                   {"config", "trace"},
 	"api/apitest":           {"api", "apidoc"},
 	"apidoc":                {"api"},

@@ -82,7 +82,7 @@ func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) 
 		return Record{}, false, errors.Join(err, errGone(found))
 	case r.Item != nil && rec.Batch == *r.Item:
 		return rec, true, nil
-	case r.Item == nil && rec.Type == r.Type && rec.Number == r.Number && rec.Asked == r.Asked && rec.Amount == r.Amount:
+	case r.Item == nil && rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.Asked == r.Asked && rec.Amount == r.Amount:
 		return rec, true, nil
 	}
 	text := "This ref_id was used before, for " + rec.ID + ", which is another recharge."

@@ -85,10 +85,11 @@ func (s *Service) append(tx *state.Tx, r *Record) error {
 	return nil
 }
 
-// eventOf is what is told of a recharge in its state.
+// eventOf is what is told of a recharge in its state. Its number is masked: events are
+// kept, and pass through Kafka. A subscription can ask for the number (ClearNumber).
 func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	e := &schema.RechargeEvent{
-		TransactionID: r.ID, Mobile: r.Number, Operator: carrier(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,
+		TransactionID: r.ID, Mobile: schema.MaskNumber(r.Number), Operator: carrier(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,
 		BatchID: r.Batch.Batch,
 	}
 	switch r.State {

@@ -22,12 +22,13 @@ type metrics struct {
 	calls       *prometheus.CounterVec
 	took        *prometheus.HistogramVec
 	redirect    prometheus.Counter
+	masked      prometheus.Counter
 	overdue     prometheus.Counter
 	failures    *prometheus.CounterVec
 	plansFailed *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
-	claims, records, counts, rereads *outage.Outage
+	claims, records, counts, rereads, masks *outage.Outage
 
 	// As of the last count.
 	pending, old [len(schema.Worlds)]atomic.Int64
@@ -50,6 +51,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}, []string{"provider", "call"}),
 		redirect:    counter("vayu_recharge_redetections_total", "Recharges that went on with another operator, because the first said that the number is not his."),
+		masked:      counter("vayu_recharge_masked_total", "Recharges whose number was masked because they were settled long enough ago."),
 		overdue:     counter("vayu_recharge_overdue_total", "Orders that were not sent because their lease was nearly over; they are asked about and sent later."),
 		plansFailed: counters("vayu_recharge_plans_failed_total", "Questions for plans that a provider did not answer.", "provider"),
 		failures:    counters("vayu_recharge_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
@@ -61,13 +63,14 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m.records = trouble("record", "outcomes are asked for again later")
 	m.counts = trouble("count", "gauges stay as they were")
 	m.rereads = trouble("reread", "who waits for an outcome that another instance is told gets it later")
+	m.masks = trouble("mask", "numbers of old recharges stay in clear")
 	for _, kind := range [...]string{alarmLateSuccess, alarmLateFailure} { // a rate of a series that begins with its first alarm misses it
 		m.alarms.WithLabelValues(kind)
 	}
 	if reg == nil {
 		return m, nil
 	}
-	all := []prometheus.Collector{m.outcomes, m.alarms, m.calls, m.took, m.redirect, m.overdue, m.plansFailed, m.failures}
+	all := []prometheus.Collector{m.outcomes, m.alarms, m.calls, m.took, m.redirect, m.masked, m.overdue, m.plansFailed, m.failures}
 	for _, world := range schema.Worlds {
 		gauge := func(name, help string, of *atomic.Int64) {
 			all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{

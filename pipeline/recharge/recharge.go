@@ -30,9 +30,12 @@ type Config struct {
 	Connections []Connection
 	// BatchShare is how many records of batches may be under way at once.
 	BatchShare int
-	Log        *slog.Logger          // nil for none
-	Trace      *trace.Tracer         // nil for none
-	Metrics    prometheus.Registerer // nil for none
+	// MaskAfter is how long after the last change of a settled recharge its number is
+	// masked; 0 for never.
+	MaskAfter time.Duration
+	Log       *slog.Logger          // nil for none
+	Trace     *trace.Tracer         // nil for none
+	Metrics   prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 }
@@ -117,7 +120,8 @@ type Record struct {
 	RefID        string
 	State        schema.RechargeState
 	Type         schema.RechargeType
-	Number       string
+	Number       string // masked when Digest is not nil
+	Digest       []byte // keyed hash of the number, from when it was masked
 	Asked        string
 	Operator     string
 	Circle       string

@@ -69,6 +69,10 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 	}
 }
 
+// errMasked refuses the refund of a recharge whose number is masked: the operator needs
+// the number.
+var errMasked = schema.Refuse(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
+
 // refundable says why a recharge cannot be refunded; nil when it can, or is.
 func refundable(r *Record, l *line) error {
 	switch {
@@ -76,6 +80,8 @@ func refundable(r *Record, l *line) error {
 		return schema.Refuse(schema.InvalidRequest, "id", "This recharge is pending: nothing was charged yet.")
 	case r.State == schema.RechargeFailed:
 		return schema.Refuse(schema.InvalidRequest, "id", "This recharge has failed: nothing was charged.")
+	case r.State == schema.RechargeSuccess && r.RefundID == "" && r.Digest != nil:
+		return errMasked
 	case r.State == schema.RechargeSuccess && r.RefundID == "" && (l == nil || l.Reverser == nil):
 		return schema.Refuse(schema.Forbidden, "", "This operator takes nothing back on request; a recharge that he reverses by himself is refunded.")
 	}
@@ -83,7 +89,7 @@ func refundable(r *Record, l *line) error {
 }
 
 const wantRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at = $4, token = $5, tries = 0
-	WHERE id = $1 AND state = 'success' AND refund_id = '' RETURNING ` + columns
+	WHERE id = $1 AND state = 'success' AND refund_id = '' AND number_digest IS NULL RETURNING ` + columns
 
 // want notes that a refund is wanted; false when it was before, or when the recharge
 // is refunded by now.
@@ -103,6 +109,9 @@ func (s *Service) want(ctx context.Context, seen *Record, wish refundWanted, own
 		if !ok {
 			found, _, err = one(tx, selectByID, seen.ID)
 			r = found
+			if err == nil && r.State == schema.RechargeSuccess && r.RefundID == "" {
+				return errMasked
+			}
 			return err
 		}
 		r = found

@@ -10,7 +10,7 @@ import (
 const countEvery = time.Minute
 
 // Run sends what is due, enquires about what is pending, and asks for refunds that
-// were wanted, until ctx ends; then it waits for the calls that are under way. What
+// were wanted, and masks the numbers of old recharges, until ctx ends; then it waits for the calls that are under way. What
 // is not recorded by then is leased in the store, and asked about later.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
@@ -19,6 +19,7 @@ func (s *Service) Run(ctx context.Context) error {
 	s.metrics.counts.Tell(ctx, s.warnOfStranded(ctx))
 	var loops sync.WaitGroup
 	loops.Go(func() { s.watchPending(ctx) })
+	loops.Go(func() { s.maskOld(ctx) })
 	s.calls.Run(ctx)
 	loops.Wait()
 	return nil

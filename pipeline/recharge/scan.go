@@ -12,7 +12,7 @@ import (
 
 // columns are those of a recharge as scanRecord reads them.
 const columns = `id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
-	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at`
+	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, number_digest`
 
 // scanRecord reads a row of columns.
 func scanRecord(row state.Scanner) (r Record, err error) {
@@ -22,7 +22,7 @@ func scanRecord(row state.Scanner) (r Record, err error) {
 	err = row.Scan(
 		&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.State, &r.Type, &r.Number, &r.Asked, &r.Operator, &r.Circle, &r.Detection, &r.Amount,
 		&r.Provider, &r.Reference, &r.ProviderRef, &sent, &sentAt, &r.Tries, &told, &r.ErrorCode, &r.ErrorMessage, &r.Alarm,
-		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded)
+		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded, &r.Digest)
 	r.Owner.World = schema.WorldOf(mode)
 	r.Sent, r.ToldPending = sent != 0, told != 0
 	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = state.Moment(sentAt), time.UnixMicro(created).UTC(), state.Moment(finished), state.Moment(refunded)

@@ -157,7 +157,7 @@ func (s *stage) open(db *state.DB, more ...Connection) {
 	}
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
-		DB: db, Box: accounttest.Box(s.t), Events: events, Metrics: s.reg, Now: s.clock.Now,
+		DB: db, Box: accounttest.ClaimedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
 		Connections: append([]Connection{s.puppet.connection()}, more...), BatchShare: 4,
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"vayu/pipeline/verify/upi"
 	"vayu/schema"
@@ -33,16 +32,12 @@ func (s *Service) open(r *Record) (p Private, err error) {
 	return p, nil
 }
 
-// shownDigits is how much of an account number stays readable.
-const shownDigits = 4
-
 // target is what a request verifies, masked.
 func (r *Request) target() string {
 	if r.Method == schema.VerifyUPI {
 		return upi.Mask(r.VPA)
 	}
-	hidden := max(len(r.Account)-shownDigits, 0)
-	return strings.Repeat("X", hidden) + r.Account[hidden:]
+	return schema.MaskNumber(r.Account)
 }
 
 // same is by what an earlier answer about the same account is found.

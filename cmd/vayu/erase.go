@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/subscription"
+	"vayu/internal/account"
+	"vayu/internal/outbox"
+	"vayu/internal/state"
+	"vayu/pipeline/batch"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/verify"
+	"vayu/pipeline/wallet"
+)
+
+func newAccountErase() *cobra.Command {
+	var sure bool
+	cmd := &cobra.Command{
+		Use:   "erase NAME --yes",
+		Short: "Erase the personal data of a closed account, and print a proof",
+		Long: `Erase the personal data of a closed account, and print a proof. Closed is an account without active keys, money in its live
+wallet, and open recharges, verifications, batches, payments and alarms. Events, deliveries, verifications and sessions are deleted; names,
+numbers, addresses and references are removed from what stays. Postings, amounts, bank references and the audit log stay. It
+cannot be undone. When it was interrupted, run it again. Copies in backups, in Kafka and with receivers are not reached.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+				holder, err := account.AccountNamed(st.db.View(ctx), args[0])
+				if err != nil {
+					return err
+				}
+				if open, err := openMatters(st.db.View(ctx), holder.ID, time.Now()); err != nil || len(open) > 0 {
+					return errors.Join(err, notClosed(args[0], open))
+				}
+				if !sure {
+					return fmt.Errorf("this erases the personal data of %s (%s) for ever: add --yes to do it", args[0], holder.ID)
+				}
+				done, err := eraseAccount(ctx, st.db, holder.ID)
+				if err != nil {
+					return err
+				}
+				return proveErased(cmd, holder.ID, done)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&sure, "yes", false, "erase without further questions")
+	return cmd
+}
+
+// erasures are what is erased of an account, in an order in which no row refers to a
+// deleted one.
+func erasures() []state.Erasure {
+	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
+		recharge.Personal(), wallet.Personal(), account.Personal())
+}
+
+// activeKeys counts the keys of account $1 that can be used at $2.
+const activeKeys = "SELECT count(*) FROM api_key WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"
+
+// matters count what else account $1 has open.
+var matters = [...]struct{ name, query string }{
+	{"paise in its live wallet", "SELECT CAST(COALESCE(sum(available + held), 0) AS BIGINT) FROM wallet WHERE account_id = $1 AND mode = 'live'"},
+	{"open recharges", `SELECT count(*) FROM recharge WHERE account_id = $1
+		AND (state = 'pending' OR due_at IS NOT NULL OR alarm <> '' AND resolved_at IS NULL)`},
+	{"open verifications", "SELECT count(*) FROM verification WHERE account_id = $1 AND state = 'pending'"},
+	{"open batches", "SELECT count(*) FROM batch WHERE account_id = $1 AND state <> 'completed'"},
+	{"open payments", "SELECT count(*) FROM payment WHERE account_id = $1 AND state = 'pending'"},
+}
+
+// openMatters are the reasons for which an account is not closed.
+func openMatters(q state.Querier, id string, now time.Time) (open []string, err error) {
+	count := func(name, query string, args ...any) error {
+		var n int64
+		if err := q.QueryRow(query, args...).Scan(&n); err != nil {
+			return fmt.Errorf("counting %s: %w", name, err)
+		}
+		if n > 0 {
+			open = append(open, fmt.Sprintf("%d %s", n, name))
+		}
+		return nil
+	}
+	err = count("active keys", activeKeys, id, now.UnixMicro())
+	for _, m := range matters {
+		err = errors.Join(err, count(m.name, m.query, id))
+	}
+	return open, err
+}
+
+// notClosed refuses an account that has open matters.
+func notClosed(name string, open []string) error {
+	if len(open) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is not closed: it has %s", name, strings.Join(open, ", "))
+}
+
+// eraseAccount erases an account, and appends a row to its audit log that says how many
+// rows of which table were erased.
+func eraseAccount(ctx context.Context, db *state.DB, id string) ([]state.Erased, error) {
+	done, err := state.EraseAll(ctx, db, id, erasures())
+	if err != nil {
+		return nil, err
+	}
+	detail := map[string]any{}
+	for _, e := range done {
+		detail[e.Table] = e.Rows
+	}
+	err = db.Update(ctx, func(tx *state.Tx) error {
+		entry, err := account.Erase(tx, id, detail)
+		return audited(tx, entry, err)
+	})
+	return done, err
+}
+
+// proveErased prints what was erased, and fails when personal data are left.
+func proveErased(cmd *cobra.Command, id string, done []state.Erased) error {
+	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(out, "TABLE\tERASED\tLEFT")
+	var left int64
+	for _, e := range done {
+		_, _ = fmt.Fprintf(out, "%s\t%d\t%d\n", e.Table, e.Rows, e.Left)
+		left += e.Left
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if left > 0 {
+		return fmt.Errorf("%d rows of %s still have personal data: something was written meanwhile; run the command again for erased-%s", left, id, id)
+	}
+	sayf(cmd, "erased", "%s: no row of these tables has personal data of it; the audit log says account.erase", id)
+	return nil
+}

@@ -1,0 +1,138 @@
+package dispatch_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/dispatch"
+	"vayu/dispatch/subscription"
+	"vayu/internal/state"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+// recharged is the data of an event about a recharge. The reference looks like the field
+// that has the number.
+func recharged(transaction, number string) *schema.RechargeEvent {
+	return &schema.RechargeEvent{TransactionID: transaction, Mobile: schema.MaskNumber(number), RefID: `"mobile":"XXXXXX3210"`}
+}
+
+// A subscription that asks for it gets numbers in clear, with a signature over them.
+// Others do not, and neither the store nor other fields have them.
+func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		masked, clear := receive(t, false, nil), receive(t, false, nil)
+		var away atomic.Bool
+		away.Store(true)
+		o := open(t, db, nil, func(c *dispatch.Config) {
+			c.Number = func(_ context.Context, of schema.Owner, transaction string) (string, error) {
+				switch {
+				case of.Account != "acc_a" || of.World != schema.Live:
+					return "", fmt.Errorf("asked for %v", of)
+				case transaction == "txn_away" && away.CompareAndSwap(true, false):
+					return "", errors.New("the store is away")
+				}
+				return map[string]string{"txn_1": "9876543210", "txn_away": "9876543211", "txn_other": "9876540000"}[transaction], nil
+			}
+		})
+		a := o.account("a")
+		o.update(func(tx *state.Tx) error {
+			for url, clear := range map[string]bool{masked.URL: false, clear.URL: true} {
+				_, _, err := o.book.Create(tx, subscription.Spec{
+					Owner: schema.Owner{Account: a, World: schema.Live}, URL: url, Secret: secret, ClearNumbers: clear,
+					Events: []schema.EventType{schema.EventRechargeCompleted, schema.EventPaymentSucceeded},
+				}, time.Now())
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		o.run()
+		for transaction, number := range map[string]string{"txn_1": "9876543210", "txn_away": "9876543211", "txn_gone": "9876543212", "txn_other": "9876543213"} {
+			o.update(func(tx *state.Tx) error {
+				_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, recharged(transaction, number))
+				return err
+			})
+		}
+		o.fire(a)
+		const events = 5
+		for name, c := range map[string]struct {
+			r    *receiver
+			want map[string]string
+		}{
+			"masked": {masked, map[string]string{"txn_1": "XXXXXX3210", "txn_away": "XXXXXX3211", "txn_gone": "XXXXXX3212", "txn_other": "XXXXXX3213"}},
+			"clear":  {clear, map[string]string{"txn_1": "9876543210", "txn_away": "9876543211", "txn_gone": "XXXXXX3212", "txn_other": "XXXXXX3213"}},
+		} {
+			for _, d := range c.r.wait(t, events) {
+				if d.refused != nil {
+					t.Errorf("%s: the signature of %s: %v", name, d.ID, d.refused)
+				}
+				if d.Type == schema.EventPaymentSucceeded {
+					continue
+				}
+				var data schema.RechargeEvent
+				if err := json.Unmarshal(d.Data, &data); err != nil {
+					t.Fatal(err)
+				}
+				if got := data.Mobile; got != c.want[data.TransactionID] {
+					t.Errorf("%s: the number of %s: got %q, want %q", name, data.TransactionID, got, c.want[data.TransactionID])
+				}
+				if data.RefID != `"mobile":"XXXXXX3210"` {
+					t.Errorf("%s: the reference became %q", name, data.RefID)
+				}
+			}
+		}
+		o.settled()
+		if n := one[int](o, "SELECT count(*) FROM attempt WHERE number > 1"); n != 0 {
+			t.Errorf("%d attempts were recorded for a number that could not be read, want none", n)
+		}
+	})
+}
+
+// Whoever takes the wish back while an attempt connects gets no number any more.
+func TestAWishThatIsTakenBackStopsTheAttempt(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		var o *office
+		var id string
+		r := receive(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+		o = open(t, db, nil, func(c *dispatch.Config) {
+			c.Number = func(context.Context, schema.Owner, string) (string, error) {
+				err := db.Update(context.Background(), func(tx *state.Tx) error {
+					no := false
+					_, _, err := o.book.Update(tx, schema.Owner{Account: "acc_a", World: schema.Live}, id, subscription.Patch{ClearNumbers: &no}, time.Now())
+					return err
+				})
+				return "9876543210", errors.Join(err, o.book.Refresh(context.Background()))
+			}
+		})
+		a := o.account("a")
+		o.update(func(tx *state.Tx) error {
+			made, _, err := o.book.Create(tx, subscription.Spec{
+				Owner: schema.Owner{Account: a, World: schema.Live}, URL: r.URL, Secret: secret, ClearNumbers: true,
+				Events: []schema.EventType{schema.EventRechargeCompleted},
+			}, time.Now())
+			id = made.Webhook.ID
+			return err
+		})
+		o.run()
+		o.update(func(tx *state.Tx) error {
+			_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, recharged("txn_1", "9876543210"))
+			return err
+		})
+		for _, d := range r.wait(t, 1) {
+			var data schema.RechargeEvent
+			if err := json.Unmarshal(d.Data, &data); err != nil || data.Mobile != "XXXXXX3210" {
+				t.Errorf("got %q, %v; want it masked", data.Mobile, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,14 @@
+package subscription
+
+import "vayu/internal/state"
+
+// Personal is what is erased of an account: its subscriptions are deleted, and their
+// addresses removed. Rows that no delivery refers to are removed later.
+func Personal() []state.Erasure {
+	return []state.Erasure{{
+		Table: "webhook", Key: []string{"id"}, From: "webhook t WHERE t.account_id = $1 AND (t.url <> '' OR t.deleted_at IS NULL)",
+		Set: `url = '', previous_secret = NULL, previous_until = NULL, deleted_at = COALESCE(deleted_at, created_at),
+			revision = (SELECT n FROM webhook_revision WHERE id = 1)`,
+		Before: "UPDATE webhook_revision SET n = n + 1 WHERE id = 1",
+	}}
+}

@@ -1,0 +1,112 @@
+// Package agefile encrypts folders to recipients, in the format of age
+// (age-encryption.org/v1), file by file.
+package agefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filippo.io/age"
+)
+
+// Suffix ends the names of encrypted files.
+const Suffix = ".age"
+
+// Recipients reads public keys (age1…), separated by blanks or commas.
+func Recipients(text string) ([]age.Recipient, error) {
+	lines := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }), "\n")
+	all, err := age.ParseRecipients(strings.NewReader(lines))
+	if err != nil {
+		return nil, fmt.Errorf("reading recipients of age: %w", err)
+	}
+	return all, nil
+}
+
+// Identities reads the private keys of a file as age-keygen writes it.
+func Identities(path string) ([]age.Identity, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	all, err := age.ParseIdentities(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the identities of %s: %w", path, err)
+	}
+	return all, nil
+}
+
+// Encrypt writes every file below from, encrypted, to the same place below to with
+// [Suffix] behind its name. The folder to is there. The files are on disk when it
+// returns, and for their owner alone.
+func Encrypt(from, to string, recipients []age.Recipient) error {
+	return eachFile(from, func(name string) error {
+		return convert(filepath.Join(from, name), filepath.Join(to, name+Suffix), func(in io.Reader, out io.Writer) error {
+			plain, err := age.Encrypt(out, recipients...)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(plain, in)
+			return errors.Join(err, plain.Close())
+		})
+	})
+}
+
+// Decrypt undoes Encrypt. It passes over files without [Suffix]. An error names the file
+// that is damaged, or not encrypted to one of the identities.
+func Decrypt(from, to string, identities []age.Identity) error {
+	return eachFile(from, func(name string) error {
+		plain, encrypted := strings.CutSuffix(name, Suffix)
+		if !encrypted {
+			return nil
+		}
+		return convert(filepath.Join(from, name), filepath.Join(to, plain), func(in io.Reader, out io.Writer) error {
+			text, err := age.Decrypt(in, identities...)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(out, text)
+			return err
+		})
+	})
+}
+
+// eachFile calls do with the name of every file below a folder, relative to it.
+func eachFile(dir string, do func(name string) error) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		return do(name)
+	})
+}
+
+// convert makes a new file of another.
+func convert(from, to string, do func(in io.Reader, out io.Writer) error) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := do(in, out); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	return out.Sync()
+}

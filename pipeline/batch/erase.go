@@ -1,0 +1,18 @@
+package batch
+
+import "vayu/internal/state"
+
+// Personal is what is erased of an account: the items of its batches with their
+// refusals, the client's references, and the addresses that batches came from.
+func Personal() []state.Erasure {
+	return []state.Erasure{
+		{
+			Table: "batch_item", Key: []string{"batch_id", "place"},
+			From: "batch_item t JOIN batch b ON b.id = t.batch_id WHERE b.account_id = $1",
+		},
+		{
+			Table: "batch", Key: []string{"id"}, Set: "ref_id = NULL, client = ''",
+			From: "batch t WHERE t.account_id = $1 AND (t.ref_id IS NOT NULL OR t.client <> '')",
+		},
+	}
+}

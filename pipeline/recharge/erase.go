@@ -1,0 +1,15 @@
+package recharge
+
+import "vayu/internal/state"
+
+// erasedNumber takes the place of a number, of which then nothing is left.
+const erasedNumber = "X"
+
+// Personal is what is erased of an account: numbers, the client's references and the
+// reasons of refunds. The rest of a recharge belongs to the books.
+func Personal() []state.Erasure {
+	return []state.Erasure{{
+		Table: "recharge", Key: []string{"id"}, Set: "number = '" + erasedNumber + "', ref_id = id, refund_reason = ''",
+		From: "recharge t WHERE t.account_id = $1 AND (t.number <> '" + erasedNumber + "' OR t.ref_id <> t.id OR t.refund_reason <> '')",
+	}}
+}

@@ -1,0 +1,189 @@
+package recharge
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/fixturetest"
+	"vayu/internal/state/statetest"
+	"vayu/schema"
+)
+
+const day = 24 * time.Hour
+
+// mask runs one sweep and demands that it masks so many numbers.
+func (s *stage) mask(want int) {
+	s.t.Helper()
+	if n, err := s.Mask(s.t.Context()); err != nil || n != want {
+		s.t.Fatalf("got %d masked, %v; want %d", n, err, want)
+	}
+}
+
+func TestSettledRechargesAreMaskedInTime(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		done := s.do(s.request())
+		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Failed}) })
+		failed := s.do(s.request())
+		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+		pending := s.do(s.request())
+
+		s.clock.Pass(180 * day)
+		s.mask(0)
+		s.clock.Pass(time.Second)
+		s.mask(2)
+		s.mask(0)
+		for _, r := range []Record{done, failed} {
+			if got := s.see(r.ID); got.Number != "XXXXXX2345" || len(got.Digest) != 32 {
+				t.Errorf("the %s one: got %q, %x; want it masked", r.State, got.Number, got.Digest)
+			}
+		}
+		if got := s.see(pending.ID); got.Number != "9810012345" || got.Digest != nil {
+			t.Errorf("the pending one: got %q, %x; want it in clear", got.Number, got.Digest)
+		}
+		if a, b := s.see(done.ID), s.see(failed.ID); string(a.Digest) == string(b.Digest) {
+			t.Error("two recharges of one number have the same digest")
+		}
+		if got := shown(new(s.see(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
+			t.Errorf("the reply has %q and %q", got.Mobile, got.Message)
+		}
+		if got := fixturetest.Figure(t, s.reg, "vayu_recharge_masked_total"); got != 2 {
+			t.Errorf("the counter: got %v, want 2", got)
+		}
+	})
+}
+
+// What is under way with a recharge needs its number, and whoever looks into an alarm
+// does.
+func TestOpenRechargesAreNotMasked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		open, closed string // assignments
+	}{
+		"refund under way":    {"due_at = 1, refund_id = 'rfd_1'", "due_at = NULL"},
+		"alarm not resolved":  {"alarm = 'late_failure'", "resolved_at = 1"},
+		"refunded lately":     {"refunded_at = $2", "refunded_at = 1"},
+		"alarm just resolved": {"alarm = 'late_success', resolved_at = $2", "resolved_at = 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachStage(t, func(t *testing.T, s *stage) {
+				r := s.reach(schema.RechargeSuccess)
+				s.clock.Pass(200 * day)
+				lately := []any{r.ID}
+				if strings.Contains(c.open, "$2") {
+					lately = append(lately, s.clock.Now().Add(-day).UnixMicro())
+				}
+				statetest.Exec(t, s.DB, "UPDATE recharge SET "+c.open+" WHERE id = $1", lately...)
+				s.mask(0)
+				statetest.Exec(t, s.DB, "UPDATE recharge SET "+c.closed+" WHERE id = $1", r.ID)
+				s.mask(1)
+				// The books know neither of these changes.
+				statetest.Exec(t, s.DB, "UPDATE recharge SET alarm = '', refund_id = '', refunded_at = NULL WHERE id = $1", r.ID)
+			})
+		})
+	}
+}
+
+// Events of every state have the number masked. Whoever may read it asks for it.
+func TestEventsHaveMaskedNumbers(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+		r := s.do(s.request())
+		for _, step := range []Answer{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}} {
+			s.told(r, step)
+			if got := s.newest(); got.Mobile != "XXXXXX2345" {
+				t.Errorf("after %s: got %q, want it masked", step.Outcome, got.Mobile)
+			}
+		}
+		number := func(o schema.Owner, id, want string) {
+			t.Helper()
+			if got, err := s.ClearNumber(t.Context(), o, id); err != nil || got != want {
+				t.Errorf("the number of %s: got %q, %v; want %q", id, got, err, want)
+			}
+		}
+		number(s.owner, r.ID, "9810012345")
+		number(s.tenant.In(schema.Sandbox), r.ID, "")
+		number(s.owner, "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "")
+		s.clock.Pass(181 * day)
+		s.mask(1)
+		number(s.owner, r.ID, "")
+	})
+}
+
+func TestARepeatedRefIDIsKnownAfterMasking(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.request()
+		made := s.do(r)
+		s.clock.Pass(181 * day)
+		s.mask(1)
+		again, replayed, err := s.Do(t.Context(), r, 0)
+		if err != nil || !replayed || again.ID != made.ID {
+			t.Errorf("got %+v, %v, %v; want a replay", again, replayed, err)
+		}
+		for _, number := range []string{"9710012345", "XXXXXX2345"} { // of the same last digits
+			other := r
+			other.Number = number
+			_, _, err := s.Do(t.Context(), other, 0)
+			refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+		}
+	})
+}
+
+func TestAMaskedRechargeIsNotRefundedOnRequest(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		r := s.reach(schema.RechargeSuccess)
+		s.clock.Pass(181 * day)
+		s.mask(1)
+		s.puppet.calls()
+		_, err := s.Refund(t.Context(), s.owner, r.ID, "too late", by)
+		refusedAs(t, err, schema.InvalidRequest, "id")
+		// One that was masked between the look and the change.
+		if _, wanted, err := s.want(t.Context(), &r, refundWanted{by: by}, s.calls.Lease(s.lines[0].Line)); wanted || !errors.Is(err, errMasked) {
+			t.Errorf("got %v, %v; want %v", wanted, err, errMasked)
+		}
+		if got := s.puppet.calls(); len(got) > 0 {
+			t.Errorf("the operator was called: %v", got)
+		}
+	})
+}
+
+// A sweep is one short transaction, and finds its rows along their index.
+func TestASweepIsBounded(t *testing.T) {
+	t.Parallel()
+	eachStage(t, func(t *testing.T, s *stage) {
+		for i := range maskMost + 3 {
+			id := "txn_old" + strconv.Itoa(i)
+			statetest.Exec(t, s.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider,
+					reference, provider_ref, sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at,
+					finished_at, token)
+				VALUES ($1, $2, 'live', $1, 'failed', 'prepaid', '9876543210', '', '', '', '', 100, '', '', '', 0, 0, 0, 'invalid_number', '', '', '', '', '', 0, 0, $3, '')`,
+				id, s.owner.Account, i)
+		}
+		s.mask(maskMost)
+		s.mask(3)
+		s.mask(0)
+		statetest.Exec(t, s.DB, "ANALYZE")
+		if plan := statetest.Plan(t, s.DB, selectClear, 1, maskMost); !strings.Contains(plan, "recharge_clear") {
+			t.Errorf("the sweep does not use the index recharge_clear:\n%s", plan)
+		}
+	})
+}
+
+func TestSettingsOfMasking(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]int{0: 0, day: 0, day - 1: 1, -1: 1} {
+		if faults := (Settings{BatchRoom: 1, MaskAfter: after}).Validate(); len(faults) != want {
+			t.Errorf("%s: got %v, want %d faults", after, faults, want)
+		}
+	}
+	if faults := DefaultSettings().Validate(); len(faults) > 0 {
+		t.Errorf("the defaults: %v", faults)
+	}
+}

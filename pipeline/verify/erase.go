@@ -1,0 +1,14 @@
+package verify
+
+import "vayu/internal/state"
+
+// Personal is what is erased of an account: all its verifications.
+func Personal() []state.Erasure {
+	return []state.Erasure{
+		{
+			Table: "upstream_step", Key: []string{"subject", "number"},
+			From: "upstream_step t JOIN verification v ON v.id = t.subject WHERE v.account_id = $1",
+		},
+		{Table: "verification", Key: []string{"id"}, From: "verification t WHERE t.account_id = $1"},
+	}
+}
