@@ -28,7 +28,7 @@ func recharged(transaction, number string) *schema.RechargeEvent {
 func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 	t.Parallel()
 	statetest.Each(t, func(t *testing.T, db *state.DB) {
-		masked, clear := receive(t, false, nil), receive(t, false, nil)
+		masked, plain := receive(t, false, nil), receive(t, false, nil)
 		var away atomic.Bool
 		away.Store(true)
 		o := open(t, db, nil, func(c *dispatch.Config) {
@@ -44,9 +44,9 @@ func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 		})
 		a := o.account("a")
 		o.update(func(tx *state.Tx) error {
-			for url, clear := range map[string]bool{masked.URL: false, clear.URL: true} {
+			for url, wanted := range map[string]bool{masked.URL: false, plain.URL: true} {
 				_, _, err := o.book.Create(tx, subscription.Spec{
-					Owner: schema.Owner{Account: a, World: schema.Live}, URL: url, Secret: secret, ClearNumbers: clear,
+					Owner: schema.Owner{Account: a, World: schema.Live}, URL: url, Secret: secret, ClearNumbers: wanted,
 					Events: []schema.EventType{schema.EventRechargeCompleted, schema.EventPaymentSucceeded},
 				}, time.Now())
 				if err != nil {
@@ -69,7 +69,7 @@ func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 			want map[string]string
 		}{
 			"masked": {masked, map[string]string{"txn_1": "XXXXXX3210", "txn_away": "XXXXXX3211", "txn_gone": "XXXXXX3212", "txn_other": "XXXXXX3213"}},
-			"clear":  {clear, map[string]string{"txn_1": "9876543210", "txn_away": "9876543211", "txn_gone": "XXXXXX3212", "txn_other": "XXXXXX3213"}},
+			"clear":  {plain, map[string]string{"txn_1": "9876543210", "txn_away": "9876543211", "txn_gone": "XXXXXX3212", "txn_other": "XXXXXX3213"}},
 		} {
 			for _, d := range c.r.wait(t, events) {
 				if d.refused != nil {

@@ -141,7 +141,7 @@ func idle(t *testing.T, address string, n, most int) int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = conn.Close() }()
+		t.Cleanup(func() { _ = conn.Close() })
 		open[conn] = true
 	}
 	for until := time.Now().Add(patience); len(open) > most && time.Now().Before(until); {

@@ -92,15 +92,15 @@ func (r *reading) take(row state.Scanner) error {
 func (r *reading) scan(row state.Scanner) (*Subscription, error) {
 	s := &Subscription{}
 	var mode, events string
-	var active, clear int64
+	var active, clearNumbers int64
 	var secret, previous []byte
-	err := row.Scan(&s.ID, &s.Account, &mode, &s.URL, &events, &active, &s.Version, &clear, &secret, &previous,
+	err := row.Scan(&s.ID, &s.Account, &mode, &s.URL, &events, &active, &s.Version, &clearNumbers, &secret, &previous,
 		&s.createdAt, &s.previousUntil, &s.Deleted, &s.revision)
 	if err != nil {
 		return nil, err
 	}
 	s.World, s.Active = schema.WorldOf(mode), active != 0
-	s.ClearNumbers = clear != 0
+	s.ClearNumbers = clearNumbers != 0
 	s.Host, s.Events = hostAndPort(s.URL), r.list(events)
 	if s.Deleted {
 		return s, nil

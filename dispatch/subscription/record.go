@@ -26,13 +26,13 @@ const selectRecord = `SELECT id, account_id, mode, url, events, active, api_vers
 func scanRecord(row state.Scanner) (*record, error) {
 	r := &record{}
 	var mode, events string
-	var active, clear int64
-	err := row.Scan(&r.ID, &r.Account, &mode, &r.URL, &events, &active, &r.Version, &clear, &r.lastFour, &r.createdAt, &r.previous, &r.reached, &r.most, &r.failed)
+	var active, clearNumbers int64
+	err := row.Scan(&r.ID, &r.Account, &mode, &r.URL, &events, &active, &r.Version, &clearNumbers, &r.lastFour, &r.createdAt, &r.previous, &r.reached, &r.most, &r.failed)
 	if err != nil {
 		return nil, err
 	}
 	r.World, r.Events, r.Active = schema.WorldOf(mode), eventList(events), active != 0
-	r.ClearNumbers = clear != 0
+	r.ClearNumbers = clearNumbers != 0
 	return r, nil
 }
 

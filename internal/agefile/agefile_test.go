@@ -83,7 +83,7 @@ func TestAFolderComesBackForItsIdentityOnly(t *testing.T) {
 	if err := agefile.Decrypt(sealed, t.TempDir(), strangers); err == nil || !strings.Contains(err.Error(), "a.age") {
 		t.Errorf("another identity: got %v, want an error that names the file", err)
 	}
-	if err := os.Truncate(filepath.Join(sealed, "b/c/d.age"), 100_000); err != nil {
+	if err := os.Truncate(filepath.Join(sealed, "b", "c", "d.age"), 100_000); err != nil {
 		t.Fatal(err)
 	}
 	if err := agefile.Decrypt(sealed, t.TempDir(), identities); err == nil || !strings.Contains(err.Error(), "d.age") {

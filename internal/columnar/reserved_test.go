@@ -24,13 +24,16 @@ func TestReservedConnectionsAnswerWhenTheOthersAreInUse(t *testing.T) {
 	t.Cleanup(func() { _, _ = db.Conn().Close(), db.Reserved().Close() })
 	long, end := context.WithCancel(t.Context())
 	rows, err := db.Conn().Query(long, "SELECT number FROM numbers(1000000000)")
-	if err != nil || !rows.Next() {
-		t.Fatalf("no row: %v", err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer func() {
 		end()
 		_ = rows.Close()
 	}()
+	if !rows.Next() {
+		t.Fatalf("no row: %v", rows.Err())
+	}
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := db.Conn().Ping(short); err == nil {

@@ -1,6 +1,7 @@
 package recharge
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ func TestSettledRechargesAreMaskedInTime(t *testing.T) {
 		if got := s.see(pending.ID); got.Number != "9810012345" || got.Digest != nil {
 			t.Errorf("the pending one: got %q, %x; want it in clear", got.Number, got.Digest)
 		}
-		if a, b := s.see(done.ID), s.see(failed.ID); string(a.Digest) == string(b.Digest) {
+		if a, b := s.see(done.ID), s.see(failed.ID); bytes.Equal(a.Digest, b.Digest) {
 			t.Error("two recharges of one number have the same digest")
 		}
 		if got := shown(new(s.see(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
