@@ -185,9 +185,9 @@ type health struct {
 	lost     int           // pings in a row without an answer
 }
 
-// defaultHealth is generous: a saturated engine still answers a ping within a second or two, so that 20 seconds of
-// silence are a hang and not an import.
-var defaultHealth = health{every: 2 * time.Second, patience: 9 * time.Second, lost: 2}
+// defaultHealth is generous: on two processors with sixty processes that want to run, an engine that was well missed two
+// pings of 9 s. A restart then ends the queries under way. A minute of silence is a hang.
+var defaultHealth = health{every: 2 * time.Second, patience: 10 * time.Second, lost: 6}
 
 // errHung says that the engine runs and does not answer.
 var errHung = errors.New("the engine does not answer")
