@@ -186,7 +186,7 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts)
 }
 
 func samePlace(a, b *schema.Station) bool {
-	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Latitude == b.Latitude && a.Longitude == b.Longitude
+	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Kind == b.Kind && a.Latitude == b.Latitude && a.Longitude == b.Longitude
 }
 
 // refreshHours brings the figures of stations up to date.

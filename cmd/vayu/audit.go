@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -30,10 +31,6 @@ such hashes to audit-heads.ndjson in the data directory (setting access.audit-he
 minute; --since compares the log with a copy of that file.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			heads, err := copiedHeads(since)
-			if err != nil {
-				return err
-			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				names := map[string]string{}
 				all, err := account.ListAccounts(st.db.View(ctx))
@@ -44,13 +41,10 @@ minute; --since compares the log with a copy of that file.`,
 					names[a.ID] = a.Name
 				}
 				whole := true
-				fail := func(c account.AuditReport) {
-					whole = false
-					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", cmp.Or(names[c.Account], c.Account), c.World, c.Wrong, c.Reason)
-				}
 				err = account.VerifyAudit(ctx, st.db, "", func(c account.AuditReport) {
 					if c.Reason != "" {
-						fail(c)
+						whole = false
+						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", cmp.Or(names[c.Account], c.Account), c.World, c.Wrong, c.Reason)
 						return
 					}
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "ok    %s %s: %d rows, the last has the hash %s\n", names[c.Account], c.World, c.Rows, c.Hash)
@@ -61,8 +55,12 @@ minute; --since compares the log with a copy of that file.`,
 				if err != nil {
 					return err
 				}
-				if err := account.CheckHeads(ctx, st.db, heads, fail); err != nil {
-					return err
+				if since != "" {
+					copied, err := checkHeads(ctx, cmd.OutOrStdout(), st, since, names)
+					if err != nil {
+						return err
+					}
+					whole = whole && copied
 				}
 				if !whole {
 					return errReported
@@ -75,19 +73,29 @@ minute; --since compares the log with a copy of that file.`,
 	return cmd
 }
 
-// copiedHeads reads the file of --since; none for no file.
-func copiedHeads(path string) ([]account.Head, error) {
-	if path == "" {
-		return nil, nil
-	}
+// checkHeads compares each head of a file with the log, and reports whether all are in
+// it.
+func checkHeads(ctx context.Context, out io.Writer, st *stateTool, path string, names map[string]string) (whole bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--since: %w", err)
+		return false, fmt.Errorf("--since: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	heads, err := account.ReadHeads(file)
-	if err != nil {
-		return nil, fmt.Errorf("--since: %s: %w", path, err)
+	whole = true
+	for head, err := range account.Heads(file) {
+		if err != nil {
+			whole = false
+			_, _ = fmt.Fprintf(out, "FAIL  %s: %v\n", path, err)
+			continue
+		}
+		reason, err := head.Check(ctx, st.db)
+		if err != nil {
+			return false, err
+		}
+		if reason != "" {
+			whole = false
+			_, _ = fmt.Fprintf(out, "FAIL  %s %s: row %d: %s\n", cmp.Or(names[head.Account], head.Account), head.World, head.Seq, reason)
+		}
 	}
-	return heads, nil
+	return whole, nil
 }

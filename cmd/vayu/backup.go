@@ -35,6 +35,8 @@ type backupNote struct {
 	// Encryption is where the key of what is encrypted in the state store is:
 	// keyInBackup, keyInSetting, keyApart, or nowhere because nothing was encrypted yet.
 	Encryption string `json:"encryption"`
+	// Owner is the id of that key; empty in backups of earlier versions, too.
+	Owner string `json:"owner,omitempty"`
 	// Recipient is to whom all files but this one are encrypted; empty for nobody.
 	Recipient string `json:"recipient,omitempty"`
 }
@@ -109,7 +111,11 @@ func (n *backupNote) recipients() ([]age.Recipient, error) {
 	if n.Recipient == "" {
 		return nil, nil
 	}
-	return agefile.Recipients(n.Recipient)
+	all, err := agefile.Recipients(n.Recipient)
+	if err != nil {
+		return nil, fmt.Errorf("--recipient or backup.recipient: %w", err)
+	}
+	return all, nil
 }
 
 // write writes the note into a folder that is whole.
@@ -180,6 +186,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupNote) error {
 		if err != nil {
 			return err
 		}
+		note.Owner = owner
 		m, err := st.db.Dump(ctx, filepath.Join(dir, backupState))
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ numbers, addresses and references are removed from what stays. Postings, amounts
 cannot be undone. When it was interrupted, run it again. Copies in backups, in Kafka and with receivers are not reached.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withState(cmd, func(ctx context.Context, st *stateTool) error {
+			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				holder, err := account.AccountNamed(st.db.View(ctx), args[0])
 				if err != nil {
 					return err

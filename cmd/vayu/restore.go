@@ -16,6 +16,7 @@ import (
 
 	"vayu/internal/agefile"
 	"vayu/internal/columnar"
+	"vayu/internal/seal"
 	"vayu/internal/state"
 	"vayu/schema/clickhouse"
 )
@@ -53,7 +54,7 @@ func newRestore() *cobra.Command {
 				return fmt.Errorf("a backup is restored into an empty data directory: %w", err)
 			}
 			if note.Recipient == "" {
-				err = restoreFrom(cmd, cfg, log, note, args[0], key)
+				err = marked(cfg.Data, func() error { return restoreFrom(cmd, cfg, log, note, args[0], key) })
 			} else {
 				err = restoreEncrypted(cmd, cfg, log, note, args[0], key, identity)
 			}
@@ -90,39 +91,67 @@ func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note bac
 	if err != nil {
 		return err
 	}
-	if err := makeData(cfg.Data); err != nil {
-		return err
-	}
-	decrypted := filepath.Join(cfg.Data, decryptedName)
-	if err = agefile.Decrypt(dir, decrypted, identities); err == nil {
-		err = restoreFrom(cmd, cfg, log, note, decrypted, key)
-	}
-	if err != nil {
-		return errors.Join(err, emptyAgain(cfg.Data))
-	}
-	return os.RemoveAll(decrypted)
+	return marked(cfg.Data, func() error {
+		decrypted := filepath.Join(cfg.Data, decryptedName)
+		if err := agefile.Decrypt(dir, decrypted, identities); err != nil {
+			return err
+		}
+		if err := restoreFrom(cmd, cfg, log, note, decrypted, key); err != nil {
+			return err
+		}
+		return os.RemoveAll(decrypted)
+	})
 }
 
-// restoreFrom restores a backup that is not encrypted. When it fails the data directory is
-// empty again, unless the store refused before anything was done.
+// marked fills a data directory, which until then is marked as half of something. When
+// it fails the directory is empty again.
+func marked(dir string, fill func() error) error {
+	if err := makeData(dir); err != nil {
+		return err
+	}
+	mark := filepath.Join(dir, restoringName)
+	if err := writePrivate(mark, nil); err != nil {
+		return err
+	}
+	if err := fill(); err != nil {
+		return errors.Join(err, emptyAgain(dir))
+	}
+	return os.Remove(mark)
+}
+
+// restoreFrom restores a backup that is not encrypted.
 func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote, dir, key string) error {
 	if err := state.Vacant(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
 		return err // before the air, which is long and on a server stays
 	}
-	if err := makeData(cfg.Data); err != nil {
-		return err
-	}
-	mark := filepath.Join(cfg.Data, restoringName)
-	if err := writePrivate(mark, nil); err != nil {
-		return err
-	}
 	if note.Encryption == keyInBackup {
 		key = filepath.Join(dir, encryptionKey)
 	}
-	if err := bringBack(cmd, cfg, log, key, dir); err != nil {
-		return errors.Join(err, emptyAgain(cfg.Data))
+	if key != "" {
+		if err := copyPrivate(key, filepath.Join(cfg.Data, encryptionKey)); err != nil {
+			return err
+		}
 	}
-	return os.Remove(mark)
+	if err := note.fits(cfg); err != nil {
+		return err
+	}
+	return bringBack(cmd, cfg, log, dir)
+}
+
+// fits demands that the encryption key of the data directory, or of the settings, is the
+// one that the backup was made with.
+func (n *backupNote) fits(cfg Config) error {
+	if n.Owner == "" {
+		return nil
+	}
+	box, err := seal.Open(cfg.Encryption, cfg.Data)
+	if err == nil {
+		err = box.Find(n.Owner)
+	}
+	if err != nil {
+		return fmt.Errorf("the encryption key, of --key or VAYU_ENCRYPTION_KEY, is not that of the backup: %w", err)
+	}
+	return nil
 }
 
 // unlessRestoring refuses a data directory that is half of something.
@@ -149,14 +178,8 @@ func readNote(dir string) (note backupNote, err error) {
 	return note, nil
 }
 
-// bringBack restores every part of a backup. Key is the file with the encryption key;
-// empty when it is a setting.
-func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, key, dir string) error {
-	if key != "" {
-		if err := copyPrivate(key, filepath.Join(cfg.Data, encryptionKey)); err != nil {
-			return err
-		}
-	}
+// bringBack restores the tables of a backup.
+func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string) error {
 	t := &tool{Config: cfg, log: log, reg: prometheus.NewRegistry()}
 	err := t.run(cmd.Context(), t.columnar(), func(ctx context.Context) error {
 		m, err := columnar.Restore(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))

@@ -113,7 +113,7 @@ func (w *watcher) books(ctx context.Context) error {
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := account.NewHeadLog(path)
-	for pause.For(ctx, headsEvery) {
+	for ok := true; ok; ok = pause.For(ctx, headsEvery) {
 		n, sum, err := heads.Copy(ctx, w.service.state, time.Now())
 		err = errors.Join(err, account.KeyHeads(ctx, w.service.state, time.Now()))
 		w.heads.Tell(ctx, err)

@@ -12,7 +12,8 @@ import (
 
 const (
 	// boundEvery is how often the waiting deliveries of each webhook are compared with
-	// the limit. A look reads an index entry for each of them, up to the limit.
+	// the limit. A look reads an index entry for each of them, up to the limit, and their
+	// rows where there are more.
 	boundEvery = 10 * time.Second
 	// deadAfter is the time without an acknowledgement after which an endpoint whose
 	// attempts fail is dead.
@@ -24,8 +25,8 @@ const (
 const (
 	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
 	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
-	// selectFailing is whether an attempt of a waiting delivery failed.
-	selectFailing = "SELECT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0)"
+	// selectFailing is when the oldest waiting delivery of which an attempt failed was made.
+	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
 	// selectAcknowledged is when the newest acknowledged delivery was. It reads the
 	// deliveries after it, which wait.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
@@ -78,11 +79,13 @@ func (s *Service) bound(ctx context.Context) error {
 // acknowledged for some time.
 func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	view := s.DB.View(ctx)
-	var active, tried bool
+	var active bool
+	var failing sql.Null[int64]
 	if err := view.QueryRow(selectActive, webhook).Scan(&active); err != nil || !active {
 		return err == nil, err
 	}
-	if err := view.QueryRow(selectFailing, webhook).Scan(&tried); err != nil || !tried {
+	before := s.Now().Add(-deadAfter).UnixMicro()
+	if err := view.QueryRow(selectFailing, webhook).Scan(&failing); err != nil || !failing.Valid || failing.V > before {
 		return false, err
 	}
 	var acknowledged int64
@@ -90,7 +93,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil
 	}
-	return time.UnixMicro(acknowledged).Before(s.Now().Add(-deadAfter)), err
+	return acknowledged <= before, err
 }
 
 // boundOne fails what one webhook has beyond the limit.

@@ -99,8 +99,9 @@ func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 			}
 		}
 		failed("before the first attempt", 0)
-		statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1, state = 'delivered', finished_at = $2 WHERE id = $1", all[0].ID, s.Now().UnixMicro())
 		statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1 WHERE id = $1", all[1].ID)
+		failed("after one failed attempt", 0)
+		statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1, state = 'delivered', finished_at = $2 WHERE id = $1", all[0].ID, s.Now().UnixMicro())
 		failed("one acknowledged, one failing", 0)
 		s.pass(11 * time.Minute)
 		failed("without an acknowledgement for 11 minutes", 2)

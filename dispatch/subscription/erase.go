@@ -7,7 +7,7 @@ import "vayu/internal/state"
 func Personal() []state.Erasure {
 	return []state.Erasure{{
 		Table: "webhook", Key: []string{"id"}, From: "webhook t WHERE t.account_id = $1 AND (t.url <> '' OR t.deleted_at IS NULL)",
-		Set: `url = '', previous_secret = NULL, previous_until = NULL, deleted_at = COALESCE(deleted_at, created_at),
+		Set: `url = '', secret = '', previous_secret = NULL, previous_until = NULL, deleted_at = COALESCE(deleted_at, created_at),
 			revision = (SELECT n FROM webhook_revision WHERE id = 1)`,
 		Before: "UPDATE webhook_revision SET n = n + 1 WHERE id = 1",
 	}}

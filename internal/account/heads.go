@@ -11,11 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"time"
 
 	"vayu/internal/state"
-	"vayu/schema"
 )
 
 // Head is the last row of a chain of the audit log at some time. Its hash stands
@@ -38,12 +38,12 @@ func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }
 // It is not safe for concurrent use.
 type HeadLog struct {
 	path   string
-	copied map[chainKey]int64
+	copied map[chainKey]string // hash of the last head
 }
 
 // NewHeadLog returns a log that appends to a file, which it makes when it needs it.
 func NewHeadLog(path string) *HeadLog {
-	return &HeadLog{path: path, copied: map[chainKey]int64{}}
+	return &HeadLog{path: path, copied: map[chainKey]string{}}
 }
 
 // Copy appends the heads that have moved since the last Copy, and returns how many
@@ -57,7 +57,7 @@ func (l *HeadLog) Copy(ctx context.Context, db *state.DB, now time.Time) (heads 
 		if err := row.Scan(&h.Account, &h.World, &h.Seq, &hash); err != nil {
 			return err
 		}
-		if h.Hash = hex.EncodeToString(hash); l.copied[h.chain()] != h.Seq {
+		if h.Hash = hex.EncodeToString(hash); l.copied[h.chain()] != h.Hash {
 			moved = append(moved, h)
 		}
 		return nil
@@ -80,72 +80,82 @@ func (l *HeadLog) Copy(ctx context.Context, db *state.DB, now time.Time) (heads 
 		return 0, "", fmt.Errorf("copying the heads of the audit log: %w", err)
 	}
 	for i := range moved {
-		l.copied[moved[i].chain()] = moved[i].Seq
+		l.copied[moved[i].chain()] = moved[i].Hash
 	}
 	hash := sha256.Sum256(text.Bytes())
 	return len(moved), hex.EncodeToString(hash[:]), nil
 }
 
+// appendFile appends lines to a file. It begins a line of its own after one that an
+// earlier write left unfinished, and removes its own unfinished ones.
 func appendFile(path string, text []byte) (err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err := file.Write(text); err != nil {
+	end, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
 		return err
+	}
+	if last := make([]byte, 1); end > 0 {
+		if _, err := file.ReadAt(last, end-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			text = append([]byte{'\n'}, text...)
+		}
+	}
+	if _, err := file.Write(text); err != nil {
+		return errors.Join(err, file.Truncate(end))
 	}
 	return file.Sync()
 }
 
-// ReadHeads reads what [HeadLog.Copy] has written, and returns the last head of each
-// chain: it proves all earlier ones. An error names the line.
-func ReadHeads(r io.Reader) ([]Head, error) {
-	last := map[chainKey]Head{}
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
+// Heads reads what [HeadLog.Copy] has written. An error is of one line, which it names,
+// or of reading, which ends the sequence.
+func Heads(r io.Reader) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		lines := bufio.NewScanner(r)
+		for n := 1; lines.Scan(); n++ {
+			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+				continue
+			}
+			var h Head
+			err := json.Unmarshal(lines.Bytes(), &h)
+			if err == nil && (h.Account == "" || h.Seq < 1 || len(h.Hash) != 2*sha256.Size) {
+				err = errors.New("it needs account, world, seq and hash")
+			}
+			if err == nil {
+				_, err = hex.DecodeString(h.Hash)
+			}
+			if err != nil {
+				err = fmt.Errorf("line %d is no head of the audit log: %w", n, err)
+			}
+			if !yield(h, err) {
+				return
+			}
 		}
-		var h Head
-		if err := json.Unmarshal(lines.Bytes(), &h); err != nil {
-			return nil, fmt.Errorf("line %d is no head of the audit log: %w", n, err)
-		}
-		if _, err := hex.DecodeString(h.Hash); err != nil || h.Account == "" || h.Seq < 1 || len(h.Hash) != 2*sha256.Size {
-			return nil, fmt.Errorf("line %d is no head of the audit log: it needs account, world, seq and hash", n)
-		}
-		if h.Seq >= last[h.chain()].Seq {
-			last[h.chain()] = h
+		if err := lines.Err(); err != nil {
+			yield(Head{}, err)
 		}
 	}
-	heads := make([]Head, 0, len(last))
-	for _, h := range last {
-		heads = append(heads, h)
-	}
-	return heads, lines.Err()
 }
 
-// CheckHeads looks for the row of each head, and calls report for those whose row is
-// missing or has another hash. [VerifyAudit] proves that the rows form a chain; both
-// together prove that it is the chain that the heads were copied from.
-func CheckHeads(ctx context.Context, db *state.DB, heads []Head, report func(AuditReport)) error {
-	view := db.View(ctx)
-	for i := range heads {
-		h := &heads[i]
-		var hash []byte
-		err := view.QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)
-		reason := ""
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			reason = "the row is missing, and its hash was copied at " + h.At.Format(time.RFC3339)
-		case err != nil:
-			return fmt.Errorf("reading row %d of the audit log of %s: %w", h.Seq, h.Account, err)
-		case hex.EncodeToString(hash) != h.Hash:
-			reason = "its hash is not the one that was copied at " + h.At.Format(time.RFC3339)
-		}
-		if reason != "" {
-			report(AuditReport{Account: h.Account, World: schema.WorldOf(h.World), Wrong: h.Seq, Reason: reason})
-		}
+// Check looks for the row of the head, and returns what is wrong with it; "" for a row
+// with the hash that was copied. [VerifyAudit] proves that the rows form a chain. All
+// heads together prove that it is the chain they were copied from: the newest does not,
+// if the chain was cut before it was copied.
+func (h *Head) Check(ctx context.Context, db *state.DB) (reason string, err error) {
+	var hash []byte
+	err = db.View(ctx).QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "the row is missing, and its hash was copied at " + h.At.Format(time.RFC3339), nil
+	case err != nil:
+		return "", fmt.Errorf("reading row %d of the audit log of %s: %w", h.Seq, h.Account, err)
+	case hex.EncodeToString(hash) != h.Hash:
+		return "its hash is not the one that was copied at " + h.At.Format(time.RFC3339), nil
 	}
-	return nil
+	return "", nil
 }

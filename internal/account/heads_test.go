@@ -35,18 +35,17 @@ func TestCopiedHeadsShowACutAuditLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer file.Close()
-			heads, err := account.ReadHeads(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = account.CheckHeads(t.Context(), db, heads, func(r account.AuditReport) {
-				if r.Account != id || r.World != schema.Live {
-					t.Errorf("a fault of %s, %s", r.Account, r.World)
+			for head, err := range account.Heads(file) {
+				if err != nil {
+					t.Fatal(err)
 				}
-				faults = append(faults, r.Reason)
-			})
-			if err != nil {
-				t.Fatal(err)
+				reason, err := head.Check(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reason != "" {
+					faults = append(faults, reason)
+				}
 			}
 			return faults
 		}
@@ -70,30 +69,58 @@ func TestCopiedHeadsShowACutAuditLog(t *testing.T) {
 		if got := verify(t, db, id); len(got) != 1 || got[0].Reason != "" {
 			t.Fatalf("the chain alone shows the cut: %+v", got)
 		}
-		if faults := check(); len(faults) != 1 || !strings.Contains(faults[0], "the row is missing") {
+		if faults := check(); len(faults) != 2 || !strings.Contains(faults[0], "the row is missing") {
 			t.Errorf("after the cut: %q", faults)
 		}
-		for n := range 2 {
+		for n := range 3 {
 			if err := appendRow(db, id, schema.Live, 10+n); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if faults := check(); len(faults) != 1 || !strings.Contains(faults[0], "its hash is not the one") {
+		copied(1) // the chain has grown past the cut
+		if faults := check(); len(faults) != 2 || !strings.Contains(faults[0], "its hash is not the one") {
 			t.Errorf("after other rows: %q", faults)
 		}
 	})
 }
 
-func TestReadHeadsNamesTheLine(t *testing.T) {
+func TestHeadsNameTheDamagedLine(t *testing.T) {
 	t.Parallel()
 	const good = `{"account":"acc_1","world":"live","seq":3,"hash":"` + "00000000000000000000000000000000000000000000000000000000000000ff" + `","at":"2026-11-23T00:00:00Z"}`
-	for _, bad := range []string{"no JSON", `{"account":"acc_1","world":"live","seq":0,"hash":""}`, strings.Replace(good, "ff", "xx", 1)} {
-		if _, err := account.ReadHeads(strings.NewReader(good + "\n\n" + bad + "\n")); err == nil || !strings.Contains(err.Error(), "line 3") {
-			t.Errorf("%s: %v", bad, err)
+	for _, bad := range []string{"no JSON", `{"account":"acc_0`, `{"account":"acc_1","world":"live","seq":0,"hash":""}`, strings.Replace(good, "ff", "xx", 1)} {
+		var heads, faults int
+		for head, err := range account.Heads(strings.NewReader(good + "\n\n" + bad + "\n" + good + "\n")) {
+			switch {
+			case err == nil && head.Seq == 3:
+				heads++
+			case strings.Contains(err.Error(), "line 3"):
+				faults++
+			}
+		}
+		if heads != 2 || faults != 1 {
+			t.Errorf("%s: %d heads and %d faults, want 2 and 1", bad, heads, faults)
 		}
 	}
-	heads, err := account.ReadHeads(strings.NewReader(good + "\n" + strings.Replace(good, `"seq":3`, `"seq":2`, 1) + "\n"))
-	if err != nil || len(heads) != 1 || heads[0].Seq != 3 {
-		t.Errorf("heads %+v, %v", heads, err)
-	}
+}
+
+// What a crash left of a line stays a line of its own.
+func TestAnUnfinishedLineDamagesNoOther(t *testing.T) {
+	t.Parallel()
+	statetest.Each(t, func(t *testing.T, db *state.DB) {
+		id := newAccount(t, db, "one")
+		path := filepath.Join(t.TempDir(), "heads.ndjson")
+		if err := os.WriteFile(path, []byte(`{"account":"acc_0`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := appendRow(db, id, schema.Live, 1); err != nil {
+			t.Fatal(err)
+		}
+		if n, _, err := account.NewHeadLog(path).Copy(t.Context(), db, time.Now()); err != nil || n != 1 {
+			t.Fatalf("copied %d, %v", n, err)
+		}
+		text, err := os.ReadFile(path)
+		if lines := strings.Split(string(text), "\n"); err != nil || len(lines) != 3 || !strings.Contains(lines[1], id) {
+			t.Errorf("the file is %q, %v", text, err)
+		}
+	})
 }

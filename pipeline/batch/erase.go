@@ -11,8 +11,8 @@ func Personal() []state.Erasure {
 			From: "batch_item t JOIN batch b ON b.id = t.batch_id WHERE b.account_id = $1",
 		},
 		{
-			Table: "batch", Key: []string{"id"}, Set: "ref_id = NULL, client = ''",
-			From: "batch t WHERE t.account_id = $1 AND (t.ref_id IS NOT NULL OR t.client <> '')",
+			Table: "batch", Key: []string{"id"}, Set: "ref_id = NULL, client = '', fingerprint = ''",
+			From: "batch t WHERE t.account_id = $1 AND (t.ref_id IS NOT NULL OR t.client <> '' OR t.fingerprint <> '')",
 		},
 	}
 }

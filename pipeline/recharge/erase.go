@@ -9,7 +9,7 @@ const erasedNumber = "X"
 // reasons of refunds. The rest of a recharge belongs to the books.
 func Personal() []state.Erasure {
 	return []state.Erasure{{
-		Table: "recharge", Key: []string{"id"}, Set: "number = '" + erasedNumber + "', ref_id = id, refund_reason = ''",
-		From: "recharge t WHERE t.account_id = $1 AND (t.number <> '" + erasedNumber + "' OR t.ref_id <> t.id OR t.refund_reason <> '')",
+		Table: "recharge", Key: []string{"id"}, Set: "number = '" + erasedNumber + "', number_digest = '', ref_id = id, refund_reason = ''",
+		From: "recharge t WHERE t.account_id = $1 AND (t.number <> '" + erasedNumber + "' OR t.number_digest IS NULL OR t.number_digest <> '' OR t.ref_id <> t.id OR t.refund_reason <> '')",
 	}}
 }
