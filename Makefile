@@ -64,8 +64,8 @@ vet: ## go vet, with the integration tests
 lint: $(LINT) ## golangci-lint with .golangci.yml
 	$(LINT) run --build-tags integration ./...
 
-readme: build ## run the commands of README.md against a fresh binary
-	.ci/readme README.md
+readme: build ## run the commands of README.md and docs/guides against a fresh binary
+	.ci/readme README.md docs/guides/*.md
 
 integration: build ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
 	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
