@@ -33,7 +33,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release clean
+.PHONY: help run build web test test-race check format vet lint readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,8 +64,8 @@ vet: ## go vet, with the integration tests
 lint: $(LINT) ## golangci-lint with .golangci.yml
 	$(LINT) run --build-tags integration ./...
 
-readme: build ## run the commands of README.md against a fresh binary
-	.ci/readme README.md
+readme: build ## run the commands of README.md and docs/guides against a fresh binary
+	.ci/readme README.md docs/guides/*.md
 
 integration: build ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
 	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
@@ -142,6 +142,9 @@ vuln: build $(VULN) ## check bin/vayu against known vulnerabilities (VULNDB=URL 
 
 release: $(NPM) $(PAGE) $(SBOM) ## build bin/release/vayu-VERSION-linux-amd64.tar.gz (RELEASE_KEY=FILE signs it)
 	.ci/archive
+
+hooks: ## have git check the message of each commit that you make
+	git config core.hooksPath .ci/hooks
 
 clean: ## remove what was built; data and node_modules stay
 	rm -rf bin internal/dashboard/dist/index.html internal/dashboard/dist/assets $(WEB)/made

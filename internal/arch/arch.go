@@ -121,8 +121,11 @@ func Check(fsys fs.FS) ([]Fault, error) {
 			return err
 		}
 		checkLength(name, text, &faults)
-		if path.Ext(name) == ".go" {
+		switch path.Ext(name) {
+		case ".go":
 			checkGo(name, text, &faults)
+		case ".md":
+			checkDocument(fsys, name, string(text), &faults)
 		}
 		return nil
 	})

@@ -115,7 +115,7 @@ func checkOne(t *testing.T, path, text, want string) {
 	t.Helper()
 	faults, err := arch.Check(fstest.MapFS{
 		path:              {Data: []byte(text)},
-		"ARCHITECTURE.md": {Data: []byte("## Where is it\n| a | `" + path + "` |\n")},
+		"ARCHITECTURE.md": {Data: []byte("## Layout\n| `" + path + "` | a |\n")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -128,24 +128,60 @@ func checkOne(t *testing.T, path, text, want string) {
 
 func TestGuide(t *testing.T) {
 	t.Parallel()
+	const head = "# Layout\n| folder | content |\n|---|---|\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"right":        {"# Where is …\n| what | path |\n|---|---|\n| `words` | `query/a.go`, `query/` |\n", ""},
-		"wrong path":   {"# Where is …\n| x | `query/b.go` |\n", "ARCHITECTURE.md:2: query/b.go does not exist"},
-		"other tables": {"# Where is …\n| x | `query` |\n# Else\n| x | `query/b.go` |\n", ""},
-		"no table":     {"# Something\n", `ARCHITECTURE.md: has no table "Where is …" with paths in backquotes`},
+		"right":        {head + "| `query/a.go`, `query/` | `words` |\n| `schema` | x |\n", ""},
+		"wrong path":   {head + "| `query/b.go` | x |\n| `schema` | x |\n", "ARCHITECTURE.md:4: query/b.go does not exist"},
+		"other tables": {head + "| `query`, `schema` | x |\n# Else\n| `nowhere` | x |\n", ""},
+		"folder lacks": {head + "| `query` | x |\n", "ARCHITECTURE.md: does not describe schema"},
+		"no table":     {"# Something\n", `ARCHITECTURE.md: has no table "Layout" with paths in backquotes`},
+		"too many":     {head + strings.Repeat("| `query`, `schema` | x |\n", 31), "ARCHITECTURE.md: describes 31 folders, more than 30"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			faults, err := arch.Check(fstest.MapFS{
-				"query/a.go":      {Data: []byte("package x"), Mode: fs.ModePerm},
-				"ARCHITECTURE.md": {Data: []byte(c.text)},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(texts(faults), "\n"); got != c.want {
-				t.Errorf("faults %q, want %q", got, c.want)
-			}
+			checkDocuments(t, map[string]string{"ARCHITECTURE.md": c.text}, c.want)
 		})
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ path, text, want string }{
+		"right links":    {"docs/a.md", "[a](b.md#two-words) [b](../query/a.go) [c](#up) [d](https://x.test/y)\n# Up\n", ""},
+		"no file":        {"docs/a.md", "\n[a](c.md)\n", "docs/a.md:2: links to c.md, which does not exist"},
+		"no heading":     {"docs/a.md", "[a](b.md#three)\n", "docs/a.md:1: links to b.md#three, which has no such heading"},
+		"code":           {"docs/a.md", "`[a](c.md)`\n```\n[a](c.md)\n```\n", ""},
+		"stale path":     {"README.md", "`query/b.go`\n", "README.md:1: query/b.go does not exist"},
+		"placeholders":   {"README.md", "`query/NAME/a.go`, `query/*.go`, `a/b`, `query`, `query/a.go`\n", ""},
+		"path elsewhere": {"docs/a.md", "`query/b.go`\n", ""},
+		"long front":     {"README.md", strings.Repeat("\n", 201), "README.md: has 201 lines, more than 200"},
+		"wide guide":     {"docs/guides/a.md", strings.Repeat("ü", 121) + "\n", "docs/guides/a.md:1: has more than 120 columns"},
+		"narrow guide":   {"docs/guides/a.md", strings.Repeat("ü", 120) + "\n", ""},
+		"wide page":      {"docs/a.md", strings.Repeat("x", 121) + "\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			layout := "# Layout\n| `query`, `schema`, `docs` | x |\n"
+			checkDocuments(t, map[string]string{"ARCHITECTURE.md": layout, "docs/b.md": "## Two words\n", c.path: c.text}, c.want)
+		})
+	}
+}
+
+// checkDocuments wants the faults of a project with two Go files and documents.
+func checkDocuments(t *testing.T, documents map[string]string, want string) {
+	t.Helper()
+	fsys := fstest.MapFS{
+		"query/a.go":  {Data: []byte("package x"), Mode: fs.ModePerm},
+		"schema/a.go": {Data: []byte("package x"), Mode: fs.ModePerm},
+	}
+	for name, text := range documents {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	faults, err := arch.Check(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(texts(faults), "\n"); got != want {
+		t.Errorf("faults %q, want %q", got, want)
 	}
 }
