@@ -81,7 +81,7 @@ func equalOrders() string {
 
 // idle keeps connections to each instance open.
 func (a *Abuse) idle(ctx context.Context) {
-	var dialer net.Dialer
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}} // that of the balancer is another
 	var open []net.Conn
 	defer func() {
 		for _, conn := range open {
