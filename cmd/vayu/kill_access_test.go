@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -68,8 +69,13 @@ func TestIntegrationKilledServiceLosesNothingItAcknowledged(t *testing.T) {
 	data := t.TempDir()
 	key := newKey(t, data, "test", "--scopes", "all")
 	a := &acknowledged{}
+	// The rounds leave more active keys than an account may have by default.
+	settings := filepath.Join(t.TempDir(), "vayu.yaml")
+	if err := os.WriteFile(settings, []byte("access:\n  most-keys: 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for round := range kills {
-		s := start(t, data)
+		s := start(t, data, "--config", settings)
 		s.sandbox = key
 		a.enough, a.left = make(chan struct{}), 5+(round*7)%40
 		var load sync.WaitGroup
