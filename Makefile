@@ -103,7 +103,7 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 # where VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA name them.
 scale: $(NPM) ## measure growth: cities, years, stations, subscriptions, callers, partitions (docs/operations/scale.md)
 	$(GO) test -run '^$$' -bench 'BenchmarkScale' -benchtime 1x -timeout 60m \
-		./query ./ingest ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/account ./internal/outbox ./internal/eventlog
+		./query ./ingest ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/access ./dispatch/outbox ./dispatch/kafka
 
 # CI compares 3 of the stations; all 15 take six minutes.
 proof: build ## compare every figure of 15 stations in 2020 with an independent computation (needs python3)
@@ -113,15 +113,15 @@ fuzz-contract: build ## have a fuzzer call the API in sequences for ten minutes,
 	VAYU_FUZZ_SECONDS=600 $(GO) test -tags integration -count=1 -v -timeout 60m -run TestIntegrationTheContractHolds ./cmd/vayu
 
 cluster: build ## run PostgreSQL, three Kafka brokers, ClickHouse and eight instances on this machine, until Ctrl-C
-	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
+	$(GO) build -trimpath -o $(CLUSTER) ./internal/testing/chaos/command
 	exec $(CLUSTER) up $(ARGS)
 
 faults: build ## break everything in a cluster under load, one after the other (15 minutes; FAULTS=kill-api,roll for some)
-	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
+	$(GO) build -trimpath -o $(CLUSTER) ./internal/testing/chaos/command
 	exec $(CLUSTER) faults --only "$(FAULTS)" $(ARGS)
 
 partitions: build ## drop packets between the processes of a cluster under load, in one direction and both (root only)
-	$(GO) build -trimpath -o $(CLUSTER) ./internal/cluster/command
+	$(GO) build -trimpath -o $(CLUSTER) ./internal/testing/chaos/command
 	exec $(CLUSTER) partitions --only "$(FAULTS)" $(ARGS)
 
 fuzz: $(NPM) ## run every fuzz target for FUZZTIME

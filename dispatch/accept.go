@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/subscription"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
 )
 
 const (
@@ -123,11 +123,11 @@ func (s *Service) store(ctx context.Context, group []order) error {
 	}
 	var rows []delivery.Row
 	steps := s.steps(ctx, placed, now)
-	err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		rows, err = delivery.Insert(tx, placed, taken, now)
 		return err
 	})
-	trace.DoneAll(steps, err)
+	tracing.DoneAll(steps, err)
 	if err != nil {
 		rows = nil
 	}

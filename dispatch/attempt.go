@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
-	"vayu/dispatch/queue"
+	"vayu/dispatch/scheduler"
 	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
 	"vayu/dispatch/webhook"
@@ -62,7 +62,7 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	}
 	s.metrics.attempted(&result)
 	s.mu.Lock()
-	s.queue.Done(id, queue.Ended{At: s.Now(), Took: result.Duration, OK: result.OK(), TimedOut: result.Slow})
+	s.queue.Done(id, scheduler.Ended{At: s.Now(), Took: result.Duration, OK: result.OK(), TimedOut: result.Slow})
 	s.mu.Unlock()
 	if s.wantsClaim() {
 		nudge(s.hungry)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/outbox"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -29,9 +29,9 @@ func BenchmarkScaleEvent(b *testing.B) {
 
 func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int) {
 	b.Helper()
-	db := statetest.SQLite
+	db := sqlstoretest.SQLite
 	if engine == "postgres" {
-		db = statetest.Postgres
+		db = sqlstoretest.Postgres
 	}
 	o := open(b, db(b), nil) // it does not run: what is stored is not sent
 	o.crowd(subscriptions, accounts)
@@ -51,7 +51,7 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 	for n := range events {
 		account := fmt.Sprintf("acc_%d", 1_000_000+n%accounts)
 		began := time.Now()
-		statetest.Exec(b, o.db, "INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 1)", fmt.Sprint("key_", n), []byte("signature"))
+		sqlstoretest.Exec(b, o.db, "INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 1)", fmt.Sprint("key_", n), []byte("signature"))
 		floor += time.Since(began)
 		began = time.Now()
 		id := o.fire(account)
@@ -82,21 +82,21 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 // nothing is sent to them.
 func (o *office) crowd(subscriptions, accounts int) {
 	o.Helper()
-	statetest.Exec(o, o.db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision)
+	sqlstoretest.Exec(o, o.db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'acc_' || CAST(1000000 + i AS TEXT), 'crowd ' || CAST(i AS TEXT), 'unlimited', '', 1, 1 FROM n`, accounts)
-	statetest.Exec(o, o.db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+	sqlstoretest.Exec(o, o.db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'wh_00000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_' || CAST(1000000 + i % $2 AS TEXT), 'live', 'https://receiver.example/hooks',
 			'payment.succeeded', 1, '', $3, '', 1, i + 1 FROM n`, subscriptions, accounts, []byte{1})
-	statetest.Exec(o, o.db, "UPDATE webhook_revision SET n = $1", subscriptions)
+	sqlstoretest.Exec(o, o.db, "UPDATE webhook_revision SET n = $1", subscriptions)
 }
 
 // BenchmarkScaleWebhooks is how many deliveries a second one instance makes from a
 // committed event to a recorded 2xx over TLS, beside a bare client.
 func BenchmarkScaleWebhooks(b *testing.B) {
 	const events, endpoints = 5000, 8
-	b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), events, true, endpoints, nil) })
-	b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), events, true, endpoints, nil) })
-	b.Run("postgres-kafka", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), events, true, endpoints, kafka(b)) })
+	b.Run("sqlite", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), events, true, endpoints, nil) })
+	b.Run("postgres", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, nil) })
+	b.Run("postgres-kafka", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, benchTopic(b)) })
 }

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"vayu/dispatch/kafka"
 	"vayu/dispatch/webhook"
-	"vayu/internal/eventlog"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -64,25 +64,25 @@ func BenchmarkWebhooks(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		for _, endpoints := range []int{1, 8} {
 			b.Run(fmt.Sprintf("tls=%v/endpoints=%d", secure, endpoints), func(b *testing.B) {
-				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), b.N, secure, endpoints, nil) })
-				b.Run("postgres", func(b *testing.B) { benchThroughput(b, statetest.Postgres(b), b.N, secure, endpoints, nil) })
-				b.Run("kafka", func(b *testing.B) { benchThroughput(b, statetest.SQLite(b), b.N, secure, endpoints, kafka(b)) })
+				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), b.N, secure, endpoints, nil) })
+				b.Run("postgres", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), b.N, secure, endpoints, nil) })
+				b.Run("kafka", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), b.N, secure, endpoints, benchTopic(b)) })
 			})
 		}
 	}
 }
 
-// kafka is a topic of its own on the broker that VAYU_TEST_KAFKA names.
-func kafka(b *testing.B) *eventlog.Log {
+// benchTopic is a topic of its own on the broker that VAYU_TEST_KAFKA names.
+func benchTopic(b *testing.B) *kafka.Log {
 	b.Helper()
 	address := os.Getenv("VAYU_TEST_KAFKA")
 	if address == "" {
 		b.Skip("VAYU_TEST_KAFKA is not set; .ci/kafka starts a broker and prints it")
 	}
-	settings := eventlog.DefaultSettings()
+	settings := kafka.DefaultSettings()
 	name := "bench." + rand.Text()
 	settings.Topic, settings.DeadTopic, settings.Group = name, name+".dead", name
-	log, err := eventlog.New(eventlog.Config{Settings: settings, Brokers: []string{address}})
+	log, err := kafka.New(kafka.Config{Settings: settings, Brokers: []string{address}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func kafka(b *testing.B) *eventlog.Log {
 }
 
 // benchThroughput delivers n events.
-func benchThroughput(b *testing.B, db *state.DB, n int, secure bool, endpoints int, log *eventlog.Log) {
+func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoints int, log *kafka.Log) {
 	b.Helper()
 	r := receive(b, secure, nil)
 	var roots *x509.CertPool
@@ -209,7 +209,7 @@ func BenchmarkFailingNeighbour(b *testing.B) {
 		bad.wait(b, 1)
 		refuses.Store(true)
 		for range 40 {
-			o.update(func(tx *state.Tx) error {
+			o.update(func(tx *sqlstore.Tx) error {
 				for range 500 {
 					if _, err := o.outbox.Append(tx, other, schema.Live, schema.EventPaymentSucceeded, payment()); err != nil {
 						return err
@@ -228,7 +228,7 @@ func BenchmarkFailingNeighbour(b *testing.B) {
 func benchLatency(b *testing.B, beside func(*office)) float64 {
 	b.Helper()
 	good := receive(b, false, nil)
-	o := open(b, statetest.SQLite(b), nil)
+	o := open(b, sqlstoretest.SQLite(b), nil)
 	account := o.account("good")
 	o.subscribe(account, good.URL)
 	stop := o.run()
@@ -247,7 +247,7 @@ func benchLatency(b *testing.B, beside func(*office)) float64 {
 		<-tick.C
 		firing.Go(func() { // open loop: a slow commit delays no other event
 			var id string
-			err := o.db.Update(context.Background(), func(tx *state.Tx) (err error) {
+			err := o.db.Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
 				id, err = o.outbox.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, payment())
 				return err
 			})

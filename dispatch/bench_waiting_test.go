@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // BenchmarkWaiting starts an instance on a store with a million deliveries that
@@ -17,19 +17,19 @@ func BenchmarkWaiting(b *testing.B) {
 	const endpoints, each = 1000, 1000
 	dead := receive(b, false, func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() })
 	good := receive(b, false, nil)
-	o := open(b, statetest.SQLite(b), nil)
+	o := open(b, sqlstoretest.SQLite(b), nil)
 	healthy, other := o.account("healthy"), o.account("dead")
 	o.subscribe(healthy, good.URL)
 	for range endpoints {
 		o.subscribe(other, dead.URL)
 	}
-	o.update(func(tx *state.Tx) error {
+	o.update(func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 			INSERT INTO event (id, account_id, mode, type, created_at, envelope)
 			SELECT 'evt_00000000000000000000' || substr('000000' || i, -6), $2, 'live', 'payment.succeeded', 1, CAST('{"id":"evt"}' AS BYTEA) FROM n`, each, other)
 		return err
 	})
-	o.update(func(tx *state.Tx) error {
+	o.update(func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, state, attempts, due_at, token, created_at, retried_as)
 			SELECT 'dlv_' || substr(w.id, -10) || substr(e.id, -10), e.id, w.id, w.account_id, 'live', '', 'waiting', 0, 1, '', 1, ''
 			FROM event e, webhook w WHERE w.account_id = $1`, other)

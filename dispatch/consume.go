@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"vayu/internal/outbox"
-	"vayu/internal/state"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore"
 )
 
 // errUnknownEvent is why an event of the log is put aside: deliveries refer to
@@ -21,7 +21,7 @@ func (s *Service) Take(ctx context.Context, batch []outbox.Event) (buried map[st
 	for i, event := range batch {
 		ids[i] = event.ID
 	}
-	known, err := state.Present(s.DB.View(ctx), &selectKnown, ids)
+	known, err := sqlstore.Present(s.DB.View(ctx), &selectKnown, ids)
 	if err != nil {
 		return nil, fmt.Errorf("looking for events: %w", err)
 	}
@@ -39,4 +39,4 @@ func (s *Service) Take(ctx context.Context, batch []outbox.Event) (buried map[st
 	return buried, s.Accept(ctx, kept)
 }
 
-var selectKnown = state.Group(0, "SELECT id FROM event WHERE id IN (", "?", ")")
+var selectKnown = sqlstore.Group(0, "SELECT id FROM event WHERE id IN (", "?", ")")

@@ -21,25 +21,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch/delivery"
-	"vayu/dispatch/queue"
+	"vayu/dispatch/scheduler"
 	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
 	"vayu/schema"
 )
 
 // Config is what a Service is made of.
 type Config struct {
 	Settings
-	DB            *state.DB
+	DB            *sqlstore.DB
 	Subscriptions *subscription.Book
 	Sender        *sender.Sender
 	// Number returns the clear number of a transaction of an owner, for subscriptions
 	// that ask for it; "" when there is none. It must be safe for concurrent use.
 	Number  func(ctx context.Context, of schema.Owner, transaction string) (string, error)
 	Log     *slog.Logger
-	Trace   *trace.Tracer         // nil for none
+	Trace   *tracing.Tracer       // nil for none
 	Metrics prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
@@ -75,7 +75,7 @@ type Service struct {
 	claims  atomic.Uint64
 
 	mu    sync.Mutex
-	queue *queue.Queue[*work]
+	queue *scheduler.Queue[*work]
 
 	ready    chan struct{} // something may be to be sent
 	hungry   chan struct{} // something may be to be claimed or given back
@@ -104,7 +104,7 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		Config: c, token: ulid.Make().String(), ready: make(chan struct{}, 1), hungry: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
-		queue: queue.New[*work](queue.Limits{
+		queue: scheduler.New[*work](scheduler.Limits{
 			Lane: c.Concurrency, Host: c.HostInFlight, All: c.InFlight, HostOf: c.hostOf, Unproven: c.HostUnproven,
 			Timeout: attemptTimeout, Margin: margin, Starts: c.InFlight / 2, FailingStarts: failingStarts,
 		}),

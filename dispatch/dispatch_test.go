@@ -14,25 +14,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch"
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // Who asked for an event gets it once, signed, and nobody else does.
 func TestAnEventGoesToAllWhoAskedForIt(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r, other := receive(t, false, nil), receive(t, false, nil)
 		o := open(t, db, nil)
 		a, b := o.account("a"), o.account("b")
 		o.subscribe(a, r.URL+"/1")
 		o.subscribe(a, r.URL+"/2")
 		o.subscribe(b, other.URL)
-		o.update(func(tx *state.Tx) error { // not what happens, and not in this world
+		o.update(func(tx *sqlstore.Tx) error { // not what happens, and not in this world
 			for _, spec := range []subscription.Spec{
 				{Owner: schema.Owner{Account: a, World: schema.Live}, Events: []schema.EventType{schema.EventQuotaWarning}},
 				{Owner: schema.Owner{Account: a, World: schema.Sandbox}, Events: []schema.EventType{schema.EventPaymentSucceeded}},
@@ -79,7 +79,7 @@ func (c *clock) now() time.Time { return time.UnixMicro(c.at.Load()) }
 
 func TestEightAttemptsOnTheTable(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r := receive(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 		watch := &clock{}
 		watch.at.Store(time.Now().UnixMicro())
@@ -122,7 +122,7 @@ func TestASlowReceiverDelaysNobody(t *testing.T) {
 	})
 	defer close(release)
 	good := receive(t, false, nil)
-	o := open(t, statetest.SQLite(t), nil)
+	o := open(t, sqlstoretest.SQLite(t), nil)
 	a, b := o.account("slow"), o.account("good")
 	o.subscribe(a, slow.URL)
 	o.subscribe(b, good.URL)
@@ -145,13 +145,13 @@ func TestASlowReceiverDelaysNobody(t *testing.T) {
 // A paused subscription keeps what happens meanwhile.
 func TestWhatIsPausedWaitsAndComesLater(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r := receive(t, false, nil)
 		o := open(t, db, nil)
 		a := o.account("a")
 		id := o.subscribe(a, r.URL)
 		active := func(yes bool) {
-			o.update(func(tx *state.Tx) error {
+			o.update(func(tx *sqlstore.Tx) error {
 				_, _, err := o.book.Update(tx, schema.Owner{Account: a, World: schema.Live}, id, subscription.Patch{Active: &yes}, time.Now())
 				return err
 			})
@@ -172,7 +172,7 @@ func TestWhatIsPausedWaitsAndComesLater(t *testing.T) {
 // instance need not wait for leases to end.
 func TestAStopLeavesNothingLeased(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		held := make(chan struct{})
 		var once sync.Once
 		arrived := make(chan struct{})
@@ -209,11 +209,11 @@ func TestAStopLeavesNothingLeased(t *testing.T) {
 // More subscriptions than fit into one transaction, and the same event twice.
 func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		o := open(t, db, nil)
 		a := o.account("a")
 		const many = 1200
-		o.update(func(tx *state.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error {
 			for i := range many {
 				spec := subscription.Spec{
 					Owner: schema.Owner{Account: a, World: schema.Live}, URL: fmt.Sprintf("http://127.0.0.1:9/%d", i),
@@ -226,7 +226,7 @@ func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
 			return nil
 		})
 		var event outbox.Event
-		o.update(func(tx *state.Tx) (err error) {
+		o.update(func(tx *sqlstore.Tx) (err error) {
 			event, err = o.outbox.Store(tx, a, schema.Live, schema.EventPaymentSucceeded, payment())
 			return err
 		})
@@ -244,17 +244,17 @@ func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
 // A webhook begins with what happens after it was made, also when a topic is read once more.
 func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		reg := prometheus.NewRegistry()
 		o := open(t, db, nil, func(c *dispatch.Config) { c.Metrics = reg })
 		a := o.account("a")
 		var event outbox.Event
-		o.update(func(tx *state.Tx) (err error) {
+		o.update(func(tx *sqlstore.Tx) (err error) {
 			event, err = o.outbox.Store(tx, a, schema.Live, schema.EventPaymentSucceeded, payment())
 			return err
 		})
 		there, late := o.subscribe(a, "http://127.0.0.1:9/there"), o.subscribe(a, "http://127.0.0.1:9/late")
-		o.update(func(tx *state.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error {
 			for id, made := range map[string]time.Time{
 				there: event.CreatedAt.Add(30 * time.Second), // by a clock that is ahead
 				late:  event.CreatedAt.Add(2 * time.Minute),
@@ -281,12 +281,12 @@ func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
 // reason, and all else is taken.
 func TestEventsThatTheStoreDoesNotKnowAreBuried(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		o := open(t, db, nil)
 		a := o.account("a")
 		o.subscribe(a, "http://127.0.0.1:9/")
 		var known outbox.Event
-		o.update(func(tx *state.Tx) (err error) {
+		o.update(func(tx *sqlstore.Tx) (err error) {
 			known, err = o.outbox.Store(tx, a, schema.Live, schema.EventPaymentSucceeded, payment())
 			return err
 		})
@@ -311,10 +311,10 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 	t.Parallel()
 	reg, watch := prometheus.NewRegistry(), &clock{}
 	watch.at.Store(time.Now().UnixMicro())
-	db := statetest.SQLite(t)
+	db := sqlstoretest.SQLite(t)
 	var o *office
 	r := receive(t, false, func(http.ResponseWriter, *http.Request) {
-		o.update(func(tx *state.Tx) error { // recording fails from here on
+		o.update(func(tx *sqlstore.Tx) error { // recording fails from here on
 			_, err := tx.Exec("ALTER TABLE attempt RENAME TO attempt_away")
 			return err
 		})
@@ -334,7 +334,7 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 	for before := fails(); fails() == before; {
 		<-time.After(time.Millisecond)
 	}
-	o.update(func(tx *state.Tx) error {
+	o.update(func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("ALTER TABLE attempt_away RENAME TO attempt")
 		return err
 	})
@@ -355,12 +355,12 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 // An account whose events make thousands of deliveries does not hold up others.
 func TestTheLightestAccountsComeFirst(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		o := open(t, db, nil)
 		heavy, light := o.account("heavy"), o.account("light")
 		o.subscribe(light, "http://127.0.0.1:9/")
 		for range 3 {
-			o.update(func(tx *state.Tx) error {
+			o.update(func(tx *sqlstore.Tx) error {
 				for range 500 {
 					spec := subscription.Spec{
 						Owner: schema.Owner{Account: heavy, World: schema.Live}, URL: "http://127.0.0.1:9/",
@@ -374,7 +374,7 @@ func TestTheLightestAccountsComeFirst(t *testing.T) {
 			})
 		}
 		var batch []outbox.Event
-		o.update(func(tx *state.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error {
 			for _, account := range []string{heavy, heavy, heavy, heavy, light} {
 				event, err := o.outbox.Store(tx, account, schema.Live, schema.EventPaymentSucceeded, payment())
 				if err != nil {
@@ -401,13 +401,13 @@ func TestTheLightestAccountsComeFirst(t *testing.T) {
 // nothing, and no attempt is counted.
 func TestNothingIsSentThatNobodySignsFor(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r := receive(t, false, nil)
 		var o *office
 		var a, id string
 		o = open(t, db, nil, func(c *dispatch.Config) {
 			c.Sender = sender.New(sender.Config{Control: func(string, string, syscall.RawConn) error {
-				o.update(func(tx *state.Tx) error {
+				o.update(func(tx *sqlstore.Tx) error {
 					_, err := o.book.Delete(tx, schema.Owner{Account: a, World: schema.Live}, id, time.Now())
 					return err
 				})

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"vayu/dispatch"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // Webhooks of several accounts to one host have its slots together, and another host
@@ -26,7 +26,7 @@ func TestWebhooksToOneHostShareItsSlots(t *testing.T) {
 		held.Add(-1)
 	})
 	other := receive(t, false, nil)
-	o := open(t, statetest.SQLite(t), nil, func(c *dispatch.Config) { c.HostInFlight, c.HostUnproven = 4, 0 })
+	o := open(t, sqlstoretest.SQLite(t), nil, func(c *dispatch.Config) { c.HostInFlight, c.HostUnproven = 4, 0 })
 	const accounts, each = 5, 4
 	for i := range accounts {
 		a := o.account(fmt.Sprint("a", i))

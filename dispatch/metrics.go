@@ -7,7 +7,7 @@ import (
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/sender"
-	"vayu/internal/outage"
+	"vayu/internal/failurelog"
 	"vayu/schema"
 )
 
@@ -23,7 +23,7 @@ type metrics struct {
 	failures *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
-	claims, looks, records, numbers *outage.Outage
+	claims, looks, records, numbers *failurelog.Outage
 }
 
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
@@ -55,8 +55,8 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_webhook_store_failures_total", Help: "Times that the state store could not be asked or written to, by what for.",
 		}, []string{"doing"}),
 	}
-	trouble := func(doing, meanwhile string) *outage.Outage {
-		return outage.New(s.Log, "webhooks: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
+	trouble := func(doing, meanwhile string) *failurelog.Outage {
+		return failurelog.New(s.Log, "webhooks: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
 	for _, stage := range stages { // a rate of a series that begins with its first failure misses it
 		m.attempts.WithLabelValues(stage)

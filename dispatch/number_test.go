@@ -12,8 +12,8 @@ import (
 
 	"vayu/dispatch"
 	"vayu/dispatch/subscription"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -27,7 +27,7 @@ func recharged(transaction, number string) *schema.RechargeEvent {
 // Others do not, and neither the store nor other fields have them.
 func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		masked, plain := receive(t, false, nil), receive(t, false, nil)
 		var away atomic.Bool
 		away.Store(true)
@@ -43,7 +43,7 @@ func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 			}
 		})
 		a := o.account("a")
-		o.update(func(tx *state.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error {
 			for url, wanted := range map[string]bool{masked.URL: false, plain.URL: true} {
 				_, _, err := o.book.Create(tx, subscription.Spec{
 					Owner: schema.Owner{Account: a, World: schema.Live}, URL: url, Secret: secret, ClearNumbers: wanted,
@@ -57,7 +57,7 @@ func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 		})
 		o.run()
 		for transaction, number := range map[string]string{"txn_1": "9876543210", "txn_away": "9876543211", "txn_gone": "9876543212", "txn_other": "9876543213"} {
-			o.update(func(tx *state.Tx) error {
+			o.update(func(tx *sqlstore.Tx) error {
 				_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, recharged(transaction, number))
 				return err
 			})
@@ -100,13 +100,13 @@ func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 // Whoever takes the wish back while an attempt connects gets no number any more.
 func TestAWishThatIsTakenBackStopsTheAttempt(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		var o *office
 		var id string
 		r := receive(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 		o = open(t, db, nil, func(c *dispatch.Config) {
 			c.Number = func(context.Context, schema.Owner, string) (string, error) {
-				err := db.Update(context.Background(), func(tx *state.Tx) error {
+				err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 					no := false
 					_, _, err := o.book.Update(tx, schema.Owner{Account: "acc_a", World: schema.Live}, id, subscription.Patch{ClearNumbers: &no}, time.Now())
 					return err
@@ -115,7 +115,7 @@ func TestAWishThatIsTakenBackStopsTheAttempt(t *testing.T) {
 			}
 		})
 		a := o.account("a")
-		o.update(func(tx *state.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error {
 			made, _, err := o.book.Create(tx, subscription.Spec{
 				Owner: schema.Owner{Account: a, World: schema.Live}, URL: r.URL, Secret: secret, ClearNumbers: true,
 				Events: []schema.EventType{schema.EventRechargeCompleted},
@@ -124,7 +124,7 @@ func TestAWishThatIsTakenBackStopsTheAttempt(t *testing.T) {
 			return err
 		})
 		o.run()
-		o.update(func(tx *state.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error {
 			_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, recharged("txn_1", "9876543210"))
 			return err
 		})

@@ -15,14 +15,14 @@ import (
 	"time"
 
 	"vayu/dispatch"
+	"vayu/dispatch/kafka"
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
 	"vayu/dispatch/webhook"
 	"vayu/internal/config"
-	"vayu/internal/eventlog"
-	"vayu/internal/outbox"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -37,17 +37,17 @@ type office struct {
 	testing.TB
 	*dispatch.Service
 
-	db     *state.DB
+	db     *sqlstore.DB
 	outbox *outbox.Outbox
 	book   *subscription.Book
-	log    *eventlog.Log // nil when events go straight over
+	log    *kafka.Log // nil when events go straight over
 }
 
 // open is an office that does not run.
-func open(tb testing.TB, db *state.DB, roots *x509.CertPool, change ...func(*dispatch.Config)) *office {
+func open(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...func(*dispatch.Config)) *office {
 	tb.Helper()
 	o := &office{TB: tb, db: db}
-	box, err := seal.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
+	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -130,14 +130,14 @@ func until[T comparable](o *office, want T, query string, args ...any) {
 func (o *office) account(name string) string {
 	o.Helper()
 	id := "acc_" + name
-	o.update(func(tx *state.Tx) error {
+	o.update(func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, 'unlimited', '', 1, 1)", id, name)
 		return err
 	})
 	return id
 }
 
-func (o *office) update(do func(tx *state.Tx) error) {
+func (o *office) update(do func(tx *sqlstore.Tx) error) {
 	o.Helper()
 	if err := o.db.Update(context.Background(), do); err != nil {
 		o.Fatal(err)
@@ -147,7 +147,7 @@ func (o *office) update(do func(tx *state.Tx) error) {
 // subscribe makes a subscription to payments and returns its id.
 func (o *office) subscribe(account, url string) (id string) {
 	o.Helper()
-	o.update(func(tx *state.Tx) error {
+	o.update(func(tx *sqlstore.Tx) error {
 		made, _, err := o.book.Create(tx, subscription.Spec{
 			Owner: schema.Owner{Account: account, World: schema.Live}, URL: url,
 			Events: []schema.EventType{schema.EventPaymentSucceeded}, Secret: secret,
@@ -161,7 +161,7 @@ func (o *office) subscribe(account, url string) (id string) {
 // fire commits an event and returns its id.
 func (o *office) fire(account string) (id string) {
 	o.Helper()
-	o.update(func(tx *state.Tx) (err error) {
+	o.update(func(tx *sqlstore.Tx) (err error) {
 		id, err = o.outbox.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, payment())
 		return err
 	})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -55,7 +55,7 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	pause := recordPause
 	for {
 		var stale int
-		err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+		err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 			stale, err = delivery.Record(tx, batch, s.Now())
 			return err
 		})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 const (
@@ -134,7 +134,7 @@ func (s *Service) claim(ctx context.Context) bool {
 // claimWanted fills in what was found.
 func (s *Service) claimWanted(ctx context.Context, wants []delivery.Want, found map[string]delivery.Claimed, taken delivery.Lease, now time.Time) {
 	var all []delivery.Claimed
-	err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		all, err = delivery.Claim(tx, wants, taken, now)
 		return err
 	})
@@ -165,7 +165,7 @@ func (s *Service) giveUp(ctx context.Context, works []*work) error {
 	for _, w := range works {
 		byToken[w.token] = append(byToken[w.token], w.Row)
 	}
-	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		for token, rows := range byToken {
 			if err := delivery.Release(tx, token, rows); err != nil {
 				return err

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
-	"vayu/internal/outbox"
-	"vayu/internal/trace"
+	"vayu/internal/tracing"
 )
 
 // steps begins, in the trace of each event of a group, the step of storing its
 // deliveries.
-func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Time) []trace.Span {
+func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Time) []tracing.Span {
 	if s.Trace == nil {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Ti
 			events = append(events, *group[i].Event)
 		}
 	}
-	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", trace.TakesUp)
+	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.TakesUp)
 }
 
 // deliver makes an attempt, as a step of its event's trace.
@@ -30,17 +30,17 @@ func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender
 	if s.Trace == nil {
 		return s.Sender.Send(ctx, post)
 	}
-	ctx, span := s.Trace.Resume(ctx, w.Trace, w.Happened, s.Now(), "delivery attempt", trace.Asks)
+	ctx, span := s.Trace.Resume(ctx, w.Trace, w.Happened, s.Now(), "delivery attempt", tracing.Asks)
 	result := s.Sender.Send(ctx, post)
 	if !span.Kept() || result.Unsent { // what was not made is not told
 		return result
 	}
-	span.Set(trace.Event, w.EventID)
-	span.Set(trace.EventType, string(w.Type))
-	span.Set(trace.Delivery, w.ID)
-	span.SetInt(trace.Number, w.Attempts+1)
-	span.Set(trace.Stage, string(result.Stage))
-	span.SetInt(trace.Status, result.Status)
+	span.Set(tracing.Event, w.EventID)
+	span.Set(tracing.EventType, string(w.Type))
+	span.Set(tracing.Delivery, w.ID)
+	span.SetInt(tracing.Number, w.Attempts+1)
+	span.Set(tracing.Stage, string(result.Stage))
+	span.SetInt(tracing.Status, result.Status)
 	if !result.OK() {
 		span.Fail()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema"
 )
 
@@ -116,7 +116,7 @@ func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 		SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1,
 			distributed_product_mode = 'global', parallel_distributed_insert_select = 0`, l.database, key)
 	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"from": from, "into": into}),
-		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnar.NewToken()}))
+		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if err := l.conn.Exec(ctx, query); err != nil {
 		return fmt.Errorf("copying the readings of %q to %q: %w", from, into, err)
 	}

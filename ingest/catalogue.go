@@ -7,7 +7,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema/parameter"
 )
 
@@ -44,7 +44,7 @@ func WriteCatalogue(ctx context.Context, conn driver.Conn, database string) erro
 	if len(id) == 0 {
 		return nil
 	}
-	err = columnar.Insert(ctx, conn, database+".parameter", columnar.NewToken(), catalogueColumns,
+	err = columnstore.Insert(ctx, conn, database+".parameter", columnstore.NewToken(), catalogueColumns,
 		[]any{id, name, unit, group, inIndex, mass, least, most})
 	if err != nil {
 		return fmt.Errorf("storing %d parameters: %w", len(id), err)

@@ -13,7 +13,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 	"vayu/schema"
 	"vayu/schema/gazetteer"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema"
 	"vayu/schema/parameter"
 )
@@ -70,7 +70,7 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 		return err
 	}
 	if b.token == "" {
-		b.token = columnar.NewToken()
+		b.token = columnstore.NewToken()
 	}
 	if err := l.loadReadings(ctx, b.token, b.Readings, aliases); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Re
 			}
 		}
 	}
-	err := columnar.Insert(ctx, l.conn, l.database+".reading", token, readingColumns, columns)
+	err := columnstore.Insert(ctx, l.conn, l.database+".reading", token, readingColumns, columns)
 	if err != nil {
 		return fmt.Errorf("storing %d readings: %w", record.NumRows(), err)
 	}

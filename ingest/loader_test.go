@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/schema"
 	"vayu/schema/parameter"
 )
@@ -127,7 +127,7 @@ func TestCoverage(t *testing.T) {
 func TestEveryInsertAsksForTheSettings(t *testing.T) {
 	t.Parallel()
 	_, name := database(t)
-	conn, inserts := columnartest.RecordInserts(t)
+	conn, inserts := columnstoretest.RecordInserts(t)
 	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
 		t.Fatal(err)
 	}

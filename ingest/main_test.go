@@ -7,14 +7,14 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/ingest"
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 	"vayu/schema/naqi"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // now is when every test takes place.
 var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
@@ -22,10 +22,10 @@ var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
 // database makes a migrated database for one test.
 func database(tb testing.TB) (driver.Conn, string) {
 	tb.Helper()
-	db := columnartest.New(tb)
-	name := columnartest.Database(tb, db)
-	params := columnar.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}
-	if err := columnar.Migrate(tb.Context(), db, clickhouse.Files, params); err != nil {
+	db := columnstoretest.New(tb)
+	name := columnstoretest.Database(tb, db)
+	params := columnstore.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}
+	if err := columnstore.Migrate(tb.Context(), db, clickhouse.Files, params); err != nil {
 		tb.Fatal(err)
 	}
 	return db.Conn(), name

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -56,7 +56,7 @@ func TestTheBetterSourcesPositionWins(t *testing.T) {
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
 	at := func(lat float64) schema.Station {
-		return network.Station("Muradpur, Patna - BSPCB", "Patna", "Bihar", lat, 85.14)
+		return cpcbformat.Station("Muradpur, Patna - BSPCB", "Patna", "Bihar", lat, 85.14)
 	}
 	for i, step := range []struct {
 		source  string
@@ -113,18 +113,18 @@ func TestSpellingsOfOneStationAreOne(t *testing.T) {
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
 	const official = "R K Puram, Delhi - DPCC"
-	load(t, l, "cpcb", network.Station(official, "Delhi", "Delhi", 28.563262, 77.186937), 9)
+	load(t, l, "cpcb", cpcbformat.Station(official, "Delhi", "Delhi", 28.563262, 77.186937), 9)
 	for i, spelled := range []string{"RK Puram, Delhi - DPCC", "R K Puram,Delhi-DPCC", "R K Puram - DPCC", "R K Puram", "DPCC R K Puram, Delhi"} {
-		s := network.Station(spelled, "Delhi", "", 28.563262, 77.186937)
-		if _, _, ok := network.Split(spelled); !ok {
+		s := cpcbformat.Station(spelled, "Delhi", "", 28.563262, 77.186937)
+		if _, _, ok := cpcbformat.Split(spelled); !ok {
 			s.ID = schema.StationID("openaq", spelled)
 		}
 		load(t, l, "import", s, 8-i)
 		load(t, ingest.NewLoader(conn, name), "import", s, 3) // of another process
 	}
 	// The stations beside it are others.
-	load(t, l, "import", network.Station("R K Puram, Delhi - IITM", "Delhi", "", 28.563262, 77.186937), 3)
-	load(t, l, "import", network.Station("R K Puram Sector 4, Delhi - DPCC", "Delhi", "", 28.563262, 77.186937), 3)
+	load(t, l, "import", cpcbformat.Station("R K Puram, Delhi - IITM", "Delhi", "", 28.563262, 77.186937), 3)
+	load(t, l, "import", cpcbformat.Station("R K Puram Sector 4, Delhi - DPCC", "Delhi", "", 28.563262, 77.186937), 3)
 	want := []string{"cpcb-r-k-puram-delhi-dpcc", "cpcb-r-k-puram-delhi-iitm", "cpcb-r-k-puram-sector-4-delhi-dpcc"}
 	if diff := cmp.Diff(want, lines(t, conn, fmt.Sprintf(storedUnder, name))); diff != "" {
 		t.Errorf("stations of readings (-want +got):\n%s", diff)
@@ -144,7 +144,7 @@ func TestIDsOfTwoNetworksReferToTheOneThatCounts(t *testing.T) {
 	l := ingest.NewLoader(conn, name)
 	copied := schema.Station{ID: "openaq-8118", Name: "R K Puram", Kind: schema.Reference, Latitude: 28.56326, Longitude: 77.18693}
 	load(t, l, "openaq", copied, 2)
-	load(t, l, "cpcb", network.Station("R K Puram, Delhi - DPCC", "Delhi", "Delhi", 28.563262, 77.186937), 3)
+	load(t, l, "cpcb", cpcbformat.Station("R K Puram, Delhi - DPCC", "Delhi", "Delhi", 28.563262, 77.186937), 3)
 	beside := schema.Station{ID: "airgradient-1", Name: "R K Puram", Kind: schema.Sensor, Latitude: 28.56326, Longitude: 77.18693}
 	load(t, l, "airgradient", beside, 2)
 	want := []string{

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema"
 	"vayu/schema/parameter"
 )
@@ -71,7 +71,7 @@ func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, er
 	if len(stations) == 0 {
 		return 0, nil
 	}
-	err = columnar.Insert(ctx, l.conn, l.database+".reading", columnar.NewToken(), removalColumns,
+	err = columnstore.Insert(ctx, l.conn, l.database+".reading", columnstore.NewToken(), removalColumns,
 		[]any{stations, parameters, at, kind, averaging, sources, removed})
 	if err != nil {
 		return 0, fmt.Errorf("removing %d readings: %w", len(stations), err)

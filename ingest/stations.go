@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema"
 )
 
@@ -135,12 +135,12 @@ func (l *Loader) canonical(ctx context.Context, readings []schema.Reading) ([]sc
 func (l *Loader) storeBook(ctx context.Context) error {
 	b := l.book
 	if len(b.changes) > 0 {
-		if err := columnar.Insert(ctx, l.conn, l.database+".station_change", columnar.NewToken(), changeColumns, changeSlices(b.changes)); err != nil {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station_change", columnstore.NewToken(), changeColumns, changeSlices(b.changes)); err != nil {
 			return fmt.Errorf("storing %d changes of stations: %w", len(b.changes), err)
 		}
 	}
 	if len(b.found) > 0 {
-		if err := columnar.Insert(ctx, l.conn, l.database+".station_alias", columnar.NewToken(), aliasColumns, aliasSlices(b.found)); err != nil {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station_alias", columnstore.NewToken(), aliasColumns, aliasSlices(b.found)); err != nil {
 			return fmt.Errorf("storing %d aliases of stations: %w", len(b.found), err)
 		}
 	}
@@ -149,7 +149,7 @@ func (l *Loader) storeBook(ctx context.Context) error {
 		for id := range b.changed {
 			rows = append(rows, b.known[id])
 		}
-		if err := columnar.Insert(ctx, l.conn, l.database+".station", columnar.NewToken(), stationColumns, stationSlices(rows)); err != nil {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station", columnstore.NewToken(), stationColumns, stationSlices(rows)); err != nil {
 			return fmt.Errorf("storing %d stations: %w", len(rows), err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/api/apitest"
+	"vayu/internal/httpapi/httpapitest"
 	"vayu/schema"
 )
 
@@ -251,7 +251,7 @@ func spent(b *testing.B) time.Duration {
 // without a socket and a client.
 func BenchmarkScaleHandler(b *testing.B) {
 	w := nation(b, 300, 600, 1)
-	h := w.routes(b, apitest.Keys{liveKey, sandboxKey})
+	h := w.routes(b, httpapitest.Keys{liveKey, sandboxKey})
 	for _, q := range questions(300) {
 		b.Run(q.name, func(b *testing.B) {
 			r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, q.path, http.NoBody)

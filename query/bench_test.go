@@ -15,7 +15,7 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/api/apitest"
+	"vayu/internal/httpapi/httpapitest"
 	"vayu/schema"
 )
 
@@ -217,7 +217,7 @@ func yearsOf(b *testing.B, years int) *world {
 // none is the body's.
 func BenchmarkHandler(b *testing.B) {
 	w := india(b)
-	h := w.routes(b, apitest.Keys{liveKey, sandboxKey})
+	h := w.routes(b, httpapitest.Keys{liveKey, sandboxKey})
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "/v1/aqi?city=Delhi", http.NoBody)
 	if err != nil {
 		b.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -106,14 +106,14 @@ func (h *history) dropBlocks(p *past, from schema.Day) {
 
 // rangeOf is the answer for a range of days, out of ready texts. It is empty
 // when there is no record.
-func rangeOf(label string, from, to schema.Day, blocks []*block, q *question) (api.Response, bool) {
+func rangeOf(label string, from, to schema.Day, blocks []*block, q *question) (httpapi.Response, bool) {
 	head, end := appendRangeHead(make([]byte, 0, 160), label, from, to, "day"), rangeEnd
 	if q.widened() {
 		end = q.end(slices.Clone(rangeEnd))
 	}
 	hash := xxhash.New()
 	_, _ = hash.Write(head)
-	resp := api.Response{Tail: make([][]byte, 0, len(blocks)+1)}
+	resp := httpapi.Response{Tail: make([][]byte, 0, len(blocks)+1)}
 	size := len(head) + len(end)
 	_, _ = hash.Write(end)
 	for _, b := range blocks {
@@ -129,7 +129,7 @@ func rangeOf(label string, from, to schema.Day, blocks []*block, q *question) (a
 		resp.Tail = append(resp.Tail, cut)
 	}
 	if len(resp.Tail) == 0 {
-		return api.Response{}, false
+		return httpapi.Response{}, false
 	}
 	resp.Tail = append(resp.Tail, end)
 	resp.Body = head

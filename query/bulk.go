@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 	"vayu/schema/gazetteer"
 )
@@ -20,13 +20,13 @@ import (
 const bulkLoads = 4
 
 // bulk answers for several cities, in the order asked.
-func (s *Service) bulk(c *api.Call, a *air, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+func (s *Service) bulk(c *httpapi.Call, a *air, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
 	names, err := snap.split(q.cities)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if err := c.Reserve(int64(len(names))); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	c.Count = int64(len(names))
 	if q.has(askDate) {
@@ -43,7 +43,7 @@ func (s *Service) bulk(c *api.Call, a *air, snap *Snapshot, q *question, now tim
 		}
 		one := *q
 		one.city, one.given, one.bulk = name, q.given&^askCities|askCity, true
-		var resp api.Response
+		var resp httpapi.Response
 		if q.has(askDate) {
 			resp, err = s.pastOf(c, a, snap, &one)
 		} else if resp, err = a.cityCurrent(c.Context(), snap, &one, now); err == nil {
@@ -55,10 +55,10 @@ func (s *Service) bulk(c *api.Call, a *air, snap *Snapshot, q *question, now tim
 				oldest = resp.Measured
 			}
 		} else if b, err = appendRefusal(b, name, err); err != nil {
-			return api.Response{}, err
+			return httpapi.Response{}, err
 		}
 	}
-	resp := api.Ready(q.end(append(b, "]}"...)), time.Time{})
+	resp := httpapi.Ready(q.end(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
 	return resp, nil
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -16,8 +16,8 @@ const scope = "aqi:read"
 
 // Routes returns the routes of this package; the busiest comes first because
 // the router tries them in order.
-func (s *Service) Routes() []api.Route {
-	return []api.Route{
+func (s *Service) Routes() []httpapi.Route {
+	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, Handler: s.aqi},
 		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Handler: s.listCities},
 		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Handler: s.listStations},
@@ -27,23 +27,23 @@ func (s *Service) Routes() []api.Route {
 }
 
 // aqi answers GET /v1/aqi in all its forms.
-func (s *Service) aqi(c *api.Call) (api.Response, error) {
+func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
 	q, err := parse(c.URL.RawQuery, now)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
 	if err == nil && len(snap.cities) == 0 { // to call every city unknown would be wrong a moment later
 		err = errNoFigures
 	}
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if q.kinds == snap.kinds {
 		q.kinds = 0
 	}
-	var resp api.Response
+	var resp httpapi.Response
 	switch {
 	case q.has(askCities):
 		resp, err = s.bulk(c, a, snap, &q, now)
@@ -60,7 +60,7 @@ func (s *Service) aqi(c *api.Call) (api.Response, error) {
 		err = q.age(&resp, now)
 	}
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	resp.Cache = s.cacheControl(now)
 	return resp, nil
@@ -68,7 +68,7 @@ func (s *Service) aqi(c *api.Call) (api.Response, error) {
 
 // age fills in how old an answer is and refuses one that is older than the question
 // allows. The answer to a question for many cities refuses each for itself.
-func (q *question) age(resp *api.Response, now time.Time) error {
+func (q *question) age(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil
 	}
@@ -81,16 +81,16 @@ func (q *question) age(resp *api.Response, now time.Time) error {
 		fmt.Sprintf("The latest figures are %d seconds old, and at most %d are allowed.", resp.DataAge, q.maxAge))
 }
 
-func (a *air) cityCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+func (a *air) cityCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
 	i, err := snap.index.Find(q.city)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if q.widened() {
 		return a.cityWidened(ctx, snap, i, q, now)
 	}
 	if snap.current[i].Body == nil {
-		return api.Response{}, a.noFigures(ctx, snap, i, q, now)
+		return httpapi.Response{}, a.noFigures(ctx, snap, i, q, now)
 	}
 	if q.detail {
 		return snap.cityDetail(i, now)
@@ -99,17 +99,17 @@ func (a *air) cityCurrent(ctx context.Context, snap *Snapshot, q *question, now 
 }
 
 // cityWidened answers for a city out of its stations of the kinds asked for.
-func (a *air) cityWidened(ctx context.Context, snap *Snapshot, i int, q *question, now time.Time) (api.Response, error) {
+func (a *air) cityWidened(ctx context.Context, snap *Snapshot, i int, q *question, now time.Time) (httpapi.Response, error) {
 	f, used, ok, err := a.cityNow(ctx, snap, i, q.kinds, now)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if !ok {
-		return api.Response{}, a.noFigures(ctx, snap, i, q, now)
+		return httpapi.Response{}, a.noFigures(ctx, snap, i, q, now)
 	}
 	record := f.record(snap.index.Label(i))
 	if !q.detail {
-		resp := api.Ready(q.end(append(record.Append(make([]byte, 0, 300)), '}')), time.Time{})
+		resp := httpapi.Ready(q.end(append(record.Append(make([]byte, 0, 300)), '}')), time.Time{})
 		resp.Measured = int64(f.updated)
 		return resp, nil
 	}
@@ -118,15 +118,15 @@ func (a *air) cityWidened(ctx context.Context, snap *Snapshot, i int, q *questio
 	snap.name(&d, used)
 	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	return newDetailed(body, f.updated, d.Stale).Response, nil
 }
 
-func (a *air) pointCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+func (a *air) pointCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
 	record, detail, err := a.position(ctx, snap, q.point, q, now)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if q.detail {
 		return detail.Response, nil

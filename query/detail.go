@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 	"vayu/schema/naqi"
@@ -18,12 +18,12 @@ const StaleAfter = 3 * time.Hour
 // the record grows stale. It has no Last-Modified: its stations and its staleness
 // change at other times than the record.
 type detailed struct {
-	api.Response
+	httpapi.Response
 	until time.Time // zero: for ever
 }
 
 func newDetailed(body []byte, updated uint32, stale bool) *detailed {
-	made := &detailed{Response: api.Ready(body, time.Time{})}
+	made := &detailed{Response: httpapi.Ready(body, time.Time{})}
 	made.Measured = int64(updated)
 	if !stale {
 		made.until = instant(updated).Add(StaleAfter)
@@ -145,7 +145,7 @@ func (s *Snapshot) reporting(c *city) []sample {
 }
 
 // cityDetail returns the detailed answer for a city that has figures.
-func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
+func (s *Snapshot) cityDetail(i int, now time.Time) (httpapi.Response, error) {
 	if d := s.details[i].Load(); d.holds(now) {
 		return d.Response, nil
 	}
@@ -155,7 +155,7 @@ func (s *Snapshot) cityDetail(i int, now time.Time) (api.Response, error) {
 	s.name(&detail, s.reporting(c))
 	body, err := json.Marshal(detailRecord{Record: c.record(s.index.Label(i)), Detail: detail})
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	made := newDetailed(body, c.updated, detail.Stale)
 	s.details[i].Store(made)

@@ -8,12 +8,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
+	"vayu/internal/access"
 	"vayu/internal/config"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -27,8 +27,8 @@ func (w *world) wholeChain(t testing.TB) {
 // chainOf is wholeChain with a plan of so many calls a month.
 func (w *world) chainOf(t testing.TB, calls int64) {
 	t.Helper()
-	db := statetest.SQLite(t)
-	box, err := seal.Open(config.Secret{}, t.TempDir())
+	db := sqlstoretest.SQLite(t)
+	box, err := encryption.Open(config.Secret{}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,19 +37,19 @@ func (w *world) chainOf(t testing.TB, calls int64) {
 	}
 	const plenty = 1_000_000_000
 	plans := map[string]int64{"plenty": calls}
-	access, err := account.New(account.Config{
+	service, err := access.New(access.Config{
 		DB: db, Box: box, Metrics: prometheus.NewRegistry(),
-		Settings: account.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
+		Settings: access.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Update(t.Context(), func(tx *state.Tx) error {
-		holder, _, err := account.CreateAccount(tx, plans, "bench", "plenty", time.Now())
+	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+		holder, _, err := access.CreateAccount(tx, plans, "bench", "plenty", time.Now())
 		if err != nil {
 			return err
 		}
-		made, _, err := account.CreateKey(tx, box, account.KeySpec{Account: holder.ID, World: schema.Live}, time.Now())
+		made, _, err := access.CreateKey(tx, box, access.KeySpec{Account: holder.ID, World: schema.Live}, time.Now())
 		w.key = made.Key
 		return err
 	})
@@ -58,23 +58,23 @@ func (w *world) chainOf(t testing.TB, calls int64) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- access.Run(ctx) }()
+	go func() { ended <- service.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	if err := access.Ready(t.Context()); err != nil {
+	if err := service.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.url = listen(t, w.routes(t, access))
+	w.url = listen(t, w.routes(t, service))
 }
 
 // routes is the world's API behind a door.
-func (w *world) routes(t testing.TB, access api.Access) http.Handler {
+func (w *world) routes(t testing.TB, access httpapi.Access) http.Handler {
 	t.Helper()
-	h, err := api.New(api.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
+	h, err := httpapi.New(httpapi.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"unsafe"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -120,7 +120,7 @@ func (h *history) keepHours(p *past, index *places.Index, days span, rows []mome
 
 // hoursOf answers for the hours of a place. Only what memory does not hold takes one
 // of the account's slots.
-func (s *Service) hoursOf(c *api.Call, a *air, snap *Snapshot, q *question, w where) ([]moment, error) {
+func (s *Service) hoursOf(c *httpapi.Call, a *air, snap *Snapshot, q *question, w where) ([]moment, error) {
 	key := place{point: w.at, kinds: q.kinds}
 	if w.city >= 0 {
 		key = place{city: snap.cities[w.city].City, kinds: q.kinds}

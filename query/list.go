@@ -11,7 +11,7 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 	"vayu/schema/naqi"
@@ -25,7 +25,7 @@ const (
 
 // fields reads the query of a list and refuses parameters that are not allowed.
 func fields(raw string, allowed ...string) (map[string]string, error) {
-	out, err := api.Parameters(raw, allowed...)
+	out, err := httpapi.Parameters(raw, allowed...)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func fields(raw string, allowed ...string) (map[string]string, error) {
 // on the last page.
 func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
 	list += "\x00"
-	limit, wrong := api.PageSize(params)
+	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
 		return 0, 0, nil, wrong
 	}
@@ -68,26 +68,26 @@ func page(params map[string]string, list string, n int, key func(int) string) (f
 }
 
 // listCities answers GET /v1/cities.
-func (s *Service) listCities(c *api.Call) (api.Response, error) {
+func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := fields(c.URL.RawQuery, "q", "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	_, snap, err := s.snapshotOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	found := snap.index.Prefix(params["q"])
 	key := func(i int) string { return snap.index.Label(found[i]) + "\x00" + snap.cities[found[i]].State }
 	from, to, next, err := page(params, "cities", len(found), key)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	list := schema.List[schema.CityEntry]{Status: schema.Success, Data: []schema.CityEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, i := range found[from:to] {
 		list.Data = append(list.Data, snap.cityEntry(i))
 	}
-	return api.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
+	return httpapi.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
 }
 
 func (s *Snapshot) cityEntry(i int) schema.CityEntry {
@@ -122,18 +122,18 @@ func degrees(p places.Point) (lat, lon *float64) {
 
 // listStations answers GET /v1/stations: those near a position by distance, or
 // all by id.
-func (s *Service) listStations(c *api.Call) (api.Response, error) {
+func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := fields(c.URL.RawQuery, "near", "radius_km", "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	_, snap, err := s.snapshotOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	found, err := snap.wanted(params)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	where, near := params["near"]
 	key := func(i int) string {
@@ -157,7 +157,7 @@ func (s *Service) listStations(c *api.Call) (api.Response, error) {
 	}
 	from, to, next, err := page(params, list, len(found), key)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	reply := schema.List[schema.StationEntry]{Status: schema.Success, Data: []schema.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, sm := range found[from:to] {
@@ -167,7 +167,7 @@ func (s *Service) listStations(c *api.Call) (api.Response, error) {
 		}
 		reply.Data = append(reply.Data, e)
 	}
-	return api.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
+	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
 }
 
 func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
@@ -206,22 +206,22 @@ func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
 }
 
 // oneStation answers GET /v1/stations/{id}.
-func (s *Service) oneStation(c *api.Call) (api.Response, error) {
+func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := fields(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	i, ok := snap.byID[mux.Vars(c.Request)["id"]]
 	if !ok {
-		return api.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
+		return httpapi.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
 	}
 	st := &snap.stations[i]
 	reply := schema.StationReply{Status: schema.Success, StationEntry: snap.stationEntry(i), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
-	resp := api.Response{Cache: s.cacheControl(now)}
+	resp := httpapi.Response{Cache: s.cacheControl(now)}
 	if st.at > 0 {
 		at := instant(st.at)
 		reply.Hour, resp.Measured = &at, int64(st.updated)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -25,7 +25,7 @@ type where struct {
 }
 
 // pastOf answers for a place on a date or over a range.
-func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.Response, error) {
+func (s *Service) pastOf(c *httpapi.Call, a *air, snap *Snapshot, q *question) (httpapi.Response, error) {
 	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
 	defer cancel()
 	from, to := q.from, q.to
@@ -37,7 +37,7 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.
 	}
 	w, err := s.whereOf(ctx, snap, q)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	var rows []moment
 	switch {
@@ -49,17 +49,17 @@ func (s *Service) pastOf(c *api.Call, a *air, snap *Snapshot, q *question) (api.
 	}
 	switch {
 	case err != nil:
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	case len(rows) == 0 && w.city < 0:
-		return api.Response{}, s.nothingNear(c, a, snap, w, q, from, to)
+		return httpapi.Response{}, s.nothingNear(c, a, snap, w, q, from, to)
 	case len(rows) == 0:
-		return api.Response{}, nothingFor(w.label, q, from, to)
+		return httpapi.Response{}, nothingFor(w.label, q, from, to)
 	case q.has(askDate) && q.detail:
 		return a.dayDetail(ctx, snap, q, w.label, rows[0])
 	case q.has(askDate):
-		return api.Ready(q.end(appendMoment(make([]byte, 0, 280), w.label, &rows[0])), time.Time{}), nil
+		return httpapi.Ready(q.end(appendMoment(make([]byte, 0, 280), w.label, &rows[0])), time.Time{}), nil
 	case q.hourly:
-		return api.Ready(q.end(appendHours(w.label, from, to, rows)), time.Time{}), nil
+		return httpapi.Ready(q.end(appendHours(w.label, from, to, rows)), time.Time{}), nil
 	}
 	resp, _ := rangeOf(w.label, from, to, split(w.label, rows), q)
 	return resp, nil
@@ -88,7 +88,7 @@ func (s *Service) whereOf(ctx context.Context, snap *Snapshot, q *question) (w w
 
 // daysOf answers for the days of a place. Those of cities are in memory; others take
 // one of the account's slots.
-func (s *Service) daysOf(c *api.Call, a *air, snap *Snapshot, q *question, w where, from, to schema.Day) ([]moment, error) {
+func (s *Service) daysOf(c *httpapi.Call, a *air, snap *Snapshot, q *question, w where, from, to schema.Day) ([]moment, error) {
 	if w.city < 0 || q.widened() {
 		release, err := s.past.acquire(c.Context(), c.Account)
 		if err != nil {
@@ -128,7 +128,7 @@ func split(label string, rows []moment) []*block {
 
 // nothingNear is the refusal of a place around which no station is, or none has figures
 // of the days asked for. What explains it is read in one of the account's slots.
-func (s *Service) nothingNear(c *api.Call, a *air, snap *Snapshot, w where, q *question, from, to schema.Day) error {
+func (s *Service) nothingNear(c *httpapi.Call, a *air, snap *Snapshot, w where, q *question, from, to schema.Day) error {
 	release, err := s.past.acquire(c.Context(), c.Account)
 	if err != nil {
 		return err
@@ -185,18 +185,18 @@ func appendHours(label string, from, to schema.Day, rows []moment) []byte {
 }
 
 // dayDetail is the detailed answer for one day. Its figures do not grow stale.
-func (a *air) dayDetail(ctx context.Context, snap *Snapshot, q *question, label string, m moment) (api.Response, error) {
+func (a *air) dayDetail(ctx context.Context, snap *Snapshot, q *question, label string, m moment) (httpapi.Response, error) {
 	d := detailOf(&m.figures, instant(m.updated))
 	d.Kinds = q.kinds.named()
 	if q.has(askCity) {
 		i, err := snap.index.Find(q.city)
 		if err != nil {
-			return api.Response{}, err
+			return httpapi.Response{}, err
 		}
 		d.State = snap.cities[i].State
 		stations := snap.ofCity(&snap.cities[i], snap.counted(q))
 		if err := a.asked.asOf(ctx, snap, stations, m.at); err != nil {
-			return api.Response{}, unavailable(err)
+			return httpapi.Response{}, unavailable(err)
 		}
 		snap.name(&d, stations)
 	} else if q.has(askPincode) {
@@ -204,9 +204,9 @@ func (a *air) dayDetail(ctx context.Context, snap *Snapshot, q *question, label 
 	}
 	body, err := json.Marshal(detailRecord{Record: m.record(label), Date: m.day.String(), Detail: d})
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Ready(body, time.Time{}), nil
+	return httpapi.Ready(body, time.Time{}), nil
 }
 
 // asOf gives the samples the figures of their stations in one hour instead of
@@ -230,20 +230,20 @@ func (t tables) asOf(ctx context.Context, snap *Snapshot, samples []sample, at u
 }
 
 // cityRange answers for a city over a range of days.
-func (a *air) cityRange(ctx context.Context, snap *Snapshot, q *question) (api.Response, error) {
+func (a *air) cityRange(ctx context.Context, snap *Snapshot, q *question) (httpapi.Response, error) {
 	i, err := snap.index.Find(q.city)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	label := snap.index.Label(i)
 	p, days, err := a.history.of(ctx, snap.cities[i].City)
 	if err != nil {
-		return api.Response{}, unavailable(err)
+		return httpapi.Response{}, unavailable(err)
 	}
 	blocks := a.history.blocks(ctx, p, days, label, q.from, q.to, snap.lendersOf(i))
 	resp, ok := rangeOf(label, q.from, q.to, blocks, q)
 	if !ok {
-		return api.Response{}, nothingFor(label, q, q.from, q.to)
+		return httpapi.Response{}, nothingFor(label, q, q.from, q.to)
 	}
 	return resp, nil
 }

@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
 
 // pinAnswers are the answers for one pin code in one snapshot.
 type pinAnswers struct {
-	record api.Response
+	record httpapi.Response
 	detail atomic.Pointer[detailed]
 }
 
@@ -44,7 +44,7 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 }
 
 // pinCurrent answers for a pin code. The record is made once a snapshot.
-func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *question, now time.Time) (api.Response, error) {
+func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
 	if got, ok := snap.pins.Load(q.pin); ok && !q.widened() {
 		answers := got.(*pinAnswers)
 		if !q.detail {
@@ -56,11 +56,11 @@ func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *que
 	}
 	at, err := s.locatePin(ctx, q.pin)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	record, detail, err := a.position(ctx, snap, at, q, now)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if q.widened() {
 		if q.detail {
@@ -77,13 +77,13 @@ func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *que
 }
 
 // position answers for a place on the map; detail only when it is wanted.
-func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *question, now time.Time) (api.Response, *detailed, error) {
+func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *question, now time.Time) (httpapi.Response, *detailed, error) {
 	f, used, ok := snap.at(at, snap.counted(q))
 	if !ok {
-		return api.Response{}, nil, a.noStationNear(ctx, snap, at, q, now)
+		return httpapi.Response{}, nil, a.noStationNear(ctx, snap, at, q, now)
 	}
 	record := f.record(snap.placeName(used[0].station))
-	short := api.Ready(q.end(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)
+	short := httpapi.Ready(q.end(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)
 	short.Measured = int64(f.updated)
 	if !q.detail {
 		return short, nil, nil
@@ -99,7 +99,7 @@ func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *
 	snap.name(&d, used)
 	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
 	if err != nil {
-		return api.Response{}, nil, err
+		return httpapi.Response{}, nil, err
 	}
 	return short, newDetailed(body, f.updated, d.Stale), nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -20,34 +20,34 @@ const (
 )
 
 // stationQuality answers GET /v1/stations/{id}/quality.
-func (s *Service) stationQuality(c *api.Call) (api.Response, error) {
+func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := fields(c.URL.RawQuery, "from", "to", "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	from, to, err := qualityRange(params, schema.DayOf(s.now()))
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	i, ok := snap.byID[mux.Vars(c.Request)["id"]]
 	if !ok {
-		return api.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
+		return httpapi.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
 	}
 	q := qualityQuery{station: snap.stations[i].ID, from: from, to: to}
 	if err := q.page(params); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
 	defer cancel()
 	reply, err := a.asked.quality(ctx, q)
 	if err != nil {
-		return api.Response{}, unavailable(err)
+		return httpapi.Response{}, unavailable(err)
 	}
-	return api.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
+	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
 }
 
 // qualityRange reads from and to: the seven days to today unless said.
@@ -90,7 +90,7 @@ func (q *qualityQuery) list() string {
 
 // page reads limit and cursor.
 func (q *qualityQuery) page(params map[string]string) error {
-	limit, wrong := api.PageSize(params)
+	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
 		return wrong
 	}

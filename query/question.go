@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -128,7 +128,7 @@ func decodePair(pair string) (name, value string, err error) {
 	}
 	if strings.ContainsAny(value, "%+") {
 		if value, err = url.QueryUnescape(value); err != nil {
-			return "", "", invalid(api.Printable(name), "The percent-encoding of a parameter is broken.")
+			return "", "", invalid(httpapi.Printable(name), "The percent-encoding of a parameter is broken.")
 		}
 	}
 	return name, value, nil
@@ -329,6 +329,6 @@ func conflict(field, message string) error {
 }
 
 func unknownParameter(name string) error {
-	name = api.Printable(name)
+	name = httpapi.Printable(name)
 	return invalid(name, "There is no parameter "+name+".")
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -308,7 +308,7 @@ var errNoFigures = schema.Refuse(schema.ServiceUnavailable, "", "There are no fi
 
 // snapshotOf returns a world's snapshot, or the client's answer when there is
 // none yet.
-func (s *Service) snapshotOf(c *api.Call) (*air, *Snapshot, error) {
+func (s *Service) snapshotOf(c *httpapi.Call) (*air, *Snapshot, error) {
 	a := s.airs[c.World]
 	snap := a.snapshot.Load()
 	if snap == nil {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -54,7 +54,7 @@ type Snapshot struct {
 	// any city; nil until it is read.
 	recent   []lately
 	recentAt uint32
-	current  []api.Response // by city; no Body: no figures
+	current  []httpapi.Response // by city; no Body: no figures
 	details  []atomic.Pointer[detailed]
 	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all
 }
@@ -141,20 +141,20 @@ func assemble(f facts, before *Snapshot, now time.Time) *Snapshot {
 // keep their time of change.
 func (s *Snapshot) finish(before *Snapshot) {
 	s.details = make([]atomic.Pointer[detailed], len(s.cities))
-	s.current = make([]api.Response, len(s.cities))
+	s.current = make([]httpapi.Response, len(s.cities))
 	for i := range s.cities {
 		if s.cities[i].aqi < 0 {
 			continue
 		}
 		record := s.cities[i].record(s.index.Label(i))
-		s.current[i] = api.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.built)
+		s.current[i] = httpapi.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.built)
 		s.current[i].Measured = int64(s.cities[i].updated)
 		keepTime(&s.current[i], before, s.cities[i].City)
 	}
 }
 
 // keepTime keeps the Last-Modified of an answer that did not change.
-func keepTime(resp *api.Response, before *Snapshot, name places.City) {
+func keepTime(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {
 		return
 	}

@@ -15,17 +15,17 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
-	"vayu/internal/api/apitest"
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
 	"vayu/query"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 	"vayu/schema/naqi"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 const (
 	liveKey    = "sk_live_for_tests_only"
@@ -50,10 +50,10 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	db := columnartest.New(t)
-	w := &world{conn: db.Conn(), live: columnartest.Database(t, db), sandbox: columnartest.Database(t, db)}
+	db := columnstoretest.New(t)
+	w := &world{conn: db.Conn(), live: columnstoretest.Database(t, db), sandbox: columnstoretest.Database(t, db)}
 	for _, name := range [...]string{w.live, w.sandbox} {
-		if err := columnar.Migrate(t.Context(), db, clickhouse.Files, columnar.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}); err != nil {
+		if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, columnstore.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +85,7 @@ func (w *world) serve(t testing.TB, change ...func(*query.Config)) {
 		return
 	}
 	w.key = liveKey
-	w.url = listen(t, w.routes(t, apitest.Keys{liveKey, sandboxKey}))
+	w.url = listen(t, w.routes(t, httpapitest.Keys{liveKey, sandboxKey}))
 }
 
 // listen serves a handler on a socket, as the program does.
@@ -95,7 +95,7 @@ func listen(t testing.TB, h http.Handler) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := api.NewListener(raw, nil, nil, api.Connections{})
+	l, err := httpapi.NewListener(raw, nil, nil, httpapi.Connections{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func listen(t testing.TB, h http.Handler) string {
 
 func serveOn(t testing.TB, l net.Listener, h http.Handler) string {
 	t.Helper()
-	server := api.NewServer(h, nil)
+	server := httpapi.NewServer(h, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -156,7 +156,7 @@ func (w *world) do(t testing.TB, method, path string, headers ...string) (int, h
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := apitest.Transport(t, transport).RoundTrip(r)
+	resp, err := httpapitest.Transport(t, transport).RoundTrip(r)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

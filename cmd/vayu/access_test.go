@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 var printedKey = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]{39}`)
@@ -110,7 +110,7 @@ func (s *serving) idOf(key string) string {
 
 func TestIntegrationTwoInstancesShareOnePostgreSQL(t *testing.T) {
 	t.Parallel()
-	dsn := string(statetest.PostgresDSN(t))
+	dsn := string(sqlstoretest.PostgresDSN(t))
 	one, two := t.TempDir(), t.TempDir()
 	key := newKey(t, one, "live", "--state", dsn, "--scopes", "all", "--plan", "free")
 	a := start(t, one, "--state", dsn)

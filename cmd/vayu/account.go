@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 )
 
 func newAccount() *cobra.Command {
@@ -28,8 +28,8 @@ func newAccountCreate() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withNewState(cmd, keyed(func(ctx context.Context, st *stateTool) error {
-				var made account.Holder
-				err := st.db.Update(ctx, func(tx *state.Tx) (err error) {
+				var made access.Holder
+				err := st.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 					made, err = st.createAccount(tx, args[0], plan)
 					return err
 				})
@@ -51,7 +51,7 @@ func newAccountList() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
-				all, err := account.ListAccounts(st.db.View(ctx))
+				all, err := access.ListAccounts(st.db.View(ctx))
 				if err != nil {
 					return err
 				}
@@ -87,16 +87,16 @@ func newAccountSet() *cobra.Command {
 				return errors.New("say --plan, --allow or both")
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
-				return st.db.Update(ctx, func(tx *state.Tx) error {
-					holder, err := account.AccountNamed(tx, args[0])
+				return st.db.Update(ctx, func(tx *sqlstore.Tx) error {
+					holder, err := access.AccountNamed(tx, args[0])
 					if err == nil && newPlan {
-						var entry account.Entry
-						_, entry, err = account.SetPlan(tx, st.Access.Plans, holder.ID, plan)
+						var entry access.Entry
+						_, entry, err = access.SetPlan(tx, st.Access.Plans, holder.ID, plan)
 						err = audited(tx, entry, err)
 					}
 					if err == nil && newAllow {
-						var entry account.Entry
-						_, entry, err = account.SetAllowList(tx, holder.ID, allow)
+						var entry access.Entry
+						_, entry, err = access.SetAllowList(tx, holder.ID, allow)
 						err = audited(tx, entry, err)
 					}
 					return err
@@ -114,16 +114,16 @@ const commandActor = "command"
 
 // audited appends what a change says of itself to the audit log, as the work of
 // the command line. Nothing is said of what has changed nothing.
-func audited(tx *state.Tx, e account.Entry, err error) error {
+func audited(tx *sqlstore.Tx, e access.Entry, err error) error {
 	if err != nil || e.Action == "" {
 		return err
 	}
 	e.Actor = commandActor
-	return account.Audit(tx, time.Now(), e)
+	return access.Audit(tx, time.Now(), e)
 }
 
 // createAccount makes an account from the command line.
-func (st *stateTool) createAccount(tx *state.Tx, name, plan string) (account.Holder, error) {
-	made, entry, err := account.CreateAccount(tx, st.Access.Plans, name, plan, time.Now())
+func (st *stateTool) createAccount(tx *sqlstore.Tx, name, plan string) (access.Holder, error) {
+	made, entry, err := access.CreateAccount(tx, st.Access.Plans, name, plan, time.Now())
 	return made, audited(tx, entry, err)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -23,7 +23,7 @@ type audience map[schema.World]asking
 type asking struct{ all, paused int64 }
 
 // aim finds out where the events of a volley go.
-func (v volley) aim(q state.Querier, account string) (aim, error) {
+func (v volley) aim(q sqlstore.Querier, account string) (aim, error) {
 	asked, err := v.asked(q, account)
 	if err != nil {
 		return aim{}, fmt.Errorf("looking for webhooks: %w", err)
@@ -58,8 +58,8 @@ type likes struct {
 }
 
 // asked reads who asks for the type of a volley.
-func (v volley) asked(q state.Querier, account string) (audience, error) {
-	rows, err := state.All(q, func(row state.Scanner) (r likes, err error) {
+func (v volley) asked(q sqlstore.Querier, account string) (audience, error) {
+	rows, err := sqlstore.All(q, func(row sqlstore.Scanner) (r likes, err error) {
 		err = row.Scan(&r.mode, &r.events, &r.active, &r.count)
 		return r, err
 	}, "SELECT mode, events, active, count(*) FROM webhook WHERE account_id = $1 AND deleted_at IS NULL GROUP BY mode, events, active", account)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // Events go where somebody asks for them, unless a flag says otherwise; and what
@@ -43,7 +43,7 @@ func TestEventsGoWhereTheyAreAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := t.TempDir()
-			db := statetest.Open(t, state.Config{Data: data})
+			db := sqlstoretest.Open(t, sqlstore.Config{Data: data})
 			for _, name := range []string{defaultAccount, "other"} {
 				if out, err := command(t.Context(), "account", "create", name, "--data", data); err != nil {
 					t.Fatalf("%v: %s", err, out)
@@ -75,10 +75,10 @@ type hooked struct {
 
 // subscribed makes webhooks of the default account, and one of another account
 // that must not count.
-func subscribed(t *testing.T, db *state.DB, hooks []hooked) {
+func subscribed(t *testing.T, db *sqlstore.DB, hooks []hooked) {
 	t.Helper()
-	insert := func(tx *state.Tx, name, id string, h hooked) error {
-		holder, err := account.AccountNamed(tx, name)
+	insert := func(tx *sqlstore.Tx, name, id string, h hooked) error {
+		holder, err := access.AccountNamed(tx, name)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func subscribed(t *testing.T, db *state.DB, hooks []hooked) {
 			id, holder.ID, []byte{1}, h.mode, h.events, h.active, sql.NullInt64{Int64: 7, Valid: h.deleted})
 		return err
 	}
-	if err := db.Update(t.Context(), func(tx *state.Tx) error {
+	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		for i, h := range hooks {
 			if err := insert(tx, defaultAccount, fmt.Sprintf("wh_%d", i), h); err != nil {
 				return err

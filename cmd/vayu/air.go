@@ -11,10 +11,10 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/source"
-	"vayu/internal/columnar"
-	"vayu/internal/lead"
-	"vayu/internal/run"
-	"vayu/internal/state"
+	"vayu/internal/columnstore"
+	"vayu/internal/leader"
+	"vayu/internal/lifecycle"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
 	"vayu/query"
 	"vayu/schema"
@@ -23,9 +23,9 @@ import (
 // air is the flow from sources to answers, once for each world.
 type air struct {
 	cfg     Config
-	state   *state.DB // in which instances agree on who collects
+	state   *sqlstore.DB // in which instances agree on who collects
 	reg     prometheus.Registerer
-	db      *columnar.DB
+	db      *columnstore.DB
 	query   *query.Service
 	log     *slog.Logger
 	metrics *ingest.Metrics
@@ -38,7 +38,7 @@ type air struct {
 
 // newAir wires the flow: live air comes from the configured sources, sandbox air
 // from the simulator and nothing else.
-func newAir(cfg Config, st *state.DB, db *columnar.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
+func newAir(cfg Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.has(roleIngest) {
 		return a, nil
@@ -58,7 +58,7 @@ func newAir(cfg Config, st *state.DB, db *columnar.DB, answers *query.Service, l
 
 // runner asks the sources of a world anew: they remember what they have brought, and
 // what of it was not stored is gone with the runner that they brought it to.
-func (a *air) runner(w schema.World, fence lead.Fence) (*ingest.Runner, error) {
+func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {
 		names = a.cfg.liveSources()
@@ -76,7 +76,7 @@ func (a *air) runner(w schema.World, fence lead.Fence) (*ingest.Runner, error) {
 type fenced struct {
 	ingest.Archive
 
-	fence lead.Fence // of who leads
+	fence leader.Fence // of who leads
 }
 
 // Load implements [ingest.Store].
@@ -94,28 +94,28 @@ func (a *air) Run(ctx context.Context) error {
 		return err
 	}
 	close(a.prepared)
-	var parts []run.Part
+	var parts []lifecycle.Part
 	if a.cfg.has(roleAPI) {
-		parts = append(parts, run.Part{Name: "query", Run: a.query.Run})
+		parts = append(parts, lifecycle.Part{Name: "query", Run: a.query.Run})
 	}
 	if a.cfg.has(roleIngest) {
-		parts = append(parts, run.Part{Name: "ingest", Run: func(ctx context.Context) error {
-			return lead.Run(ctx, lead.Config{DB: a.state, Name: "ingest", Alone: a.db.Embedded(), Log: a.log, Metrics: a.reg}, a.collect)
+		parts = append(parts, lifecycle.Part{Name: "ingest", Run: func(ctx context.Context) error {
+			return leader.Run(ctx, leader.Config{DB: a.state, Name: "ingest", Alone: a.db.Embedded(), Log: a.log, Metrics: a.reg}, a.collect)
 		}})
 	}
-	return run.Parts(ctx, a.log, parts...)
+	return lifecycle.Parts(ctx, a.log, parts...)
 }
 
 // collect makes up for what an earlier run left undone, here or elsewhere, and then
 // brings readings in, while this instance is the one.
-func (a *air) collect(ctx context.Context, fence lead.Fence) error {
-	var parts []run.Part
+func (a *air) collect(ctx context.Context, fence leader.Fence) error {
+	var parts []lifecycle.Part
 	for _, w := range schema.Worlds {
 		runner, err := a.runner(w, fence)
 		if err != nil {
 			return err
 		}
-		parts = append(parts, run.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
+		parts = append(parts, lifecycle.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
 			defer runner.Forget() // alerts would go on about what another instance does then
 			if err := a.changed(ctx, w); err != nil {
 				a.log.WarnContext(ctx, "what an earlier run left undone waits for the next readings", "world", w, "error", err)
@@ -123,7 +123,7 @@ func (a *air) collect(ctx context.Context, fence lead.Fence) error {
 			return runner.Run(ctx)
 		}})
 	}
-	return run.Parts(ctx, a.log, parts...)
+	return lifecycle.Parts(ctx, a.log, parts...)
 }
 
 // Ready waits until the tables are up to date.

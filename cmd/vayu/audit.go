@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
+	"vayu/internal/access"
 )
 
 func newAudit() *cobra.Command {
@@ -33,7 +33,7 @@ minute; --since compares the log with a copy of that file.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				names := map[string]string{}
-				all, err := account.ListAccounts(st.db.View(ctx))
+				all, err := access.ListAccounts(st.db.View(ctx))
 				if err != nil {
 					return err
 				}
@@ -41,7 +41,7 @@ minute; --since compares the log with a copy of that file.`,
 					names[a.ID] = a.Name
 				}
 				whole := true
-				err = account.VerifyAudit(ctx, st.db, "", func(c account.AuditReport) {
+				err = access.VerifyAudit(ctx, st.db, "", func(c access.AuditReport) {
 					if c.Reason != "" {
 						whole = false
 						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", cmp.Or(names[c.Account], c.Account), c.World, c.Wrong, c.Reason)
@@ -82,7 +82,7 @@ func checkHeads(ctx context.Context, out io.Writer, st *stateTool, path string, 
 	}
 	defer func() { _ = file.Close() }()
 	whole = true
-	for head, err := range account.Heads(file) {
+	for head, err := range access.Heads(file) {
 		if err != nil {
 			whole = false
 			_, _ = fmt.Fprintf(out, "FAIL  %s: %v\n", path, err)

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/internal/agefile"
-	"vayu/internal/columnar"
-	"vayu/internal/seal"
-	"vayu/schema/clickhouse"
+	"vayu/internal/columnstore"
+	"vayu/internal/encryption"
+	"vayu/schema/migrations/clickhouse"
 )
 
 // Names inside a backup.
@@ -172,7 +172,7 @@ func vacant(dir string) error {
 // backUp fills a directory, and notes where the encryption key is.
 func backUp(cmd *cobra.Command, dir string, note *backupNote) error {
 	err := withDatabase(cmd, func(ctx context.Context, t *tool) error {
-		m, err := columnar.Backup(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
+		m, err := columnstore.Backup(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
 		if err == nil {
 			sayTables(cmd, m)
 		}
@@ -182,7 +182,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupNote) error {
 		return err
 	}
 	return withState(cmd, func(ctx context.Context, st *stateTool) error {
-		owner, err := seal.Owner(st.db.View(ctx))
+		owner, err := encryption.Owner(st.db.View(ctx))
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupNote) error {
 		if note.Encryption, err = backUpKey(cmd, st.Config, dir, owner, note.Recipient != ""); err != nil {
 			return err
 		}
-		after, err := seal.Owner(st.db.View(ctx))
+		after, err := encryption.Owner(st.db.View(ctx))
 		if err == nil && after != owner { // the rows may be of before or of after it
 			err = errors.New("the encryption key was made or rotated meanwhile; make the backup again")
 		}
@@ -214,7 +214,7 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 		sayf(cmd, "encryption", "the key is a setting of yours and not in the backup, which cannot be used without it")
 		return keyInSetting, nil
 	}
-	box, err := seal.Open(cfg.Encryption, cfg.Data)
+	box, err := encryption.Open(cfg.Encryption, cfg.Data)
 	if err == nil {
 		err = box.Find(owner)
 	}
@@ -234,7 +234,7 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 }
 
 // sayTables tells what of ClickHouse is in a backup.
-func sayTables(cmd *cobra.Command, m columnar.Manifest) {
+func sayTables(cmd *cobra.Command, m columnstore.Manifest) {
 	for _, d := range m.Databases {
 		var rows uint64
 		for _, t := range d.Tables {

@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"testing"
 
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/engine"
-	"vayu/internal/state/statetest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/embedded"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // fleet is instances with roles of their own, on servers that they share.
@@ -27,7 +27,7 @@ type fleet struct {
 	*testing.T
 
 	env    []string // the servers, and the encryption key
-	air    *columnar.DB
+	air    *columnstore.DB
 	api    *serving
 	worker *serving // everything else
 	end    func()   // of ClickHouse
@@ -37,10 +37,10 @@ type fleet struct {
 func newFleet(t *testing.T, key string) *fleet {
 	t.Helper()
 	f := &fleet{T: t}
-	c := columnar.Default()
+	c := columnstore.Default()
 	c.Port, c.Data, c.Command = 0, t.TempDir(), []string{binary(t), "engine"}
 	var err error
-	if f.air, err = columnar.Open(c, slog.New(slog.DiscardHandler), nil); err != nil {
+	if f.air, err = columnstore.Open(c, slog.New(slog.DiscardHandler), nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,11 +54,11 @@ func newFleet(t *testing.T, key string) *fleet {
 	if err := f.air.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	address, password, err := engine.Access(c.Data)
+	address, password, err := embedded.Access(c.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.env = append(os.Environ(), "VAYU_STATE="+string(statetest.PostgresDSN(t)), "VAYU_CLICKHOUSE=http://default:"+password+"@"+address+"/",
+	f.env = append(os.Environ(), "VAYU_STATE="+string(sqlstoretest.PostgresDSN(t)), "VAYU_CLICKHOUSE=http://default:"+password+"@"+address+"/",
 		"VAYU_ENCRYPTION_KEY="+key, "VAYU_PUBLIC_URL=http://127.0.0.1:8080")
 	return f
 }
@@ -215,7 +215,7 @@ func (f *fleet) refuses(again *fleet, backup string) {
 	if out, err := keyless.vayu("restore", backup); err == nil || !strings.Contains(out, "VAYU_ENCRYPTION_KEY") {
 		f.Errorf("without the key: %v\n%s", err, out)
 	}
-	taken.env = append(slices.Clone(again.env), "VAYU_STATE="+string(statetest.PostgresDSN(f.T)))
+	taken.env = append(slices.Clone(again.env), "VAYU_STATE="+string(sqlstoretest.PostgresDSN(f.T)))
 	taken.must("account", "create", "somebody")
 	if out, err := taken.vayu("restore", backup); err == nil || !strings.Contains(out, "1 accounts") {
 		f.Errorf("over somebody's: %v\n%s", err, out)

@@ -15,7 +15,7 @@ import (
 
 	"filippo.io/age"
 
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 )
 
 // before2020 sums up what was imported before the backup; the import beside it is

@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/pause"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // badWorld is a service of some instances, each of which may be killed at any moment,
@@ -32,7 +32,7 @@ type badWorld struct {
 	instances []*instance
 	ports     []string // where they serve, which does not change
 	key       string   // live
-	store     state.Config
+	store     sqlstore.Config
 	stored    []string // the flags that name the store
 }
 
@@ -67,7 +67,7 @@ func (w *badWorld) open(flag, description string) {
 	// Nothing here needs ClickHouse: one that is not there is not started 200 times.
 	args := []string{flag, file, "--clickhouse", "http://127.0.0.1:1/"}
 	if len(w.ports) > 1 {
-		w.store.DSN = statetest.PostgresDSN(w.T)
+		w.store.DSN = sqlstoretest.PostgresDSN(w.T)
 		w.stored = []string{"--state", string(w.store.DSN)}
 	}
 	for i, port := range w.ports {
@@ -100,8 +100,8 @@ func (w *badWorld) calm(table string, behave func()) {
 	w.Helper()
 	behave()
 	w.stop(syscall.SIGKILL)
-	db, stop := statetest.Start(w.T, w.store)
-	statetest.Exec(w.T, db, "UPDATE "+table+" SET due_at = created_at, tries = 0, token = '' WHERE due_at IS NOT NULL")
+	db, stop := sqlstoretest.Start(w.T, w.store)
+	sqlstoretest.Exec(w.T, db, "UPDATE "+table+" SET due_at = created_at, tries = 0, token = '' WHERE due_at IS NOT NULL")
 	stop()
 	w.start()
 }
@@ -127,10 +127,10 @@ func (w *badWorld) upstream(handler http.Handler, run func(context.Context) erro
 			server := &http.Server{Handler: handler}
 			served := make(chan error, 1)
 			go func() { served <- server.Serve(listener) }()
-			pause.For(ctx, time.Duration(2000+rand.IntN(3000))*time.Millisecond)
+			sleep.For(ctx, time.Duration(2000+rand.IntN(3000))*time.Millisecond)
 			_ = server.Close() // with what is under way
 			<-served
-			pause.For(ctx, 200*time.Millisecond)
+			sleep.For(ctx, 200*time.Millisecond)
 			if ctx.Err() == nil {
 				listener = w.listen(address)
 			}
@@ -190,7 +190,7 @@ func (w *badWorld) life(i int, point string) bool {
 	there := true
 	if point == "" {
 		one.serving = start(w.T, one.data, one.args...)
-		pause.For(w.Context(), time.Duration(rand.IntN(1500))*time.Millisecond)
+		sleep.For(w.Context(), time.Duration(rand.IntN(1500))*time.Millisecond)
 		one.stop(syscall.SIGKILL)
 	} else {
 		cmd := exec.Command(built(w.T, "vayu-crash", "make integration"))

@@ -20,9 +20,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/ingest"
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
-	"vayu/internal/realdata"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/testing/realdata"
 	"vayu/schema"
 )
 
@@ -53,7 +53,7 @@ func TestIntegrationFiguresEqualAnIndependentComputation(t *testing.T) {
 		}
 	}
 	folder := someStations(t, realdata.Path(t, "caaqm15"), wanted)
-	db := columnartest.Start(t, func(*columnar.Config) {})
+	db := columnstoretest.Start(t, func(*columnstore.Config) {})
 	stations := importQuarters(t, db, folder)
 	hours, rows := storedHours(t, db), storedRows(t, db)
 
@@ -126,7 +126,7 @@ func someStations(t *testing.T, all string, wanted int) string {
 
 // importQuarters imports the files of a folder and returns the id of the station
 // of each.
-func importQuarters(t *testing.T, db *columnar.DB, folder string) map[string]string {
+func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]string {
 	t.Helper()
 	if err := migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func importQuarters(t *testing.T, db *columnar.DB, folder string) map[string]str
 	return ids
 }
 
-func texts(t *testing.T, db *columnar.DB, query string) (all []string) {
+func texts(t *testing.T, db *columnstore.DB, query string) (all []string) {
 	t.Helper()
 	each(t, db, query, func(scan func(...any) error) error {
 		var text string
@@ -174,7 +174,7 @@ func texts(t *testing.T, db *columnar.DB, query string) (all []string) {
 }
 
 // each runs a query and calls row for every row.
-func each(t *testing.T, db *columnar.DB, query string, row func(scan func(...any) error) error) {
+func each(t *testing.T, db *columnstore.DB, query string, row func(scan func(...any) error) error) {
 	t.Helper()
 	rows, err := db.Conn().Query(context.Background(), query)
 	if err != nil {
@@ -191,7 +191,7 @@ func each(t *testing.T, db *columnar.DB, query string, row func(scan func(...any
 	}
 }
 
-func storedHours(t *testing.T, db *columnar.DB) map[plainHour]plainMean {
+func storedHours(t *testing.T, db *columnstore.DB) map[plainHour]plainMean {
 	t.Helper()
 	hours := make(map[plainHour]plainMean)
 	each(t, db, `SELECT station, parameter, toInt64(toUnixTimestamp(at)), assumeNotNull(mean), count
@@ -207,7 +207,7 @@ func storedHours(t *testing.T, db *columnar.DB) map[plainHour]plainMean {
 
 // storedRows returns the rolling figures by station and hour, in the form of
 // independent.py.
-func storedRows(t *testing.T, db *columnar.DB) map[string]string {
+func storedRows(t *testing.T, db *columnstore.DB) map[string]string {
 	t.Helper()
 	var columns []string
 	for _, p := range []string{"pm25", "pm10", "no2", "so2", "o3"} {

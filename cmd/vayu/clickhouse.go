@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 )
 
 func newClickHouse() *cobra.Command {
@@ -29,14 +29,14 @@ func newClickHouse() *cobra.Command {
 }
 
 // settingsOf are the settings in force and what the databases depend on.
-func settingsOf(cmd *cobra.Command) (Config, []columnar.Params, error) {
+func settingsOf(cmd *cobra.Command) (Config, []columnstore.Params, error) {
 	cfg, _, err := loadQuietly(cmd)
 	if err != nil {
 		return cfg, nil, err
 	}
-	var all []columnar.Params
+	var all []columnstore.Params
 	for _, w := range schema.Worlds {
-		all = append(all, columnar.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
+		all = append(all, columnstore.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
 	}
 	return cfg, all, nil
 }
@@ -54,7 +54,7 @@ nothing. serve and migrate run it by themselves, when their user may.`,
 				return err
 			}
 			for _, world := range worlds {
-				statements, err := columnar.DDL(clickhouse.Files, world)
+				statements, err := columnstore.DDL(clickhouse.Files, world)
 				if err != nil {
 					return err
 				}
@@ -82,7 +82,7 @@ var errOneUser = errors.New(`the embedded engine has one user and no others can 
 
 func newClickHouseAnalyst() *cobra.Command {
 	var apply, ask bool
-	limits := columnar.DefaultAnalyst()
+	limits := columnstore.DefaultAnalyst()
 	cmd := &cobra.Command{
 		Use:   "analyst NAME",
 		Short: "Make a user who may read Vayu's tables within limits, or print the SQL that does",

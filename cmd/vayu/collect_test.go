@@ -10,14 +10,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
-	"vayu/internal/fixturetest"
-	"vayu/internal/lead"
-	"vayu/internal/state/statetest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/leader"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // listing is a file of data.gov.in with one reading, of 20 November 2026 at 10:00.
 const listing = `country,state,city,station,last_update,latitude,longitude,pollutant_id,pollutant_min,pollutant_max,pollutant_avg
@@ -29,7 +29,7 @@ India,Delhi,Delhi,"Anand Vihar, Delhi - DPCC",20-11-2026 10:00:00,28.647622,77.3
 // the same process.
 func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
 	t.Parallel()
-	db := columnartest.Start(t, func(*columnar.Config) {})
+	db := columnstoretest.Start(t, func(*columnstore.Config) {})
 	cfg := defaults()
 	cfg.Data, cfg.Roles, cfg.Sources, cfg.Source.File.Folder = t.TempDir(), []string{roleIngest}, []string{"file"}, t.TempDir()
 	path, old := filepath.Join(cfg.Source.File.Folder, "a.csv"), time.Now().Add(-time.Hour)
@@ -40,19 +40,19 @@ func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
 		t.Fatal(err)
 	}
 	reg := prometheus.NewRegistry()
-	a, err := newAir(cfg, statetest.SQLite(t), db, nil, slog.New(slog.DiscardHandler), reg)
+	a, err := newAir(cfg, sqlstoretest.SQLite(t), db, nil, slog.New(slog.DiscardHandler), reg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := a.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	term := func(fence lead.Fence, until string, so func() bool) {
+	term := func(fence leader.Fence, until string, so func() bool) {
 		t.Helper()
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- a.collect(ctx, fence) }()
-		fixturetest.Until(t, until, so)
+		fixture.Until(t, until, so)
 		end()
 		if err := <-ended; err != nil {
 			t.Errorf("a term ended with %v", err)
@@ -64,8 +64,8 @@ func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
 		}
 		return rows
 	}
-	term(func(context.Context) error { return lead.ErrLost }, "what was fetched could not be stored", func() bool {
-		return fixturetest.Figure(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
+	term(func(context.Context) error { return leader.ErrLost }, "what was fetched could not be stored", func() bool {
+		return fixture.Figure(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
 	})
 	if said := sourcesOf(reg)["file"]; said.Outcome != "" || !said.finding("file").ok {
 		t.Errorf("of a source that runs elsewhere the metrics say %+v, and the doctor %+v", said, said.finding("file"))

@@ -14,15 +14,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"vayu/dispatch"
+	"vayu/dispatch/kafka"
 	"vayu/ingest/source"
-	"vayu/internal/account"
+	"vayu/internal/access"
 	"vayu/internal/agefile"
-	"vayu/internal/api"
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/internal/config"
-	"vayu/internal/eventlog"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
 	"vayu/pipeline/airquality/quality"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
@@ -56,18 +56,18 @@ type Config struct {
 
 	Quality quality.Settings `koanf:"quality"`
 
-	TLS      api.TLSConfig     `koanf:"tls"`
-	Store    state.Settings    `koanf:"state-store"`
-	Access   account.Settings  `koanf:"access"`
-	Webhook  dispatch.Settings `koanf:"webhook"`
-	EventLog eventlog.Settings `koanf:"event-log"`
-	Recharge recharge.Settings `koanf:"recharge"`
-	Verify   verify.Settings   `koanf:"verify"`
-	Log      LogConfig         `koanf:"log"`
-	Trace    trace.Settings    `koanf:"trace"`
-	Backup   BackupConfig      `koanf:"backup"`
-	Engine   columnar.Config   `koanf:"engine"`
-	Source   source.Config     `koanf:"source"`
+	TLS      httpapi.TLSConfig  `koanf:"tls"`
+	Store    sqlstore.Settings  `koanf:"state-store"`
+	Access   access.Settings    `koanf:"access"`
+	Webhook  dispatch.Settings  `koanf:"webhook"`
+	EventLog kafka.Settings     `koanf:"event-log"`
+	Recharge recharge.Settings  `koanf:"recharge"`
+	Verify   verify.Settings    `koanf:"verify"`
+	Log      LogConfig          `koanf:"log"`
+	Trace    tracing.Settings   `koanf:"trace"`
+	Backup   BackupConfig       `koanf:"backup"`
+	Engine   columnstore.Config `koanf:"engine"`
+	Source   source.Config      `koanf:"source"`
 }
 
 // LogConfig says how much is logged, and in what form.
@@ -113,15 +113,15 @@ func defaults() Config {
 		CityKinds:  []string{schema.Reference.String()},
 		RateLimits: true,
 		PerAddress: 256,
-		Store:      state.DefaultSettings(),
-		Access:     account.DefaultSettings(),
+		Store:      sqlstore.DefaultSettings(),
+		Access:     access.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
-		EventLog:   eventlog.DefaultSettings(),
+		EventLog:   kafka.DefaultSettings(),
 		Recharge:   recharge.DefaultSettings(),
 		Verify:     verify.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},
-		Trace:      trace.DefaultSettings(),
-		Engine:     columnar.Default(),
+		Trace:      tracing.DefaultSettings(),
+		Engine:     columnstore.Default(),
 		Source:     source.DefaultConfig(),
 	}
 }
@@ -176,7 +176,7 @@ func (c Config) cityKinds() []schema.StationKind {
 }
 
 // columnar returns the section that opens ClickHouse.
-func (c Config) columnar() columnar.Config {
+func (c Config) columnar() columnstore.Config {
 	e := c.Engine
 	e.DSN, e.CA, e.Cluster, e.Data = c.ClickHouse, c.ClickHouseCA, c.Cluster, c.Data
 	return e
@@ -184,12 +184,12 @@ func (c Config) columnar() columnar.Config {
 
 // state returns the section that opens the state store. A command shares the
 // data directory with a running service.
-func (c Config) state(share bool) state.Config {
-	return state.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
+func (c Config) state(share bool) sqlstore.Config {
+	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }
 
 // access returns the limits that are in force.
-func (c Config) access() account.Settings {
+func (c Config) access() access.Settings {
 	a := c.Access
 	if !c.RateLimits {
 		a.Rate, a.MoneyRate = 0, 0

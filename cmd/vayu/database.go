@@ -11,11 +11,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
-	"vayu/internal/columnar"
-	"vayu/internal/run"
+	"vayu/internal/columnstore"
+	"vayu/internal/lifecycle"
 	"vayu/pipeline/airquality"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 )
 
 // newEngine is the child process that owns the embedded engine's data.
@@ -33,7 +33,7 @@ func newEngine() *cobra.Command {
 type tool struct {
 	Config
 	log *slog.Logger
-	db  *columnar.DB
+	db  *columnstore.DB
 	reg *prometheus.Registry
 }
 
@@ -79,9 +79,9 @@ func (r toolRun) run(cmd *cobra.Command, work func(ctx context.Context, t *tool)
 }
 
 // run does work with ClickHouse ready.
-func (t *tool) run(ctx context.Context, settings columnar.Config, work func(context.Context) error) error {
+func (t *tool) run(ctx context.Context, settings columnstore.Config, work func(context.Context) error) error {
 	var err error
-	if t.db, err = columnar.Open(settings, t.log, t.reg); err != nil {
+	if t.db, err = columnstore.Open(settings, t.log, t.reg); err != nil {
 		return err
 	}
 	if err := t.db.Check(); err != nil {
@@ -90,9 +90,9 @@ func (t *tool) run(ctx context.Context, settings columnar.Config, work func(cont
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	var outcome error
-	err = run.Parts(ctx, t.log,
-		run.Part{Name: "engine", Run: t.db.Run, Ready: t.db.Ready, Drain: engineDrain},
-		run.Part{Name: "command", Run: func(ctx context.Context) error {
+	err = lifecycle.Parts(ctx, t.log,
+		lifecycle.Part{Name: "engine", Run: t.db.Run, Ready: t.db.Ready, Drain: engineDrain},
+		lifecycle.Part{Name: "command", Run: func(ctx context.Context) error {
 			outcome = work(ctx)
 			done()
 			<-ctx.Done()
@@ -106,8 +106,8 @@ func (t *tool) run(ctx context.Context, settings columnar.Config, work func(cont
 const engineDrain = 20 * time.Second
 
 // worlds is what the databases depend on.
-func worlds(db *columnar.DB) []columnar.Params {
-	var all []columnar.Params
+func worlds(db *columnstore.DB) []columnstore.Params {
+	var all []columnstore.Params
 	for _, w := range schema.Worlds {
 		all = append(all, tablesOf(db, w))
 	}
@@ -115,12 +115,12 @@ func worlds(db *columnar.DB) []columnar.Params {
 }
 
 // tablesOf is what the tables of a world depend on.
-func tablesOf(db *columnar.DB, w schema.World) columnar.Params {
-	return columnar.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
+func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
+	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }
 
 // rollup makes the roll-up of a world.
-func (c Config) rollup(db *columnar.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
+func (c Config) rollup(db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.columnar().Storage
 	return airquality.New(airquality.Config{
 		Conn: db.Conn(), Tables: tablesOf(db, w), Kinds: c.cityKinds(), Quality: c.Quality,

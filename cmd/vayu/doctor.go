@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
+	"vayu/internal/access"
 	"vayu/query"
 	"vayu/schema"
 )
@@ -102,7 +102,7 @@ func (st *stateTool) store(ctx context.Context) finding {
 	if st.State != "" {
 		where = st.State.String()
 	}
-	all, err := account.ListAccounts(st.db.View(ctx))
+	all, err := access.ListAccounts(st.db.View(ctx))
 	if err != nil {
 		return finding{false, "state", err.Error()}
 	}

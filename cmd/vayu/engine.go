@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/columnar/engine"
+	"vayu/internal/columnstore/embedded"
 )
 
 // runEngine is the process that the supervisor starts and talks to over its
 // standard streams.
 func runEngine(cmd *cobra.Command, _ []string) error {
-	if engine.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr) != nil {
+	if embedded.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr) != nil {
 		return errReported // to the process that started this one
 	}
 	return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/subscription"
-	"vayu/internal/account"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
@@ -34,7 +34,7 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
-				holder, err := account.AccountNamed(st.db.View(ctx), args[0])
+				holder, err := access.AccountNamed(st.db.View(ctx), args[0])
 				if err != nil {
 					return err
 				}
@@ -58,9 +58,9 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 
 // erasures are what is erased of an account, in an order in which no row refers to a
 // deleted one.
-func erasures() []state.Erasure {
+func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
-		recharge.Personal(), wallet.Personal(), account.Personal())
+		recharge.Personal(), wallet.Personal(), access.Personal())
 }
 
 // activeKeys counts the keys of account $1 that can be used at $2.
@@ -77,7 +77,7 @@ var matters = [...]struct{ name, query string }{
 }
 
 // openMatters are the reasons for which an account is not closed.
-func openMatters(q state.Querier, id string, now time.Time) (open []string, err error) {
+func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, err error) {
 	count := func(name, query string, args ...any) error {
 		var n int64
 		if err := q.QueryRow(query, args...).Scan(&n); err != nil {
@@ -105,8 +105,8 @@ func notClosed(name string, open []string) error {
 
 // eraseAccount erases an account, and appends a row to its audit log that says how many
 // rows of which table were erased.
-func eraseAccount(ctx context.Context, db *state.DB, id string) ([]state.Erased, error) {
-	done, err := state.EraseAll(ctx, db, id, erasures())
+func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.Erased, error) {
+	done, err := sqlstore.EraseAll(ctx, db, id, erasures())
 	if err != nil {
 		return nil, err
 	}
@@ -114,15 +114,15 @@ func eraseAccount(ctx context.Context, db *state.DB, id string) ([]state.Erased,
 	for _, e := range done {
 		detail[e.Table] = e.Rows
 	}
-	err = db.Update(ctx, func(tx *state.Tx) error {
-		entry, err := account.Erase(tx, id, detail)
+	err = db.Update(ctx, func(tx *sqlstore.Tx) error {
+		entry, err := access.Erase(tx, id, detail)
 		return audited(tx, entry, err)
 	})
 	return done, err
 }
 
 // proveErased prints what was erased, and fails when personal data are left.
-func proveErased(cmd *cobra.Command, id string, done []state.Erased) error {
+func proveErased(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
 	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(out, "TABLE\tERASED\tLEFT")
 	var left int64

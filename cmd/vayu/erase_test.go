@@ -12,10 +12,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"vayu/internal/account"
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -25,7 +25,7 @@ const personalMark = "9876543210"
 
 // personalData gives an account a row with personal data in every table that may have
 // some. All that is open in it is closed.
-func personalData(t *testing.T, db *state.DB, id string) {
+func personalData(t *testing.T, db *sqlstore.DB, id string) {
 	t.Helper()
 	mark := personalMark + id
 	for _, row := range []string{
@@ -66,12 +66,12 @@ func personalData(t *testing.T, db *state.DB, id string) {
 			row = strings.ReplaceAll(row, parameter, strings.ReplaceAll(text, "?", "@"+parameter[1:]))
 		}
 		row = strings.ReplaceAll(row, "@", "$")
-		statetest.Exec(t, db, row, id, mark)
+		sqlstoretest.Exec(t, db, row, id, mark)
 	}
 }
 
 // markedTables are the tables whose rows still have the mark of an account.
-func markedTables(t *testing.T, db *state.DB, id string) (marked []string) {
+func markedTables(t *testing.T, db *sqlstore.DB, id string) (marked []string) {
 	t.Helper()
 	dir := t.TempDir()
 	m, err := db.Dump(t.Context(), dir)
@@ -90,9 +90,9 @@ func markedTables(t *testing.T, db *state.DB, id string) (marked []string) {
 
 func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
-		gone, stays := accounttest.AddTenant(t, db, "gone"), accounttest.AddTenant(t, db, "stays")
-		statetest.Exec(t, db, "UPDATE api_key SET revoked_at = 1 WHERE account_id = $1", gone.ID)
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		gone, stays := accesstest.AddTenant(t, db, "gone"), accesstest.AddTenant(t, db, "stays")
+		sqlstoretest.Exec(t, db, "UPDATE api_key SET revoked_at = 1 WHERE account_id = $1", gone.ID)
 		for _, a := range []string{gone.ID, stays.ID} {
 			personalData(t, db, a)
 		}
@@ -120,10 +120,10 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 		if after := markedTables(t, db, stays.ID); fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("the other account: got marks in %q, want %q", after, before)
 		}
-		if _, err := account.AccountNamed(db.View(t.Context()), "erased-"+gone.ID); err != nil {
+		if _, err := access.AccountNamed(db.View(t.Context()), "erased-"+gone.ID); err != nil {
 			t.Errorf("the account by its new name: %v", err)
 		}
-		err := account.VerifyAudit(t.Context(), db, gone.ID, func(r account.AuditReport) {
+		err := access.VerifyAudit(t.Context(), db, gone.ID, func(r access.AuditReport) {
 			if r.World == schema.Live && (r.Reason != "" || r.Rows == 0) {
 				t.Errorf("the audit log: %d rows, %q", r.Rows, r.Reason)
 			}
@@ -142,7 +142,7 @@ func TestOnlyAClosedAccountIsErased(t *testing.T) {
 	said(t, data, "There is no such account.", "account", "erase", "nobody", "--yes")
 	said(t, data, "success", "wallet", "credit", "--amount", "10", "--note", "UTR1")
 	said(t, data, "default is not closed: it has 1000 paise in its live wallet", append(erase, "--yes")...)
-	statetest.Exec(t, db, "UPDATE wallet SET available = 0")
+	sqlstoretest.Exec(t, db, "UPDATE wallet SET available = 0")
 	out := said(t, data, "no row of these tables has personal data of it", append(erase, "--yes")...)
 	for _, table := range []string{"webhook", "event", "recharge", "verification", "api_key"} {
 		if !strings.Contains(out, "\n"+table+" ") {
@@ -151,7 +151,7 @@ func TestOnlyAClosedAccountIsErased(t *testing.T) {
 	}
 	said(t, data, "", "audit", "verify")
 	said(t, data, "erased-acc_", "account", "list")
-	statetest.Exec(t, db, "UPDATE wallet SET available = 1000") // as the books have it
+	sqlstoretest.Exec(t, db, "UPDATE wallet SET available = 1000") // as the books have it
 	if report, err := wallet.Verify(t.Context(), db, ""); err != nil || report.Wrong != 0 {
 		t.Errorf("the books: %v, %v", report.Faults, err)
 	}

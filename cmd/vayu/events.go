@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/outbox"
-	"vayu/internal/pause"
-	"vayu/internal/state"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -97,7 +97,7 @@ func (v volley) check() error {
 // prepare finds the account, and returns where the events go and what commits the
 // one with a number.
 func (v volley) prepare(ctx context.Context, st *stateTool) (aim, func(ctx context.Context, n int64) error, error) {
-	holder, err := account.AccountNamed(st.db.View(ctx), v.account)
+	holder, err := access.AccountNamed(st.db.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
 		return aim{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
 	}
@@ -115,7 +115,7 @@ func (v volley) prepare(ctx context.Context, st *stateTool) (aim, func(ctx conte
 	typ := schema.EventType(v.typ)
 	data := schema.TestEventData(typ)
 	return to, func(ctx context.Context, n int64) error {
-		return st.db.Update(ctx, func(tx *state.Tx) error {
+		return st.db.Update(ctx, func(tx *sqlstore.Tx) error {
 			_, err := events.Append(tx, holder.ID, to.world, typ, numbered(data, n))
 			return err
 		})
@@ -154,7 +154,7 @@ func (v volley) fire(ctx context.Context, t *tally, commit func(ctx context.Cont
 	for n := int64(1); going.Err() == nil && (v.count == 0 || n <= v.count); n++ {
 		if v.rate > 0 {
 			due := time.Duration(float64(n-1) / v.rate * float64(time.Second))
-			if !pause.For(going, due-time.Since(began)) {
+			if !sleep.For(going, due-time.Since(began)) {
 				break
 			}
 		}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -72,10 +72,10 @@ func (r *receiver) events(t *testing.T, n int) []outbox.Event {
 
 // relayed is a data directory with the default account, held by a process that
 // relays what is committed.
-func relayed(t *testing.T) (data string, db *state.DB, r *receiver) {
+func relayed(t *testing.T) (data string, db *sqlstore.DB, r *receiver) {
 	t.Helper()
 	data, r = t.TempDir(), &receiver{came: make(chan struct{}, 1)}
-	db = statetest.Open(t, state.Config{Data: data})
+	db = sqlstoretest.Open(t, sqlstore.Config{Data: data})
 	if out, err := command(t.Context(), "account", "create", "default", "--data", data); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

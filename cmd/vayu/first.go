@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -25,12 +25,12 @@ type firstKeys [len(schema.Worlds)]string
 // world, and prints the keys: there is no other moment at which anybody could
 // read them.
 func (s *service) makeFirstKeys(ctx context.Context) error {
-	err := s.state.Update(ctx, func(tx *state.Tx) error {
+	err := s.state.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.first = firstKeys{}
-		if err := account.Lock(tx); err != nil { // another instance may start on the same store
+		if err := access.Lock(tx); err != nil { // another instance may start on the same store
 			return err
 		}
-		known, err := account.ListAccounts(tx)
+		known, err := access.ListAccounts(tx)
 		if len(known) > 0 || err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *service) makeFirstKeys(ctx context.Context) error {
 			return err
 		}
 		for _, w := range schema.Worlds {
-			made, err := createKey(tx, s.box, account.KeySpec{Account: holder.ID, World: w, Name: "first key"})
+			made, err := createKey(tx, s.box, access.KeySpec{Account: holder.ID, World: w, Name: "first key"})
 			if err != nil {
 				return err
 			}

@@ -7,30 +7,30 @@ import (
 	"testing"
 
 	"vayu/internal/config"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // Two instances that start first on one empty store make one account, and one
 // of them shows its keys.
 func TestFirstKeysAreMadeOnce(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(t *testing.T) [2]*state.DB{
-		"sqlite": func(t *testing.T) [2]*state.DB {
+	for name, open := range map[string]func(t *testing.T) [2]*sqlstore.DB{
+		"sqlite": func(t *testing.T) [2]*sqlstore.DB {
 			t.Helper()
-			db := statetest.SQLite(t)
-			return [2]*state.DB{db, db}
+			db := sqlstoretest.SQLite(t)
+			return [2]*sqlstore.DB{db, db}
 		},
-		"postgres": func(t *testing.T) [2]*state.DB {
+		"postgres": func(t *testing.T) [2]*sqlstore.DB {
 			t.Helper()
-			c := state.Config{DSN: statetest.PostgresDSN(t)}
-			return [2]*state.DB{statetest.Open(t, c), statetest.Open(t, c)}
+			c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}
+			return [2]*sqlstore.DB{sqlstoretest.Open(t, c), sqlstoretest.Open(t, c)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			box, err := seal.Open(config.Secret{}, t.TempDir())
+			box, err := encryption.Open(config.Secret{}, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}

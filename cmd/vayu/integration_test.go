@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 	"vayu/schema"
 )
 

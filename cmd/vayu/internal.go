@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"vayu/internal/config"
-	"vayu/internal/run"
+	"vayu/internal/lifecycle"
 )
 
 // Values of the setting internal-listen beside an address.
@@ -106,8 +106,8 @@ const (
 )
 
 // internalPart serves the internal listener.
-func (s *service) internalPart(listener net.Listener) run.Part {
-	return run.Part{Name: "internal", Drain: internalDrain + time.Second, Run: func(ctx context.Context) error {
+func (s *service) internalPart(listener net.Listener) lifecycle.Part {
+	return lifecycle.Part{Name: "internal", Drain: internalDrain + time.Second, Run: func(ctx context.Context) error {
 		s.log.Info("serving metrics", "address", "http://"+listener.Addr().String())
 		server := &http.Server{Handler: s.internalHandler(), ReadHeaderTimeout: internalHeader}
 		stopped := make(chan error, 1)

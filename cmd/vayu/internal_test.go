@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"vayu/internal/config"
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 )
 
 // wired is a service that does not run, with a setting of internal-listen.
@@ -103,7 +103,7 @@ func TestADefaultAddressInUseIsNoFault(t *testing.T) {
 	}
 	defer taken.Close()
 	port := taken.Addr().(*net.TCPAddr).Port
-	log := &fixturetest.Log{}
+	log := &fixture.Log{}
 	s := &service{log: log.Logger()}
 	s.Listen = config.Address(net.JoinHostPort("127.0.0.1", strconv.Itoa(port-internalOffset)))
 	if l, err := s.listenInternal(t.Context()); l != nil || err != nil || !strings.Contains(log.String(), "internal-listen") {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -69,8 +69,8 @@ service within a second. An account that is not there is made.`,
 }
 
 // spec reads the flags.
-func (r keyRequest) spec(now time.Time) (account.KeySpec, error) {
-	spec := account.KeySpec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
+func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
+	spec := access.KeySpec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
 	switch r.mode {
 	case "live":
 		spec.World = schema.Live
@@ -100,13 +100,13 @@ func (r keyRequest) spec(now time.Time) (account.KeySpec, error) {
 }
 
 // createKey makes a key, and its account when that is not there.
-func (st *stateTool) createKey(ctx context.Context, spec account.KeySpec, name, plan string) (account.Made, error) {
+func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, plan string) (access.Made, error) {
 	box, err := st.openBox(ctx)
 	if err != nil {
-		return account.Made{}, err
+		return access.Made{}, err
 	}
-	var made account.Made
-	err = st.db.Update(ctx, func(tx *state.Tx) error {
+	var made access.Made
+	err = st.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		if err := box.Confirm(tx); err != nil {
 			return err
 		}
@@ -124,11 +124,11 @@ func (st *stateTool) createKey(ctx context.Context, spec account.KeySpec, name, 
 
 // accountFor finds the account of a new key, or makes it, and gives it the plan
 // that is asked for.
-func (st *stateTool) accountFor(tx *state.Tx, name, plan string) (account.Holder, error) {
-	if err := account.Lock(tx); err != nil { // another command may be making it
-		return account.Holder{}, err
+func (st *stateTool) accountFor(tx *sqlstore.Tx, name, plan string) (access.Holder, error) {
+	if err := access.Lock(tx); err != nil { // another command may be making it
+		return access.Holder{}, err
 	}
-	holder, err := account.AccountNamed(tx, name)
+	holder, err := access.AccountNamed(tx, name)
 	switch {
 	case isNotFound(err) && plan == "":
 		return st.createAccount(tx, name, defaultPlan)
@@ -137,7 +137,7 @@ func (st *stateTool) accountFor(tx *state.Tx, name, plan string) (account.Holder
 	case err != nil || plan == "" || plan == holder.Plan:
 		return holder, err
 	}
-	holder, entry, err := account.SetPlan(tx, st.Access.Plans, holder.ID, plan)
+	holder, entry, err := access.SetPlan(tx, st.Access.Plans, holder.ID, plan)
 	return holder, audited(tx, entry, err)
 }
 
@@ -147,14 +147,14 @@ func isNotFound(err error) bool {
 }
 
 // createKey makes a key from the command line.
-func createKey(tx *state.Tx, box *seal.Box, spec account.KeySpec) (account.Made, error) {
-	made, entry, err := account.CreateKey(tx, box, spec, time.Now())
+func createKey(tx *sqlstore.Tx, box *encryption.Box, spec access.KeySpec) (access.Made, error) {
+	made, entry, err := access.CreateKey(tx, box, spec, time.Now())
 	return made, audited(tx, entry, err)
 }
 
 // show prints a new key. Quietly that is the key alone, for scripts; the secret
 // of its signatures, without which it is of no use, is a second line then.
-func show(cmd *cobra.Command, made account.Made, quiet bool) {
+func show(cmd *cobra.Command, made access.Made, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
 		if made.SigningSecret != "" {
@@ -189,7 +189,7 @@ func newKeyList() *cobra.Command {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
-				err := st.eachKey(ctx, name, func(holder account.Holder, k schema.Key) {
+				err := st.eachKey(ctx, name, func(holder access.Holder, k schema.Key) {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\t%v\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
 						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, words(k.Scopes))
 				})
@@ -205,9 +205,9 @@ func newKeyList() *cobra.Command {
 }
 
 // eachKey goes through the keys of one account, or of all when name is empty.
-func (st *stateTool) eachKey(ctx context.Context, name string, do func(account.Holder, schema.Key)) error {
+func (st *stateTool) eachKey(ctx context.Context, name string, do func(access.Holder, schema.Key)) error {
 	view := st.db.View(ctx)
-	holders, err := account.ListAccounts(view)
+	holders, err := access.ListAccounts(view)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (st *stateTool) eachKey(ctx context.Context, name string, do func(account.H
 		}
 		found = true
 		for _, w := range schema.Worlds {
-			keys, err := account.ListKeys(view, holder.ID, w, "", math.MaxInt32, time.Now())
+			keys, err := access.ListKeys(view, holder.ID, w, "", math.MaxInt32, time.Now())
 			if err != nil {
 				return err
 			}
@@ -265,14 +265,14 @@ func newKeyRotate() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var made account.Made
-				err = st.db.Update(ctx, func(tx *state.Tx) error {
+				var made access.Made
+				err = st.db.Update(ctx, func(tx *sqlstore.Tx) error {
 					if err := box.Confirm(tx); err != nil {
 						return err
 					}
-					var entry account.Entry
+					var entry access.Entry
 					var err error
-					made, entry, err = account.RotateKey(tx, box, args[0], grace, 0, time.Now())
+					made, entry, err = access.RotateKey(tx, box, args[0], grace, 0, time.Now())
 					return audited(tx, entry, err)
 				})
 				if err != nil {
@@ -283,7 +283,7 @@ func newKeyRotate() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().DurationVar(&grace, "grace", account.DefaultGrace, "how long the old key goes on working, at most 168h")
+	cmd.Flags().DurationVar(&grace, "grace", access.DefaultGrace, "how long the old key goes on working, at most 168h")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the key and nothing else (and, for signed requests, their secret on a second line)")
 	return cmd
 }
@@ -295,8 +295,8 @@ func newKeyRevoke() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
-				err := st.db.Update(ctx, func(tx *state.Tx) error {
-					_, entry, err := account.RevokeKey(tx, args[0], time.Now())
+				err := st.db.Update(ctx, func(tx *sqlstore.Tx) error {
+					_, entry, err := access.RevokeKey(tx, args[0], time.Now())
 					return audited(tx, entry, err)
 				})
 				if err == nil {

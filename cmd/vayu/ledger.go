@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/wallet"
 )
 
@@ -42,7 +42,7 @@ log. It prints what each ledger adds up to, and every fault with its subject.`,
 
 // proveBooks proves the books of an account, or of all, and that what is final has its
 // row in the audit log.
-func proveBooks(ctx context.Context, db *state.DB, id string) (wallet.Report, error) {
+func proveBooks(ctx context.Context, db *sqlstore.DB, id string) (wallet.Report, error) {
 	r, err := wallet.Verify(ctx, db, id)
 	if err != nil {
 		return r, err
@@ -54,8 +54,8 @@ func proveBooks(ctx context.Context, db *state.DB, id string) (wallet.Report, er
 }
 
 // verifyLedger checks the books of the account of a name, or of all.
-func verifyLedger(ctx context.Context, out io.Writer, db *state.DB, name string) error {
-	all, err := account.ListAccounts(db.View(ctx))
+func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name string) error {
+	all, err := access.ListAccounts(db.View(ctx))
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func verifyLedger(ctx context.Context, out io.Writer, db *state.DB, name string)
 		names[a.ID] = a.Name
 	}
 	if name != "" {
-		holder, err := account.AccountNamed(db.View(ctx), name)
+		holder, err := access.AccountNamed(db.View(ctx), name)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 func TestTheLedgerIsProvedBesideAService(t *testing.T) {
@@ -22,7 +22,7 @@ func TestTheLedgerIsProvedBesideAService(t *testing.T) {
 	}
 	said(t, data, "There is no such account.", "ledger", "verify", "--account", "nobody")
 
-	if err := db.Update(context.Background(), func(tx *state.Tx) error {
+	if err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("UPDATE wallet SET available = available + 1")
 		return err
 	}); err != nil {

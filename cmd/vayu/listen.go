@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/dispatch/listen"
+	"vayu/dispatch/devreceiver"
 	"vayu/schema"
 )
 
@@ -52,7 +52,7 @@ believes the certificate and may send to this machine.`,
 			if c.Client == nil && (r.api != "" || len(r.events) > 0) {
 				return errors.New("--api and --events are for a subscription that is made: give --key or " + keyVariable)
 			}
-			l, err := listen.New(c)
+			l, err := devreceiver.New(c)
 			if err != nil {
 				return err
 			}
@@ -76,13 +76,13 @@ believes the certificate and may send to this machine.`,
 }
 
 // config is what the flags and the environment say to a listener.
-func (r listenRequest) config(cmd *cobra.Command, cfg Config) listen.Config {
-	c := listen.Config{
+func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config {
+	c := devreceiver.Config{
 		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,
 		Strict: !cmd.Flags().Changed("answer"), Brief: r.brief, Program: program(),
 		Out: cmd.OutOrStdout(), Now: time.Now,
 	}
-	client := listen.Client{API: r.api, Key: r.key, KeyShown: r.key, Test: !r.noTest}
+	client := devreceiver.Client{API: r.api, Key: r.key, KeyShown: r.key, Test: !r.noTest}
 	if client.Key == "" {
 		client.Key, client.KeyShown = os.Getenv(keyVariable), "$"+keyVariable
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/dispatch/listen"
-	"vayu/internal/api"
+	"vayu/dispatch/devreceiver"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -34,7 +34,7 @@ func TestListenFindsTheServiceNearby(t *testing.T) {
 		if got := nearby(cfg); got != want {
 			t.Errorf("%s: got %s, want %s", listens, got, want)
 		}
-		cfg.TLS = api.TLSConfig{Cert: "cert.pem", Key: "key.pem"}
+		cfg.TLS = httpapi.TLSConfig{Cert: "cert.pem", Key: "key.pem"}
 		if got, want := nearby(cfg), strings.Replace(want, "http:", "https:", 1); got != want {
 			t.Errorf("%s with TLS: got %s, want %s", listens, got, want)
 		}
@@ -46,7 +46,7 @@ func TestListenTakesItsKeyFromTheEnvironment(t *testing.T) {
 	t.Setenv(keyVariable, "sk_test_1")
 	cmd := newListen()
 	got := listenRequest{port: 1, events: []string{"quota.warning", " payment.failed"}}.config(cmd, defaults()).Client
-	want := &listen.Client{
+	want := &devreceiver.Client{
 		API: "http://127.0.0.1:8080", Key: "sk_test_1", KeyShown: "$" + keyVariable, Test: true,
 		Events: []schema.EventType{schema.EventQuotaWarning, schema.EventPaymentFailed},
 	}
@@ -54,7 +54,7 @@ func TestListenTakesItsKeyFromTheEnvironment(t *testing.T) {
 		t.Error(diff)
 	}
 	got = listenRequest{noTest: true, key: "sk_test_2", api: "https://vayu.example"}.config(cmd, defaults()).Client
-	if diff := cmp.Diff(&listen.Client{API: "https://vayu.example", Key: "sk_test_2", KeyShown: "sk_test_2"}, got); diff != "" {
+	if diff := cmp.Diff(&devreceiver.Client{API: "https://vayu.example", Key: "sk_test_2", KeyShown: "sk_test_2"}, got); diff != "" {
 		t.Errorf("a flag comes before the environment:\n%s", diff)
 	}
 	t.Setenv(keyVariable, "")

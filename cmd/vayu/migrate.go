@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/ingest"
-	"vayu/internal/columnar"
-	"vayu/internal/pause"
+	"vayu/internal/columnstore"
+	"vayu/internal/sleep"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 )
 
 // Who changes the tables of ClickHouse: an instance with the role ingest, `vayu
@@ -23,9 +23,9 @@ import (
 // is missing on one machine changes what everybody uses.
 
 // migrate brings the databases of both worlds up to date.
-func migrate(ctx context.Context, db *columnar.DB) error {
+func migrate(ctx context.Context, db *columnstore.DB) error {
 	for _, world := range worlds(db) {
-		if err := columnar.Migrate(ctx, db, clickhouse.Files, world); err != nil {
+		if err := columnstore.Migrate(ctx, db, clickhouse.Files, world); err != nil {
 			return err
 		}
 	}
@@ -38,7 +38,7 @@ func migrate(ctx context.Context, db *columnar.DB) error {
 }
 
 // store has the rows of both worlds kept where, and for as long as, the settings say.
-func store(ctx context.Context, db *columnar.DB) error {
+func store(ctx context.Context, db *columnstore.DB) error {
 	for _, world := range worlds(db) {
 		if err := db.Store(ctx, world); err != nil {
 			return err
@@ -52,11 +52,11 @@ func store(ctx context.Context, db *columnar.DB) error {
 const lookPatience = 15 * time.Second
 
 // look fails when the databases of both worlds are not as this program needs them.
-func look(ctx context.Context, db *columnar.DB) error {
+func look(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	for _, world := range worlds(db) {
-		err := columnar.Look(ctx, db, clickhouse.Files, world)
+		err := columnstore.Look(ctx, db, clickhouse.Files, world)
 		if isBehind(err) {
 			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
 		}
@@ -69,7 +69,7 @@ func look(ctx context.Context, db *columnar.DB) error {
 
 // isBehind reports whether somebody has to migrate first.
 func isBehind(err error) bool {
-	_, behind := errors.AsType[*columnar.BehindError](err)
+	_, behind := errors.AsType[*columnstore.BehindError](err)
 	return behind
 }
 
@@ -86,7 +86,7 @@ const (
 // awaitTables waits until the tables are as this program needs them. Who may change
 // them brings them there. A server or a node that is away is waited for as well, with
 // the reason in the log; what no waiting would cure is an error.
-func awaitTables(ctx context.Context, db *columnar.DB, change bool, log *slog.Logger) error {
+func awaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := waiting{log: log}
 	for {
 		err := db.Ready(ctx)
@@ -104,11 +104,11 @@ func awaitTables(ctx context.Context, db *columnar.DB, change bool, log *slog.Lo
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !isBehind(err) && !columnar.Passing(err) && answers(ctx, db):
+		case !isBehind(err) && !columnstore.Passing(err) && answers(ctx, db):
 			return err
 		}
 		w.say(ctx, err)
-		pause.For(ctx, tablesPause)
+		sleep.For(ctx, tablesPause)
 	}
 }
 
@@ -137,7 +137,7 @@ func (w *waiting) over(ctx context.Context) {
 }
 
 // answers reports whether ClickHouse is there at all.
-func answers(ctx context.Context, db *columnar.DB) bool {
+func answers(ctx context.Context, db *columnstore.DB) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	return db.Conn().Ping(ctx) == nil
@@ -150,7 +150,7 @@ func (t *tool) tables(ctx context.Context, change bool) error {
 		return migrate(ctx, t.db)
 	}
 	err := look(ctx, t.db)
-	for began := time.Now(); t.db.Embedded() && isBehind(err) && time.Since(began) < besidePatience && pause.For(ctx, besidePause); {
+	for began := time.Now(); t.db.Embedded() && isBehind(err) && time.Since(began) < besidePatience && sleep.For(ctx, besidePause); {
 		err = look(ctx, t.db)
 	}
 	return err

@@ -11,18 +11,18 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
-	"vayu/internal/columnar/engine"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/embedded"
 	"vayu/internal/config"
 )
 
 // emptyServer is a ClickHouse that nobody has used, and how others reach it.
-func emptyServer(t *testing.T) (own *columnar.DB, dsn string) {
+func emptyServer(t *testing.T) (own *columnstore.DB, dsn string) {
 	t.Helper()
 	data := t.TempDir()
-	own = columnartest.Start(t, func(c *columnar.Config) { c.Data = data })
-	address, password, err := engine.Access(data)
+	own = columnstoretest.Start(t, func(c *columnstore.Config) { c.Data = data })
+	address, password, err := embedded.Access(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +30,9 @@ func emptyServer(t *testing.T) (own *columnar.DB, dsn string) {
 }
 
 // onServer is what an instance has of a server.
-func onServer(t *testing.T, dsn string, storage columnar.Storage) *columnar.DB {
+func onServer(t *testing.T, dsn string, storage columnstore.Storage) *columnstore.DB {
 	t.Helper()
-	db, err := columnar.Open(columnar.Config{DSN: config.DSN(dsn), Connections: 2, Storage: storage}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	db, err := columnstore.Open(columnstore.Config{DSN: config.DSN(dsn), Connections: 2, Storage: storage}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestTablesAreMadeByThoseWhoMay(t *testing.T) {
 	said := &journal{came: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- awaitTables(t.Context(), onServer(t, dsn, columnar.Storage{}), false, slog.New(slog.NewTextHandler(said, nil)))
+		ended <- awaitTables(t.Context(), onServer(t, dsn, columnstore.Storage{}), false, slog.New(slog.NewTextHandler(said, nil)))
 	}()
 	select {
 	case <-said.came:
@@ -90,7 +90,7 @@ func TestTablesAreMadeByThoseWhoMay(t *testing.T) {
 	if err := own.Conn().QueryRow(t.Context(), "SELECT count() FROM system.databases WHERE name LIKE 'vayu%'").Scan(&databases); err != nil || databases > 0 {
 		t.Errorf("those who look have made %d databases (%v)", databases, err)
 	}
-	collects := onServer(t, dsn, columnar.Storage{KeepReadings: 1000 * 24 * time.Hour})
+	collects := onServer(t, dsn, columnstore.Storage{KeepReadings: 1000 * 24 * time.Hour})
 	if err := awaitTables(t.Context(), collects, true, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNewerTablesEndAnInstance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, collects := range []bool{true, false} {
-		if err := awaitTables(t.Context(), onServer(t, dsn, columnar.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
+		if err := awaitTables(t.Context(), onServer(t, dsn, columnstore.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
 			t.Errorf("role ingest %v: got %v, want that the tables are newer", collects, err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestAServerThatIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
-	if err := awaitTables(ctx, onServer(t, "http://default@127.0.0.1:1/", columnar.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
+	if err := awaitTables(ctx, onServer(t, "http://default@127.0.0.1:1/", columnstore.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v before the stop", err)
 	}
 }

@@ -8,15 +8,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
-	"vayu/internal/run"
+	"vayu/internal/httpapi"
+	"vayu/internal/lifecycle"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge"
-	"vayu/pipeline/recharge/aggregator"
+	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/pipeline/upstream"
 	"vayu/pipeline/verify"
-	bankaggregator "vayu/pipeline/verify/aggregator"
+	bankaggregator "vayu/pipeline/verify/connector"
 	banksandbox "vayu/pipeline/verify/sandbox"
 	"vayu/pipeline/wallet"
 )
@@ -80,7 +80,7 @@ func (s *service) publicURL() string {
 // files describe.
 func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
-		func(file string) (recharge.Connection, error) { return aggregator.Open(file, log, reg) },
+		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
 		func(c recharge.Connection) string { return c.Name })
 }
 
@@ -113,17 +113,17 @@ func connect[C any](setting string, sandbox C, files []string, open func(file st
 const callDrain = 20 * time.Second
 
 // parts are what runs: batches come last, because they make recharges.
-func (m *money) parts(c Config) []run.Part {
+func (m *money) parts(c Config) []lifecycle.Part {
 	if !c.has(rolePipeline) {
 		if !c.has(roleAPI) {
 			return nil
 		}
-		return []run.Part{
+		return []lifecycle.Part{
 			{Name: "recharges", Run: m.recharges.Attend, Drain: callDrain},
 			{Name: "verifications", Run: m.verifications.Attend, Drain: callDrain},
 		}
 	}
-	return []run.Part{
+	return []lifecycle.Part{
 		{Name: "recharges", Run: m.recharges.Run, Drain: callDrain},
 		{Name: "verifications", Run: m.verifications.Run, Drain: callDrain},
 		{Name: "batches", Run: m.batches.Run, Drain: callDrain},
@@ -131,6 +131,6 @@ func (m *money) parts(c Config) []run.Part {
 }
 
 // routes are the endpoints about money.
-func (m *money) routes() []api.Route {
-	return slices.Concat(m.recharges.Routes(), m.verifications.Routes(), m.batches.Routes(), m.wallets.Routes(), []api.Route{m.callbacks.Route()})
+func (m *money) routes() []httpapi.Route {
+	return slices.Concat(m.recharges.Routes(), m.verifications.Routes(), m.batches.Routes(), m.wallets.Routes(), []httpapi.Route{m.callbacks.Route()})
 }

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/api/apitest"
+	"vayu/internal/httpapi/httpapitest"
 )
 
 // patience bounds every wait of these tests on a busy machine. Waits end when
@@ -221,7 +221,7 @@ func (s *serving) try(method, key, path, body string, headers ...string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
-	apitest.Check(s, req, resp, raw)
+	httpapitest.Check(s, req, resp, raw)
 	r := reply{status: resp.StatusCode, header: resp.Header, raw: string(raw)}
 	_ = json.Unmarshal(raw, &r.body)
 	return r, nil

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
 	"vayu/schema"
 	"vayu/schema/parameter"
@@ -46,7 +46,7 @@ func (w *withdrawing) flags(cmd *cobra.Command) {
 // run records an entry in the audit log, does work with the roll-up of the
 // world, and computes what has changed. The entry comes first: what is not
 // recorded does not happen.
-func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (account.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
+func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (access.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")
 	}
@@ -60,8 +60,8 @@ func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *air
 			if err != nil {
 				return err
 			}
-			err = st.db.Update(ctx, func(tx *state.Tx) error {
-				holder, err := account.AccountNamed(tx, w.account)
+			err = st.db.Update(ctx, func(tx *sqlstore.Tx) error {
+				holder, err := access.AccountNamed(tx, w.account)
 				if err != nil {
 					return err
 				}
@@ -103,13 +103,13 @@ readings are withdrawn whose averaging interval ends after --from and not after 
 				return err
 			}
 			w.Reason, w.Actor = common.reason, commandActor
-			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (account.Entry, error) {
+			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (access.Entry, error) {
 				readings, err := rollup.Covered(ctx, w)
 				if err != nil {
-					return account.Entry{}, err
+					return access.Entry{}, err
 				}
 				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s withdraws %d readings of %s\n", w.ID, readings, w.Station)
-				return account.Entry{Action: "readings.withdraw", Subject: w.ID, Detail: map[string]any{
+				return access.Entry{Action: "readings.withdraw", Subject: w.ID, Detail: map[string]any{
 					"station": w.Station, "parameter": w.Parameter.ID(), "from": w.From.Format(time.RFC3339), "to": w.To.Format(time.RFC3339),
 					"readings": readings, "reason": w.Reason,
 				}}, nil
@@ -169,12 +169,12 @@ func newReinstate() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var w airquality.Withdrawal
-			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (_ account.Entry, err error) {
+			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (_ access.Entry, err error) {
 				if w, err = rollup.Withdrawal(ctx, args[0]); err != nil {
-					return account.Entry{}, err
+					return access.Entry{}, err
 				}
 				w.Reason, w.Actor = common.reason, commandActor
-				return account.Entry{Action: "readings.reinstate", Subject: w.ID, Detail: map[string]any{"station": w.Station, "reason": w.Reason}}, nil
+				return access.Entry{Action: "readings.reinstate", Subject: w.ID, Detail: map[string]any{"station": w.Station, "reason": w.Reason}}, nil
 			}, func(ctx context.Context, rollup *airquality.Rollup) error { return rollup.Reinstate(ctx, w) })
 		},
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/crash"
+	"vayu/internal/failpoint"
 )
 
 // rechargeKills is how often the service is killed: at every named point in turn,
@@ -36,7 +36,7 @@ func TestIntegrationMoneyMovesOnceBetweenTwoInstances(t *testing.T) {
 func (w *operated) endure(times int, every bool) {
 	w.Helper()
 	clients := w.clients()
-	w.kill(times, crash.OfRecharges, every)
+	w.kill(times, failpoint.OfRecharges, every)
 	clients.stop()
 	w.settle()
 	w.reconcile()

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge/simulator"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -114,7 +114,7 @@ func (w *operated) check(c *clients) {
 	for _, fault := range c.wrong {
 		w.Error(fault)
 	}
-	db := statetest.Open(w.T, w.store)
+	db := sqlstoretest.Open(w.T, w.store)
 	view := db.View(w.Context())
 	report, err := wallet.Verify(w.Context(), db, "")
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *operated) check(c *clients) {
 	for _, fault := range report.Faults {
 		w.Errorf("the books: %v", fault)
 	}
-	all, err := state.All(view, func(row state.Scanner) (f fate, err error) {
+	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (f fate, err error) {
 		err = row.Scan(&f.id, &f.ref, &f.state, &f.reference, &f.alarm)
 		return f, err
 	}, "SELECT id, ref_id, state, reference, alarm FROM recharge WHERE mode = 'live'")
@@ -186,10 +186,10 @@ func (w *operated) one(f fate, effects int, told map[schema.EventType]int) {
 }
 
 // told is how often each event of each recharge is in the store.
-func (w *operated) told(view state.View) map[string]map[schema.EventType]int {
+func (w *operated) told(view sqlstore.View) map[string]map[schema.EventType]int {
 	w.Helper()
 	out := map[string]map[schema.EventType]int{}
-	err := state.Each(view, func(row state.Scanner) error {
+	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var envelope []byte
 		if err := row.Scan(&envelope); err != nil {
 			return err
@@ -221,7 +221,7 @@ func (w *operated) told(view state.View) map[string]map[schema.EventType]int {
 }
 
 // batches looks whether every record of every batch is a recharge, once.
-func (w *operated) batches(view state.View) {
+func (w *operated) batches(view sqlstore.View) {
 	w.Helper()
 	var batches, total, items, recharges, counted int
 	for query, into := range map[string]*int{

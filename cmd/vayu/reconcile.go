@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/reconcile"
 	"vayu/schema"
@@ -111,8 +111,8 @@ func (r *reconciliation) list(cmd *cobra.Command) error {
 	})
 }
 
-func accountNames(q state.Querier) (map[string]string, error) {
-	all, err := account.ListAccounts(q)
+func accountNames(q sqlstore.Querier) (map[string]string, error) {
+	all, err := access.ListAccounts(q)
 	names := make(map[string]string, len(all))
 	for _, a := range all {
 		names[a.ID] = a.Name
@@ -226,7 +226,7 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 
 // known refuses a provider who was never asked for anything: with a name that is
 // mistyped every line of his file would be nobody's.
-func known(q state.Querier, c *reconcile.Comparison) error {
+func known(q sqlstore.Querier, c *reconcile.Comparison) error {
 	names, err := reconcile.Providers(q, c.World)
 	if err != nil || slices.Contains(names, c.Provider) {
 		return err

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -39,7 +39,7 @@ func (silent) Enquire(context.Context, recharge.Order) (recharge.Answer, error) 
 // recharges of 100 with a silent provider.
 type shop struct {
 	*testing.T
-	db        *state.DB
+	db        *sqlstore.DB
 	owner     schema.Owner
 	recharges *recharge.Service
 
@@ -50,14 +50,17 @@ type shop struct {
 // eachShop runs a test on both engines.
 func eachShop(t *testing.T, do func(s *shop)) {
 	t.Helper()
-	for name, config := range map[string]func(*testing.T) state.Config{
-		"sqlite":   func(t *testing.T) state.Config { t.Helper(); return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config { t.Helper(); return state.Config{DSN: statetest.PostgresDSN(t)} },
+	for name, config := range map[string]func(*testing.T) sqlstore.Config{
+		"sqlite": func(t *testing.T) sqlstore.Config { t.Helper(); return sqlstore.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) sqlstore.Config {
+			t.Helper()
+			return sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
-			s := &shop{T: t, db: statetest.Open(t, c), flags: []string{"--data", c.Data}}
+			s := &shop{T: t, db: sqlstoretest.Open(t, c), flags: []string{"--data", c.Data}}
 			if c.DSN != "" {
 				s.flags = []string{"--data", t.TempDir(), "--state", string(c.DSN)}
 			}
@@ -69,7 +72,7 @@ func eachShop(t *testing.T, do func(s *shop)) {
 
 func (s *shop) open() {
 	s.Helper()
-	s.owner = accounttest.AddTenant(s, s.db, "shop").In(schema.Live)
+	s.owner = accesstest.AddTenant(s, s.db, "shop").In(schema.Live)
 	events, err := outbox.New(outbox.Config{DB: s.db})
 	if err != nil {
 		s.Fatal(err)
@@ -297,7 +300,7 @@ func TestTheListOfRechargesToLookAt(t *testing.T) {
 		if _, err := s.recharges.Settle(s.Context(), schema.Live, "agg", late, recharge.Answer{Outcome: recharge.Succeeded}, "test"); err != nil {
 			s.Fatal(err)
 		}
-		if err := s.db.Update(s.Context(), func(tx *state.Tx) error {
+		if err := s.db.Update(s.Context(), func(tx *sqlstore.Tx) error {
 			const day = 86_400_000_000
 			id := strings.Replace(old, "txn_01", "txn_00", 1) // an id of then
 			_, err := tx.Exec("UPDATE recharge SET id = $2, created_at = created_at - $3 WHERE id = $1", old, id, 2*day)

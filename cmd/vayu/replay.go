@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/outbox"
-	"vayu/internal/pause"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/sleep"
 	"vayu/schema"
 )
 
@@ -120,7 +120,7 @@ func moment(text string, now time.Time) (time.Time, error) {
 // writer, and what it has done on the other, also when it was interrupted.
 func (r repeat) run(ctx context.Context, st *stateTool, asked outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
-		holder, err := account.AccountNamed(st.db.View(ctx), r.account)
+		holder, err := access.AccountNamed(st.db.View(ctx), r.account)
 		if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
 			return fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are", r.account)
 		}
@@ -141,7 +141,7 @@ func (r repeat) run(ctx context.Context, st *stateTool, asked outbox.Replay, out
 			_, _ = fmt.Fprintf(progress, "%s: looked at %d events, %d lack a delivery\n", sofar.Until.UTC().Format(time.RFC3339), sofar.Looked, sofar.Missing)
 		}
 		if r.rate > 0 && sofar.Put > 0 && sofar.Until.Before(asked.To) {
-			pause.For(ctx, time.Duration(float64(sofar.Put)/r.rate*float64(time.Second))-time.Since(began))
+			sleep.For(ctx, time.Duration(float64(sofar.Put)/r.rate*float64(time.Second))-time.Since(began))
 		}
 		return ctx.Err()
 	})

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/outbox"
-	"vayu/internal/state"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -21,7 +21,7 @@ func TestLostEventsAreReplayed(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	fired := r.events(t, 3)
-	if err := db.Update(t.Context(), func(tx *state.Tx) error {
+	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 			VALUES ('wh', $1, 'live', 'https://example.com', 'payment.succeeded', 1, '', $2, '', 0, 1)`, fired[0].Account, []byte("secret"))
 		return err

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/internal/agefile"
-	"vayu/internal/columnar"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/schema/clickhouse"
+	"vayu/internal/columnstore"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
+	"vayu/schema/migrations/clickhouse"
 )
 
 // restoringName marks a data directory into which a restore is at work, or was
@@ -121,7 +121,7 @@ func marked(dir string, fill func() error) error {
 
 // restoreFrom restores a backup that is not encrypted.
 func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote, dir, key string) error {
-	if err := state.Vacant(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
+	if err := sqlstore.Vacant(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
 		return err // before the air, which is long and on a server stays
 	}
 	if note.Encryption == keyInBackup {
@@ -144,7 +144,7 @@ func (n *backupNote) fits(cfg Config) error {
 	if n.Owner == "" {
 		return nil
 	}
-	box, err := seal.Open(cfg.Encryption, cfg.Data)
+	box, err := encryption.Open(cfg.Encryption, cfg.Data)
 	if err == nil {
 		err = box.Find(n.Owner)
 	}
@@ -182,7 +182,7 @@ func readNote(dir string) (note backupNote, err error) {
 func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string) error {
 	t := &tool{Config: cfg, log: log, reg: prometheus.NewRegistry()}
 	err := t.run(cmd.Context(), t.columnar(), func(ctx context.Context) error {
-		m, err := columnar.Restore(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
+		m, err := columnstore.Restore(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string) err
 	if err != nil {
 		return err
 	}
-	if err := state.Load(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
+	if err := sqlstore.Load(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
 		if cfg.ClickHouse != "" {
 			err = fmt.Errorf("%w (the databases on %s are restored already; drop them before another try)", err, cfg.ClickHouse)
 		}

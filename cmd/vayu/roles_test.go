@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"vayu/internal/columnar/columnartest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // company is one instance of each role, on one PostgreSQL and one ClickHouse.
@@ -25,8 +25,8 @@ type company struct {
 func newCompany(t *testing.T) *company {
 	t.Helper()
 	c := &company{T: t, first: t.TempDir()}
-	address, password := columnartest.Access(t)
-	dsn := string(statetest.PostgresDSN(t))
+	address, password := columnstoretest.Access(t)
+	dsn := string(sqlstoretest.PostgresDSN(t))
 	c.key = newKey(t, c.first, "test", "--state", dsn, "--scopes", "all")
 	c.stores = []string{"--state", dsn, "--clickhouse", "http://default:" + password + "@" + address + "/"}
 	return c

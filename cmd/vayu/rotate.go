@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/dispatch/subscription"
-	"vayu/internal/account"
+	"vayu/internal/access"
 	"vayu/internal/config"
-	"vayu/internal/hold"
-	"vayu/internal/pause"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/encryption"
+	"vayu/internal/filelock"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/verify"
 )
@@ -67,7 +67,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 				return err
 			}
 			if !cfg.Encryption.IsSet() { // its file is not for two
-				lock, err := hold.Take(cmd.Context(), filepath.Join(cfg.Data, "encryption.lock"), time.Second)
+				lock, err := filelock.Take(cmd.Context(), filepath.Join(cfg.Data, "encryption.lock"), time.Second)
 				if err != nil {
 					return fmt.Errorf("rotating the encryption key: %w", err)
 				}
@@ -84,8 +84,8 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 }
 
 // sealedColumns are all columns of the state store whose values are sealed.
-func sealedColumns() []seal.Column {
-	return slices.Concat(account.Sealed(), subscription.Sealed(), batch.Sealed(), verify.Sealed())
+func sealedColumns() []encryption.Column {
+	return slices.Concat(access.Sealed(), subscription.Sealed(), batch.Sealed(), verify.Sealed())
 }
 
 // rotate gives the store another key, and says what was done.
@@ -93,11 +93,11 @@ func (st *stateTool) rotate(ctx context.Context, out io.Writer) error {
 	if err := st.awaitLeaving(ctx); err != nil {
 		return err
 	}
-	r := seal.Rotation{Key: st.Encryption, Dir: st.Data, Columns: sealedColumns(), Alone: alone}
+	r := encryption.Rotation{Key: st.Encryption, Dir: st.Data, Columns: sealedColumns(), Alone: alone}
 	if text := os.Getenv(newKeyVariable); text != "" {
 		r.Next = config.NewSecret(text)
 	}
-	done, err := seal.Rotate(ctx, st.db, r)
+	done, err := encryption.Rotate(ctx, st.db, r)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ var errOthers = errors.New("other connections of vayu to this database are open:
 	"(a pool of connections in between keeps them for a while)")
 
 // alone fails when another process of vayu uses the store.
-func alone(tx *state.Tx) error {
+func alone(tx *sqlstore.Tx) error {
 	n, err := tx.Others()
 	if err == nil && n > 0 {
 		err = fmt.Errorf("%d %w", n, errOthers)
@@ -137,7 +137,7 @@ func (st *stateTool) awaitLeaving(ctx context.Context) error {
 	defer done()
 	for {
 		err := st.db.Update(ctx, alone)
-		if !errors.Is(err, errOthers) || !pause.For(limit, leavePause) {
+		if !errors.Is(err, errOthers) || !sleep.For(limit, leavePause) {
 			return err
 		}
 	}

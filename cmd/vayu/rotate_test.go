@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account"
+	"vayu/internal/access"
 	"vayu/internal/config"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // notSealed are the columns of bytes that hold nothing secret, or a hash of it.
@@ -32,8 +32,8 @@ var notSealed = []string{
 func TestARotationKnowsEverySealedColumn(t *testing.T) {
 	t.Parallel()
 	type column struct{ table, name string }
-	view := statetest.SQLite(t).View(t.Context())
-	there, err := state.All(view, func(row state.Scanner) (string, error) {
+	view := sqlstoretest.SQLite(t).View(t.Context())
+	there, err := sqlstore.All(view, func(row sqlstore.Scanner) (string, error) {
 		var c column
 		err := row.Scan(&c.table, &c.name)
 		return c.table + "." + c.name, err
@@ -44,7 +44,7 @@ func TestARotationKnowsEverySealedColumn(t *testing.T) {
 	known, places := slices.Clone(notSealed), map[string]string{}
 	for _, c := range sealedColumns() {
 		known = append(known, c.Table+"."+c.Name)
-		key, err := state.All(view, func(row state.Scanner) (name string, err error) {
+		key, err := sqlstore.All(view, func(row sqlstore.Scanner) (name string, err error) {
 			err = row.Scan(&name)
 			return name, err
 		},
@@ -70,13 +70,13 @@ func TestARotationKnowsEverySealedColumn(t *testing.T) {
 
 // eachSealed runs a test with the flags of a fresh store of each kind, in which the
 // signing secret of one key is sealed, as it is returned.
-func eachSealed(t *testing.T, do func(t *testing.T, c state.Config, secret string, flags []string)) {
+func eachSealed(t *testing.T, do func(t *testing.T, c sqlstore.Config, secret string, flags []string)) {
 	t.Helper()
 	for name, dsn := range map[string]func(testing.TB) config.DSN{
-		"sqlite": func(testing.TB) config.DSN { return "" }, "postgres": statetest.PostgresDSN,
+		"sqlite": func(testing.TB) config.DSN { return "" }, "postgres": sqlstoretest.PostgresDSN,
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := state.Config{Data: t.TempDir(), DSN: dsn(t)}
+			c := sqlstore.Config{Data: t.TempDir(), DSN: dsn(t)}
 			flags := []string{"--data", c.Data, "--state", string(c.DSN)}
 			out, err := command(t.Context(), append([]string{"key", "create", "--mode", "live", "--require-signature", "--quiet"}, flags...)...)
 			if err != nil {
@@ -101,11 +101,11 @@ func rotate(t *testing.T, want string, flags []string) string {
 }
 
 // wantSecret demands that the store opens with a key and has the signing secret.
-func wantSecret(t *testing.T, c state.Config, key config.Secret, want string) {
+func wantSecret(t *testing.T, c sqlstore.Config, key config.Secret, want string) {
 	t.Helper()
-	db, stop := statetest.Start(t, c)
+	db, stop := sqlstoretest.Start(t, c)
 	defer stop()
-	box, err := seal.Open(key, c.Data)
+	box, err := encryption.Open(key, c.Data)
 	if err == nil {
 		err = box.Claim(context.Background(), db)
 	}
@@ -117,21 +117,21 @@ func wantSecret(t *testing.T, c state.Config, key config.Secret, want string) {
 	if err := db.View(t.Context()).QueryRow("SELECT id, signing_secret FROM api_key").Scan(&id, &sealed); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := account.Sealed()[0].Open(box, sealed, id); err != nil || string(got) != want {
+	if got, err := access.Sealed()[0].Open(box, sealed, id); err != nil || string(got) != want {
 		t.Errorf("the secret is %q, %v, want %q", got, err, want)
 	}
 }
 
 func TestTheKeyFileIsRotatedWhenNothingRuns(t *testing.T) {
 	t.Parallel()
-	eachSealed(t, func(t *testing.T, c state.Config, secret string, flags []string) {
+	eachSealed(t, func(t *testing.T, c sqlstore.Config, secret string, flags []string) {
 		t.Parallel()
 		path := filepath.Join(c.Data, encryptionKey)
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		db, stop := statetest.Start(t, c)
+		db, stop := sqlstoretest.Start(t, c)
 		if err := db.Check(t.Context()); err != nil { // as a service that runs, it has a connection
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestAKeyThatIsASettingIsRotated(t *testing.T) {
 		keys[i] = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i)}, 32))
 	}
 	t.Setenv("VAYU_ENCRYPTION_KEY", keys[0])
-	eachSealed(t, func(t *testing.T, c state.Config, secret string, flags []string) {
+	eachSealed(t, func(t *testing.T, c sqlstore.Config, secret string, flags []string) {
 		rotate(t, "the new one is given too", flags)
 		t.Setenv(newKeyVariable, keys[1])
 		rotate(t, "set VAYU_ENCRYPTION_KEY to the new key", flags)
@@ -190,8 +190,8 @@ func TestABackupHasTheKeyOfItsRows(t *testing.T) {
 	key := func(fill byte) []byte {
 		return append(base64.StdEncoding.AppendEncode(nil, bytes.Repeat([]byte{fill}, 32)), '\n')
 	}
-	open := func(fill byte) *seal.Box {
-		box, err := seal.Open(config.NewSecret(string(key(fill))), "")
+	open := func(fill byte) *encryption.Box {
+		box, err := encryption.Open(config.NewSecret(string(key(fill))), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"vayu/internal/api/apitest"
+	"vayu/internal/httpapi/httpapitest"
 )
 
 // Every route has a description in the contract, and every description a route.
@@ -17,5 +17,5 @@ func TestRoutesAreTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apitest.Complete(t, s.routes(), []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/dashboard", "/dashboard/"})
+	httpapitest.Complete(t, s.routes(), []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/dashboard", "/dashboard/"})
 }

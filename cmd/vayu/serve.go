@@ -21,17 +21,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/columnar"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/columnstore"
 	"vayu/internal/config"
-	"vayu/internal/live"
-	"vayu/internal/outbox"
-	"vayu/internal/pause"
-	"vayu/internal/run"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/lifecycle"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sse"
+	"vayu/internal/tracing"
 	"vayu/query"
 	"vayu/schema"
 )
@@ -68,20 +68,20 @@ type service struct {
 	Config
 	log    *slog.Logger
 	out    io.Writer // for what a person who started it should read
-	state  *state.DB
-	box    *seal.Box
-	access *account.Service
+	state  *sqlstore.DB
+	box    *encryption.Box
+	access *access.Service
 	first  firstKeys // made by this start, when the store was empty
 	webhooks
 	money
-	db     *columnar.DB
+	db     *columnstore.DB
 	query  *query.Service
 	air    *air
-	live   *live.Service
+	live   *sse.Service
 	server *http.Server
 	// certificates is nil when the API speaks plain HTTP.
-	certificates *api.Certificates
-	trace        *trace.Tracer // nil when it is off
+	certificates *httpapi.Certificates
+	trace        *tracing.Tracer // nil when it is off
 	watcher      *watcher
 	metrics      *prometheus.Registry
 	address      string      // at which the API answers, once it listens
@@ -102,16 +102,16 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 		return nil, err
 	}
 	var err error
-	if s.state, err = state.Open(cfg.state(false), log, reg); err != nil {
+	if s.state, err = sqlstore.Open(cfg.state(false), log, reg); err != nil {
 		return nil, err
 	}
-	if s.box, err = seal.Open(cfg.Encryption, cfg.Data); err != nil {
+	if s.box, err = encryption.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
 	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Box: s.box, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
 		return nil, err
 	}
-	if s.access, err = account.New(account.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
+	if s.access, err = access.New(access.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
 		return nil, err
 	}
 	if err := s.newWebhooks(cfg, log, reg); err != nil {
@@ -120,7 +120,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if err := s.newMoney(cfg, log, reg); err != nil {
 		return nil, err
 	}
-	if s.db, err = columnar.Open(cfg.columnar(), log, reg); err != nil {
+	if s.db, err = columnstore.Open(cfg.columnar(), log, reg); err != nil {
 		return nil, err
 	}
 	if s.copier, err = delivery.NewCopier(delivery.CopierConfig{DB: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg}); err != nil {
@@ -162,15 +162,15 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 		open["/readyz"] = s.readiness()
 		open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
 	}
-	c := api.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Trace: s.trace, Metrics: reg}
+	c := httpapi.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Trace: s.trace, Metrics: reg}
 	if s.has(roleAPI) {
 		c.Routes = s.routes()
 	}
-	handler, err := api.New(c)
+	handler, err := httpapi.New(c)
 	if err != nil {
 		return err
 	}
-	s.server = api.NewServer(s.parting(handler), s.log)
+	s.server = httpapi.NewServer(s.parting(handler), s.log)
 	s.server.RegisterOnShutdown(s.money.recharges.EndWaits)
 	s.server.RegisterOnShutdown(s.money.verifications.EndWaits)
 	s.server.RegisterOnShutdown(s.live.End)
@@ -202,42 +202,42 @@ func (s *service) run(ctx context.Context) error {
 	s.air.answering = func() { s.greet(s.address) }
 	ctx, end := s.linger(ctx)
 	defer end()
-	return run.Parts(ctx, s.log, s.parts(listener, internal)...)
+	return lifecycle.Parts(ctx, s.log, s.parts(listener, internal)...)
 }
 
 // parts are what runs in the roles of this instance, in the order in which it starts.
 // Internal is nil if nothing is served there.
-func (s *service) parts(listener, internal net.Listener) []run.Part {
+func (s *service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The watch stands before what may have to wait: it tells that a store is away.
-	parts := []run.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
+	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.has(roleAPI) {
-		parts = append(parts, run.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
+		parts = append(parts, lifecycle.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
 	}
 	parts = slices.Concat(parts, s.webhooks.parts(s.Config), s.money.parts(s.Config))
 	if s.has(roleAPI) {
-		parts = append(parts, run.Part{Name: "live", Run: s.live.Run})
+		parts = append(parts, lifecycle.Part{Name: "live", Run: s.live.Run})
 	}
 	if s.usesClickHouse() {
-		parts = append(parts, run.Part{Name: "engine", Run: s.db.Run, Drain: engineDrain})
+		parts = append(parts, lifecycle.Part{Name: "engine", Run: s.db.Run, Drain: engineDrain})
 	}
 	if internal != nil {
 		parts = append(parts, s.internalPart(internal))
 	}
 	// The API stands before the air in the list: it answers from the snapshot
 	// of the last run while the engine starts.
-	parts = append(parts, run.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
+	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
 	if s.certificates != nil {
-		parts = append(parts, run.Part{Name: "certificates", Run: s.certificates.Run})
+		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
 	// What needs ClickHouse comes last: nothing waits for it.
 	if s.usesClickHouse() {
-		parts = append(parts, run.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
+		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
 	}
 	if s.has(roleDispatch) {
-		parts = append(parts, run.Part{Name: "attempts", Run: s.copier.Run})
+		parts = append(parts, lifecycle.Part{Name: "attempts", Run: s.copier.Run})
 	}
 	if s.has(rolePipeline) {
-		parts = append(parts, run.Part{Name: "books", Run: s.watcher.books})
+		parts = append(parts, lifecycle.Part{Name: "books", Run: s.watcher.books})
 	}
 	return parts
 }
@@ -249,7 +249,7 @@ func (s *service) linger(ctx context.Context) (longer context.Context, end func(
 	stop := context.AfterFunc(ctx, func() {
 		s.leaving.Store(true)
 		s.log.Info("stopping", "after", s.DrainDelay)
-		pause.For(longer, s.DrainDelay)
+		sleep.For(longer, s.DrainDelay)
 		cancel()
 	})
 	return longer, func() {
@@ -285,7 +285,7 @@ func (s *service) stateReady(ctx context.Context) error {
 	if err := s.box.Claim(ctx, s.state); err != nil {
 		return err
 	}
-	if err := account.KeyHeads(ctx, s.state, time.Now()); err != nil {
+	if err := access.KeyHeads(ctx, s.state, time.Now()); err != nil {
 		s.log.ErrorContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	if !s.has(roleAPI) {
@@ -314,7 +314,7 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("proxies: %w", err)
 	}
-	return api.NewListener(listener, settings, s.metrics, api.Connections{PerAddress: s.PerAddress, Proxies: proxies})
+	return httpapi.NewListener(listener, settings, s.metrics, httpapi.Connections{PerAddress: s.PerAddress, Proxies: proxies})
 }
 
 func (s *service) serve(ctx context.Context, listener net.Listener) error {
@@ -337,6 +337,6 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 }
 
 // routes is the table of every endpoint that needs a key.
-func (s *service) routes() []api.Route {
+func (s *service) routes() []httpapi.Route {
 	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

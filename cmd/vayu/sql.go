@@ -12,7 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/query/result"
 )
 
@@ -44,7 +44,7 @@ vayu_sandbox. Each row is read once: of equal keys the latest version.`,
 				return fmt.Errorf("format %q is none of %s", format, names)
 			}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-				rows, err := t.db.Conn().Query(columnar.Final(ctx), strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
+				rows, err := t.db.Conn().Query(columnstore.Final(ctx), strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
 				if err != nil {
 					return plain(err)
 				}

@@ -10,17 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/run"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/encryption"
+	"vayu/internal/lifecycle"
+	"vayu/internal/sqlstore"
 )
 
 // stateTool is what a command about accounts works with.
 type stateTool struct {
 	Config
 	log *slog.Logger
-	db  *state.DB
+	db  *sqlstore.DB
 }
 
 // withState runs work with the state store ready, beside a running service and
@@ -70,18 +70,18 @@ func runStateTool(cmd *cobra.Command, create bool, work func(ctx context.Context
 }
 
 // runState runs work with the state store ready that settings name.
-func runState(ctx context.Context, cfg Config, settings state.Config, log *slog.Logger, work func(ctx context.Context, st *stateTool) error) error {
+func runState(ctx context.Context, cfg Config, settings sqlstore.Config, log *slog.Logger, work func(ctx context.Context, st *stateTool) error) error {
 	st := &stateTool{Config: cfg, log: log}
 	var err error
-	if st.db, err = state.Open(settings, log, nil); err != nil {
+	if st.db, err = sqlstore.Open(settings, log, nil); err != nil {
 		return err
 	}
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	var outcome error
-	err = run.Parts(ctx, log,
-		run.Part{Name: "state", Run: st.db.Run, Ready: st.db.Ready},
-		run.Part{Name: "command", Run: func(ctx context.Context) error {
+	err = lifecycle.Parts(ctx, log,
+		lifecycle.Part{Name: "state", Run: st.db.Run, Ready: st.db.Ready},
+		lifecycle.Part{Name: "command", Run: func(ctx context.Context) error {
 			outcome = work(ctx, st)
 			done()
 			<-ctx.Done()
@@ -92,15 +92,15 @@ func runState(ctx context.Context, cfg Config, settings state.Config, log *slog.
 
 // openBox opens the box of sealed columns, and makes sure that it is the one
 // that the store was written with.
-func (st *stateTool) openBox(ctx context.Context) (*seal.Box, error) {
-	box, err := seal.Open(st.Encryption, st.Data)
+func (st *stateTool) openBox(ctx context.Context) (*encryption.Box, error) {
+	box, err := encryption.Open(st.Encryption, st.Data)
 	if err != nil {
 		return nil, err
 	}
 	if err := box.Claim(ctx, st.db); err != nil {
 		return nil, err
 	}
-	if err := account.KeyHeads(ctx, st.db, time.Now()); err != nil { // a key can be revoked all the same
+	if err := access.KeyHeads(ctx, st.db, time.Now()); err != nil { // a key can be revoked all the same
 		st.log.WarnContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	return box, nil

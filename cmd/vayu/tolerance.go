@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/verify/namematch"
 )
 
@@ -35,12 +35,12 @@ asked for from then on, also by a service that runs.`,
 				return err
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
-				return st.db.Update(ctx, func(tx *state.Tx) error {
-					holder, err := account.AccountNamed(tx, args[0])
+				return st.db.Update(ctx, func(tx *sqlstore.Tx) error {
+					holder, err := access.AccountNamed(tx, args[0])
 					if err != nil {
 						return err
 					}
-					_, entry, err := account.SetNameTolerance(tx, holder.ID, score)
+					_, entry, err := access.SetNameTolerance(tx, holder.ID, score)
 					return audited(tx, entry, err)
 				})
 			})

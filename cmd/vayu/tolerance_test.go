@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 // The tolerance of an account is set by words and numbers, is seen in the list, and
@@ -23,7 +23,7 @@ func TestTheToleranceOfAnAccount(t *testing.T) {
 	}
 	said(t, data, "There is no such account.", "account", "tolerance", "nobody", "strict")
 	said(t, data, "accepts 2 arg(s)", "account", "tolerance", "default")
-	got, err := state.All(db.View(t.Context()), func(row state.Scanner) (detail string, err error) {
+	got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (detail string, err error) {
 		err = row.Scan(&detail)
 		return detail, err
 	}, "SELECT detail FROM audit WHERE action = 'account.name_tolerance' AND actor = $1 ORDER BY seq", commandActor)

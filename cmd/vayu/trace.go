@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/run"
-	"vayu/internal/trace"
+	"vayu/internal/lifecycle"
+	"vayu/internal/tracing"
 )
 
 // newTrace makes the tracer, nil when traces are off. An instance is told from others
@@ -18,7 +18,7 @@ func (s *service) newTrace(cfg Config, log *slog.Logger, reg prometheus.Register
 	if err != nil {
 		host = "unknown"
 	}
-	s.trace, err = trace.New(trace.Config{
+	s.trace, err = tracing.New(tracing.Config{
 		Settings: cfg.Trace, Version: version(), Instance: host + "/" + strconv.Itoa(os.Getpid()), Log: log, Metrics: reg,
 	})
 	return err
@@ -26,4 +26,4 @@ func (s *service) newTrace(cfg Config, log *slog.Logger, reg prometheus.Register
 
 // tracePart sends spans. It starts first and ends last: those of the last requests are
 // sent, too.
-func (s *service) tracePart() run.Part { return run.Part{Name: "traces", Run: s.trace.Run} }
+func (s *service) tracePart() lifecycle.Part { return lifecycle.Part{Name: "traces", Run: s.trace.Run} }

@@ -12,7 +12,7 @@ import (
 
 	proto "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"vayu/internal/trace/tracetest"
+	"vayu/internal/tracing/tracingtest"
 )
 
 // steps are what one trace of a sandbox recharge has, from its request to the
@@ -22,7 +22,7 @@ var steps = []string{"POST /v1/recharge", "state change", "operator call", "even
 // A recharge over HTTP is one trace to its webhook, and no secret is in it.
 func TestIntegrationARechargeIsOneTraceToItsWebhook(t *testing.T) {
 	t.Parallel()
-	c := tracetest.New(t)
+	c := tracingtest.New(t)
 	r := receive(t, nil)
 	s := serve(t, t.TempDir(), r.flags("--trace-endpoint", c.URL)...)
 	if out, err := vayu(t, s.data, "wallet", "credit", "--mode", "sandbox", "--amount", "5000", "--note", "bank transfer"); err != nil {
@@ -44,7 +44,7 @@ func TestIntegrationARechargeIsOneTraceToItsWebhook(t *testing.T) {
 	all := c.Wait("all steps", func(all []*proto.Span) bool {
 		root = nil
 		for _, span := range all {
-			if tracetest.Value(span, "vayu.request") == "req-of-the-trace" {
+			if tracingtest.Value(span, "vayu.request") == "req-of-the-trace" {
 				root = span
 			}
 		}
@@ -52,12 +52,12 @@ func TestIntegrationARechargeIsOneTraceToItsWebhook(t *testing.T) {
 	})
 	for _, span := range all {
 		if span.GetName() == "delivery attempt" && bytes.Equal(span.GetTraceId(), root.GetTraceId()) {
-			if got := tracetest.Value(span, "vayu.stage") + " " + tracetest.Value(span, "http.response.status_code"); got != "status int_value:200" && !strings.Contains(got, "200") {
+			if got := tracingtest.Value(span, "vayu.stage") + " " + tracingtest.Value(span, "http.response.status_code"); got != "status int_value:200" && !strings.Contains(got, "200") {
 				t.Errorf("the attempt ended with %s", got)
 			}
 		}
 	}
-	if got := tracetest.Value(root, "http.route"); got != "/v1/recharge" {
+	if got := tracingtest.Value(root, "http.route"); got != "/v1/recharge" {
 		t.Errorf("the route is %q", got)
 	}
 	text := c.Text()

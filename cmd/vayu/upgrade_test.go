@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // What a version of before wrote is there, row by row and answer by answer, and goes on.
@@ -44,7 +44,7 @@ func TestIntegrationAnUpgradeLosesNothing(t *testing.T) {
 func TestIntegrationABackupOfAnOldVersionIsRestored(t *testing.T) {
 	t.Parallel()
 	eachRelease(t, func(t *testing.T, old released) {
-		stored := []string{"--state", string(statetest.PostgresDSN(t))}
+		stored := []string{"--state", string(sqlstoretest.PostgresDSN(t))}
 		data := filepath.Join(t.TempDir(), "restored")
 		if out, err := vayu(t, data, append(stored, "restore", old.backup)...); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -104,11 +104,11 @@ func (s *serving) goesOn(old released, r *inbox, stored ...string) {
 func TestIntegrationAnOlderProgramRefusesNewerData(t *testing.T) {
 	t.Parallel()
 	const later = "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)"
-	for name, store := range map[string]state.Config{"sqlite": {Data: t.TempDir()}, "postgres": {DSN: statetest.PostgresDSN(t)}} {
+	for name, store := range map[string]sqlstore.Config{"sqlite": {Data: t.TempDir()}, "postgres": {DSN: sqlstoretest.PostgresDSN(t)}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db, stop := statetest.Start(t, store)
-			statetest.Exec(t, db, later)
+			db, stop := sqlstoretest.Start(t, store)
+			sqlstoretest.Exec(t, db, later)
 			stop()
 			data, args := store.Data, []string{}
 			if store.DSN != "" {

@@ -22,8 +22,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"vayu/internal/columnar"
-	"vayu/internal/state"
+	"vayu/internal/columnstore"
+	"vayu/internal/sqlstore"
 )
 
 // releasedFiles is what versions of before have left; .ci/upgrade-data makes it.
@@ -230,12 +230,12 @@ var migrationRows = map[string]uint64{"vayu.rollup": 1}
 func compareBackups(t *testing.T, old, got string) {
 	t.Helper()
 	compareState(t, filepath.Join(old, "state"), filepath.Join(got, "state"))
-	was, err := columnar.ReadManifest(filepath.Join(old, "clickhouse"))
-	is, again := columnar.ReadManifest(filepath.Join(got, "clickhouse"))
+	was, err := columnstore.ReadManifest(filepath.Join(old, "clickhouse"))
+	is, again := columnstore.ReadManifest(filepath.Join(got, "clickhouse"))
 	if err := cmp.Or(err, again); err != nil {
 		t.Fatal(err)
 	}
-	tables := map[string]columnar.TableBackup{}
+	tables := map[string]columnstore.TableBackup{}
 	for _, d := range is.Databases {
 		for _, table := range d.Tables {
 			tables[d.Name+"."+table.Name] = table
@@ -287,7 +287,7 @@ func compareState(t *testing.T, old, got string) {
 // stateRows reads every row of a dump.
 func stateRows(t *testing.T, dir string) map[string][]map[string]any {
 	t.Helper()
-	m, err := state.ReadManifest(dir)
+	m, err := sqlstore.ReadManifest(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/crash"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/verify/simulator"
 	"vayu/schema"
 )
@@ -68,7 +68,7 @@ func (w *banked) endure(times int, every bool) {
 		c.wait.Go(func() { c.verify(n) })
 	}
 	c.wait.Go(c.batch)
-	w.kill(times, crash.OfVerifications, every)
+	w.kill(times, failpoint.OfVerifications, every)
 	c.stop()
 	w.calm("verification", w.bank.Behave)
 	nothing := func(r reply) bool {
@@ -139,9 +139,9 @@ func (w *banked) check(c *verifiers) {
 	for _, fault := range c.wrong {
 		w.Error(fault)
 	}
-	view := statetest.Open(w.T, w.store).View(w.Context())
+	view := sqlstoretest.Open(w.T, w.store).View(w.Context())
 	made, told, states := w.bank.Made(), w.told(view), map[string]int{}
-	err := state.Each(view, func(row state.Scanner) error {
+	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id, method, is, batch string
 		var ref *string
 		if err := row.Scan(&id, &method, &is, &batch, &ref); err != nil {
@@ -187,10 +187,10 @@ func (w *banked) check(c *verifiers) {
 
 // told is how often the verdict of each verification, and the end of each batch, is in
 // the store as an event.
-func (w *banked) told(view state.View) map[string]int {
+func (w *banked) told(view sqlstore.View) map[string]int {
 	w.Helper()
 	out := map[string]int{}
-	err := state.Each(view, func(row state.Scanner) error {
+	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var envelope []byte
 		if err := row.Scan(&envelope); err != nil {
 			return err
@@ -213,10 +213,10 @@ func (w *banked) told(view state.View) map[string]int {
 
 // batches looks whether every record of every batch is a verification, once, and
 // whether the end of the batch was told, once.
-func (w *banked) batches(view state.View, told map[string]int) {
+func (w *banked) batches(view sqlstore.View, told map[string]int) {
 	w.Helper()
 	n := 0
-	err := state.Each(view, func(row state.Scanner) error {
+	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id string
 		var total, counted, items, verifications int
 		if err := row.Scan(&id, &total, &counted, &items, &verifications); err != nil {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vayu/internal/account"
-	"vayu/internal/outbox"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -45,7 +45,7 @@ func newWalletShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				view := st.db.View(ctx)
-				holder, err := account.AccountNamed(view, name)
+				holder, err := access.AccountNamed(view, name)
 				if err != nil {
 					return err
 				}
@@ -77,7 +77,7 @@ func newWalletPending() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				view := st.db.View(ctx)
-				holders, err := account.ListAccounts(view)
+				holders, err := access.ListAccounts(view)
 				if err != nil {
 					return err
 				}
@@ -149,7 +149,7 @@ func newWalletCredit() *cobra.Command {
 				return err
 			}
 			return withWallets(cmd, func(ctx context.Context, st *stateTool, wallets *wallet.Service) error {
-				holder, err := account.AccountNamed(st.db.View(ctx), name)
+				holder, err := access.AccountNamed(st.db.View(ctx), name)
 				if err != nil {
 					return err
 				}

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // books are a data directory with the account "default", beside which the store is
 // open as in a running service.
-func books(t *testing.T) (data string, db *state.DB) {
+func books(t *testing.T) (data string, db *sqlstore.DB) {
 	t.Helper()
 	data = t.TempDir()
-	db = statetest.Open(t, state.Config{Data: data})
+	db = sqlstoretest.Open(t, sqlstore.Config{Data: data})
 	if out, err := command(t.Context(), "account", "create", "default", "--data", data); err != nil {
 		t.Fatal(out, err)
 	}
@@ -63,7 +63,7 @@ func TestMoneyIsCreditedAndShown(t *testing.T) {
 func TestAPaymentIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	data, db := books(t)
-	err := db.Update(context.Background(), func(tx *state.Tx) error {
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		for _, id := range []string{"pay_1", "pay_2"} {
 			if _, err := tx.Exec(`INSERT INTO payment (id, account_id, mode, ref_id, method, amount, state, error_code, note, created_at)
 				SELECT $1, id, 'live', $1, 'upi', 25050, 'pending', '', '', 0 FROM account`, id); err != nil {

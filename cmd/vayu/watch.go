@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sys/unix"
 
-	"vayu/internal/account"
-	"vayu/internal/lead"
-	"vayu/internal/outage"
-	"vayu/internal/pause"
+	"vayu/internal/access"
+	"vayu/internal/failurelog"
+	"vayu/internal/leader"
+	"vayu/internal/sleep"
 )
 
 const (
@@ -41,8 +41,8 @@ type watcher struct {
 	up       *prometheus.GaugeVec // store
 	faults   atomic.Int64         // of the books
 	verified atomic.Int64         // when, in seconds since 1970
-	verify   *outage.Outage
-	heads    *outage.Outage
+	verify   *failurelog.Outage
+	heads    *failurelog.Outage
 }
 
 // newWatcher registers its metrics.
@@ -53,8 +53,8 @@ func newWatcher(s *service, reg prometheus.Registerer) (*watcher, error) {
 	failures := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "vayu_ledger_verify_failures_total", Help: "Proofs of the books that could not be ended, because the state store failed.",
 	})
-	w.verify = outage.New(s.log, "books: the state store", "proving the books", "the last figures stand", failures)
-	w.heads = outage.New(s.log, "audit: the copy of its heads", "copying the heads of the audit log", "the next copy has them", nil)
+	w.verify = failurelog.New(s.log, "books: the state store", "proving the books", "the last figures stand", failures)
+	w.heads = failurelog.New(s.log, "audit: the copy of its heads", "copying the heads of the audit log", "the next copy has them", nil)
 	gauge := func(name, help string, of func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
 	}
@@ -86,7 +86,7 @@ func room(dir string) (free, size float64) {
 func (w *watcher) run(ctx context.Context) error {
 	for {
 		w.look(ctx)
-		if !pause.For(ctx, lookEvery) {
+		if !sleep.For(ctx, lookEvery) {
 			return nil
 		}
 	}
@@ -94,8 +94,8 @@ func (w *watcher) run(ctx context.Context) error {
 
 // books proves the books again and again, on one instance of all, whose figures they are.
 func (w *watcher) books(ctx context.Context) error {
-	c := lead.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
-	return lead.Run(ctx, c, func(ctx context.Context, _ lead.Fence) error {
+	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
+	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
 		defer func() {
 			w.faults.Store(0)
 			w.verified.Store(0)
@@ -112,10 +112,10 @@ func (w *watcher) books(ctx context.Context) error {
 // service has the hash of each copy, so that the file itself cannot be changed unseen.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
-	heads := account.NewHeadLog(path)
-	for ok := true; ok; ok = pause.For(ctx, headsEvery) {
+	heads := access.NewHeadLog(path)
+	for ok := true; ok; ok = sleep.For(ctx, headsEvery) {
 		n, sum, err := heads.Copy(ctx, w.service.state, time.Now())
-		err = errors.Join(err, account.KeyHeads(ctx, w.service.state, time.Now()))
+		err = errors.Join(err, access.KeyHeads(ctx, w.service.state, time.Now()))
 		w.heads.Tell(ctx, err)
 		if n > 0 {
 			w.service.log.InfoContext(ctx, "heads of the audit log copied", "heads", n, "file", path, "sha256", sum)
@@ -139,7 +139,7 @@ func (w *watcher) look(ctx context.Context) {
 // proofs has the books proved again and again until ctx ends. Prove reports whether a
 // proof came to its end.
 func proofs(ctx context.Context, prove func(context.Context) bool) {
-	for wait := booksFirst; pause.For(ctx, wait); {
+	for wait := booksFirst; sleep.For(ctx, wait); {
 		wait = booksEvery
 		if !prove(ctx) {
 			wait = booksAgain

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/internal/config"
-	"vayu/internal/fixturetest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 )
 
 // A ClickHouse that takes connections and says nothing uses up the patience of a look,
@@ -26,12 +26,12 @@ func TestAStoreThatHangsIsTheOnlyOneAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	s := &service{Config: defaults(), log: slog.New(slog.DiscardHandler), state: statetest.SQLite(t)}
+	s := &service{Config: defaults(), log: slog.New(slog.DiscardHandler), state: sqlstoretest.SQLite(t)}
 	s.Roles = []string{roleAPI}
 	for _, protocol := range [...]string{"http", "clickhouse"} {
-		settings := columnar.Default()
+		settings := columnstore.Default()
 		settings.DSN = config.DSN(protocol + "://default@" + silent.Addr().String() + "/")
-		if s.db, err = columnar.Open(settings, s.log, nil); err != nil {
+		if s.db, err = columnstore.Open(settings, s.log, nil); err != nil {
 			t.Fatal(err)
 		}
 		reg := prometheus.NewRegistry()
@@ -39,8 +39,8 @@ func TestAStoreThatHangsIsTheOnlyOneAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		up := func(store string) bool { return fixturetest.Figure(t, reg, "vayu_store_up", "store", store) == 1 }
-		fixturetest.Until(t, protocol+": the state store is told to be well", func() bool { // a busy machine may be late once
+		up := func(store string) bool { return fixture.Figure(t, reg, "vayu_store_up", "store", store) == 1 }
+		fixture.Until(t, protocol+": the state store is told to be well", func() bool { // a busy machine may be late once
 			w.look(t.Context())
 			return up("state")
 		})

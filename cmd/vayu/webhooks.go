@@ -13,22 +13,22 @@ import (
 
 	"vayu/dispatch"
 	"vayu/dispatch/delivery"
-	"vayu/dispatch/guard"
-	"vayu/dispatch/listen"
+	"vayu/dispatch/devreceiver"
+	"vayu/dispatch/kafka"
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
+	"vayu/dispatch/ssrf"
 	"vayu/dispatch/subscription"
-	"vayu/internal/api"
-	"vayu/internal/eventlog"
-	"vayu/internal/outbox"
-	"vayu/internal/run"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/lifecycle"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // webhooks is what tells subscribers of events.
 type webhooks struct {
 	outbox        *outbox.Outbox
-	log           *eventlog.Log // nil when the relay hands events straight over
+	log           *kafka.Log // nil when the relay hands events straight over
 	subscriptions *subscription.Book
 	deliveries    *delivery.Service
 	dispatch      *dispatch.Service
@@ -47,7 +47,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	if err != nil {
 		return fmt.Errorf("webhook-ca: %w", err)
 	}
-	fence := guard.New(allow, cfg.Webhook.Ports)
+	fence := ssrf.New(allow, cfg.Webhook.Ports)
 	w.subscriptions, err = subscription.New(subscription.Config{
 		DB: s.state, Box: s.box, Change: s.access.Change, Check: fence.Check, Test: w.test, Limits: cfg.Webhook.Limits(), Log: log, Metrics: reg,
 	})
@@ -70,7 +70,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	if err != nil || len(cfg.Kafka) == 0 {
 		return err
 	}
-	w.log, err = eventlog.New(eventlog.Config{Settings: cfg.EventLog, Brokers: cfg.Kafka, Log: log, Metrics: reg})
+	w.log, err = kafka.New(kafka.Config{Settings: cfg.EventLog, Brokers: cfg.Kafka, Log: log, Metrics: reg})
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
@@ -84,7 +84,7 @@ func (c Config) webhookRoots() (*x509.CertPool, error) {
 		files = append(files, c.Webhook.CA)
 	}
 	if c.Webhook.Local {
-		file, err := listen.Authority(c.Data)
+		file, err := devreceiver.Authority(c.Data)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (c Config) webhookRoots() (*x509.CertPool, error) {
 }
 
 // test stores a test event and its one delivery.
-func (w *webhooks) test(tx *state.Tx, s *subscription.Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
+func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
 	stored, err := w.outbox.Store(tx, s.Account, s.World, event, schema.TestEventData(event))
 	if err != nil {
 		return "", "", err
@@ -109,30 +109,30 @@ const dispatchDrain = 15 * time.Second
 
 // parts are what runs, in the order in which it starts: events come last, because
 // they need all others. An instance that only serves the API knows the subscriptions.
-func (w *webhooks) parts(c Config) []run.Part {
+func (w *webhooks) parts(c Config) []lifecycle.Part {
 	if !c.has(roleAPI, roleDispatch) {
 		return nil
 	}
-	parts := []run.Part{{Name: "subscriptions", Run: w.subscriptions.Run, Ready: w.subscriptions.Ready}}
+	parts := []lifecycle.Part{{Name: "subscriptions", Run: w.subscriptions.Run, Ready: w.subscriptions.Ready}}
 	if !c.has(roleDispatch) {
 		return parts
 	}
-	parts = append(parts, []run.Part{
+	parts = append(parts, []lifecycle.Part{
 		{Name: "deliveries", Run: w.deliveries.Run},
 		{Name: "webhooks", Run: w.dispatch.Run, Drain: dispatchDrain},
 	}...)
 	if w.log == nil {
-		return append(parts, run.Part{Name: "outbox", Run: func(ctx context.Context) error { return w.outbox.Run(ctx, w.dispatch) }})
+		return append(parts, lifecycle.Part{Name: "outbox", Run: func(ctx context.Context) error { return w.outbox.Run(ctx, w.dispatch) }})
 	}
 	return append(parts,
-		run.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.Take) }},
-		run.Part{Name: "outbox", Run: func(ctx context.Context) error {
+		lifecycle.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.Take) }},
+		lifecycle.Part{Name: "outbox", Run: func(ctx context.Context) error {
 			return errors.Join(w.outbox.Run(ctx, w.log), w.log.Close())
 		}})
 }
 
 // routes are the endpoints about webhooks.
-func (w *webhooks) routes() []api.Route {
+func (w *webhooks) routes() []httpapi.Route {
 	return slices.Concat(w.subscriptions.Routes(), w.deliveries.Routes(), w.outbox.Routes())
 }
 

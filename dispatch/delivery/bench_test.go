@@ -7,26 +7,26 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // benchStores are the engines, each fresh.
-var benchStores = map[string]func(testing.TB) *state.DB{"sqlite": statetest.SQLite, "postgres": statetest.Postgres}
+var benchStores = map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres}
 
 // crowd puts rows that wait into the store, of so many subscriptions.
-func crowd(tb testing.TB, db *state.DB, rows, webhooks int) {
+func crowd(tb testing.TB, db *sqlstore.DB, rows, webhooks int) {
 	tb.Helper()
 	addAccount(tb, db, "acc_crowd")
 	addEvent(tb, db, "acc_crowd", schema.Live, "evt_crowd")
-	statetest.Exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+	sqlstoretest.Exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'wh_00000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_crowd', 'live', 'https://receiver.example', '', 1, '', $2, '', 1, 1 FROM n`, webhooks, []byte{1})
 	const step = 50_000
 	for from := 0; from < rows; from += step {
-		statetest.Exec(tb, db, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
+		sqlstoretest.Exec(tb, db, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 			WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $2)
 			SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), 'evt_crowd', 'wh_00000000000000000' || CAST(1000000000 + i % $3 AS TEXT), 'acc_crowd', 'live', CAST(i AS TEXT), $4 + i, '', 1, 'waiting', 1, NULL, '' FROM n`,
 			from, min(from+step, rows), webhooks, start.UnixMicro())
@@ -49,7 +49,7 @@ func BenchmarkGroup(b *testing.B) {
 	}
 }
 
-func benchGroup(b *testing.B, db *state.DB) {
+func benchGroup(b *testing.B, db *sqlstore.DB) {
 	b.Helper()
 	const size = 256
 	addAccount(b, db, "acc_bench")
@@ -57,7 +57,7 @@ func benchGroup(b *testing.B, db *state.DB) {
 	var inserting, recording time.Duration
 	for group := 0; b.Loop(); group++ {
 		orders := make([]delivery.Order, size)
-		do(b, db, func(tx *state.Tx) error {
+		do(b, db, func(tx *sqlstore.Tx) error {
 			for i := range orders {
 				id := fmt.Sprintf("evt_01KAHQX0ZP4T9N6J%010d", group*size+i)
 				orders[i] = delivery.Order{Webhook: "wh_01KAHQX0ZP4T9N6J8S3V5W7Y2B", Lease: true, Event: &outbox.Event{ID: id, Account: "acc_bench"}}
@@ -135,7 +135,7 @@ func BenchmarkListOfARareState(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		db := benchStores[engine](b)
 		crowd(b, db, 1_000_000, 1)
-		statetest.Exec(b, db, "ANALYZE")
+		sqlstoretest.Exec(b, db, "ANALYZE")
 		for name, webhook := range map[string]string{"account": "", "webhook": "wh_000000000000000001000000000"} {
 			b.Run(engine+"/"+name, func(b *testing.B) {
 				for b.Loop() {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 const (
@@ -41,7 +41,7 @@ const (
 
 // failOldest fails waiting deliveries whose attempt is not in flight. They can be
 // retried by hand, as all that failed.
-var failOldest = state.Group(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
+var failOldest = sqlstore.Group(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
 // bound fails the oldest waiting deliveries of each paused or dead webhook that has
@@ -103,7 +103,7 @@ func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	if err := view.QueryRow(countWaiting, webhook).Scan(&waiting); err != nil {
 		return err
 	}
-	all, err := state.All(view, func(row state.Scanner) (id any, err error) {
+	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (id any, err error) {
 		var text string
 		err = row.Scan(&text)
 		return text, err
@@ -131,7 +131,7 @@ func (s *Service) boundOne(ctx context.Context, webhook string) error {
 // failGroup fails some deliveries and notes how many.
 func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n int64, err error) {
 	now := s.Now().UnixMicro()
-	err = s.DB.Update(ctx, func(tx *state.Tx) error {
+	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		n = 0
 		err := failOldest.Each(len(ids), func(text string, from, to int) error {
 			some, err := tx.Exec(text, append([]any{now}, ids[from:to]...)...)
@@ -153,7 +153,7 @@ func (s *Service) forgetBacklogs(ctx context.Context) error {
 	if err := s.DB.View(ctx).QueryRow("SELECT count(*) FROM webhook_backlog WHERE reached_at <= $1", until).Scan(&there); err != nil || there == 0 {
 		return err
 	}
-	return s.DB.Update(ctx, func(tx *state.Tx) error {
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec(forgetBacklog, until)
 		return err
 	})

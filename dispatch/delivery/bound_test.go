@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -23,14 +23,14 @@ func TestTheOldestDeliveriesBeyondTheLimitFail(t *testing.T) {
 			s.pass(time.Second)
 			all = append(all, s.delivery(schema.Live, paused))
 			if i > 0 { // the first one's attempt is in flight
-				statetest.Exec(t, s.DB, "UPDATE delivery SET token = '', due_at = $2 WHERE id = $1", all[i].ID, s.Now().Add(time.Duration(8-i)*time.Hour).UnixMicro())
+				sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = '', due_at = $2 WHERE id = $1", all[i].ID, s.Now().Add(time.Duration(8-i)*time.Hour).UnixMicro())
 			}
 		}
 		for range 3 {
 			s.delivery(schema.Live, other)
 		}
-		statetest.Exec(t, s.DB, "UPDATE delivery SET token = '' WHERE webhook_id = $1", other)
-		statetest.Exec(t, s.DB, "UPDATE webhook SET active = 0 WHERE id = $1", paused)
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = '' WHERE webhook_id = $1", other)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET active = 0 WHERE id = $1", paused)
 		if err := s.Bound(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 			s.pass(time.Second)
 			all = append(all, s.delivery(schema.Live, webhook))
 		}
-		statetest.Exec(t, s.DB, "UPDATE delivery SET token = ''")
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = ''")
 		failed := func(when string, want int) {
 			t.Helper()
 			if err := s.Bound(t.Context()); err != nil {
@@ -99,16 +99,16 @@ func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 			}
 		}
 		failed("before the first attempt", 0)
-		statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1 WHERE id = $1", all[1].ID)
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1 WHERE id = $1", all[1].ID)
 		failed("after one failed attempt", 0)
-		statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1, state = 'delivered', finished_at = $2 WHERE id = $1", all[0].ID, s.Now().UnixMicro())
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1, state = 'delivered', finished_at = $2 WHERE id = $1", all[0].ID, s.Now().UnixMicro())
 		failed("one acknowledged, one failing", 0)
 		s.pass(11 * time.Minute)
 		failed("without an acknowledgement for 11 minutes", 2)
 	})
 }
 
-func stateOf(t *testing.T, db *state.DB, id string) (stands schema.DeliveryState) {
+func stateOf(t *testing.T, db *sqlstore.DB, id string) (stands schema.DeliveryState) {
 	t.Helper()
 	if err := db.View(context.Background()).QueryRow("SELECT state FROM delivery WHERE id = $1", id).Scan(&stands); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -31,13 +31,13 @@ const (
 
 // The rest of a claim, for all lanes together.
 var (
-	leaseDue     = state.Group(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
-	selectEvents = state.Group(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
+	leaseDue     = sqlstore.Group(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
+	selectEvents = sqlstore.Group(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
 // Claim leases due deliveries, those that have been due longest first. What
 // another instance has leased is passed over.
-func Claim(tx *state.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, error) {
+func Claim(tx *sqlstore.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, error) {
 	due := selectDue
 	if tx.Name() == "postgres" {
 		due += skipLocked
@@ -45,7 +45,7 @@ func Claim(tx *state.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, e
 	all := make([]Claimed, len(wants))
 	var rows []*Row
 	for i, w := range wants {
-		found, err := state.All(tx, scanDue(w.Webhook), due, w.Webhook, now.UnixMicro(), max(w.Most, 0))
+		found, err := sqlstore.All(tx, scanDue(w.Webhook), due, w.Webhook, now.UnixMicro(), max(w.Most, 0))
 		if err != nil {
 			return nil, fmt.Errorf("looking for due deliveries of %s: %w", w.Webhook, err)
 		}
@@ -73,8 +73,8 @@ func Claim(tx *state.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, e
 	return all, nil
 }
 
-func scanDue(webhook string) func(state.Scanner) (Row, error) {
-	return func(row state.Scanner) (Row, error) {
+func scanDue(webhook string) func(sqlstore.Scanner) (Row, error) {
+	return func(row sqlstore.Scanner) (Row, error) {
 		r := Row{Webhook: webhook}
 		var mode string
 		var due int64
@@ -85,7 +85,7 @@ func scanDue(webhook string) func(state.Scanner) (Row, error) {
 }
 
 // take writes a lease into rows that this transaction has found.
-func take(tx *state.Tx, rows []*Row, lease Lease) error {
+func take(tx *sqlstore.Tx, rows []*Row, lease Lease) error {
 	return leaseDue.Each(len(rows), func(text string, from, to int) error {
 		args := append(make([]any, 0, 2+to-from), lease.Until.UnixMicro(), lease.Token)
 		for _, r := range rows[from:to] {
@@ -98,7 +98,7 @@ func take(tx *state.Tx, rows []*Row, lease Lease) error {
 
 // fillEvents reads every event once, however many rows are about it: they share
 // its bytes.
-func fillEvents(tx *state.Tx, rows []*Row) error {
+func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	about := map[string][]*Row{}
 	var ids []any
 	for _, r := range rows {
@@ -108,7 +108,7 @@ func fillEvents(tx *state.Tx, rows []*Row) error {
 		about[r.EventID] = append(about[r.EventID], r)
 	}
 	return selectEvents.Each(len(ids), func(text string, from, to int) error {
-		return state.Each(tx, func(row state.Scanner) error {
+		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
 			var id, kind, trace string
 			var happened int64
 			var envelope []byte
@@ -125,7 +125,7 @@ func fillEvents(tx *state.Tx, rows []*Row) error {
 
 // nextOf is when a lane has something due that is not this claim's; zero for
 // never.
-func nextOf(tx *state.Tx, webhook string, lease Lease) (time.Time, error) {
+func nextOf(tx *sqlstore.Tx, webhook string, lease Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()
 	err := tx.QueryRow(selectBefore, webhook, until).Scan(&due)
@@ -142,12 +142,12 @@ func nextOf(tx *state.Tx, webhook string, lease Lease) (time.Time, error) {
 }
 
 // releaseRows makes rows due when they were.
-var releaseRows = state.Group(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
+var releaseRows = sqlstore.Group(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
 	") AS v WHERE delivery.id = v.column1 AND delivery.token = $1 AND delivery.state = 'waiting'")
 
 // Release gives back what was not attempted: it is due when it was. What another
 // lease has taken meanwhile stays with that.
-func Release(tx *state.Tx, token string, rows []Row) error {
+func Release(tx *sqlstore.Tx, token string, rows []Row) error {
 	err := releaseRows.Each(len(rows), func(text string, from, to int) error {
 		args := append(make([]any, 0, 1+2*(to-from)), token)
 		for _, r := range rows[from:to] {

@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // eachStore runs a test on both engines, with an account and two subscriptions.
-func eachStore(t *testing.T, do func(t *testing.T, db *state.DB)) {
+func eachStore(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		addAccount(t, db, "acc_1")
 		addWebhook(t, db, "acc_1", schema.Live, "wh_1")
 		addWebhook(t, db, "acc_1", schema.Live, "wh_2")
@@ -37,7 +37,7 @@ func ids(rows []delivery.Row) (all []string) {
 
 func TestADeliveryIsStoredOnce(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		var orders []delivery.Order
 		for i := range 70 { // more than one statement
 			e := addEvent(t, db, "acc_1", schema.Live, fmt.Sprintf("evt_%02d", i))
@@ -78,7 +78,7 @@ func TestADeliveryIsStoredOnce(t *testing.T) {
 
 func TestWhatIsDueIsClaimed(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		event := addEvent(t, db, "acc_1", schema.Live, "evt_both")
 		late := addEvent(t, db, "acc_1", schema.Live, "evt_late")
 		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_1"}}, lease("", start), start.Add(time.Second))
@@ -124,7 +124,7 @@ func TestWhatIsDueIsClaimed(t *testing.T) {
 
 func TestTheSandboxKeepsItsWorld(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
 		e := addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox")
 		insert(t, db, []delivery.Order{{Event: e, Webhook: "wh_sandbox"}}, lease("", start), start)
@@ -136,18 +136,18 @@ func TestTheSandboxKeepsItsWorld(t *testing.T) {
 
 func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		var orders []delivery.Order
 		for i := range 3 {
 			orders = append(orders, delivery.Order{Event: addEvent(t, db, "acc_1", schema.Live, fmt.Sprint("evt_", i)), Webhook: "wh_1", Lease: true})
 		}
 		rows := insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
 		// The second is taken over after its lease, the third is finished.
-		statetest.Exec(t, db, "UPDATE delivery SET due_at = $1, token = 'theirs' WHERE id = $2", start.Add(time.Hour).UnixMicro(), rows[1].ID)
+		sqlstoretest.Exec(t, db, "UPDATE delivery SET due_at = $1, token = 'theirs' WHERE id = $2", start.Add(time.Hour).UnixMicro(), rows[1].ID)
 		if stale := record(t, db, start, outcome(&rows[2], "mine", 204, start)); stale != 0 {
 			t.Error("an outcome in its lease was stale")
 		}
-		do(t, db, func(tx *state.Tx) error { return delivery.Release(tx, "mine", rows) })
+		do(t, db, func(tx *sqlstore.Tx) error { return delivery.Release(tx, "mine", rows) })
 		got := claim(t, db, []delivery.Want{{Webhook: "wh_1", Most: 9}}, lease("next", start.Add(2*time.Hour)), start)
 		if diff := cmp.Diff([]string{rows[0].ID}, ids(got[0].Rows)); diff != "" || !got[0].Rows[0].DueAt.Equal(start) {
 			t.Errorf("due again (-want +got):\n%s, at %s", diff, got[0].Rows[0].DueAt)
@@ -159,11 +159,11 @@ func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
 // once until nothing is left.
 func TestTwoClaimersNeverGetTheSame(t *testing.T) {
 	t.Parallel()
-	stores := map[string]func(t *testing.T) []*state.DB{
-		"sqlite": func(t *testing.T) []*state.DB { db := statetest.SQLite(t); return []*state.DB{db, db} },
-		"postgres": func(t *testing.T) []*state.DB {
-			c := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 4}}
-			return []*state.DB{statetest.Open(t, c), statetest.Open(t, c)}
+	stores := map[string]func(t *testing.T) []*sqlstore.DB{
+		"sqlite": func(t *testing.T) []*sqlstore.DB { db := sqlstoretest.SQLite(t); return []*sqlstore.DB{db, db} },
+		"postgres": func(t *testing.T) []*sqlstore.DB {
+			c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 4}}
+			return []*sqlstore.DB{sqlstoretest.Open(t, c), sqlstoretest.Open(t, c)}
 		},
 	}
 	for name, open := range stores {
@@ -187,7 +187,7 @@ func TestTwoClaimersNeverGetTheSame(t *testing.T) {
 					for round := 0; ; round++ {
 						l := lease(fmt.Sprint(i, "/", round), start.Add(time.Hour))
 						var found []delivery.Claimed
-						err := all[i%2].Update(context.Background(), func(tx *state.Tx) (err error) {
+						err := all[i%2].Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
 							found, err = delivery.Claim(tx, []delivery.Want{{Webhook: "wh_1", Most: 7}, {Webhook: "wh_2", Most: 7}}, l, start)
 							return err
 						})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 const (
@@ -79,7 +79,7 @@ const (
 // What is leased may end first: an acknowledgement counts.
 func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	now := s.Now().UnixMicro()
-	orphaned, err := state.All(s.DB.View(ctx), func(row state.Scanner) (id string, err error) {
+	orphaned, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
 		return id, err
 	}, selectOrphaned, since.UnixMicro(), now)
@@ -88,7 +88,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	}
 	for _, webhook := range orphaned {
 		for n := int64(cleanGroup); n == cleanGroup; {
-			err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+			err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 				n, err = tx.Exec(cancelOrphans, webhook, now, cleanGroup)
 				return err
 			})
@@ -105,8 +105,8 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (
-	deleteAttempts = state.Group(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
-	deleteDelivery = state.Group(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
+	deleteAttempts = sqlstore.Group(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
+	deleteDelivery = sqlstore.Group(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
 )
 
 // purge deletes what has been finished for 30 days, a group at a time.
@@ -114,7 +114,7 @@ func (s *Service) purge(ctx context.Context) error {
 	until := s.Now().Add(-kept).UnixMicro()
 	for {
 		// Looked for outside of the change, so that nobody waits when there is nothing.
-		over, err := state.All(s.DB.View(ctx), func(row state.Scanner) (id any, err error) {
+		over, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id any, err error) {
 			var text string
 			err = row.Scan(&text)
 			return text, err
@@ -126,7 +126,7 @@ func (s *Service) purge(ctx context.Context) error {
 			return nil
 		}
 		var gone int64
-		err = s.DB.Update(ctx, func(tx *state.Tx) error {
+		err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 			gone = 0
 			return deleteAttempts.Each(len(over), func(text string, from, to int) error {
 				if _, err := tx.Exec(text, over[from:to]...); err != nil {

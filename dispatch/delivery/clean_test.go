@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -19,7 +19,7 @@ func TestWhatWaitsForADeletedWebhookIsCancelled(t *testing.T) {
 		waiting, leased, delivered := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook), s.finished(schema.Live, webhook, 200)
 		paused := s.delivery(schema.Live, other)
 		record(t, s.DB, s.Now(), outcome(&waiting, "token", 500, s.Now()))
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = $1 WHERE id = $2", s.Now().UnixMicro(), webhook)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = $1 WHERE id = $2", s.Now().UnixMicro(), webhook)
 		states := func() map[string]string {
 			got := map[string]string{}
 			for id, d := range table(t, s.DB) {
@@ -57,8 +57,8 @@ func TestMoreThanAGroupIsCancelledAndPurged(t *testing.T) {
 	t.Parallel()
 	eachSite(t, func(t *testing.T, s *site) {
 		crowd(t, s.DB, 1200, 2)
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = 'wh_000000000000000001000000001'")
-		statetest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = 'wh_000000000000000001000000001'")
+		sqlstoretest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 			SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, []byte{})
 		s.pass(time.Hour) // of crowd's rows some are due later than now
 		if err := s.CancelDeleted(t.Context(), time.Time{}); err != nil {
@@ -94,23 +94,23 @@ func TestRunCleansUpAtOnceAndFailsNobody(t *testing.T) {
 		webhook := s.webhook(schema.Live, 1)
 		r := s.delivery(schema.Live, webhook)
 		record(t, s.DB, s.Now(), outcome(&r, "token", 500, s.Now()))
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
 		for s.counter("vayu_deliveries_cancelled_total") < 1 && ctx.Err() == nil {
-			statetest.Exec(t, s.DB, "SELECT 1")
+			sqlstoretest.Exec(t, s.DB, "SELECT 1")
 		}
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		statetest.Exec(t, s.DB, "DROP TABLE attempt")
-		statetest.Exec(t, s.DB, "ALTER TABLE delivery RENAME TO gone")
+		sqlstoretest.Exec(t, s.DB, "DROP TABLE attempt")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE delivery RENAME TO gone")
 		ctx, stop = context.WithCancel(t.Context())
 		go func() { ended <- s.Run(ctx) }()
 		for s.counter("vayu_deliveries_cleaning_failures_total") < 1 && ctx.Err() == nil {
-			statetest.Exec(t, s.DB, "SELECT 1")
+			sqlstoretest.Exec(t, s.DB, "SELECT 1")
 		}
 		stop()
 		if err := <-ended; err != nil {
@@ -123,11 +123,11 @@ func TestCleaningUsesItsIndices(t *testing.T) {
 	t.Parallel()
 	eachSite(t, func(t *testing.T, s *site) {
 		crowd(t, s.DB, 20_000, 1000)
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id < 'wh_000000000000000001000000005'")
-		statetest.Exec(t, s.DB, "UPDATE delivery SET state = 'delivered', finished_at = due_at WHERE due_at % 2 = 0")
-		statetest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id < 'wh_000000000000000001000000005'")
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = 'delivered', finished_at = due_at WHERE due_at % 2 = 0")
+		sqlstoretest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 			SELECT id, 1, 1, 1, 'status', 500, '', $1, due_at FROM delivery`, []byte{})
-		statetest.Exec(t, s.DB, "ANALYZE")
+		sqlstoretest.Exec(t, s.DB, "ANALYZE")
 		for query, c := range map[string]struct {
 			args []any
 			want []string

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
-	"vayu/internal/state"
+	"vayu/internal/columnstore"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -29,7 +29,7 @@ const (
 	copiedMoment = "WHERE a.recorded_at = $1"
 )
 
-func scanCopied(row state.Scanner) (a copied, err error) {
+func scanCopied(row sqlstore.Scanner) (a copied, err error) {
 	var mode string
 	err = row.Scan(&a.id, &a.number, &a.event, &a.kind, &a.webhook, &a.account, &mode, &a.retryOf, &a.at, &a.duration, &a.stage, &a.status, &a.fault, &a.body, &a.recorded)
 	a.world = schema.WorldOf(mode)
@@ -40,13 +40,13 @@ func scanCopied(row state.Scanner) (a copied, err error) {
 // moment are never in different ones, because the next begins behind it.
 func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
-	all, err := state.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
+	all, err := sqlstore.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
 	if err != nil {
 		return nil, fmt.Errorf("reading attempts to copy: %w", err)
 	}
 	n := whole(all, c.most)
 	if n == 0 && len(all) > 0 { // more of one moment than a batch has
-		all, err = state.All(view, scanCopied, selectCopied+copiedMoment, all[0].recorded)
+		all, err = sqlstore.All(view, scanCopied, selectCopied+copiedMoment, all[0].recorded)
 		if err != nil {
 			return nil, fmt.Errorf("reading attempts to copy: %w", err)
 		}
@@ -130,7 +130,7 @@ func (c *Copier) store(ctx context.Context, world schema.World, batch []copied) 
 	if n == 0 {
 		return nil
 	}
-	if err := columnar.Insert(ctx, c.Conn, c.Database(world)+".attempt", columnar.NewToken(), copiedColumns, values); err != nil {
+	if err := columnstore.Insert(ctx, c.Conn, c.Database(world)+".attempt", columnstore.NewToken(), copiedColumns, values); err != nil {
 		return fmt.Errorf("copying %d attempts to %s: %w", n, world, err)
 	}
 	return nil

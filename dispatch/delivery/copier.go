@@ -10,9 +10,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/lead"
-	"vayu/internal/outage"
-	"vayu/internal/state"
+	"vayu/internal/failurelog"
+	"vayu/internal/leader"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -37,7 +37,7 @@ const (
 
 // CopierConfig is what a Copier is made of.
 type CopierConfig struct {
-	DB   *state.DB
+	DB   *sqlstore.DB
 	Conn driver.Conn
 	// Database is where attempts of a world go; nil for World.Database.
 	Database func(schema.World) string
@@ -57,7 +57,7 @@ type Copier struct {
 
 	after  int64 // recorded_at of the last that was copied, when known
 	known  bool
-	away   *outage.Outage
+	away   *failurelog.Outage
 	most   int
 	again  time.Duration
 	copied prometheus.Counter
@@ -87,7 +87,7 @@ func NewCopier(c CopierConfig) (*Copier, error) {
 			Name: "vayu_attempts_copy_failures_total", Help: "Times that copying attempts to ClickHouse failed and was put off.",
 		}),
 	}
-	copier.away = outage.New(c.Log, "webhooks: ClickHouse", "copying attempts", "they wait", copier.failed)
+	copier.away = failurelog.New(c.Log, "webhooks: ClickHouse", "copying attempts", "they wait", copier.failed)
 	if c.Metrics == nil {
 		return copier, nil
 	}
@@ -101,12 +101,12 @@ func NewCopier(c CopierConfig) (*Copier, error) {
 
 // Run copies until ctx ends.
 func (c *Copier) Run(ctx context.Context) error {
-	return lead.Run(ctx, lead.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
+	return leader.Run(ctx, leader.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
 }
 
 // run copies while this instance is the one. What another has copied meanwhile
 // is not known.
-func (c *Copier) run(ctx context.Context, _ lead.Fence) error {
+func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
 	c.known = false
 	for {
 		pause := copyEvery

@@ -16,31 +16,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // archive is a ClickHouse database for each world, with a copier into it.
 type archive struct {
 	t      *testing.T
-	engine *columnar.DB
+	engine *columnstore.DB
 	names  map[schema.World]string
 	config delivery.CopierConfig
 	now    time.Time
 }
 
-func newArchive(t *testing.T, db *state.DB) *archive {
+func newArchive(t *testing.T, db *sqlstore.DB) *archive {
 	t.Helper()
-	a := &archive{t: t, engine: columnartest.New(t), names: map[schema.World]string{}, now: start}
+	a := &archive{t: t, engine: columnstoretest.New(t), names: map[schema.World]string{}, now: start}
 	for _, world := range schema.Worlds {
-		a.names[world] = columnartest.Database(t, a.engine)
-		if err := columnar.Migrate(t.Context(), a.engine, clickhouse.Files, columnar.Params{Database: a.names[world], Values: clickhouse.Values()}); err != nil {
+		a.names[world] = columnstoretest.Database(t, a.engine)
+		if err := columnstore.Migrate(t.Context(), a.engine, clickhouse.Files, columnstore.Params{Database: a.names[world], Values: clickhouse.Values()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,12 +91,12 @@ func (a *archive) rows(world schema.World, columns string) (all []string) {
 
 func TestAttemptsAreCopiedWithoutTheirText(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		a := newArchive(t, db)
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
 		rows := leased(t, db, 4)
 		sandbox := insert(t, db, []delivery.Order{{Event: addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox"), Webhook: "wh_sandbox", Lease: true}}, lease("mine", start.Add(time.Hour)), start)
-		statetest.Exec(t, db, "UPDATE delivery SET attempts = 7, retry_of = 'dlv_before' WHERE id = $1", rows[2].ID)
+		sqlstoretest.Exec(t, db, "UPDATE delivery SET attempts = 7, retry_of = 'dlv_before' WHERE id = $1", rows[2].ID)
 		rows[2].Attempts = 7
 		nothing := outcome(&rows[3], "mine", 0, start)
 		nothing.Result.Stage, nothing.Result.Body = "", nil
@@ -133,7 +133,7 @@ func TestAttemptsAreCopiedWithoutTheirText(t *testing.T) {
 // starts, and over a crash after the first of two databases.
 func TestEveryAttemptIsCopiedOnce(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		a := newArchive(t, db)
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -207,7 +207,7 @@ func (q *quiet) count(word string) int {
 
 func TestAClickHouseThatIsAwayIsSaidOnce(t *testing.T) {
 	t.Parallel()
-	db := statetest.SQLite(t)
+	db := sqlstoretest.SQLite(t)
 	addAccount(t, db, "acc_1")
 	addWebhook(t, db, "acc_1", schema.Live, "wh_1")
 	rows := leased(t, db, 1)

@@ -10,12 +10,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/outbox"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -77,10 +77,10 @@ type Verdict struct {
 
 // Config is what a Service is made of.
 type Config struct {
-	DB  *state.DB
-	Box *seal.Box
-	// Change makes handlers of changes: account.Service.Change.
-	Change func(account.Changer) api.Handler
+	DB  *sqlstore.DB
+	Box *encryption.Box
+	// Change makes handlers of changes: access.Service.Change.
+	Change func(access.Changer) httpapi.Handler
 	// Wake is told, after the commit, of a subscription that has something due.
 	Wake func(webhook string) // nil for nobody
 	// Backlog is how many deliveries may wait for one webhook; 0 for any number.
@@ -117,7 +117,7 @@ func New(c Config) (*Service, error) {
 
 // Test stores a delivery of one event to one subscription, due now, and returns
 // its id.
-func (s *Service) Test(tx *state.Tx, event *outbox.Event, webhook string) (id string, err error) {
+func (s *Service) Test(tx *sqlstore.Tx, event *outbox.Event, webhook string) (id string, err error) {
 	now := s.Now()
 	id = newID(now)
 	stored, err := insertFresh(tx, []fresh{{

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"vayu/internal/api"
-	store "vayu/internal/state"
+	"vayu/internal/httpapi"
+	store "vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -39,7 +39,7 @@ const ScanMost = scanMost
 // ListQueries are the statement of a list, and the one that bounds it.
 func ListQueries(state schema.DeliveryState, retried, webhook string) (text, lowest string, args, lowestArgs []any) {
 	f := filter{state: state, retried: retried, webhook: webhook, from: math.MinInt64, to: math.MaxInt64, limit: 100}
-	c := &api.Call{Principal: api.Principal{Account: "acc_crowd"}}
+	c := &httpapi.Call{Principal: httpapi.Principal{Account: "acc_crowd"}}
 	floor := ""
 	if f.unindexed() != "" {
 		floor = "dlv_00000000000000001000018000"
@@ -52,20 +52,20 @@ func ListQueries(state schema.DeliveryState, retried, webhook string) (text, low
 // EventQuery is the statement of a list of one event's deliveries.
 func EventQuery(event, webhook string, state schema.DeliveryState) (text string, args []any) {
 	f := filter{state: state, webhook: webhook, event: event, from: math.MinInt64, to: math.MaxInt64, limit: 100}
-	return f.query(&api.Call{Principal: api.Principal{Account: "acc_crowd"}}, "")
+	return f.query(&httpapi.Call{Principal: httpapi.Principal{Account: "acc_crowd"}}, "")
 }
 
 // RetriableQuery is the statement for failed deliveries of acc_crowd, or of a webhook.
 func RetriableQuery(webhook string) (text string, args []any) {
 	f := filter{webhook: webhook, from: math.MinInt64, to: math.MaxInt64}
-	return f.retriable(&api.Call{Principal: api.Principal{Account: "acc_crowd"}})
+	return f.retriable(&httpapi.Call{Principal: httpapi.Principal{Account: "acc_crowd"}})
 }
 
 // Page is how many deliveries of acc_crowd in a state, or those of them to a
 // webhook, the first page has, and the id after which the next begins.
 func Page(q store.Querier, state schema.DeliveryState, webhook string) (n int, next string, err error) {
 	f := filter{state: state, webhook: webhook, from: math.MinInt64, to: math.MaxInt64, limit: 100}
-	all, next, err := f.page(q, &api.Call{Principal: api.Principal{Account: "acc_crowd"}}, time.Time{})
+	all, next, err := f.page(q, &httpapi.Call{Principal: httpapi.Principal{Account: "acc_crowd"}}, time.Time{})
 	return len(all), next, err
 }
 

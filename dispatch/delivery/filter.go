@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -48,7 +48,7 @@ func (q *question) and(condition string, value any) {
 // belongs to one account, and is known to be the caller's: asking for the account
 // beside it would only lead the planner astray. The state stands as it is, because
 // only so an index of failed ones is seen to fit.
-func (f *filter) indexed(q *question, c *api.Call) {
+func (f *filter) indexed(q *question, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
 	}
@@ -119,7 +119,7 @@ func (f *filter) types(q *question) {
 
 // query is the statement for one more than the limit, of those that are not below
 // the id floor.
-func (f *filter) query(c *api.Call, floor string) (string, []any) {
+func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	q := question{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)
 	f.instants(&q)
@@ -132,7 +132,7 @@ func (f *filter) query(c *api.Call, floor string) (string, []any) {
 }
 
 // lowest is the statement for the id of the last that one request looks at.
-func (f *filter) lowest(c *api.Call) (string, []any) {
+func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 	q := question{text: "SELECT d.id FROM delivery d WHERE "}
 	f.indexed(&q, c)
 	// As it is, because PostgreSQL takes a value for a tenth of all rows.
@@ -143,7 +143,7 @@ func (f *filter) lowest(c *api.Call) (string, []any) {
 // "" when this is the last. With something that no index finds, a page may be
 // short of its limit and not the last. The deliveries of one event are no more
 // than its account has webhooks, and are looked through at once.
-func (f *filter) page(q state.Querier, c *api.Call, now time.Time) (all []schema.Delivery, next string, err error) {
+func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
 	if f.event == "" && (f.unindexed() != "" || f.restricted()) {
 		text, args := f.lowest(c)
@@ -152,7 +152,7 @@ func (f *filter) page(q state.Querier, c *api.Call, now time.Time) (all []schema
 		}
 	}
 	text, args := f.query(c, floor)
-	if all, err = state.All(q, scanShown(now), text, args...); err != nil {
+	if all, err = sqlstore.All(q, scanShown(now), text, args...); err != nil {
 		return nil, "", err
 	}
 	if len(all) > f.limit {
@@ -165,13 +165,13 @@ func (f *filter) page(q state.Querier, c *api.Call, now time.Time) (all []schema
 // ids adds a range of time as one of the index: an id holds the millisecond in
 // which its delivery was made.
 func (f *filter) ids(q *question) {
-	if id, ok := page.FirstID(idPrefix, f.from); ok && f.from != math.MinInt64 {
+	if id, ok := pagination.FirstID(idPrefix, f.from); ok && f.from != math.MinInt64 {
 		q.and("d.id >= ", id)
 	}
 	if f.to == math.MaxInt64 {
 		return
 	}
-	if id, ok := page.FirstID(idPrefix, f.to+time.Millisecond.Microseconds()); ok {
+	if id, ok := pagination.FirstID(idPrefix, f.to+time.Millisecond.Microseconds()); ok {
 		q.and("d.id < ", id)
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -33,26 +33,26 @@ const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.r
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
 
 // health answers GET /v1/webhooks/{id}/health.
-func (s *Service) health(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) health(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	webhook, view := mux.Vars(c.Request)["id"], s.DB.View(c.Context())
 	active, err := isActive(view, c, webhook)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	t := newTally(webhook, s.Now())
-	err = state.Each(view, t.take, selectHealth, webhook, healthMost+1)
+	err = sqlstore.Each(view, t.take, selectHealth, webhook, healthMost+1)
 	if err != nil {
-		return api.Response{}, fmt.Errorf("reading the health of a webhook: %w", err)
+		return httpapi.Response{}, fmt.Errorf("reading the health of a webhook: %w", err)
 	}
-	return api.Response{Value: t.shown(active)}, nil
+	return httpapi.Response{Value: t.shown(active)}, nil
 }
 
 // isActive reports whether a webhook of the caller's, which is not deleted, is not
 // paused.
-func isActive(q state.Querier, c *api.Call, webhook string) (active bool, err error) {
+func isActive(q sqlstore.Querier, c *httpapi.Call, webhook string) (active bool, err error) {
 	if !schema.IsID(webhook) {
 		return false, schema.NoWebhook("id")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -48,9 +48,9 @@ func TestTheHealthOfAWebhookInOneWord(t *testing.T) {
 		is("after two failures", schema.HealthDegraded)
 		failures = append(failures, s.attempted(webhook, http.StatusFound).ID)
 		is("after three in a row", schema.HealthFailing)
-		statetest.Exec(t, s.DB, "UPDATE webhook SET active = 0")
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET active = 0")
 		is("while it is paused", schema.HealthPaused)
-		statetest.Exec(t, s.DB, "UPDATE webhook SET active = 1")
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET active = 1")
 		for range 20 {
 			is("before twenty successes", map[bool]schema.Health{true: schema.HealthFailing, false: schema.HealthDegraded}[failures != nil])
 			s.attempted(webhook, http.StatusNoContent)
@@ -83,9 +83,9 @@ func TestTheHealthOfAWebhookInNumbers(t *testing.T) {
 		failedAt := s.Now()
 		record(t, s.DB, s.Now(), o)
 		s.finished(schema.Live, webhook, http.StatusTeapot)
-		statetest.Exec(t, s.DB, "UPDATE attempt SET at = at - 1, duration = 1000000 WHERE http_status = 418")
+		sqlstoretest.Exec(t, s.DB, "UPDATE attempt SET at = at - 1, duration = 1000000 WHERE http_status = 418")
 		cancelled := s.delivery(schema.Live, webhook)
-		statetest.Exec(t, s.DB, "UPDATE delivery SET state = 'cancelled' WHERE id = $1", cancelled.ID)
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = 'cancelled' WHERE id = $1", cancelled.ID)
 		s.delivery(schema.Live, webhook) // an attempt is under way
 
 		got := s.healthOf(webhook)
@@ -149,17 +149,17 @@ func TestTheHealthOfWhatIsNotThere(t *testing.T) {
 			s.live("GET", "/v1/webhooks/"+id+"/health", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
 		}
 		s.live("GET", "/v1/webhooks/"+webhook+"/health?view=x", "").refused(t, "a parameter", 400, schema.InvalidRequest, "view", "")
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		s.live("GET", "/v1/webhooks/"+webhook+"/health", "").refused(t, "a deleted one", 404, schema.NotFound, "id", "webhook")
 	})
 }
 
 func TestHealthUsesItsIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		spread(t, db)
-		statetest.Exec(t, db, "ANALYZE")
-		got := statetest.Plan(t, db, delivery.SelectHealth, "wh_000000000000000001000000001", 1001)
+		sqlstoretest.Exec(t, db, "ANALYZE")
+		got := sqlstoretest.Plan(t, db, delivery.SelectHealth, "wh_000000000000000001000000001", 1001)
 		if !strings.Contains(got, "delivery_webhook ") || readsAttempts(got) || strings.Contains(got, "TEMP B-TREE") {
 			t.Errorf("the plan is\n%s", got)
 		}

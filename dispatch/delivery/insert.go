@@ -7,7 +7,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -31,11 +31,11 @@ func newIDs(now time.Time, n int) []string {
 // The texts of Insert. That a row was there already is rare, so it is found out
 // afterwards: RETURNING would be asked for every row.
 var (
-	insertDelivery = state.Group(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
+	insertDelivery = sqlstore.Group(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, NULL, '')",
 		" ON CONFLICT (event_id, webhook_id, retry_of) DO NOTHING")
-	selectStored = state.Group(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
+	selectStored = sqlstore.Group(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
 )
 
 // fresh is a delivery to be stored.
@@ -50,7 +50,7 @@ type fresh struct {
 // Insert stores deliveries of events and returns those that it leased. One that
 // is there already, by event and subscription, stays as it is and is not
 // returned.
-func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
+func Insert(tx *sqlstore.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
 	all, ids := make([]fresh, len(orders)), newIDs(now, len(orders))
 	for i, o := range orders {
 		all[i] = fresh{
@@ -78,7 +78,7 @@ func Insert(tx *state.Tx, orders []Order, lease Lease, now time.Time) ([]Row, er
 }
 
 // insertFresh stores deliveries and says of each whether it is new.
-func insertFresh(tx *state.Tx, all []fresh, now time.Time) (stored []bool, err error) {
+func insertFresh(tx *sqlstore.Tx, all []fresh, now time.Time) (stored []bool, err error) {
 	stored = make([]bool, len(all))
 	created := now.UnixMicro()
 	err = insertDelivery.Each(len(all), func(text string, from, to int) error {
@@ -107,14 +107,14 @@ func insertFresh(tx *state.Tx, all []fresh, now time.Time) (stored []bool, err e
 
 // markStored finds out which of a group are in the store, where an id is only
 // when this transaction has put it there.
-func markStored(tx *state.Tx, group []fresh, stored []bool) error {
+func markStored(tx *sqlstore.Tx, group []fresh, stored []bool) error {
 	at := make(map[string]int, len(group))
 	args := make([]any, len(group))
 	for i, d := range group {
 		at[d.id], args[i] = i, d.id
 	}
 	return selectStored.Each(len(group), func(text string, from, to int) error {
-		return state.Each(tx, func(row state.Scanner) error {
+		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
 			var id string
 			if err := row.Scan(&id); err != nil {
 				return err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 // Lane is a subscription with deliveries that wait.
@@ -26,8 +26,8 @@ const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 
 // Lanes lists the subscriptions that have something waiting, paused and deleted
 // ones too. It costs a step for each of them, however much waits.
-func Lanes(q state.Querier) ([]Lane, error) {
-	all, err := state.All(q, func(row state.Scanner) (l Lane, err error) {
+func Lanes(q sqlstore.Querier) ([]Lane, error) {
+	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (l Lane, err error) {
 		var due int64
 		err = row.Scan(&l.Webhook, &due)
 		l.Next = time.UnixMicro(due).UTC()

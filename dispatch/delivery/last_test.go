@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -23,7 +23,7 @@ func TestTheDeliveriesOfAnEventAreOneList(t *testing.T) {
 		s.finished(schema.Live, first, http.StatusOK) // of another event
 		s.pass(time.Second)
 		e := addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D9000")
-		statetest.Exec(t, s.DB, "UPDATE delivery SET event_id = $1 WHERE id = $2", e.ID, failed.ID)
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET event_id = $1 WHERE id = $2", e.ID, failed.ID)
 		beside := insert(t, s.DB, []delivery.Order{{Event: e, Webhook: second, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
 		s.pass(time.Second)
 		again := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/"+failed.ID+"/retry", ""), 202).IDs[0]
@@ -68,7 +68,7 @@ func TestListsShowHowTheLastAttemptEnded(t *testing.T) {
 			o := outcome(&r, "token", 0, s.Now())
 			o.Result.Stage, o.Result.Error, o.Result.Body = stage, fmt.Sprintf("no <%s>", stage), nil
 			record(t, s.DB, s.Now(), o)
-			statetest.Exec(t, s.DB, "UPDATE delivery SET token = 'token'")
+			sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = 'token'")
 			want := &schema.LastAttempt{Number: n + 1, At: "2026-11-21T06:00:00.123Z", DurationMS: 12.345, Stage: stage, Error: fmt.Sprintf("no <%s>", stage)}
 			if diff := cmp.Diff(want, last("webhook_id="+webhook)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -105,11 +105,11 @@ func TestTenThousandDeliveriesAreWalked(t *testing.T) {
 func (s *site) many(webhook string, n, attempts int) {
 	s.t.Helper()
 	e := addEvent(s.t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
-	statetest.Exec(s.t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
+	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), $2, $3, $4, 'live', 'dlv_1000000000000000' || CAST(1000000000 + i AS TEXT), 1, '',
 			CAST($5 AS BIGINT) + CAST(1000000 AS BIGINT) * (i + 1), 'failed', $6, 1, '' FROM n`, n, e.ID, webhook, s.account, s.Now().Add(-time.Duration(n)*time.Second).UnixMicro(), attempts)
-	statetest.Exec(s.t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
+	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
 		SELECT id, n.i, created_at, 1000 * n.i, 'status', 500, 'the answer was 500', $1, created_at FROM delivery CROSS JOIN n`, []byte{}, attempts)
 }

@@ -8,65 +8,65 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // list answers GET /v1/deliveries.
-func (s *Service) list(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "state", "retried", "webhook_id", "event_id", "from", "to", "limit", "cursor")
+func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "webhook_id", "event_id", "from", "to", "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	return s.answer(c, params)
 }
 
 // listOfWebhook answers GET /v1/webhooks/{id}/deliveries.
-func (s *Service) listOfWebhook(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "state", "retried", "event_id", "from", "to", "limit", "cursor")
+func (s *Service) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "event_id", "from", "to", "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	webhook := mux.Vars(c.Request)["id"]
 	mine, err := owns(s.DB.View(c.Context()), c, "webhook", webhook)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if !mine {
-		return api.Response{}, schema.NoWebhook("id")
+		return httpapi.Response{}, schema.NoWebhook("id")
 	}
 	params["webhook_id"] = webhook
 	return s.answer(c, params)
 }
 
 // answer is a page of the deliveries that parameters ask for.
-func (s *Service) answer(c *api.Call, params map[string]string) (api.Response, error) {
+func (s *Service) answer(c *httpapi.Call, params map[string]string) (httpapi.Response, error) {
 	f, list, err := s.filterOf(c, params)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	reply := schema.List[schema.Delivery]{Status: schema.Success, Data: []schema.Delivery{}}
 	view := s.DB.View(c.Context())
 	mine, err := f.allowed(view, c)
 	if err != nil || !mine || len(f.readable) == 0 {
-		return api.Response{Value: reply}, err
+		return httpapi.Response{Value: reply}, err
 	}
 	all, next, err := f.page(view, c, s.Now())
 	if err != nil {
-		return api.Response{}, fmt.Errorf("listing deliveries: %w", err)
+		return httpapi.Response{}, fmt.Errorf("listing deliveries: %w", err)
 	}
 	reply.Data = append(reply.Data, all...)
 	if reply.HasMore = next != ""; reply.HasMore {
-		reply.NextCursor = page.Cursor(s.Box, c, list, next)
+		reply.NextCursor = pagination.Cursor(s.Box, c, list, next)
 	}
-	return api.Response{Value: reply}, nil
+	return httpapi.Response{Value: reply}, nil
 }
 
 // filterOf reads parameters, with every fault of them, and names the list to
 // which its cursors belong.
-func (s *Service) filterOf(c *api.Call, params map[string]string) (f filter, list string, err error) {
+func (s *Service) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.Faults
 	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
 	if f.state != "" && !slices.Contains(schema.DeliveryStates, f.state) {
@@ -75,17 +75,17 @@ func (s *Service) filterOf(c *api.Call, params map[string]string) (f filter, lis
 	if f.retried != "" && f.retried != "true" && f.retried != "false" {
 		faults.Add("retried", "The parameter retried is true or false.")
 	}
-	f.from, f.to = page.Span(&faults, params)
+	f.from, f.to = pagination.Span(&faults, params)
 	list = "deliveries?" + url.Values{
 		"state": {params["state"]}, "retried": {f.retried}, "webhook_id": {f.webhook}, "event_id": {f.event},
 		"from": {strconv.FormatInt(f.from, 10)}, "to": {strconv.FormatInt(f.to, 10)},
 	}.Encode()
-	f.limit, f.after = page.Limit(&faults, params), page.After(&faults, s.Box, c, list, params)
+	f.limit, f.after = pagination.Limit(&faults, params), pagination.After(&faults, s.Box, c, list, params)
 	return f, list, faults.Problem()
 }
 
 // allowed reports whether all that a filter names is the caller's.
-func (f *filter) allowed(q state.Querier, c *api.Call) (bool, error) {
+func (f *filter) allowed(q sqlstore.Querier, c *httpapi.Call) (bool, error) {
 	for table, id := range map[string]string{"webhook": f.webhook, "event": f.event} {
 		if id == "" {
 			continue
@@ -98,13 +98,13 @@ func (f *filter) allowed(q state.Querier, c *api.Call) (bool, error) {
 }
 
 // get answers GET /v1/deliveries/{id}.
-func (s *Service) get(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	d, err := detailed(s.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], s.Now())
 	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // attempts hold what receivers answered to it
 		err = schema.UnreadableEvent("", d.EventType)
 	}
-	return api.Response{Value: schema.DeliveryShown{Status: schema.Success, Data: d}}, err
+	return httpapi.Response{Value: schema.DeliveryShown{Status: schema.Success, Data: d}}, err
 }

@@ -5,24 +5,24 @@ import (
 	"testing"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // spread puts 20,000 deliveries with an attempt each into the store, of many events,
 // accounts and states, so that PostgreSQL sees what its indices are for.
-func spread(t *testing.T, db *state.DB) {
+func spread(t *testing.T, db *sqlstore.DB) {
 	t.Helper()
 	crowd(t, db, 20_000, 100)
-	statetest.Exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
+	sqlstoretest.Exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
 		SELECT 'evt_' || CAST(i AS TEXT), 'acc_crowd', 'live', 'payment.succeeded', 1, $1 FROM n`, []byte("{}"))
-	statetest.Exec(t, db, "UPDATE delivery SET event_id = 'evt_' || CAST(due_at % 5000 AS TEXT)")
-	statetest.Exec(t, db, "UPDATE delivery SET account_id = 'acc_' || CAST(due_at % 7 AS TEXT) WHERE due_at % 100 > 0")
-	statetest.Exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
-	statetest.Exec(t, db, "UPDATE delivery SET retried_as = 'dlv' WHERE state = 'failed' AND due_at % 100 > 0")
-	statetest.Exec(t, db, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
+	sqlstoretest.Exec(t, db, "UPDATE delivery SET event_id = 'evt_' || CAST(due_at % 5000 AS TEXT)")
+	sqlstoretest.Exec(t, db, "UPDATE delivery SET account_id = 'acc_' || CAST(due_at % 7 AS TEXT) WHERE due_at % 100 > 0")
+	sqlstoretest.Exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
+	sqlstoretest.Exec(t, db, "UPDATE delivery SET retried_as = 'dlv' WHERE state = 'failed' AND due_at % 100 > 0")
+	sqlstoretest.Exec(t, db, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 		SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, make([]byte, 1000)) // as receivers answer
 }
 
@@ -35,12 +35,12 @@ func readsAttempts(plan string) bool {
 // TestListsUseTheirIndices as claims do.
 func TestListsUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		spread(t, db)
 		const wh = "wh_000000000000000001000000001"
 		for _, analyzed := range []bool{false, true} {
 			if analyzed {
-				statetest.Exec(t, db, "ANALYZE")
+				sqlstoretest.Exec(t, db, "ANALYZE")
 			} else if db.Name() == "postgres" {
 				continue // it has a daemon for that
 			}
@@ -67,7 +67,7 @@ func TestListsUseTheirIndices(t *testing.T) {
 			} {
 				text, lowest, args, lowestArgs := delivery.ListQueries(c.state, c.retried, c.webhook)
 				for text, args := range map[string][]any{text: args, lowest: lowestArgs} {
-					if got := statetest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") || readsAttempts(got) {
+					if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") || readsAttempts(got) {
 						t.Errorf("%+v (analyzed: %v) does not use %s alone:\n%s\n%s", c, analyzed, c.want, text, got)
 					}
 				}
@@ -80,9 +80,9 @@ func TestListsUseTheirIndices(t *testing.T) {
 // twice, whatever else is asked.
 func TestDeliveriesOfAnEventUseTheirIndex(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		spread(t, db)
-		statetest.Exec(t, db, "ANALYZE")
+		sqlstoretest.Exec(t, db, "ANALYZE")
 		index := "delivery_event_id_webhook_id_retry_of_key"
 		if db.Name() != "postgres" {
 			index = "sqlite_autoindex_delivery_2"
@@ -90,7 +90,7 @@ func TestDeliveriesOfAnEventUseTheirIndex(t *testing.T) {
 		for _, webhook := range []string{"", "wh_000000000000000001000000001"} {
 			for _, state := range []schema.DeliveryState{"", schema.DeliveryWaiting, schema.DeliveryFailed} {
 				text, args := delivery.EventQuery("evt_42", webhook, state)
-				if got := statetest.Plan(t, db, text, args...); !strings.Contains(got, index+" ") || readsAttempts(got) {
+				if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, index+" ") || readsAttempts(got) {
 					t.Errorf("%q of %q does not use %s:\n%s", state, webhook, index, got)
 				}
 			}

@@ -9,17 +9,17 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/live"
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sse"
 	"vayu/schema"
 )
 
 // Feed finds deliveries that are new or have moved on, for live notices.
-type Feed struct{ DB *state.DB }
+type Feed struct{ DB *sqlstore.DB }
 
-// Kinds implements live.Feed.
-func (Feed) Kinds() []live.Kind {
-	return []live.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
+// Kinds implements sse.Feed.
+func (Feed) Kinds() []sse.Kind {
+	return []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
 
 // What a look reads at most: liveNew deliveries that were made, of some accounts
@@ -33,7 +33,7 @@ const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode
 
 // selectMade reads along delivery_account, for some owners each from an id on. A CROSS
 // JOIN keeps its order in SQLite, and without ORDER BY no engine reads all ids.
-var selectMade = state.Group(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
+var selectMade = sqlstore.Group(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
 // Every attempt moves its delivery on, and without one it moves only when its
@@ -44,24 +44,24 @@ const (
 	selectEnded = liveColumns + "delivery d WHERE d.finished_at >= $1 AND d.finished_at IS NOT NULL ORDER BY d.finished_at LIMIT $2"
 )
 
-// Changes implements live.Feed.
-func (f Feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, err error) {
+// Changes implements sse.Feed.
+func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
 	view := f.DB.View(ctx)
-	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []live.Ask) ([]live.Notice, error) {
+	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
 		args := []any{liveNew}
 		for _, a := range asks {
 			args = append(args, a.Account, a.World.String(), firstID(a.Since))
 		}
-		return state.All(view, scanNotice, text, args...)
+		return sqlstore.All(view, scanNotice, text, args...)
 	})
 	if err != nil {
-		return live.Found{}, fmt.Errorf("looking for new deliveries: %w", err)
+		return sse.Found{}, fmt.Errorf("looking for new deliveries: %w", err)
 	}
-	slices.SortFunc(found.Notices, func(a, b live.Notice) int { return cmp.Compare(a.ID, b.ID) })
-	since, owners := live.Since(asks)
+	slices.SortFunc(found.Notices, func(a, b sse.Notice) int { return cmp.Compare(a.ID, b.ID) })
+	since, owners := sse.Since(asks)
 	for _, text := range []string{selectTried, selectEnded} {
 		n := 0
-		err := state.Each(view, func(row state.Scanner) error {
+		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 			n++
 			one, err := scanNotice(row)
 			if owners[one.Owner] {
@@ -70,10 +70,10 @@ func (f Feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, e
 			return err
 		}, text, since.UnixMicro(), liveMoved)
 		if err != nil {
-			return live.Found{}, fmt.Errorf("looking for deliveries that have moved on: %w", err)
+			return sse.Found{}, fmt.Errorf("looking for deliveries that have moved on: %w", err)
 		}
 		if n == liveMoved {
-			found.Cut = live.Owners(asks)
+			found.Cut = sse.Owners(asks)
 		}
 	}
 	found.Notices = newest(found.Notices)
@@ -89,7 +89,7 @@ func firstID(at time.Time) string {
 
 // newest leaves what was read last of each delivery, in place of the first: statements
 // of one look see different moments, the later the newer.
-func newest(all []live.Notice) []live.Notice {
+func newest(all []sse.Notice) []sse.Notice {
 	at := make(map[string]int, len(all))
 	out := all[:0]
 	for _, n := range all {
@@ -103,9 +103,9 @@ func newest(all []live.Notice) []live.Notice {
 	return out
 }
 
-func scanNotice(row state.Scanner) (live.Notice, error) {
+func scanNotice(row sqlstore.Scanner) (sse.Notice, error) {
 	var data schema.LiveDeliveryNotice
-	n := live.Notice{Kind: schema.LiveDelivery, Scope: schema.WebhooksManage}
+	n := sse.Notice{Kind: schema.LiveDelivery, Scope: schema.WebhooksManage}
 	var mode string
 	err := row.Scan(&data.ID, &data.WebhookID, &data.EventID, &n.Owner.Account, &mode, &data.State, &data.Attempts)
 	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data

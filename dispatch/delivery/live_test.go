@@ -7,21 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/live"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/sse"
 	"vayu/schema"
 )
 
 func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for _, account := range []string{"acc_a", "acc_b"} {
-			statetest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'free', '', 0, 1)", account)
-			statetest.Exec(t, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+			sqlstoretest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'free', '', 0, 1)", account)
+			sqlstoretest.Exec(t, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 				VALUES ($1, $2, 'live', '', '', 1, '', $3, '', 0, 1)`, "wh_"+account, account, []byte{})
-			statetest.Exec(t, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, 'live', 'payment.succeeded', 0, $3)",
+			sqlstoretest.Exec(t, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, 'live', 'payment.succeeded', 0, $3)",
 				"evt_"+account, account, []byte("{}"))
 		}
 		order := func(account string) delivery.Order {
@@ -31,12 +31,12 @@ func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
 		}
 		noon := time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC)
 		var rows []delivery.Row
-		do(t, db, func(tx *state.Tx) (err error) {
+		do(t, db, func(tx *sqlstore.Tx) (err error) {
 			rows, err = delivery.Insert(tx, []delivery.Order{order("acc_a"), order("acc_b")}, delivery.Lease{Token: "t", Until: noon.Add(time.Minute)}, noon)
 			return err
 		})
 		look := func(since time.Time) (all []schema.LiveDeliveryNotice) {
-			found, err := delivery.Feed{DB: db}.Changes(t.Context(), []live.Ask{
+			found, err := delivery.Feed{DB: db}.Changes(t.Context(), []sse.Ask{
 				{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: since}, {Owner: schema.Owner{Account: "acc_a", World: schema.Sandbox}, Since: since},
 			})
 			if err != nil || len(found.Cut) != 0 {
@@ -57,7 +57,7 @@ func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
 		wantFound(noon, want)
 		wantFound(noon.Add(time.Second))
 		later := noon.Add(10 * time.Second)
-		do(t, db, func(tx *state.Tx) error {
+		do(t, db, func(tx *sqlstore.Tx) error {
 			_, err := delivery.Record(tx, []delivery.Outcome{
 				{Row: &rows[0], Token: "t", Verdict: delivery.Verdict{State: schema.DeliveryDelivered}},
 				{Row: &rows[1], Token: "t", Verdict: delivery.Verdict{State: schema.DeliveryFailed}},
@@ -68,8 +68,8 @@ func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
 		wantFound(noon, want)  // new and done
 		wantFound(later, want) // done
 		wantFound(later.Add(time.Second))
-		statetest.Exec(t, db, "DELETE FROM attempt")
-		statetest.Exec(t, db, "UPDATE delivery SET state = 'cancelled', attempts = 0")
+		sqlstoretest.Exec(t, db, "DELETE FROM attempt")
+		sqlstoretest.Exec(t, db, "UPDATE delivery SET state = 'cancelled', attempts = 0")
 		want.State, want.Attempts = schema.DeliveryCancelled, 0
 		wantFound(later, want)
 	})
@@ -77,9 +77,9 @@ func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
 
 func TestLiveStatementsUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		crowd(t, db, 20_000, 100)
-		statetest.Exec(t, db, "ANALYZE")
+		sqlstoretest.Exec(t, db, "ANALYZE")
 		if db.Name() == "postgres" { // it sees the values, and takes the index that suits these
 			wantPlan(t, db, delivery.SelectMade.Of(1), []any{1000, "acc_a", "live", delivery.FirstID(time.Now())}, "Index")
 			wantPlan(t, db, delivery.SelectEnded, []any{time.Now().UnixMicro(), 10_000}, "delivery_finished")

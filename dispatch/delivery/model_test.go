@@ -12,9 +12,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -34,7 +34,7 @@ type held struct {
 // model is what the store must do, in a map.
 type model struct {
 	t     *testing.T
-	db    *state.DB
+	db    *sqlstore.DB
 	rng   *rand.Rand
 	now   time.Time
 	all   map[string]*modelled
@@ -48,10 +48,10 @@ type model struct {
 // outcomes, releases and time, and compares everything after each step.
 func TestTheStoreDoesWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		for seed := range uint64(4) {
-			statetest.Exec(t, db, "DELETE FROM attempt")
-			statetest.Exec(t, db, "DELETE FROM delivery")
+			sqlstoretest.Exec(t, db, "DELETE FROM attempt")
+			sqlstoretest.Exec(t, db, "DELETE FROM delivery")
 			m := &model{t: t, db: db, rng: rand.New(rand.NewPCG(seed, 1)), now: start, all: map[string]*modelled{}, known: map[string]string{}, event: int(seed+1) * 1000}
 			for step := range 120 {
 				m.turn++
@@ -220,6 +220,6 @@ func (m *model) release() {
 		}
 	}
 	for token, rows := range byToken {
-		do(m.t, m.db, func(tx *state.Tx) error { return delivery.Release(tx, token, rows) })
+		do(m.t, m.db, func(tx *sqlstore.Tx) error { return delivery.Release(tx, token, rows) })
 	}
 }

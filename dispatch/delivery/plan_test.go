@@ -5,17 +5,17 @@ import (
 	"testing"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL
 // would not rather read it whole.
 func TestStatementsUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		crowd(t, db, 20_000, 100)
-		statetest.Exec(t, db, "ANALYZE")
+		sqlstoretest.Exec(t, db, "ANALYZE")
 		group := func(columns int, values ...any) (args []any) {
 			for range 16 {
 				args = append(args, values[:columns]...)
@@ -33,7 +33,7 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 			"record":  {delivery.RecordOutcomes(), "delivery", group(5, "dlv", "token", "failed", 1, nil)},
 			"release": {delivery.ReleaseRows(), "delivery", append([]any{"token"}, group(2, "dlv", 1)...)},
 		} {
-			got := statetest.Plan(t, db, c.query, c.args...)
+			got := sqlstoretest.Plan(t, db, c.query, c.args...)
 			for line := range strings.Lines(got) {
 				if (strings.Contains(line, "SCAN d") || strings.Contains(line, "Seq Scan on delivery")) && !strings.Contains(line, "USING") {
 					t.Errorf("%s reads the whole table:\n%s", name, got)
@@ -47,9 +47,9 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 }
 
 // wantPlan demands that a statement uses indices.
-func wantPlan(t *testing.T, db *state.DB, query string, args []any, indices ...string) {
+func wantPlan(t *testing.T, db *sqlstore.DB, query string, args []any, indices ...string) {
 	t.Helper()
-	got := statetest.Plan(t, db, query, args...)
+	got := sqlstoretest.Plan(t, db, query, args...)
 	for _, index := range indices {
 		if !strings.Contains(got, index+" ") {
 			t.Errorf("the statement does not use %s:\n%s\n%s", index, query, got)

@@ -5,27 +5,27 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // recordOutcomes moves deliveries on. An acknowledgement counts whatever the
 // token says, as long as the delivery waits: the receiver has the event, and
 // every further attempt would only bring it again.
-var recordOutcomes = state.Group(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
+var recordOutcomes = sqlstore.Group(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
 	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
 	RETURNING delivery.id, delivery.attempts`)
 
 // insertAttempt stores attempts.
-var insertAttempt = state.Group(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
+var insertAttempt = sqlstore.Group(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
 // Record stores attempts and moves their deliveries on, in one transaction. It
 // returns how many outcomes were stale: their lease was over and another
 // instance's is in force, or the delivery is finished; those are not stored,
 // except that an acknowledgement always counts.
-func Record(tx *state.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
+func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
 	for len(outcomes) > 0 {
 		round, rest := distinct(outcomes)
 		n, err := record(tx, round, now)
@@ -63,7 +63,7 @@ func distinct(outcomes []Outcome) (first, rest []Outcome) {
 
 // record stores outcomes of different deliveries, and returns how many it has
 // stored.
-func record(tx *state.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
+func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
 	numbers := make(map[string]int64, len(outcomes))
 	err = recordOutcomes.Each(len(outcomes), func(text string, from, to int) error {
 		args := make([]any, 0, 5*(to-from))
@@ -76,7 +76,7 @@ func record(tx *state.Tx, outcomes []Outcome, now time.Time) (n int, err error) 
 			}
 			args = append(args, o.Row.ID, o.Token, string(o.State), due, finished)
 		}
-		return state.Each(tx, func(row state.Scanner) error {
+		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
 			var id string
 			var number int64
 			err := row.Scan(&id, &number)
@@ -97,7 +97,7 @@ func record(tx *state.Tx, outcomes []Outcome, now time.Time) (n int, err error) 
 }
 
 // insertAttempts stores what is told of attempts.
-func insertAttempts(tx *state.Tx, outcomes []*Outcome, numbers map[string]int64, now time.Time) error {
+func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int64, now time.Time) error {
 	recorded := now.UnixMicro()
 	return insertAttempt.Each(len(outcomes), func(text string, from, to int) error {
 		args := make([]any, 0, 9*(to-from))

@@ -9,8 +9,8 @@ import (
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/sender"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -24,10 +24,10 @@ type stored struct {
 }
 
 // table reads all deliveries.
-func table(t *testing.T, db *state.DB) map[string]stored {
+func table(t *testing.T, db *sqlstore.DB) map[string]stored {
 	t.Helper()
 	all := map[string]stored{}
-	err := state.Each(db.View(t.Context()), func(row state.Scanner) error {
+	err := sqlstore.Each(db.View(t.Context()), func(row sqlstore.Scanner) error {
 		var id string
 		var s stored
 		err := row.Scan(&id, &s.State, &s.Attempts, &s.Due, &s.Token, &s.Finished)
@@ -44,7 +44,7 @@ func table(t *testing.T, db *state.DB) map[string]stored {
 }
 
 // leased stores deliveries of fresh events to wh_1 under the token "mine".
-func leased(t *testing.T, db *state.DB, n int) []delivery.Row {
+func leased(t *testing.T, db *sqlstore.DB, n int) []delivery.Row {
 	t.Helper()
 	orders := make([]delivery.Order, n)
 	for i := range orders {
@@ -55,9 +55,9 @@ func leased(t *testing.T, db *state.DB, n int) []delivery.Row {
 
 func TestAnAttemptIsStoredWithWhatFollows(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 4)
-		statetest.Exec(t, db, "UPDATE delivery SET attempts = 7 WHERE id = $1", rows[2].ID)
+		sqlstoretest.Exec(t, db, "UPDATE delivery SET attempts = 7 WHERE id = $1", rows[2].ID)
 		rows[2].Attempts = 7
 		silent := outcome(&rows[3], "mine", 0, start)
 		silent.Result = sender.Result{SentAt: start, Duration: 5 * time.Second, Stage: schema.StageWait, Error: "no answer within 5 s"}
@@ -74,7 +74,7 @@ func TestAnAttemptIsStoredWithWhatFollows(t *testing.T) {
 		if diff := cmp.Diff(want, table(t, db)); diff != "" {
 			t.Errorf("the deliveries (-want +got):\n%s", diff)
 		}
-		all, err := state.All(db.View(t.Context()), func(row state.Scanner) (string, error) {
+		all, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (string, error) {
 			var id, stage, fault string
 			var number, at, took, status, recorded int64
 			var body []byte
@@ -97,7 +97,7 @@ func TestAnAttemptIsStoredWithWhatFollows(t *testing.T) {
 
 func TestAnyErrorTextIsStored(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 1)
 		o := outcome(&rows[0], "mine", 500, start)
 		o.Result.Error, o.Result.Body = "malformed \x00 \xff header", []byte{0, 0xff}
@@ -111,7 +111,7 @@ func TestAnyErrorTextIsStored(t *testing.T) {
 // TestAStaleOutcomeChangesNothing, unless the receiver has the event.
 func TestAStaleOutcomeChangesNothing(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 4)
 		over := start.Add(time.Minute)
 		taken := claim(t, db, []delivery.Want{{Webhook: "wh_1", Most: 3}}, lease("theirs", over.Add(time.Minute)), over)[0].Rows
@@ -142,7 +142,7 @@ func TestAStaleOutcomeChangesNothing(t *testing.T) {
 // TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup whichever stands first.
 func TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 2)
 		over := start.Add(time.Minute)
 		taken := claim(t, db, []delivery.Want{{Webhook: "wh_1", Most: 2}}, lease("theirs", over.Add(time.Minute)), over)[0].Rows
@@ -164,9 +164,9 @@ func TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup(t *testing.T) {
 
 func TestWhatIsCancelledIsDeliveredAllTheSame(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 1)
-		statetest.Exec(t, db, "UPDATE webhook SET deleted_at = 1")
+		sqlstoretest.Exec(t, db, "UPDATE webhook SET deleted_at = 1")
 		if stale := record(t, db, start, outcome(&rows[0], "mine", 200, start)); stale != 0 {
 			t.Error("an acknowledgement for a deleted subscription did not count")
 		}
@@ -175,7 +175,7 @@ func TestWhatIsCancelledIsDeliveredAllTheSame(t *testing.T) {
 
 func TestLanesAreThoseWithSomethingWaiting(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, db *state.DB) {
+	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		lanes := func() []delivery.Lane {
 			all, err := delivery.Lanes(db.View(t.Context()))
 			if err != nil {
@@ -195,7 +195,7 @@ func TestLanesAreThoseWithSomethingWaiting(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		record(t, db, start, outcome(&rows[1], "mine", 200, start), outcome(&rows[2], "mine", 200, start))
-		statetest.Exec(t, db, "UPDATE delivery SET state = 'cancelled' WHERE webhook_id = 'wh_2'")
+		sqlstoretest.Exec(t, db, "UPDATE delivery SET state = 'cancelled' WHERE webhook_id = 'wh_2'")
 		if diff := cmp.Diff(want[:1], lanes()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

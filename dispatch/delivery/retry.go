@@ -9,9 +9,9 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -23,31 +23,31 @@ const retryMost = 1000
 const retryAction = "delivery.retry"
 
 // retry answers POST /v1/deliveries/{id}/retry.
-func (s *Service) retry(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) retry(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
-	if _, err := api.DecodeOptional[struct{}](c); err != nil {
-		return api.Response{}, err
+	if _, err := httpapi.DecodeOptional[struct{}](c); err != nil {
+		return httpapi.Response{}, err
 	}
-	return s.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		d, err := retriable(tx, c, mux.Vars(c.Request)["id"], s.Now())
 		if err != nil {
-			return api.Response{}, account.Entry{}, err
+			return httpapi.Response{}, access.Entry{}, err
 		}
 		var made []string
 		if err = notDeleted(tx, d.webhook); err == nil {
 			made, err = s.again(tx, c, []old{d})
 		}
 		if err != nil {
-			return api.Response{}, account.Entry{}, err
+			return httpapi.Response{}, access.Entry{}, err
 		}
-		return retried(made, false), account.Entry{Action: retryAction, Subject: d.id, Detail: map[string]any{"delivery_id": made[0], "webhook_id": d.webhook}}, nil
+		return retried(made, false), access.Entry{Action: retryAction, Subject: d.id, Detail: map[string]any{"delivery_id": made[0], "webhook_id": d.webhook}}, nil
 	})(c)
 }
 
-func retried(ids []string, more bool) api.Response {
-	return api.Response{Status: http.StatusAccepted, Value: schema.DeliveriesRetried{
+func retried(ids []string, more bool) httpapi.Response {
+	return httpapi.Response{Status: http.StatusAccepted, Value: schema.DeliveriesRetried{
 		Status: schema.Success, Retried: len(ids), IDs: ids, HasMore: more,
 	}}
 }
@@ -59,7 +59,7 @@ type old struct{ id, event, webhook string }
 // be retried; whether its webhook is still there is for the caller to ask. One that
 // waits for its next attempt can be: nobody wants to wait hours for it after the
 // receiver was mended.
-func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d old, err error) {
+func retriable(tx *sqlstore.Tx, c *httpapi.Call, id string, now time.Time) (d old, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
 	}
@@ -87,7 +87,7 @@ func retriable(tx *state.Tx, c *api.Call, id string, now time.Time) (d old, err 
 }
 
 // notDeleted refuses what is for a subscription that is gone.
-func notDeleted(q state.Querier, webhook string) error {
+func notDeleted(q sqlstore.Querier, webhook string) error {
 	var deleted bool
 	if err := q.QueryRow("SELECT deleted_at IS NOT NULL FROM webhook WHERE id = $1", webhook).Scan(&deleted); err != nil {
 		return fmt.Errorf("reading the webhook of a retry: %w", err)
@@ -100,13 +100,13 @@ func notDeleted(q state.Querier, webhook string) error {
 
 // setRetriedAs links the deliveries that were retried with those that were made,
 // which take the place of those that still waited.
-var setRetriedAs = state.Group(1, `UPDATE delivery SET retried_as = v.column2,
+var setRetriedAs = sqlstore.Group(1, `UPDATE delivery SET retried_as = v.column2,
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
 // again makes a new delivery for each of some, due now, and returns
 // their ids. What another call makes anew at the same moment is left to it.
-func (s *Service) again(tx *state.Tx, c *api.Call, over []old) ([]string, error) {
+func (s *Service) again(tx *sqlstore.Tx, c *httpapi.Call, over []old) ([]string, error) {
 	now := s.Now()
 	all, ids := make([]fresh, len(over)), newIDs(now, len(over))
 	for i, o := range over {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -45,7 +45,7 @@ func (w *wanted) filter() (f filter, err error) {
 			params[name] = *text
 		}
 	}
-	f.from, f.to = page.Span(&faults, params)
+	f.from, f.to = pagination.Span(&faults, params)
 	return f, faults.Problem()
 }
 
@@ -77,7 +77,7 @@ const (
 
 // retriable is the statement for the oldest failed deliveries of a filter, one more
 // than a call makes anew.
-func (f *filter) retriable(c *api.Call) (string, []any) {
+func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 	q := question{selectFailed, []any{f.webhook}}
 	if f.webhook == "" {
 		q = question{selectAllFailed, []any{c.Account, c.World.String()}}
@@ -90,9 +90,9 @@ func (f *filter) retriable(c *api.Call) (string, []any) {
 
 // failed are the oldest failed deliveries of a filter, one more than a call makes
 // anew when there are more.
-func (f *filter) failed(q state.Querier, c *api.Call) ([]old, error) {
+func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]old, error) {
 	text, args := f.retriable(c)
-	all, err := state.All(q, func(row state.Scanner) (o old, err error) {
+	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (o old, err error) {
 		err = row.Scan(&o.id, &o.event, &o.webhook)
 		return o, err
 	}, text, args...)
@@ -104,7 +104,7 @@ func (f *filter) failed(q state.Querier, c *api.Call) ([]old, error) {
 
 // named are the deliveries of ids, all of them or none. They are locked in the
 // order of their ids, so that two calls never wait for each other.
-func (s *Service) named(tx *state.Tx, c *api.Call, ids []string) ([]old, error) {
+func (s *Service) named(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, error) {
 	places := make([]int, len(ids))
 	for i := range places {
 		places[i] = i
@@ -129,7 +129,7 @@ func (s *Service) named(tx *state.Tx, c *api.Call, ids []string) ([]old, error) 
 
 // over are the deliveries that a body asks for, one more than a call makes anew when
 // there are more, and the name of what they belong to.
-func (s *Service) over(tx *state.Tx, c *api.Call, body *wanted, f *filter) (all []old, about string, err error) {
+func (s *Service) over(tx *sqlstore.Tx, c *httpapi.Call, body *wanted, f *filter) (all []old, about string, err error) {
 	if body.IDs != nil {
 		all, err = s.named(tx, c, body.IDs)
 		return all, c.Account, err
@@ -153,28 +153,28 @@ func (s *Service) over(tx *state.Tx, c *api.Call, body *wanted, f *filter) (all 
 }
 
 // retryFailed answers POST /v1/deliveries/retry.
-func (s *Service) retryFailed(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
-	body, err := api.Decode[wanted](c)
+	body, err := httpapi.Decode[wanted](c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	f, err := body.filter()
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return s.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		over, about, err := s.over(tx, c, &body, &f)
 		if err != nil {
-			return api.Response{}, account.Entry{}, err
+			return httpapi.Response{}, access.Entry{}, err
 		}
 		more := len(over) > retryMost
 		made, err := s.again(tx, c, over[:min(len(over), retryMost)])
 		if err != nil || len(made) == 0 {
-			return retried(made, more), account.Entry{}, err
+			return retried(made, more), access.Entry{}, err
 		}
-		return retried(made, more), account.Entry{Action: retryAction, Subject: about, Detail: map[string]any{"retried": len(made), "has_more": more}}, nil
+		return retried(made, more), access.Entry{Action: retryAction, Subject: about, Detail: map[string]any{"retried": len(made), "has_more": more}}, nil
 	})(c)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -72,7 +72,7 @@ func TestSomeDeliveriesAreRetriedTogether(t *testing.T) {
 		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE retry_of <> ''"); n != 2 {
 			t.Errorf("%d were made, want 2: a call that was refused made some", n)
 		}
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = $1", first)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = $1", first)
 		s.live("POST", path, `{"delivery_ids":`+listed(left)+`}`).refused(t, "a deleted webhook's", 400, schema.InvalidRequest, "delivery_ids.0", "deleted")
 	})
 }
@@ -92,8 +92,8 @@ func TestAllFailedDeliveriesOfAnAccountAreRetried(t *testing.T) {
 		s.finished(schema.Sandbox, s.webhook(schema.Sandbox, 4), http.StatusInternalServerError)
 		alien := s.finished(schema.Live, first, http.StatusInternalServerError).ID
 		addAccount(t, s.DB, "acc_other")
-		statetest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", alien)
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = $1", gone)
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", alien)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = $1", gone)
 		for _, step := range []struct {
 			body string
 			want []string
@@ -131,12 +131,12 @@ func TestTenThousandDeliveriesAreRetried(t *testing.T) {
 
 func TestRetriesUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		spread(t, db)
-		statetest.Exec(t, db, "ANALYZE")
+		sqlstoretest.Exec(t, db, "ANALYZE")
 		for webhook, index := range map[string]string{"": "delivery_retriable", "wh_000000000000000001000000001": "delivery_retriable_webhook"} {
 			text, args := delivery.RetriableQuery(webhook)
-			if got := statetest.Plan(t, db, text, args...); !strings.Contains(got, index+" ") {
+			if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, index+" ") {
 				t.Errorf("%s does not use %s:\n%s", fmt.Sprintf("%.40s", text), index, got)
 			}
 		}

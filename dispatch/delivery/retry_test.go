@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -48,13 +48,13 @@ func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
 		s.live("POST", path(waiting.ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
 		other := s.finished(schema.Live, webhook, 500)
 		s.do(schema.Sandbox, "POST", path(other.ID), "").refused(t, "from the sandbox", 404, schema.NotFound, "", "")
-		statetest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)
 		s.live("POST", path(other.ID), "").refused(t, "another account's", 404, schema.NotFound, "", "")
 		s.live("POST", path("dlv_%00"), "").refused(t, "no id", 404, schema.NotFound, "", "")
 		s.live("POST", path(failed.ID), "[]").refused(t, "an array", 400, schema.InvalidRequest, "", "")
 		s.live("POST", path(failed.ID)+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
-		statetest.Exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.account, other.ID)
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.account, other.ID)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		s.live("POST", path(other.ID), "").refused(t, "a deleted webhook", 400, schema.InvalidRequest, "webhook_id", "deleted")
 		if n := one[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
 			t.Errorf("%d rows in the audit log, want 2", n)
@@ -150,7 +150,7 @@ func TestFailedDeliveriesAreRetriedTogether(t *testing.T) {
 			s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+id+`"}`).refused(t, id, 404, schema.NotFound, "webhook_id", "")
 		}
 		s.do(schema.Sandbox, "POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`).refused(t, "from the sandbox", 404, schema.NotFound, "webhook_id", "")
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+other+`"}`).refused(t, "a deleted one", 400, schema.InvalidRequest, "webhook_id", "deleted")
 	})
 }
@@ -160,7 +160,7 @@ func TestAThousandAreRetriedInOneCall(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		webhook := s.webhook(schema.Live, 1)
 		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
-		do(t, s.DB, func(tx *state.Tx) error {
+		do(t, s.DB, func(tx *sqlstore.Tx) error {
 			for i := range 1001 {
 				if _, err := tx.Exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 					VALUES ($1, 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', 'of ' || $1, 1, '', 1, 'failed', 8, 1, '')`, fmt.Sprintf("dlv_01KAHR3M5Q7S9V1X3Z5B7D%04d", i), webhook, s.account); err != nil {

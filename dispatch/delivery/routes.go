@@ -3,17 +3,17 @@ package delivery
 import (
 	"net/http"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
 // Routes are the endpoints about deliveries.
-func (s *Service) Routes() []api.Route {
+func (s *Service) Routes() []httpapi.Route {
 	const (
 		manage = string(schema.WebhooksManage)
-		body   = api.SmallBody
+		body   = httpapi.SmallBody
 	)
-	return []api.Route{
+	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/deliveries", Scope: manage, Body: 0, Handler: s.list},
 		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/deliveries", Scope: manage, Body: 0, Handler: s.listOfWebhook},
 		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/health", Scope: manage, Body: 0, Handler: s.health},

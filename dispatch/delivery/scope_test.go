@@ -8,16 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/account"
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		// The keys are there before the service looks at them.
 		keys := map[string][]schema.Scope{
 			"none": {schema.WebhooksManage}, "recharge": {schema.WebhooksManage, schema.RechargeRead}, "quota": {schema.WebhooksManage, schema.AccountRead},
@@ -25,7 +25,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 		s := newSite(t, db)
 		webhook := s.webhook(schema.Live, 1)
 		paid, quota := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook)
-		statetest.Exec(t, db, "UPDATE event SET type = 'quota.warning' WHERE id = $1", quota.EventID)
+		sqlstoretest.Exec(t, db, "UPDATE event SET type = 'quota.warning' WHERE id = $1", quota.EventID)
 		for name, scopes := range keys {
 			key := s.narrow(scopes...)
 			want := []string{}
@@ -62,8 +62,8 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 // service knows it.
 func (s *site) narrow(scopes ...schema.Scope) (key string) {
 	s.t.Helper()
-	do(s.t, s.DB, func(tx *state.Tx) error {
-		made, _, err := account.CreateKey(tx, accounttest.Box(s.t), account.KeySpec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
+	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
+		made, _, err := access.CreateKey(tx, accesstest.Box(s.t), access.KeySpec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
 		key = made.Key
 		return err
 	})

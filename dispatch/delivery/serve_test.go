@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -30,7 +30,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 			r := s.delivery(schema.Live, webhook)
 			switch i % 3 {
 			case 0:
-				statetest.Exec(t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
+				sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
 				r.Attempts = 7
 				record(t, s.DB, s.Now(), outcome(&r, "token", 500, s.Now()))
 				failed = append(failed, r.ID)
@@ -46,7 +46,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 		for _, list := range [][]string{all, failed, ofFirst} {
 			slices.Reverse(list)
 		}
-		statetest.Exec(t, s.DB, "UPDATE delivery SET retried_as = $1 WHERE id IN ($2, $3)", all[0], failed[2], failed[3])
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET retried_as = $1 WHERE id IN ($2, $3)", all[0], failed[2], failed[3])
 		both := slices.DeleteFunc(slices.Clone(failed), func(id string) bool { return !slices.Contains(ofFirst, id) })
 		at := func(hours int) string { return start.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339Nano) }
 		for path, want := range map[string][]string{
@@ -156,7 +156,7 @@ func TestATestEventIsDueAtOnce(t *testing.T) {
 		webhook := s.webhook(schema.Sandbox, 1)
 		e := addEvent(t, s.DB, s.account, schema.Sandbox, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 		var id string
-		test := func(tx *state.Tx) (err error) { id, err = s.Test(tx, e, webhook); return err }
+		test := func(tx *sqlstore.Tx) (err error) { id, err = s.Test(tx, e, webhook); return err }
 		do(t, s.DB, test)
 		if !slices.Equal(s.woken, []string{webhook}) {
 			t.Errorf("woken were %v", s.woken)
@@ -168,7 +168,7 @@ func TestATestEventIsDueAtOnce(t *testing.T) {
 		if err := s.DB.Update(t.Context(), test); err == nil || len(s.woken) != 1 {
 			t.Errorf("the same event to the same webhook again: %v", err)
 		}
-		if err := s.DB.Update(t.Context(), func(tx *state.Tx) error {
+		if err := s.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			_, err := s.Test(tx, &outbox.Event{ID: "evt_none", Account: s.account}, webhook)
 			return err
 		}); err == nil {
@@ -184,15 +184,15 @@ func TestARareStateIsLookedForPageByPage(t *testing.T) {
 		webhook := s.webhook(schema.Live, 1)
 		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 		const rows = 2*delivery.ScanMost + 10
-		statetest.Exec(t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
+		sqlstoretest.Exec(t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 			SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', CAST(i AS TEXT), $4, '', $4, 'failed', 1, NULL, 'dlv' FROM n`,
 			rows, webhook, s.account, s.Now().UnixMicro())
 		for i, state := range []string{"cancelled", "waiting", "delivered"} { // the oldest
-			statetest.Exec(t, s.DB, "UPDATE delivery SET state = $2, retry_of = '', retried_as = '', event_id = $3 WHERE id = $1", rowID(i), state,
+			sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = $2, retry_of = '', retried_as = '', event_id = $3 WHERE id = $1", rowID(i), state,
 				addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D000"+string('2'+rune(i))).ID)
 		}
-		statetest.Exec(t, s.DB, "UPDATE delivery SET retried_as = '', retry_of = '' WHERE id = $1", rowID(5))
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET retried_as = '', retry_of = '' WHERE id = $1", rowID(5))
 		s.reads("/v1/deliveries?state=failed&retried=false", rowID(5)) // which has an index
 		s.reads("/v1/webhooks/"+webhook+"/deliveries?state=failed&retried=false", rowID(5))
 		for i, state := range []string{"cancelled", "waiting", "delivered"} {

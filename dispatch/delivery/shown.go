@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -25,8 +25,8 @@ const (
 
 // scanShown reads a row of shownColumns as it is shown at now, and what follows
 // them into more.
-func scanShown(now time.Time, more ...any) func(state.Scanner) (schema.Delivery, error) {
-	return func(row state.Scanner) (schema.Delivery, error) {
+func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
+	return func(row sqlstore.Scanner) (schema.Delivery, error) {
 		var d schema.Delivery
 		var created, due int64
 		var token, retryOf, retriedAs string
@@ -87,7 +87,7 @@ var errNoDelivery = schema.Refuse(schema.NotFound, "", "There is no such deliver
 
 // owns reports whether a table has a row with an id that belongs to the caller's
 // account and world.
-func owns(q state.Querier, c *api.Call, table, id string) (bool, error) {
+func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 	if !schema.IsID(id) {
 		return false, nil
 	}
@@ -100,7 +100,7 @@ func owns(q state.Querier, c *api.Call, table, id string) (bool, error) {
 }
 
 // detailed is a delivery of the caller's with everything that is known of it.
-func detailed(q state.Querier, c *api.Call, id string, now time.Time) (d schema.DeliveryDetailed, err error) {
+func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetailed, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
 	}
@@ -113,7 +113,7 @@ func detailed(q state.Querier, c *api.Call, id string, now time.Time) (d schema.
 	if err != nil {
 		return d, fmt.Errorf("reading a delivery: %w", err)
 	}
-	d.Attempts, err = state.All(q, scanAttempt, `SELECT number, at, duration, stage, http_status, error, body FROM attempt
+	d.Attempts, err = sqlstore.All(q, scanAttempt, `SELECT number, at, duration, stage, http_status, error, body FROM attempt
 		WHERE delivery_id = $1 ORDER BY number`, id)
 	if d.Attempts == nil {
 		d.Attempts = []schema.Attempt{}
@@ -121,7 +121,7 @@ func detailed(q state.Querier, c *api.Call, id string, now time.Time) (d schema.
 	return d, err
 }
 
-func scanAttempt(row state.Scanner) (schema.Attempt, error) {
+func scanAttempt(row sqlstore.Scanner) (schema.Attempt, error) {
 	var a schema.Attempt
 	var at, micros int64
 	var status int

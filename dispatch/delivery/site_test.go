@@ -16,12 +16,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/account"
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/api/apitest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -44,28 +44,28 @@ type site struct {
 // eachSite runs a test on both engines.
 func eachSite(t *testing.T, do func(t *testing.T, s *site)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) { do(t, newSite(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newSite(t, db)) })
 }
 
-func newSite(t *testing.T, db *state.DB) *site {
+func newSite(t *testing.T, db *sqlstore.DB) *site {
 	t.Helper()
-	box := accounttest.ClaimedBox(t, db)
+	box := accesstest.ClaimedBox(t, db)
 	s := &site{t: t, reg: prometheus.NewRegistry()}
 	s.micros.Store(start.UnixMicro())
 	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
 	plans := map[string]int64{"unlimited": 0}
-	access, err := account.New(account.Config{DB: db, Box: box, Settings: account.Settings{Plans: plans}, Now: now})
+	service, err := access.New(access.Config{DB: db, Box: box, Settings: access.Settings{Plans: plans}, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(t, db, func(tx *state.Tx) error {
-		h, _, err := account.CreateAccount(tx, plans, "default", "unlimited", now())
+	do(t, db, func(tx *sqlstore.Tx) error {
+		h, _, err := access.CreateAccount(tx, plans, "default", "unlimited", now())
 		if err != nil {
 			return err
 		}
 		s.account = h.ID
 		for _, world := range schema.Worlds {
-			made, _, err := account.CreateKey(tx, box, account.KeySpec{Account: h.ID, World: world, Scopes: schema.Scopes}, now())
+			made, _, err := access.CreateKey(tx, box, access.KeySpec{Account: h.ID, World: world, Scopes: schema.Scopes}, now())
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func newSite(t *testing.T, db *state.DB) *site {
 		}
 		return nil
 	})
-	s.Service, err = delivery.New(delivery.Config{DB: db, Box: box, Change: access.Change, Metrics: s.reg, Now: now, Wake: func(webhook string) {
+	s.Service, err = delivery.New(delivery.Config{DB: db, Box: box, Change: service.Change, Metrics: s.reg, Now: now, Wake: func(webhook string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.woken = append(s.woken, webhook)
@@ -83,15 +83,15 @@ func newSite(t *testing.T, db *state.DB) *site {
 	}
 	running, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- access.Run(running) }()
-	if err := access.Ready(running); err != nil {
+	go func() { ended <- service.Run(running) }()
+	if err := service.Ready(running); err != nil {
 		t.Fatal(err)
 	}
-	handler, err := api.New(api.Config{Routes: s.Routes(), Access: access})
+	handler, err := httpapi.New(httpapi.Config{Routes: s.Routes(), Access: service})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(apitest.Checked(t, handler))
+	server := httptest.NewServer(httpapitest.Checked(t, handler))
 	s.url = server.URL
 	t.Cleanup(func() {
 		server.Close()
@@ -126,7 +126,7 @@ func (s *site) delivery(world schema.World, webhook string) delivery.Row {
 func (s *site) finished(world schema.World, webhook string, status int) delivery.Row {
 	s.t.Helper()
 	r := s.delivery(world, webhook)
-	statetest.Exec(s.t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
+	sqlstoretest.Exec(s.t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
 	r.Attempts = 7
 	if stale := record(s.t, s.DB, s.Now(), outcome(&r, "token", status, s.Now())); stale != 0 {
 		s.t.Fatal("stale")

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -18,7 +18,7 @@ import (
 var start = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
 
 // do makes a change.
-func do(tb testing.TB, db *state.DB, change func(tx *state.Tx) error) {
+func do(tb testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	tb.Helper()
 	if err := db.Update(context.Background(), change); err != nil {
 		tb.Fatal(err)
@@ -26,7 +26,7 @@ func do(tb testing.TB, db *state.DB, change func(tx *state.Tx) error) {
 }
 
 // one asks the store for one value.
-func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T) {
+func one[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	tb.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
 		tb.Fatal(query, err)
@@ -35,26 +35,26 @@ func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T
 }
 
 // addAccount makes an account.
-func addAccount(tb testing.TB, db *state.DB, id string) {
+func addAccount(tb testing.TB, db *sqlstore.DB, id string) {
 	tb.Helper()
-	statetest.Exec(tb, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", id)
+	sqlstoretest.Exec(tb, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", id)
 }
 
 // addWebhook makes a subscription.
-func addWebhook(tb testing.TB, db *state.DB, account string, world schema.World, id string) {
+func addWebhook(tb testing.TB, db *sqlstore.DB, account string, world schema.World, id string) {
 	tb.Helper()
-	statetest.Exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+	sqlstoretest.Exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, 'https://receiver.example/' || $1, 'payment.succeeded', 1, '2026-11-01', $4, 'last', 1, 1)`, id, account, world.String(), []byte{1})
 }
 
 // addEvent stores an event.
-func addEvent(tb testing.TB, db *state.DB, account string, world schema.World, id string) *outbox.Event {
+func addEvent(tb testing.TB, db *sqlstore.DB, account string, world schema.World, id string) *outbox.Event {
 	tb.Helper()
 	e := &outbox.Event{
 		ID: id, Account: account, World: world, Type: schema.EventPaymentSucceeded, CreatedAt: start,
 		Envelope: []byte(`{"id":"` + id + `","type":"payment.succeeded","created":1795240800,"api_version":"2026-11-01","data":{"amount":499.5}}`),
 	}
-	statetest.Exec(tb, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
+	sqlstoretest.Exec(tb, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
 		e.ID, e.Account, world.String(), string(e.Type), start.UnixMicro(), e.Envelope)
 	return e
 }
@@ -64,27 +64,27 @@ func lease(token string, until time.Time) delivery.Lease {
 	return delivery.Lease{Token: token, Until: until}
 }
 
-func insert(tb testing.TB, db *state.DB, orders []delivery.Order, l delivery.Lease, now time.Time) (rows []delivery.Row) {
+func insert(tb testing.TB, db *sqlstore.DB, orders []delivery.Order, l delivery.Lease, now time.Time) (rows []delivery.Row) {
 	tb.Helper()
-	do(tb, db, func(tx *state.Tx) (err error) {
+	do(tb, db, func(tx *sqlstore.Tx) (err error) {
 		rows, err = delivery.Insert(tx, orders, l, now)
 		return err
 	})
 	return rows
 }
 
-func claim(tb testing.TB, db *state.DB, wants []delivery.Want, l delivery.Lease, now time.Time) (got []delivery.Claimed) {
+func claim(tb testing.TB, db *sqlstore.DB, wants []delivery.Want, l delivery.Lease, now time.Time) (got []delivery.Claimed) {
 	tb.Helper()
-	do(tb, db, func(tx *state.Tx) (err error) {
+	do(tb, db, func(tx *sqlstore.Tx) (err error) {
 		got, err = delivery.Claim(tx, wants, l, now)
 		return err
 	})
 	return got
 }
 
-func record(tb testing.TB, db *state.DB, now time.Time, outcomes ...delivery.Outcome) (stale int) {
+func record(tb testing.TB, db *sqlstore.DB, now time.Time, outcomes ...delivery.Outcome) (stale int) {
 	tb.Helper()
-	do(tb, db, func(tx *state.Tx) (err error) {
+	do(tb, db, func(tx *sqlstore.Tx) (err error) {
 		stale, err = delivery.Record(tx, outcomes, now)
 		return err
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -36,7 +36,7 @@ func newTally(webhook string, now time.Time) *tally {
 }
 
 // take adds a row of selectHealth.
-func (t *tally) take(row state.Scanner) error {
+func (t *tally) take(row sqlstore.Scanner) error {
 	var d counted
 	var a tallied
 	var token, retriedAs string

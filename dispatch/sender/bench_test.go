@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 )
 
 // BenchmarkSend compares an attempt with the floor: a bare pooled http.Client
@@ -19,7 +19,7 @@ import (
 // same run. The receiver answers as fast as a connection can be read; "ratio" is
 // attempts to posts per second. 16 goroutines send at once.
 func BenchmarkSend(b *testing.B) {
-	ca := fixturetest.NewAuthority(b)
+	ca := fixture.NewAuthority(b)
 	for name, config := range map[string]*tls.Config{"plain": nil, "tls": speaking(ca.Server())} {
 		b.Run(name, func(b *testing.B) {
 			url := "http://" + listen(b, "127.0.0.1:0", config, swift)

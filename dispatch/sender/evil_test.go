@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -67,7 +67,7 @@ func bomb(t *testing.T) string {
 
 func TestEvilReceivers(t *testing.T) {
 	t.Parallel()
-	ca := fixturetest.NewAuthority(t)
+	ca := fixture.NewAuthority(t)
 	long := strings.Repeat("x", 8<<10)
 	zipped := bomb(t)
 	for name, c := range map[string]struct {
@@ -134,7 +134,7 @@ func closing(text string) func(net.Conn) {
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	ca := fixturetest.NewAuthority(t)
+	ca := fixture.NewAuthority(t)
 	for _, status := range []string{"301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"} {
 		url := "https://" + listen(t, "127.0.0.1:0", speaking(ca.Server()),
 			answering("HTTP/1.1 "+status+"\r\nLocation: http://169.254.169.254/latest/meta-data/\r\nContent-Length: 0\r\n\r\n"))
@@ -156,7 +156,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // A receiver can cost no more memory than what is read of it, whatever it sends.
 // The figures are of both sides, which share the process.
 func TestEvilReceiversCostLittle(t *testing.T) {
-	ca := fixturetest.NewAuthority(t)
+	ca := fixture.NewAuthority(t)
 	long := strings.Repeat("x", 32<<10)
 	for name, head := range map[string]struct{ head, text string }{
 		"headers":      {"HTTP/1.1 200 OK\r\n", "X: " + long + "\r\n"},

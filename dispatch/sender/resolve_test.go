@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/dns/dnsmessage"
 
-	"vayu/dispatch/guard"
-	"vayu/internal/fixturetest"
+	"vayu/dispatch/ssrf"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -90,7 +90,7 @@ func (d *nameServer) reply(m dnsmessage.Message) dnsmessage.Message {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	ca := fixturetest.NewAuthority(t)
+	ca := fixture.NewAuthority(t)
 	var dns nameServer
 	dns.names = map[string][]string{
 		"good.test.":      {"127.0.0.1"},
@@ -101,7 +101,7 @@ func TestNames(t *testing.T) {
 		"loopback6.test.": {"::1"},
 		"broken.test.":    nil,
 	}
-	allowed := guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil)
+	allowed := ssrf.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil)
 	s := patient(t, Config{Roots: ca.Pool(), Resolver: dns.resolver(t), Control: allowed.Control})
 	_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", speaking(ca.Server("good.test", "mixed.test")), answering(fine)))
 	if err != nil {
@@ -129,7 +129,7 @@ func TestNames(t *testing.T) {
 func TestANameInsideLooksLikeNone(t *testing.T) {
 	t.Parallel()
 	dns := nameServer{names: map[string][]string{"vault.corp.test.": {"10.0.0.1"}, "vault6.corp.test.": {"fd00::1"}}}
-	s := patient(t, Config{Resolver: dns.resolver(t), Control: guard.New(nil, nil).Control})
+	s := patient(t, Config{Resolver: dns.resolver(t), Control: ssrf.New(nil, nil).Control})
 	told := func(name string) Result {
 		r := s.Send(t.Context(), hello("https://"+name+"/in"))
 		r.SentAt, r.Duration = time.Time{}, 0
@@ -148,7 +148,7 @@ func TestRebindingIsRefused(t *testing.T) {
 	t.Parallel()
 	const lastOne = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
 	dns := nameServer{names: map[string][]string{}}
-	allowed := guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil)
+	allowed := ssrf.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil)
 	s := patient(t, Config{Resolver: dns.resolver(t), Control: allowed.Control})
 	_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", nil, answering(lastOne)))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/dispatch/guard"
-	"vayu/internal/fixturetest"
+	"vayu/dispatch/ssrf"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -18,7 +18,7 @@ const fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 func TestCertificatesMustBeValid(t *testing.T) {
 	t.Parallel()
-	ca, other := fixturetest.NewAuthority(t), fixturetest.NewAuthority(t)
+	ca, other := fixture.NewAuthority(t), fixture.NewAuthority(t)
 	shaking := []schema.Stage{schema.StageTLS}
 	expired := ca.Sign(&x509.Certificate{NotAfter: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
 	old := speaking(ca.Server())
@@ -62,7 +62,7 @@ func TestCertificatesMustBeValid(t *testing.T) {
 func TestGuardRefusesConnections(t *testing.T) {
 	t.Parallel()
 	url := "http://" + listen(t, "127.0.0.1:0", nil, func(net.Conn) { t.Error("the receiver was connected to") })
-	s := patient(t, Config{Control: guard.New(nil, nil).Control})
+	s := patient(t, Config{Control: ssrf.New(nil, nil).Control})
 	want{text: textAddress, stages: []schema.Stage{schema.StageDNS}}.check(t, s.Send(t.Context(), hello(url)))
 }
 

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -72,7 +72,7 @@ func late(wait time.Duration, text string) func(net.Conn) {
 
 func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
 	t.Parallel()
-	ca := fixturetest.NewAuthority(t)
+	ca := fixture.NewAuthority(t)
 	config := speaking(ca.Server())
 	config.SessionTicketsDisabled = true // a pipe holds nothing, and tickets are sent while nobody reads
 	const ok = "HTTP/1.1 200 OK\r\n"

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 )
 
 var errSecret = errors.New("the secret is not known now")
@@ -30,7 +30,7 @@ func heard(got *recorder, before string) func(net.Conn) {
 
 func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
 	t.Parallel()
-	ca := fixturetest.NewAuthority(t)
+	ca := fixture.NewAuthority(t)
 	for name, c := range map[string]struct {
 		secure bool
 		before string // that the receiver says without having been asked

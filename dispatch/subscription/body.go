@@ -7,16 +7,16 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
 // specOf reads the body of POST /v1/webhooks, with every fault of it.
-func (b *Book) specOf(c *api.Call) (Spec, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+func (b *Book) specOf(c *httpapi.Call) (Spec, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Spec{}, err
 	}
-	wanted, err := api.Decode[struct {
+	wanted, err := httpapi.Decode[struct {
 		URL    *string            `json:"url"`
 		Events []schema.EventType `json:"events"`
 		Secret *string            `json:"secret"`
@@ -102,11 +102,11 @@ func (g *given[T]) in(f *faults, field string) bool {
 }
 
 // patchOf reads the body of PATCH /v1/webhooks/{id}, with every fault of it.
-func (b *Book) patchOf(c *api.Call) (Patch, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+func (b *Book) patchOf(c *httpapi.Call) (Patch, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Patch{}, err
 	}
-	wanted, err := api.Decode[struct {
+	wanted, err := httpapi.Decode[struct {
 		URL    given[string]             `json:"url"`
 		Events given[[]schema.EventType] `json:"events"`
 		Active given[bool]               `json:"active"`
@@ -143,11 +143,11 @@ func (b *Book) patchOf(c *api.Call) (Patch, error) {
 }
 
 // rotationOf reads the body of a rotation, which may be left out.
-func rotationOf(c *api.Call) (Rotation, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+func rotationOf(c *httpapi.Call) (Rotation, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Rotation{}, err
 	}
-	wanted, err := api.DecodeOptional[struct {
+	wanted, err := httpapi.DecodeOptional[struct {
 		GraceSeconds *int64  `json:"grace_seconds"`
 		Secret       *string `json:"secret"`
 	}](c)
@@ -167,11 +167,11 @@ func rotationOf(c *api.Call) (Rotation, error) {
 
 // testOf reads the body of a test, which may be left out; "" is for the
 // subscription's first type.
-func testOf(c *api.Call) (schema.EventType, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+func testOf(c *httpapi.Call) (schema.EventType, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err
 	}
-	wanted, err := api.DecodeOptional[struct {
+	wanted, err := httpapi.DecodeOptional[struct {
 		Type *schema.EventType `json:"type"`
 	}](c)
 	if err != nil || wanted.Type == nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -183,7 +183,7 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	s := newSite(f, statetest.SQLite(f))
+	s := newSite(f, sqlstoretest.SQLite(f))
 	a := addTenant(f, s.DB, "one")
 	s.look()
 	key := a.keys[schema.Live]

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // entry is what the audit log says of a change.
-func entry(action string, r *record, detail map[string]any) account.Entry {
-	return account.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
+func entry(action string, r *record, detail map[string]any) access.Entry {
+	return access.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
 }
 
 // hostOf is what the audit log says of a URL: the rest of it is for many
@@ -80,19 +80,19 @@ func granted(before, after *Subscription) []schema.EventType {
 
 // Delete ends a subscription of an owner for ever, and removes its secrets. A
 // *schema.Problem says that there is none.
-func (b *Book) Delete(tx *state.Tx, of schema.Owner, id string, now time.Time) (account.Entry, error) {
+func (b *Book) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (access.Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {
-		return account.Entry{}, err
+		return access.Entry{}, err
 	}
 	r, err := recordOf(tx, of, id)
 	if err != nil {
-		return account.Entry{}, err
+		return access.Entry{}, err
 	}
 	_, err = tx.Exec("UPDATE webhook SET deleted_at = $2, secret = $3, previous_secret = NULL, previous_until = NULL, revision = $4 WHERE id = $1",
 		id, now.UnixMicro(), []byte{}, revision)
 	if err != nil {
-		return account.Entry{}, fmt.Errorf("deleting a webhook: %w", err)
+		return access.Entry{}, fmt.Errorf("deleting a webhook: %w", err)
 	}
 	return entry("webhook.delete", r, map[string]any{"host": hostOf(r.URL)}), nil
 }
@@ -118,17 +118,17 @@ func (n Rotation) check(f *faults) {
 //
 // Other instances sign with the new secret within 300 ms of the commit: whoever
 // tells anybody that it is in force waits for so long.
-func (b *Book) Rotate(tx *state.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, account.Entry, error) {
+func (b *Book) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, access.Entry, error) {
 	var f faults
 	if n.check(&f); len(f.Faults) > 0 {
-		return Made{}, account.Entry{}, f.Problem()
+		return Made{}, access.Entry{}, f.Problem()
 	}
 	revision, err := raise(tx)
 	if err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	if _, err := recordOf(tx, of, id); err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	secret, made := secretOr(n.Secret)
 	// Both SETs read the row as it was.
@@ -137,18 +137,18 @@ func (b *Book) Rotate(tx *state.Tx, of schema.Owner, id string, n Rotation, now 
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}
 	if _, err := tx.Exec("UPDATE webhook SET secret = $2, secret_last4 = $3, revision = $4, "+previous+" WHERE id = $1", args...); err != nil {
-		return Made{}, account.Entry{}, fmt.Errorf("rotating the secret of a webhook: %w", err)
+		return Made{}, access.Entry{}, fmt.Errorf("rotating the secret of a webhook: %w", err)
 	}
 	r, err := recordOf(tx, of, id)
 	if err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	return Made{r.wire(now), made}, entry("webhook.rotate", r, map[string]any{"grace_seconds": int64(n.Grace / time.Second)}), nil
 }
 
 // testable is the subscription that a test event goes to, and the event's type:
 // the first of the subscription when event is empty.
-func testable(tx *state.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
+func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {
 	case err != nil:

@@ -1,11 +1,11 @@
 package subscription
 
-import "vayu/internal/state"
+import "vayu/internal/sqlstore"
 
 // Personal is what is erased of an account: its subscriptions are deleted, and their
 // addresses removed. Rows that no delivery refers to are removed later.
-func Personal() []state.Erasure {
-	return []state.Erasure{{
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{{
 		Table: "webhook", Key: []string{"id"}, From: "webhook t WHERE t.account_id = $1 AND (t.url <> '' OR t.deleted_at IS NULL)",
 		Set: `url = '', secret = '', previous_secret = NULL, previous_until = NULL, deleted_at = COALESCE(deleted_at, created_at),
 			revision = (SELECT n FROM webhook_revision WHERE id = 1)`,

@@ -16,13 +16,13 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/api/apitest"
-	"vayu/internal/fixturetest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -31,10 +31,10 @@ type site struct {
 	*Book
 
 	t     testing.TB
-	clock *fixturetest.Clock
-	log   *fixturetest.Log
+	clock *fixture.Clock
+	log   *fixture.Log
 	reg   *prometheus.Registry
-	who   *account.Service
+	who   *access.Service
 	bare  http.Handler
 	api   http.Handler // bare, and every reply compared with the contract
 }
@@ -57,30 +57,30 @@ func judge(text string) (*url.URL, error) {
 }
 
 // newSite is an instance that does not run.
-func newSite(t testing.TB, db *state.DB) *site {
+func newSite(t testing.TB, db *sqlstore.DB) *site {
 	t.Helper()
-	s := &site{t: t, clock: &fixturetest.Clock{}, log: &fixturetest.Log{}, reg: prometheus.NewRegistry()}
+	s := &site{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	box := accounttest.Box(t)
+	box := accesstest.Box(t)
 	if db != nil {
-		box = accounttest.ClaimedBox(t, db)
+		box = accesstest.ClaimedBox(t, db)
 	}
 	var err error
-	s.who, err = account.New(account.Config{
+	s.who, err = access.New(access.Config{
 		DB: db, Box: box, Log: log, Now: s.clock.Now,
-		Settings: account.Settings{Plans: map[string]int64{"unlimited": 0}},
+		Settings: access.Settings{Plans: map[string]int64{"unlimited": 0}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Book, err = New(Config{
-		DB: db, Box: accounttest.Box(t), Change: s.who.Change, Check: judge, Test: s.sendTest,
+		DB: db, Box: accesstest.Box(t), Change: s.who.Change, Check: judge, Test: s.sendTest,
 		Log: log, Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.bare, err = api.New(api.Config{Routes: s.Routes(), Access: s.who, Log: log}); err != nil {
+	if s.bare, err = httpapi.New(httpapi.Config{Routes: s.Routes(), Access: s.who, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	return s.in(t)
@@ -90,12 +90,12 @@ func newSite(t testing.TB, db *state.DB) *site {
 func (s *site) in(t testing.TB) *site {
 	t.Helper()
 	out := *s
-	out.t, out.api = t, apitest.Checked(t, s.bare)
+	out.t, out.api = t, httpapitest.Checked(t, s.bare)
 	return &out
 }
 
 // sendTest stands for the dispatcher: an event and a delivery.
-func (s *site) sendTest(tx *state.Tx, to *Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
+func (s *site) sendTest(tx *sqlstore.Tx, to *Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
 	now := s.Now()
 	eventID, deliveryID = "evt_"+ulid.MustNewDefault(now).String(), "dlv_"+ulid.MustNewDefault(now).String()
 	if _, err := tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
@@ -146,17 +146,17 @@ type tenant struct {
 // of is the tenant in a world.
 func (a tenant) of(w schema.World) schema.Owner { return schema.Owner{Account: a.id, World: w} }
 
-func addTenant(t testing.TB, db *state.DB, name string) tenant {
+func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
 	t.Helper()
 	var out tenant
-	do(t, db, func(tx *state.Tx) error {
-		h, _, err := account.CreateAccount(tx, map[string]int64{"unlimited": 0}, name, "unlimited", time.Now())
+	do(t, db, func(tx *sqlstore.Tx) error {
+		h, _, err := access.CreateAccount(tx, map[string]int64{"unlimited": 0}, name, "unlimited", time.Now())
 		if err != nil {
 			return err
 		}
 		out.id = h.ID
 		for _, w := range schema.Worlds {
-			made, _, err := account.CreateKey(tx, accounttest.Box(t), account.KeySpec{Account: h.ID, World: w}, time.Now())
+			made, _, err := access.CreateKey(tx, accesstest.Box(t), access.KeySpec{Account: h.ID, World: w}, time.Now())
 			if err != nil {
 				return err
 			}
@@ -168,7 +168,7 @@ func addTenant(t testing.TB, db *state.DB, name string) tenant {
 }
 
 // do makes a change in a store.
-func do(t testing.TB, db *state.DB, change func(tx *state.Tx) error) {
+func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	t.Helper()
 	if err := db.Update(context.Background(), change); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func do(t testing.TB, db *state.DB, change func(tx *state.Tx) error) {
 }
 
 // one asks the store for one value.
-func one[T any](t testing.TB, db *state.DB, query string, args ...any) (value T) {
+func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	t.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
 		t.Fatal(query, err)
@@ -190,7 +190,7 @@ func (s *site) add(spec Spec) (made Made) {
 	if spec.URL == "" {
 		spec.URL = "https://shop.example.com/hook"
 	}
-	do(s.t, s.DB, func(tx *state.Tx) (err error) {
+	do(s.t, s.DB, func(tx *sqlstore.Tx) (err error) {
 		made, _, err = s.Create(tx, spec, s.Now())
 		return err
 	})
@@ -264,7 +264,7 @@ func (r reply) wantError(t testing.TB, what string, status int, code schema.Code
 // each runs a test on both engines, with an instance and a tenant.
 func each(t *testing.T, run func(t *testing.T, s *site, a tenant)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newSite(t, db)
 		a := addTenant(t, db, "one")
 		s.look()
@@ -276,8 +276,8 @@ func each(t *testing.T, run func(t *testing.T, s *site, a tenant)) {
 // instances, SQLite by a service and a command beside it.
 func eachPair(t *testing.T, run func(t *testing.T, here, there *site, a tenant)) {
 	t.Helper()
-	both := func(t *testing.T, mine, theirs state.Config) {
-		here, there := newSite(t, statetest.Open(t, mine)), newSite(t, statetest.Open(t, theirs))
+	both := func(t *testing.T, mine, theirs sqlstore.Config) {
+		here, there := newSite(t, sqlstoretest.Open(t, mine)), newSite(t, sqlstoretest.Open(t, theirs))
 		a := addTenant(t, here.DB, "one")
 		here.look()
 		there.look()
@@ -286,11 +286,11 @@ func eachPair(t *testing.T, run func(t *testing.T, here, there *site, a tenant))
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		both(t, state.Config{Data: dir}, state.Config{Data: dir, Share: true})
+		both(t, sqlstore.Config{Data: dir}, sqlstore.Config{Data: dir, Share: true})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		c := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+		c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
 		both(t, c, c)
 	})
 }
@@ -330,7 +330,7 @@ func (s *site) await(what string, is func() bool) {
 // audited is what the audit log says of a tenant's live world.
 func (s *site) audited(a tenant) []string {
 	s.t.Helper()
-	rows, err := state.All(s.DB.View(context.Background()), func(row state.Scanner) (string, error) {
+	rows, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (string, error) {
 		var action, detail string
 		err := row.Scan(&action, &detail)
 		return action + " " + detail, err

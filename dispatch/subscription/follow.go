@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/outage"
-	"vayu/internal/pause"
+	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
 	"vayu/schema"
 )
 
@@ -29,7 +29,7 @@ const goneKept = 5 * time.Minute
 
 // begin reads everything for the first time, and tries again until it can.
 func (b *Book) begin(ctx context.Context) {
-	away := outage.New(b.Log, "webhooks: the state store", "reading subscriptions for the first time", "nothing is delivered", nil)
+	away := failurelog.New(b.Log, "webhooks: the state store", "reading subscriptions for the first time", "nothing is delivered", nil)
 	for ctx.Err() == nil {
 		err := b.counted(ctx, b.look(ctx, b.Now()))
 		away.Tell(ctx, err)
@@ -37,13 +37,13 @@ func (b *Book) begin(ctx context.Context) {
 			close(b.known)
 			return
 		}
-		pause.For(ctx, lookEvery)
+		sleep.For(ctx, lookEvery)
 	}
 }
 
 // follow keeps the book up to date until ctx ends.
 func (b *Book) follow(ctx context.Context) {
-	away := outage.New(b.Log, "webhooks: the state store", "looking for changed subscriptions", "nothing is signed", nil)
+	away := failurelog.New(b.Log, "webhooks: the state store", "looking for changed subscriptions", "nothing is signed", nil)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {

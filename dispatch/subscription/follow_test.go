@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -42,7 +42,7 @@ func TestMatchingAreThoseThatWantTheEventInTheirWorld(t *testing.T) {
 		s.look()
 		before := s.Snapshot()
 		off := false
-		do(t, s.DB, func(tx *state.Tx) error {
+		do(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, _, err := s.Update(tx, live, paused, Patch{Active: &off}, s.Now())
 			_, err2 := s.Delete(tx, live, deleted, s.Now())
 			return errors.Join(err, err2)
@@ -116,7 +116,7 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 		if got := s.figure("vayu_webhook_look_failures_total"); got != 0 {
 			t.Errorf("%v failures", got)
 		}
-		statetest.Exec(t, s.DB, "ALTER TABLE webhook_revision RENAME TO away")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE webhook_revision RENAME TO away")
 		if err := s.Fresh(ctx); err != nil {
 			t.Errorf("a young book needs the store: %v", err)
 		}
@@ -183,8 +183,8 @@ func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
 		kept := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		gone := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		s.look()
-		statetest.Exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
-		statetest.Exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
+		sqlstoretest.Exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
 		s.look()
 		if s.Get(gone) != nil || !cmp.Equal(s.told(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1 {
 			t.Error("it is still known")
@@ -194,27 +194,27 @@ func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
 
 func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newSite(t, db)
 		a := addTenant(t, db, "one")
 		live := a.of(schema.Live)
 		first := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
-		statetest.Exec(t, db, "ALTER TABLE webhook RENAME TO webhook_away")
+		sqlstoretest.Exec(t, db, "ALTER TABLE webhook RENAME TO webhook_away")
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
 		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
-		statetest.Exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
+		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
 		if err := s.Ready(ctx); err != nil || s.Get(first) == nil {
 			t.Errorf("it is ready, and knows nothing: %v", err)
 		}
-		statetest.Exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
+		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
 		failed := s.figure("vayu_webhook_look_failures_total")
 		s.await("looks that fail", func() bool { return s.figure("vayu_webhook_look_failures_total") > failed+2 })
 		if len(s.told(live, schema.EventQuotaWarning)) != 1 {
 			t.Error("what was known is forgotten")
 		}
-		statetest.Exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
+		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
 		second := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		s.await("what was made meanwhile", func() bool { return s.Get(second) != nil })
 		s.await("the log", func() bool { return s.log.Count("answers again") == 2 })
@@ -236,7 +236,7 @@ func TestDeletedOnesAreForgotten(t *testing.T) {
 		}
 		s.look()
 		for _, id := range made[:2] {
-			do(t, s.DB, func(tx *state.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
+			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 			s.look()
 			s.clock.Pass(goneKept / 2)
 		}

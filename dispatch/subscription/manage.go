@@ -9,15 +9,15 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // raise counts a change of webhook and returns its number. It locks the counter
 // until the transaction ends, so that numbers become visible in their order, and
 // changes of subscriptions happen one after the other.
-func raise(tx *state.Tx) (revision int64, err error) {
+func raise(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
 		return 0, fmt.Errorf("counting a change of webhooks: %w", err)
@@ -44,34 +44,34 @@ type Made struct {
 
 // Create stores a subscription of an account that exists. A *schema.Problem
 // names what is wrong with it, or that there are too many.
-func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Entry, error) {
+func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.Entry, error) {
 	var f faults
 	if err := b.checkSpec(&f, &spec); err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	if err := f.Problem(); err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	revision, err := raise(tx) // and from here on nobody else adds one
 	if err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	if err := b.room(tx, spec.Owner); err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	id := idPrefix + ulid.MustNewDefault(now).String()
 	secret, made := secretOr(spec.Secret)
 	_, err = tx.Exec(`
 		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, clear_numbers, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11)`,
-		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, state.Flag(spec.ClearNumbers),
+		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.Flag(spec.ClearNumbers),
 		sealedSecret.Seal(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
-		return Made{}, account.Entry{}, fmt.Errorf("making a webhook: %w", err)
+		return Made{}, access.Entry{}, fmt.Errorf("making a webhook: %w", err)
 	}
 	r, err := recordOf(tx, spec.Owner, id)
 	if err != nil {
-		return Made{}, account.Entry{}, err
+		return Made{}, access.Entry{}, err
 	}
 	detail := map[string]any{"host": hostOf(r.URL), "events": r.Events}
 	if r.ClearNumbers {
@@ -85,7 +85,7 @@ func (b *Book) Create(tx *state.Tx, spec Spec, now time.Time) (Made, account.Ent
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
 // room demands that an owner has fewer subscriptions than its plan allows.
-func (b *Book) room(tx *state.Tx, of schema.Owner) error {
+func (b *Book) room(tx *sqlstore.Tx, of schema.Owner) error {
 	var plan string
 	if err := tx.QueryRow("SELECT plan FROM account WHERE id = $1", of.Account).Scan(&plan); err != nil {
 		return fmt.Errorf("reading the plan of an account: %w", err)
@@ -135,36 +135,36 @@ type Patch struct {
 // Update changes a subscription. A *schema.Problem names what is wrong with the
 // change, or that there is no such subscription of the owner. When it is so
 // already, the entry is empty.
-func (b *Book) Update(tx *state.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, account.Entry, error) {
+func (b *Book) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, access.Entry, error) {
 	var f faults
 	if err := b.checkPatch(&f, &p); err != nil {
-		return schema.Webhook{}, account.Entry{}, err
+		return schema.Webhook{}, access.Entry{}, err
 	}
 	if err := f.Problem(); err != nil {
-		return schema.Webhook{}, account.Entry{}, err
+		return schema.Webhook{}, access.Entry{}, err
 	}
 	revision, err := raise(tx)
 	if err != nil {
-		return schema.Webhook{}, account.Entry{}, err
+		return schema.Webhook{}, access.Entry{}, err
 	}
 	r, err := recordOf(tx, of, id)
 	if err != nil {
-		return schema.Webhook{}, account.Entry{}, err
+		return schema.Webhook{}, access.Entry{}, err
 	}
 	before := r.Subscription
 	detail := p.apply(r)
 	if p.Readable != nil {
 		if err := p.mayGrant(&before, &r.Subscription); err != nil {
-			return schema.Webhook{}, account.Entry{}, err
+			return schema.Webhook{}, access.Entry{}, err
 		}
 	}
 	if len(detail) == 0 {
-		return r.wire(now), account.Entry{}, nil
+		return r.wire(now), access.Entry{}, nil
 	}
 	_, err = tx.Exec("UPDATE webhook SET url = $2, events = $3, active = $4, clear_numbers = $5, revision = $6 WHERE id = $1",
-		id, r.URL, joinEvents(r.Events, " "), state.Flag(r.Active), state.Flag(r.ClearNumbers), revision)
+		id, r.URL, joinEvents(r.Events, " "), sqlstore.Flag(r.Active), sqlstore.Flag(r.ClearNumbers), revision)
 	if err != nil {
-		return schema.Webhook{}, account.Entry{}, fmt.Errorf("changing a webhook: %w", err)
+		return schema.Webhook{}, access.Entry{}, fmt.Errorf("changing a webhook: %w", err)
 	}
 	return r.wire(now), entry("webhook.update", r, detail), nil
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // seed stores n subscriptions to one event by statements of many rows, and
 // returns their ids.
-func seed(t testing.TB, db *state.DB, n int, of func(i int) schema.Owner, events string) (made []string) {
+func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, events string) (made []string) {
 	t.Helper()
-	box := accounttest.Box(t)
-	do(t, db, func(tx *state.Tx) error {
+	box := accesstest.Box(t)
+	do(t, db, func(tx *sqlstore.Tx) error {
 		made = nil
 		first := int64(0)
 		if err := tx.QueryRow("UPDATE webhook_revision SET n = n + $1 WHERE id = 1 RETURNING n", n).Scan(&first); err != nil {
@@ -140,14 +140,14 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		unneeded, needed, young, there := made[0], made[1], made[2], made[3]
 		s.ask(a.keys[schema.Live], "POST", "/v1/webhooks/"+needed+"/test", "").want(t, "a delivery", 202)
 		remove := func(id string) {
-			do(t, s.DB, func(tx *state.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
+			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 		}
 		remove(unneeded)
 		remove(needed)
 		s.clock.Pass(purgeAfter)
 		remove(young)
 		s.purgeTold(context.Background())
-		left, err := state.All(s.DB.View(context.Background()), func(row state.Scanner) (id string, err error) {
+		left, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (id string, err error) {
 			err = row.Scan(&id)
 			return id, err
 		}, "SELECT id FROM webhook ORDER BY id")
@@ -156,7 +156,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		if diff := cmp.Diff(want, left); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
-		statetest.Exec(t, s.DB, "ALTER TABLE delivery RENAME TO away")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE delivery RENAME TO away")
 		if got := s.figure("vayu_webhook_purge_failures_total"); got != 0 {
 			t.Errorf("%v failures: %s", got, s.log)
 		}
@@ -173,30 +173,33 @@ func TestFunctionsJudgeWhatTheyGet(t *testing.T) {
 		live := a.of(schema.Live)
 		id := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		bad := "http://x"
-		for what, change := range map[string]func(tx *state.Tx) error{
-			"a URL": func(tx *state.Tx) error {
+		for what, change := range map[string]func(tx *sqlstore.Tx) error{
+			"a URL": func(tx *sqlstore.Tx) error {
 				_, _, err := s.Create(tx, Spec{Owner: live, URL: bad, Events: schema.EventTypes}, begun)
 				return err
 			},
-			"no events": func(tx *state.Tx) error {
+			"no events": func(tx *sqlstore.Tx) error {
 				_, _, err := s.Create(tx, Spec{Owner: live, URL: "https://x.example.com"}, begun)
 				return err
 			},
-			"a secret": func(tx *state.Tx) error {
+			"a secret": func(tx *sqlstore.Tx) error {
 				_, _, err := s.Create(tx, Spec{Owner: live, URL: "https://x.example.com", Events: schema.EventTypes, Secret: "short"}, begun)
 				return err
 			},
-			"a new URL": func(tx *state.Tx) error { _, _, err := s.Update(tx, live, id, Patch{URL: &bad}, begun); return err },
-			"no new types": func(tx *state.Tx) error {
+			"a new URL": func(tx *sqlstore.Tx) error { _, _, err := s.Update(tx, live, id, Patch{URL: &bad}, begun); return err },
+			"no new types": func(tx *sqlstore.Tx) error {
 				_, _, err := s.Update(tx, live, id, Patch{Events: []schema.EventType{}}, begun)
 				return err
 			},
-			"a new secret": func(tx *state.Tx) error {
+			"a new secret": func(tx *sqlstore.Tx) error {
 				_, _, err := s.Rotate(tx, live, id, Rotation{Secret: "short"}, begun)
 				return err
 			},
-			"a grace":   func(tx *state.Tx) error { _, _, err := s.Rotate(tx, live, id, Rotation{Grace: -1}, begun); return err },
-			"another's": func(tx *state.Tx) error { _, err := s.Delete(tx, a.of(schema.Sandbox), id, begun); return err },
+			"a grace": func(tx *sqlstore.Tx) error {
+				_, _, err := s.Rotate(tx, live, id, Rotation{Grace: -1}, begun)
+				return err
+			},
+			"another's": func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, a.of(schema.Sandbox), id, begun); return err },
 		} {
 			var said *schema.Problem
 			if err := s.DB.Update(context.Background(), change); !errors.As(err, &said) {
@@ -222,7 +225,7 @@ func TestAMetricThatIsThereAlreadyIsSaid(t *testing.T) {
 func BenchmarkChange(b *testing.B) {
 	for name, size := range map[string]int{"of a small account": 0, "of 10,000": 10_000} {
 		b.Run(name, func(b *testing.B) {
-			s := newSite(b, statetest.SQLite(b))
+			s := newSite(b, sqlstoretest.SQLite(b))
 			a, rest := addTenant(b, s.DB, "one"), addTenant(b, s.DB, "rest")
 			types := joinEvents(schema.EventTypes, " ")
 			id := seed(b, s.DB, max(size, 1), func(int) schema.Owner { return a.of(schema.Live) }, types)[size/2]
@@ -232,8 +235,8 @@ func BenchmarkChange(b *testing.B) {
 			first := time.Since(began)
 			for b.Loop() {
 				b.StopTimer()
-				statetest.Exec(b, s.DB, "UPDATE webhook SET active = 1 - active, revision = (SELECT n + 1 FROM webhook_revision) WHERE id = $1", id)
-				statetest.Exec(b, s.DB, "UPDATE webhook_revision SET n = n + 1")
+				sqlstoretest.Exec(b, s.DB, "UPDATE webhook SET active = 1 - active, revision = (SELECT n + 1 FROM webhook_revision) WHERE id = $1", id)
+				sqlstoretest.Exec(b, s.DB, "UPDATE webhook_revision SET n = n + 1")
 				b.StartTimer()
 				if err := s.Refresh(context.Background()); err != nil {
 					b.Fatal(err)
@@ -247,14 +250,14 @@ func BenchmarkChange(b *testing.B) {
 // Creating on an account that is nearly full counts what it has, and not the
 // 100,000 that it has deleted.
 func BenchmarkCreateOnAFullAccount(b *testing.B) {
-	s := newSite(b, statetest.SQLite(b))
+	s := newSite(b, sqlstoretest.SQLite(b))
 	a := addTenant(b, s.DB, "one")
 	mine := func(int) schema.Owner { return a.of(schema.Live) }
 	seed(b, s.DB, 100_000, mine, "quota.warning")
-	statetest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
+	sqlstoretest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")
 	for b.Loop() {
-		do(b, s.DB, func(tx *state.Tx) error { return s.room(tx, a.of(schema.Live)) })
+		do(b, s.DB, func(tx *sqlstore.Tx) error { return s.room(tx, a.of(schema.Live)) })
 	}
 }
 
@@ -275,7 +278,7 @@ func TestTheNumberOfSubscriptionsFollowsFromThePlan(t *testing.T) {
 			"a plan":                  {"free", schema.Live, 3, "at most 3 webhooks with the plan free"},
 			"a plan that has no name": {"pilot", schema.Live, 1, "at most 1 webhooks with the plan pilot"},
 		} {
-			do(t, s.DB, func(tx *state.Tx) error {
+			do(t, s.DB, func(tx *sqlstore.Tx) error {
 				_, err := tx.Exec("UPDATE account SET plan = $2 WHERE id = $1", a.id, c.plan)
 				if err == nil {
 					_, err = tx.Exec("UPDATE webhook SET deleted_at = 1 WHERE account_id = $1", a.id)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -15,7 +15,7 @@ func TestDeletedWebhooksAreNotWalked(t *testing.T) {
 	each(t, func(t *testing.T, s *site, a tenant) {
 		mine := func(int) schema.Owner { return a.of(schema.Live) }
 		seed(t, s.DB, 20_000, mine, "quota.warning")
-		statetest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
 		seed(t, s.DB, 100, mine, "quota.warning")
 		// As a vacuum leaves it: whether PostgreSQL takes an index whose pages are
 		// mostly dead depends on how many there are.
@@ -23,11 +23,11 @@ func TestDeletedWebhooksAreNotWalked(t *testing.T) {
 		if s.DB.Name() == "postgres" {
 			reindex = "REINDEX INDEX webhook_account"
 		}
-		statetest.Exec(t, s.DB, reindex)
-		statetest.Exec(t, s.DB, "ANALYZE")
+		sqlstoretest.Exec(t, s.DB, reindex)
+		sqlstoretest.Exec(t, s.DB, "ANALYZE")
 		for what, got := range map[string]string{
-			"counting": statetest.Plan(t, s.DB, countThere, a.id, "live"),
-			"listing":  statetest.Plan(t, s.DB, selectList, a.id, "live", "", 100),
+			"counting": sqlstoretest.Plan(t, s.DB, countThere, a.id, "live"),
+			"listing":  sqlstoretest.Plan(t, s.DB, selectList, a.id, "live", "", 100),
 		} {
 			if !strings.Contains(got, "webhook_account ") || strings.Contains(got, "TEMP B-TREE") {
 				t.Errorf("%s does not use its index:\n%s", what, got)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/pause"
-	"vayu/internal/state"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // purge removes the rows of deleted subscriptions, when no delivery refers to
 // them any more, until ctx ends.
 func (b *Book) purge(ctx context.Context) {
-	for pause.For(ctx, purgeEvery) {
+	for sleep.For(ctx, purgeEvery) {
 		b.purgeTold(ctx)
 	}
 }
@@ -39,14 +39,14 @@ func (b *Book) purgeTold(ctx context.Context) {
 // unused holds for a deleted subscription that nothing refers to.
 const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.webhook_id = webhook.id)"
 
-var removeUnused = state.Group(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
+var removeUnused = sqlstore.Group(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
 
 // purgeOnce removes what can be removed now. It is looked for without a
 // transaction, because that takes a walk through all rows. The revision stays:
 // books know no such subscription any more.
 func (b *Book) purgeOnce(ctx context.Context) error {
 	until := b.Now().Add(-purgeAfter).UnixMicro()
-	ids, err := state.All(b.DB.View(ctx), func(row state.Scanner) (id string, err error) {
+	ids, err := sqlstore.All(b.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
 		return id, err
 	}, "SELECT id FROM webhook WHERE "+unused, until)
@@ -54,7 +54,7 @@ func (b *Book) purgeOnce(ctx context.Context) error {
 		return fmt.Errorf("looking for deleted subscriptions: %w", err)
 	}
 	for group := range slices.Chunk(ids, purgeGroup) {
-		err := b.DB.Update(ctx, func(tx *state.Tx) error {
+		err := b.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 			return removeUnused.Each(len(group), func(text string, from, to int) error {
 				args := []any{until}
 				for _, id := range group[from:to] {

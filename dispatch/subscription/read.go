@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -38,21 +38,21 @@ type reading struct {
 }
 
 // ask gives each question its own time: all together may take long.
-func (r *reading) ask(do func(view state.View) error) error {
+func (r *reading) ask(do func(view sqlstore.View) error) error {
 	limit, done := context.WithTimeout(r.ctx, r.most)
 	defer done()
 	return do(r.DB.View(limit))
 }
 
 func (r *reading) revision() (n int64, err error) {
-	err = r.ask(func(view state.View) error { return view.QueryRow(selectRevision).Scan(&n) })
+	err = r.ask(func(view sqlstore.View) error { return view.QueryRow(selectRevision).Scan(&n) })
 	return n, err
 }
 
 // since reads what was changed after a revision.
 func (r *reading) since(revision int64) error {
-	return r.ask(func(view state.View) error {
-		return state.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // which is indexed
+	return r.ask(func(view sqlstore.View) error {
+		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // which is indexed
 	})
 }
 
@@ -62,8 +62,8 @@ func (r *reading) all() error {
 	after := ""
 	for {
 		n := 0
-		err := r.ask(func(view state.View) error {
-			return state.Each(view, func(row state.Scanner) error {
+		err := r.ask(func(view sqlstore.View) error {
+			return sqlstore.Each(view, func(row sqlstore.Scanner) error {
 				s, err := r.scan(row)
 				if err != nil {
 					return err
@@ -81,7 +81,7 @@ func (r *reading) all() error {
 	}
 }
 
-func (r *reading) take(row state.Scanner) error {
+func (r *reading) take(row sqlstore.Scanner) error {
 	s, err := r.scan(row)
 	if err == nil {
 		r.edition.put(s, r.now)
@@ -89,7 +89,7 @@ func (r *reading) take(row state.Scanner) error {
 	return err
 }
 
-func (r *reading) scan(row state.Scanner) (*Subscription, error) {
+func (r *reading) scan(row sqlstore.Scanner) (*Subscription, error) {
 	s := &Subscription{}
 	var mode, events string
 	var active, clearNumbers int64
@@ -126,7 +126,7 @@ func (r *reading) list(text string) []schema.EventType {
 
 // open decrypts the secrets, unless the one before is over. Without the new one
 // the one before is of no use: whoever rotated wants both signatures.
-func (s *Subscription) open(box *seal.Box, secret, previous []byte, now time.Time) error {
+func (s *Subscription) open(box *encryption.Box, secret, previous []byte, now time.Time) error {
 	plain, err := sealedSecret.Open(box, secret, s.ID)
 	if err != nil {
 		return err

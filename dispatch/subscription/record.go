@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -23,7 +23,7 @@ type record struct {
 const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, clear_numbers, secret_last4, created_at, previous_until, reached_at, most, failed
 	FROM webhook LEFT JOIN webhook_backlog ON webhook_id = id WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL`
 
-func scanRecord(row state.Scanner) (*record, error) {
+func scanRecord(row sqlstore.Scanner) (*record, error) {
 	r := &record{}
 	var mode, events string
 	var active, clearNumbers int64
@@ -59,7 +59,7 @@ const idPrefix = "wh_"
 
 // recordOf returns a subscription of an owner. When there is none the error is a
 // *schema.Problem with not_found.
-func recordOf(q state.Querier, of schema.Owner, id string) (*record, error) {
+func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 	if !schema.IsID(id) {
 		return nil, schema.NoWebhook("id")
 	}
@@ -78,6 +78,6 @@ const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
 
 // list returns at most limit subscriptions of an owner, the oldest first, and of
 // those only what comes after the id after; "" begins at the beginning.
-func list(q state.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
-	return state.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
+func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
+	return sqlstore.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

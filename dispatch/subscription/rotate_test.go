@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -76,7 +76,7 @@ func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
 		id, key := made.Webhook.ID, a.keys[schema.Live]
 		var next Made
-		do(t, s.DB, func(tx *state.Tx) (err error) {
+		do(t, s.DB, func(tx *sqlstore.Tx) (err error) {
 			next, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: time.Minute}, s.Now())
 			return err
 		})
@@ -90,7 +90,7 @@ func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret}) || shown() != nil {
 			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
 		}
-		do(t, s.DB, func(tx *state.Tx) error {
+		do(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: longestGrace + 1}, s.Now())
 			if err == nil {
 				t.Error("a longer grace is taken")
@@ -166,7 +166,7 @@ func (s *site) dump() string {
 	s.t.Helper()
 	var all strings.Builder
 	for table, columns := range map[string]int{"webhook": 15, "idempotent_reply": 7, "audit": 11} {
-		err := state.Each(s.DB.View(context.Background()), func(row state.Scanner) error {
+		err := sqlstore.Each(s.DB.View(context.Background()), func(row sqlstore.Scanner) error {
 			values, dest := make([]any, columns), make([]any, columns)
 			for i := range values {
 				dest[i] = &values[i]
@@ -191,7 +191,7 @@ func TestASecretThatCannotBeOpenedStopsOnlyItsOwnWebhook(t *testing.T) {
 			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}))
 		}
 		for _, m := range made[1:] {
-			statetest.Exec(t, s.DB, "UPDATE webhook SET secret = $2 WHERE id = $1", m.Webhook.ID, []byte("no sealed value"))
+			sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET secret = $2 WHERE id = $1", m.Webhook.ID, []byte("no sealed value"))
 		}
 		s.look()
 		if got := s.Get(made[0].Webhook.ID).Secrets(s.Now()); !cmp.Equal(got, []string{made[0].Secret}) {

@@ -5,18 +5,18 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // keyOf makes a live key of a tenant with webhooks:manage and some other scopes.
 func (s *site) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
-	do(s.t, s.DB, func(tx *state.Tx) error {
-		made, _, err := account.CreateKey(tx, accounttest.Box(s.t),
-			account.KeySpec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
+	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
+		made, _, err := access.CreateKey(tx, accesstest.Box(s.t),
+			access.KeySpec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
 		key = made.Key
 		return err
 	})

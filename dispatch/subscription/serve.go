@@ -6,11 +6,11 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/pause"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -18,13 +18,13 @@ import (
 const path = "/v1/webhooks"
 
 // Routes are the endpoints under /v1/webhooks, but for those about deliveries.
-func (b *Book) Routes() []api.Route {
+func (b *Book) Routes() []httpapi.Route {
 	const (
 		scope = string(schema.WebhooksManage)
 		one   = path + "/{id}"
-		body  = api.SmallBody
+		body  = httpapi.SmallBody
 	)
-	return []api.Route{
+	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: scope, Body: body, Handler: b.post},
 		{Method: http.MethodGet, Path: path, Scope: scope, Handler: b.list},
 		{Method: http.MethodGet, Path: one, Scope: scope, Handler: b.get},
@@ -35,10 +35,10 @@ func (b *Book) Routes() []api.Route {
 	}
 }
 
-func idOf(c *api.Call) string { return mux.Vars(c.Request)["id"] }
+func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
 // changed makes a change and lets this instance know it before the reply does.
-func (b *Book) changed(c *api.Call, do account.Changer) (api.Response, error) {
+func (b *Book) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, error) {
 	resp, err := b.Change(do)(c)
 	if err == nil {
 		_ = b.Refresh(context.WithoutCancel(c.Context())) // counted; follow tells of it, and makes up for it
@@ -46,51 +46,51 @@ func (b *Book) changed(c *api.Call, do account.Changer) (api.Response, error) {
 	return resp, err
 }
 
-func shown(status int, made Made) api.Response {
-	return api.Response{Status: status, Value: schema.WebhookShown{Status: schema.Success, Webhook: made.Webhook, Secret: made.Secret}}
+func shown(status int, made Made) httpapi.Response {
+	return httpapi.Response{Status: status, Value: schema.WebhookShown{Status: schema.Success, Webhook: made.Webhook, Secret: made.Secret}}
 }
 
 // list answers GET /v1/webhooks.
-func (b *Book) list(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "limit", "cursor")
+func (b *Book) list(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	const name = "webhooks"
 	var f schema.Faults
-	limit, after := page.Limit(&f, params), page.After(&f, b.Box, c, name, params)
+	limit, after := pagination.Limit(&f, params), pagination.After(&f, b.Box, c, name, params)
 	if err := f.Problem(); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	rows, err := list(b.DB.View(c.Context()), c.Owner(), after, limit+1)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	now := b.Now()
-	return page.Reply(rows, limit,
+	return pagination.Reply(rows, limit,
 		func(r *record) (schema.Webhook, error) { return r.wire(now), nil },
-		func(r *record) *string { return page.Cursor(b.Box, c, name, r.ID) })
+		func(r *record) *string { return pagination.Cursor(b.Box, c, name, r.ID) })
 }
 
 // get answers GET /v1/webhooks/{id}.
-func (b *Book) get(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (b *Book) get(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	r, err := recordOf(b.DB.View(c.Context()), c.Owner(), idOf(c))
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	return shown(http.StatusOK, Made{Webhook: r.wire(b.Now())}), nil
 }
 
 // post answers POST /v1/webhooks.
-func (b *Book) post(c *api.Call) (api.Response, error) {
+func (b *Book) post(c *httpapi.Call) (httpapi.Response, error) {
 	spec, err := b.specOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return b.changed(c, func(_ *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	return b.changed(c, func(_ *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		made, e, err := b.Create(tx, spec, b.Now())
 		resp := shown(http.StatusCreated, made)
 		resp.Location = path + "/" + made.Webhook.ID
@@ -99,25 +99,25 @@ func (b *Book) post(c *api.Call) (api.Response, error) {
 }
 
 // patchOne answers PATCH /v1/webhooks/{id}.
-func (b *Book) patchOne(c *api.Call) (api.Response, error) {
+func (b *Book) patchOne(c *httpapi.Call) (httpapi.Response, error) {
 	p, err := b.patchOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	return b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		w, e, err := b.Update(tx, c.Owner(), idOf(c), p, b.Now())
 		return shown(http.StatusOK, Made{Webhook: w}), e, err
 	})
 }
 
 // deleteOne answers DELETE /v1/webhooks/{id}.
-func (b *Book) deleteOne(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (b *Book) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
-	return b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	return b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		e, err := b.Delete(tx, c.Owner(), idOf(c), b.Now())
-		return api.Response{Value: schema.WebhookDeleted{Status: schema.Success, ID: idOf(c), Deleted: true}}, e, err
+		return httpapi.Response{Value: schema.WebhookDeleted{Status: schema.Success, ID: idOf(c), Deleted: true}}, e, err
 	})
 }
 
@@ -125,37 +125,37 @@ func (b *Book) deleteOne(c *api.Call) (api.Response, error) {
 // new secret signs, so it is held back until that is so: other instances
 // compare their book with the store before they sign, unless they have done so
 // lately, and what was signed a moment ago is on its way.
-func (b *Book) rotate(c *api.Call) (api.Response, error) {
+func (b *Book) rotate(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := rotationOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	resp, err := b.changed(c, func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	resp, err := b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		made, e, err := b.Rotate(tx, c.Owner(), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
 	})
 	if err == nil { // also for a stored reply, which may come while the first is held back
-		pause.For(c.Context(), rotateHold)
+		sleep.For(c.Context(), rotateHold)
 	}
 	return resp, err
 }
 
 // test answers POST /v1/webhooks/{id}/test.
-func (b *Book) test(c *api.Call) (api.Response, error) {
+func (b *Book) test(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := testOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return b.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	return b.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		r, event, err := testable(tx, c.Owner(), idOf(c), wanted)
 		if err != nil {
-			return api.Response{}, account.Entry{}, err
+			return httpapi.Response{}, access.Entry{}, err
 		}
 		eventID, deliveryID, err := b.Test(tx, &r.Subscription, event)
 		if err != nil {
-			return api.Response{}, account.Entry{}, err
+			return httpapi.Response{}, access.Entry{}, err
 		}
-		return api.Response{Status: http.StatusAccepted, Value: schema.WebhookTested{
+		return httpapi.Response{Status: http.StatusAccepted, Value: schema.WebhookTested{
 				Status: schema.Success, EventID: eventID, DeliveryID: deliveryID,
 			}}, entry("webhook.test", r, map[string]any{
 				"type": event, "event_id": eventID, "delivery_id": deliveryID,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -163,7 +163,7 @@ func TestATestEventGoesToOneWebhook(t *testing.T) {
 		if webhook = one[string](t, s.DB, "SELECT webhook_id FROM delivery WHERE id = $1 AND event_id = $2", last.said("delivery_id"), last.said("event_id")); webhook != id || events != 2 {
 			t.Errorf("%d events of the first type, the last went to %s", events, webhook)
 		}
-		statetest.Exec(t, s.DB, "ALTER TABLE event RENAME TO event_away")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE event RENAME TO event_away")
 		s.ask(key, "POST", path+"/test", "").wantError(t, "a dispatcher that fails", 500, schema.InternalError, "")
 		if got := len(s.audited(a)); got != 0 { // of the live world
 			t.Errorf("%d rows in the other world", got)
@@ -188,7 +188,7 @@ func TestAnAccountIsToldOfABacklog(t *testing.T) {
 		if r := s.ask(key, "GET", "/v1/webhooks/"+id, "").want(t, "the webhook", 200); strings.Contains(r.text, "backlog") {
 			t.Errorf("there is a backlog before there is one: %s", r.text)
 		}
-		statetest.Exec(t, s.DB, "INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, 100000, 12)", id, begun.UnixMicro())
+		sqlstoretest.Exec(t, s.DB, "INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, 100000, 12)", id, begun.UnixMicro())
 		for _, path := range []string{"/v1/webhooks/" + id, "/v1/webhooks"} {
 			const want = `"backlog":{"limit":100000,"failed":12,"reached_at":"2026-11-21T06:00:00Z"}`
 			if r := s.ask(key, "GET", path, "").want(t, path, 200); !strings.Contains(r.text, want) {

@@ -12,24 +12,24 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // Config is what a Book is made of.
 type Config struct {
-	DB  *state.DB
-	Box *seal.Box
-	// Change makes handlers of changes: account.Service.Change.
-	Change func(account.Changer) api.Handler
+	DB  *sqlstore.DB
+	Box *encryption.Box
+	// Change makes handlers of changes: access.Service.Change.
+	Change func(access.Changer) httpapi.Handler
 	// Check judges URLs: guard.Guard.Check.
 	Check func(url string) (*url.URL, error)
 	// Test stores a test event and its one delivery: the event's and the
 	// delivery's id.
-	Test func(tx *state.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
+	Test func(tx *sqlstore.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
 	// Limits are how many subscriptions an account may have.
 	Limits  Limits
 	Log     *slog.Logger          // nil for none

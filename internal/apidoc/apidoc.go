@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"time"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
 // New makes the handlers of /openapi.json and /docs, by path. They need no key:
-// hand them to api.Config.Open. They answer GET and HEAD, whatever the method:
+// hand them to httpapi.Config.Open. They answer GET and HEAD, whatever the method:
 // refusing the others is the router's part.
 func New() (map[string]http.Handler, error) {
 	document, err := Document()
@@ -47,7 +47,7 @@ func New() (map[string]http.Handler, error) {
 
 // kept serves a body that clients keep, and ask whether it is still the same.
 func kept(body []byte, typed string) (http.Handler, error) {
-	resp := api.Ready(body, time.Time{})
+	resp := httpapi.Ready(body, time.Time{})
 	resp.Type, resp.Cache = []string{typed}, []string{"no-cache"}
-	return api.Static(resp)
+	return httpapi.Static(resp)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
-	"vayu/internal/api/apitest"
 	"vayu/internal/apidoc"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
 )
 
 func ask(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
@@ -98,18 +98,18 @@ func TestPagesAreAsTheyPromise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := api.New(api.Config{Open: pages, Access: apitest.Keys{}, Metrics: prometheus.NewRegistry()})
+	h, err := httpapi.New(httpapi.Config{Open: pages, Access: httpapitest.Keys{}, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(nil)
-	if server.Listener, err = api.NewListener(server.Listener, nil, nil, api.Connections{}); err != nil {
+	if server.Listener, err = httpapi.NewListener(server.Listener, nil, nil, httpapi.Connections{}); err != nil {
 		t.Fatal(err)
 	}
-	server.Config = api.NewServer(h, nil)
+	server.Config = httpapi.NewServer(h, nil)
 	server.Start()
 	defer server.Close()
-	client := http.Client{Transport: apitest.Transport(t, nil)}
+	client := http.Client{Transport: httpapitest.Transport(t, nil)}
 	for path := range pages {
 		for _, headers := range [][2]string{{"Accept", "*/*"}, {"Accept-Encoding", "gzip"}, {"Accept-Encoding", "zstd"}, {"If-None-Match", "*"}} {
 			for _, method := range [...]string{http.MethodGet, http.MethodHead} {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 )
 
 // base is where the application lives, as its build knows it.
@@ -23,7 +23,7 @@ const base = "/dashboard/"
 //go:embed all:dist
 var built embed.FS
 
-// New makes the handlers of the dashboard, by path, for api.Config.Open: the router
+// New makes the handlers of the dashboard, by path, for httpapi.Config.Open: the router
 // lets GET and HEAD through only, and answers itself below /dashboard/v1/. They need
 // no key: the page is the same for everybody.
 func New() (map[string]http.Handler, error) {
@@ -99,7 +99,7 @@ const unbuilt = `<!doctype html>
 </html>
 `
 
-// Has implements api.Tree: there are the files, and the page at every path that could
+// Has implements httpapi.Tree: there are the files, and the page at every path that could
 // be one of its own: names of places may have dots. A file beside the page that is not
 // there is not found, and what is spelled like the API is no place in the page.
 func (s *site) Has(name string) bool {
@@ -165,10 +165,10 @@ func static(name string, body []byte) (http.Handler, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: which media type it has is not known; see types", name)
 	}
-	resp := api.Ready(body, time.Time{})
+	resp := httpapi.Ready(body, time.Time{})
 	resp.Type, resp.Cache = []string{typed}, asked
 	if strings.HasPrefix(name, assets+"/") {
 		resp.Cache = forGood
 	}
-	return api.Static(resp)
+	return httpapi.Static(resp)
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 )
 
 func door(t *testing.T, dist fstest.MapFS) http.Handler {
@@ -19,7 +19,7 @@ func door(t *testing.T, dist fstest.MapFS) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := api.New(api.Config{Open: open})
+	h, err := httpapi.New(httpapi.Config{Open: open})
 	if err != nil {
 		t.Fatal(err)
 	}

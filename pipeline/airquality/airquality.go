@@ -17,7 +17,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
 )
@@ -35,7 +35,7 @@ type Conn interface {
 // in whichever process that runs.
 type Rollup struct {
 	conn    Conn
-	tables  columnar.Params
+	tables  columnstore.Params
 	judge   *quality.Judge
 	steps   []step
 	keep    retention
@@ -56,7 +56,7 @@ type Result struct {
 // Config is what a roll-up is made of.
 type Config struct {
 	Conn   Conn
-	Tables columnar.Params // the database and its cluster
+	Tables columnstore.Params // the database and its cluster
 	// Kinds are those of the stations that count for a city; none for
 	// [schema.Reference].
 	Kinds   []schema.StationKind
@@ -225,7 +225,7 @@ func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	if p.tested.IsZero() {
 		p.tested = epoch
 	}
-	err := columnar.Insert(ctx, r.conn, r.tables.Database+".rollup", columnar.NewToken(), recordColumns, []any{
+	err := columnstore.Insert(ctx, r.conn, r.tables.Database+".rollup", columnstore.NewToken(), recordColumns, []any{
 		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema"
 )
 
@@ -64,7 +64,7 @@ func (w *world) compute(c chunk) {
 
 func (w *world) kinds(kinds ...schema.StationKind) {
 	w.Helper()
-	rollup, err := New(Config{Conn: w.db.Conn(), Tables: columnar.Params{Database: w.name}, Kinds: kinds, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	rollup, err := New(Config{Conn: w.db.Conn(), Tables: columnstore.Params{Database: w.name}, Kinds: kinds, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		w.Fatal(err)
 	}

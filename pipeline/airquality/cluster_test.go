@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 )
 
 // TestFiguresOfAClusterAreThoseOfANode: one SQL text computes both, though on a
@@ -18,9 +18,9 @@ import (
 func TestFiguresOfAClusterAreThoseOfANode(t *testing.T) {
 	t.Parallel()
 	node := newWorld(t)
-	cluster := &world{TB: t, db: columnartest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
+	cluster := &world{TB: t, db: columnstoretest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
 	var err error
-	if cluster.rollup, err = New(Config{Conn: cluster.db.Conn(), Tables: columnar.Params{Database: cluster.name, Cluster: columnartest.ClusterName}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}); err != nil {
+	if cluster.rollup, err = New(Config{Conn: cluster.db.Conn(), Tables: columnstore.Params{Database: cluster.name, Cluster: columnstoretest.ClusterName}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}); err != nil {
 		t.Fatal(err)
 	}
 	var got [2][]string

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 )
 
 // moved plans the cities of stations that changed place, or came to count
@@ -60,7 +60,7 @@ func (r *Rollup) moved(ctx context.Context, since time.Time) ([]chunk, error) {
 	}
 	// A year of all of India's stations is 4.4 million hours.
 	var chunks []chunk
-	for part := range columnar.NameGroups(all.stations) {
+	for part := range columnstore.NameGroups(all.stations) {
 		for from := all.from; !from.After(all.to); from = from.AddDate(1, 0, 0) {
 			chunks = append(chunks, chunk{stations: part, cities: all.cities, placesOnly: true, from: from, to: from.AddDate(1, 0, 0)})
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema"
 )
 
@@ -319,7 +319,7 @@ func (c *chunk) with(others []string) []string {
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {
-		for part := range columnar.NameGroups(c.stations) {
+		for part := range columnstore.NameGroups(c.stations) {
 			out = append(out, chunk{from: c.from, to: c.to, stations: part})
 		}
 	}

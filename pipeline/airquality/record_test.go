@@ -3,11 +3,11 @@ package airquality
 import (
 	"log/slog"
 	"testing"
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore/columnstoretest"
 )
 
 // TestTheRecordIsAnInsertLikeAnyOther: those who answer find a roll-up by it alone, so
@@ -16,8 +16,8 @@ func TestTheRecordIsAnInsertLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.station("a", "Delhi", "Delhi")
-	conn, inserts := columnartest.RecordInserts(t)
-	rollup, err := New(Config{Conn: conn, Tables: columnar.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	conn, inserts := columnstoretest.RecordInserts(t)
+	rollup, err := New(Config{Conn: conn, Tables: columnstore.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

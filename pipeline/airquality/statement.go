@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/template"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
 	"vayu/schema/naqi"
@@ -60,7 +60,7 @@ func (f facts) IsEightHour(p string) bool {
 }
 
 // newSteps writes the statements for one database.
-func newSteps(tables columnar.Params, kinds []schema.StationKind, judge *quality.Judge) ([]step, error) {
+func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *quality.Judge) ([]step, error) {
 	f := facts{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},

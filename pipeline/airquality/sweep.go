@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 )
 
 // eraseChunk is how many keys one statement erases: they are part of its text.
@@ -73,5 +73,5 @@ func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.
 // write runs a statement that changes rows. A token of its own keeps a
 // replicated table from skipping rows that equal those of an earlier statement.
 func (r *Rollup) write(ctx context.Context, statement string) error {
-	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnar.NewToken()})), statement)
+	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 	"vayu/schema/parameter"
 )
 
@@ -147,7 +147,7 @@ var withdrawalColumns = []clickhouse.ColumnNameAndType{
 }
 
 func (r *Rollup) storeWithdrawal(ctx context.Context, w Withdrawal, removed uint8) error {
-	err := columnar.Insert(ctx, r.conn, r.tables.Database+".withdrawal", columnar.NewToken(), withdrawalColumns, []any{
+	err := columnstore.Insert(ctx, r.conn, r.tables.Database+".withdrawal", columnstore.NewToken(), withdrawalColumns, []any{
 		[]string{w.ID}, []string{w.Station}, []string{w.parameter()}, []time.Time{w.From}, []time.Time{w.To},
 		[]string{w.Reason}, []string{w.Actor}, []uint8{removed},
 	})

@@ -9,30 +9,30 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/schema"
-	"vayu/schema/clickhouse"
+	"vayu/schema/migrations/clickhouse"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // world is a migrated database of one test.
 type world struct {
 	testing.TB
-	db     *columnar.DB
+	db     *columnstore.DB
 	name   string
 	rollup *Rollup
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	db := columnartest.New(t)
-	w := &world{TB: t, db: db, name: columnartest.Database(t, db)}
-	if err := columnar.Migrate(t.Context(), db, clickhouse.Files, columnar.Params{Database: w.name, Values: clickhouse.Values()}); err != nil {
+	db := columnstoretest.New(t)
+	w := &world{TB: t, db: db, name: columnstoretest.Database(t, db)}
+	if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, columnstore.Params{Database: w.name, Values: clickhouse.Values()}); err != nil {
 		t.Fatal(err)
 	}
-	rollup, err := New(Config{Conn: db.Conn(), Tables: columnar.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	rollup, err := New(Config{Conn: db.Conn(), Tables: columnstore.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/crash"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/failpoint"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -24,31 +24,31 @@ const (
 	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
 )
 
-var insertChunk = state.Group(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
+var insertChunk = sqlstore.Group(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
 	"($1, $2, $3, $4, ?, ?, ?, '', 0)", "")
 
 // accept answers POST of a kind: the batch and its records are on disk when it
 // returns, and nothing has been done with them.
-func (w *worker) accept(c *api.Call) (api.Response, error) {
+func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	if c.World == schema.Sandbox {
 		leave, err := w.enterSandbox(c.Context())
 		if err != nil {
-			return api.Response{}, err
+			return httpapi.Response{}, err
 		}
 		defer leave()
 	}
 	want, err := w.kind.read(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	sum := w.Box.Digest("batch", c.Body)
-	resp, err := w.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	resp, err := w.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		return w.take(c, tx, want, sum)
 	})(c)
 	if err != nil || resp.Replayed {
 		return resp, err
 	}
-	crash.Point(crash.BatchAccepted)
+	failpoint.Point(failpoint.BatchAccepted)
 	w.metrics.accepted.Inc()
 	c.Count = int64(want.total)
 	return resp, nil
@@ -67,7 +67,7 @@ func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 }
 
 // take stores a batch, or finds the one that was stored under its ref_id.
-func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum []byte) (api.Response, account.Entry, error) {
+func (w *worker) take(c *httpapi.Call, tx *sqlstore.Tx, want wanted, sum []byte) (httpapi.Response, access.Entry, error) {
 	now := w.Now()
 	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
 	client := ""
@@ -77,27 +77,27 @@ func (w *worker) take(c *api.Call, tx *state.Tx, want wanted, sum []byte) (api.R
 	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: want.ref, Valid: want.ref != ""},
 		sum, want.total, c.Key, c.ID, client, now.UnixMicro())
 	if err != nil {
-		return api.Response{}, account.Entry{}, fmt.Errorf("storing a batch: %w", err)
+		return httpapi.Response{}, access.Entry{}, fmt.Errorf("storing a batch: %w", err)
 	}
 	if n == 0 {
 		resp, err := w.before(c, tx, want.ref, sum)
-		return resp, account.Entry{}, err
+		return resp, access.Entry{}, err
 	}
 	if err := w.worth(c, want.total); err != nil {
-		return api.Response{}, account.Entry{}, err
+		return httpapi.Response{}, access.Entry{}, err
 	}
 	if err := w.storeChunks(tx, now, id, c, want.chunks); err != nil {
-		return api.Response{}, account.Entry{}, err
+		return httpapi.Response{}, access.Entry{}, err
 	}
 	tx.After(w.wake)
-	return w.accepted(row{id: id, state: schema.BatchQueued, total: want.total}), account.Entry{
+	return w.accepted(row{id: id, state: schema.BatchQueued, total: want.total}), access.Entry{
 		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": want.total},
 	}, nil
 }
 
 // worth demands that a new batch can be worked on, and that the quota has room for its
 // records. A batch that was accepted before needs neither.
-func (w *worker) worth(c *api.Call, total int) error {
+func (w *worker) worth(c *httpapi.Call, total int) error {
 	if w.kind.Ready != nil {
 		if err := w.kind.Ready(c.World); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (w *worker) worth(c *api.Call, total int) error {
 }
 
 // storeChunks stores the records of a batch, due now.
-func (w *worker) storeChunks(tx *state.Tx, now time.Time, id string, c *api.Call, chunks []piece) error {
+func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpapi.Call, chunks []piece) error {
 	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
 		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())
 		for _, p := range chunks[from:to] {
@@ -121,13 +121,13 @@ func (w *worker) storeChunks(tx *state.Tx, now time.Time, id string, c *api.Call
 }
 
 // before is the reply to a batch whose ref_id was used before.
-func (w *worker) before(c *api.Call, tx *state.Tx, ref string, sum []byte) (api.Response, error) {
+func (w *worker) before(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte) (httpapi.Response, error) {
 	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
 	if err != nil {
-		return api.Response{}, fmt.Errorf("reading the batch of a ref_id: %w", err)
+		return httpapi.Response{}, fmt.Errorf("reading the batch of a ref_id: %w", err)
 	}
 	if !bytes.Equal(r.fingerprint, sum) {
-		return api.Response{}, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
+		return httpapi.Response{}, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
 	}
 	resp := w.accepted(r)
 	resp.Replayed = true
@@ -135,11 +135,11 @@ func (w *worker) before(c *api.Call, tx *state.Tx, ref string, sum []byte) (api.
 }
 
 // accepted is the reply to a batch that is stored.
-func (w *worker) accepted(r row) api.Response {
+func (w *worker) accepted(r row) httpapi.Response {
 	path := w.kind.Path + "/" + r.id
 	value := schema.BatchAccepted{Status: schema.Accepted, BatchID: r.id, Total: r.total, StatusURL: path}
 	if w.kind.ResultsURL != nil {
 		value.State, value.ResultsURL = w.kind.stateOf(&r, w.Now()), w.kind.ResultsURL(r.id)
 	}
-	return api.Response{Status: http.StatusAccepted, Location: path, Value: value}
+	return httpapi.Response{Status: http.StatusAccepted, Location: path, Value: value}
 }

@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"vayu/internal/crash"
-	"vayu/internal/state"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
 )
 
 // begin begins records as long as there is room, and returns when to look again.
@@ -37,8 +37,8 @@ func (w *worker) attempt(working context.Context, r record) {
 	w.job(func() func() {
 		limit, cancel := context.WithTimeout(working, w.pace.record)
 		defer cancel()
-		err := w.do(state.InWorld(limit, item.Owner.World), item)
-		crash.Point(crash.BatchBegun)
+		err := w.do(sqlstore.InWorld(limit, item.Owner.World), item)
+		failpoint.Point(failpoint.BatchBegun)
 		return func() { w.outcome(working, r.chunk, err) }
 	})
 }

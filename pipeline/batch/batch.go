@@ -13,10 +13,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -50,10 +50,10 @@ type Kind struct {
 	Ready func(w schema.World) error
 	// Completed is called in the transaction in which the service itself has refused the
 	// last record of a batch; nil for nothing. Do looks after the batches that it completes.
-	Completed func(tx *state.Tx, done *Finished) error
+	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Show renders what the subjects of items have become, by subject: JSON objects
 	// without a field index.
-	Show func(q state.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
+	Show func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Room is how many records may be under way at once in an instance.
 	Room int
 	// Keep is how long after its completion the results of a batch are shown; 0 for
@@ -67,10 +67,10 @@ type Kind struct {
 
 // Config is what a Service is made of.
 type Config struct {
-	DB  *state.DB
-	Box *seal.Box // seals cursors
-	// Change makes handlers of changes: account.Service.Change.
-	Change  func(account.Changer) api.Handler
+	DB  *sqlstore.DB
+	Box *encryption.Box // seals cursors
+	// Change makes handlers of changes: access.Service.Change.
+	Change  func(access.Changer) httpapi.Handler
 	Kinds   []Kind
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none

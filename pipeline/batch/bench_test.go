@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -27,12 +27,12 @@ func tenThousand() string {
 // eachBench runs a benchmark on both engines.
 func eachBench(b *testing.B, room int, do func(b *testing.B, s *site)) {
 	b.Helper()
-	for name, open := range map[string]func(testing.TB) *state.DB{"sqlite": statetest.SQLite, "postgres": statetest.Postgres} {
+	for name, open := range map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres} {
 		b.Run(name, func(b *testing.B) {
 			db := open(b)
 			createThings(b, db)
 			s := newSite(b, db, room)
-			s.a = accounttest.AddTenant(b, db, "a")
+			s.a = accesstest.AddTenant(b, db, "a")
 			s.open()
 			do(b, s)
 		})
@@ -102,7 +102,7 @@ func BenchmarkQueued(b *testing.B) {
 			}
 			for range 50 {
 				accounts++
-				of := accounttest.AddTenant(b, s.DB, fmt.Sprint("tenant", accounts))
+				of := accesstest.AddTenant(b, s.DB, fmt.Sprint("tenant", accounts))
 				s.open()
 				s.door.Ask(of.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
 			}

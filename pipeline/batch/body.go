@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -38,11 +38,11 @@ type checked struct{}
 func (*checked) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
 // read takes the body of a call apart, with every fault of the whole.
-func (k *Kind) read(c *api.Call) (wanted, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+func (k *Kind) read(c *httpapi.Call) (wanted, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return wanted{}, err
 	}
-	if _, err := api.Decode[checked](c); err != nil {
+	if _, err := httpapi.Decode[checked](c); err != nil {
 		return wanted{}, err
 	}
 	b := body{kind: k, refs: map[string]int{}}

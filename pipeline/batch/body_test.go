@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -26,7 +26,7 @@ func FuzzBody(f *testing.F) {
 	}
 	kind := &batch.Kind{Array: "recharges"}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c := &api.Call{Request: &http.Request{URL: &url.URL{}}, Body: text}
+		c := &httpapi.Call{Request: &http.Request{URL: &url.URL{}}, Body: text}
 		ref, chunks, err := kind.Taken(c)
 		if err != nil {
 			if _, ok := err.(*schema.Problem); !ok { //nolint:errorlint // nothing may be around it

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -64,7 +64,7 @@ type lease struct {
 
 // claim leases chunks. It returns fewer of an account than are wanted when no more
 // are due, or there is no room for them: then whole is false.
-func claim(tx *state.Tx, now time.Time, wants []want, l lease) (all []*chunk, whole bool, err error) {
+func claim(tx *sqlstore.Tx, now time.Time, wants []want, l lease) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	whole = true
 	for _, w := range wants {
@@ -96,12 +96,12 @@ func claim(tx *state.Tx, now time.Time, wants []want, l lease) (all []*chunk, wh
 
 // dueOf finds what is due of an account, without its records, and notes the batches
 // that nobody has begun.
-func dueOf(tx *state.Tx, now time.Time, w want, kind string, queued map[string]bool) ([]*chunk, error) {
+func dueOf(tx *sqlstore.Tx, now time.Time, w want, kind string, queued map[string]bool) ([]*chunk, error) {
 	text := selectDue
 	if tx.Name() == "postgres" {
 		text += skipLocked
 	}
-	return state.All(tx, func(row state.Scanner) (*chunk, error) {
+	return sqlstore.All(tx, func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
 		var stands, mode string
 		err := row.Scan(&c.batch, &c.first, &c.count, &c.tries, &c.size, &stands, &mode, &c.key, &c.request, &c.client)
@@ -114,13 +114,13 @@ func dueOf(tx *state.Tx, now time.Time, w want, kind string, queued map[string]b
 }
 
 // lease takes a chunk that this transaction has found, and reads it.
-func (c *chunk) lease(tx *state.Tx, l lease) error {
+func (c *chunk) lease(tx *sqlstore.Tx, l lease) error {
 	c.token = l.token
 	if err := tx.QueryRow(leaseChunk, c.batch, c.first, l.until.UnixMicro(), l.token).Scan(&c.bytes); err != nil {
 		return err
 	}
 	var err error
-	c.begun, err = state.All(tx, func(row state.Scanner) (place int, err error) { err = row.Scan(&place); return place, err },
+	c.begun, err = sqlstore.All(tx, func(row sqlstore.Scanner) (place int, err error) { err = row.Scan(&place); return place, err },
 		selectBegun, c.batch, c.first, c.first+c.count)
 	return err
 }
@@ -186,7 +186,7 @@ const (
 )
 
 // finish deletes a chunk whose records all have an item; false when that is not so.
-func (c *chunk) finish(tx *state.Tx) (bool, error) {
+func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	n, err := tx.Exec(deleteDone, c.batch, c.first, c.first+c.count)
 	if err != nil {
 		return false, fmt.Errorf("finishing records %d of %s: %w", c.first, c.batch, err)
@@ -196,7 +196,7 @@ func (c *chunk) finish(tx *state.Tx) (bool, error) {
 
 // release gives a chunk back, to be leased again at a time. What another lease has
 // taken meanwhile stays with that.
-func (c *chunk) release(tx *state.Tx, due time.Time, tries int) error {
+func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 	if _, err := tx.Exec(releaseChunk, c.batch, c.first, c.token, due.UnixMicro(), tries); err != nil {
 		return fmt.Errorf("giving records %d of %s back: %w", c.first, c.batch, err)
 	}
@@ -204,7 +204,7 @@ func (c *chunk) release(tx *state.Tx, due time.Time, tries int) error {
 }
 
 // renew moves the end of leases, and returns those that another has.
-func renew(tx *state.Tx, all []*chunk, until time.Time) (lost []*chunk, err error) {
+func renew(tx *sqlstore.Tx, all []*chunk, until time.Time) (lost []*chunk, err error) {
 	for _, c := range all {
 		n, err := tx.Exec(renewChunk, c.batch, c.first, c.token, until.UnixMicro())
 		if err != nil {
@@ -228,8 +228,8 @@ const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 	SELECT account_id FROM lane WHERE account_id IS NOT NULL`
 
 // accountsOf lists the accounts that have chunks of a kind, leased ones too.
-func accountsOf(q state.Querier, kind string) ([]string, error) {
-	all, err := state.All(q, func(row state.Scanner) (id string, err error) { err = row.Scan(&id); return id, err }, selectAccounts, kind)
+func accountsOf(q sqlstore.Querier, kind string) ([]string, error) {
+	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (id string, err error) { err = row.Scan(&id); return id, err }, selectAccounts, kind)
 	if err != nil {
 		return nil, fmt.Errorf("listing who has batches: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -76,7 +76,7 @@ func cutDuplicates(text []byte) (records []byte, duplicates map[int]int, err err
 }
 
 // insertRefusals writes the items of several refused records.
-var insertRefusals = state.Group(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
+var insertRefusals = sqlstore.Group(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 
 // refuseDuplicates refuses the duplicates of a chunk in one change with few statements,
@@ -91,7 +91,7 @@ func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicate
 			return fmt.Errorf("writing why record %d of %s is refused: %w", d.index, c.batch, err)
 		}
 	}
-	return w.DB.Update(state.InWorld(ctx, c.owner.World), func(tx *state.Tx) error {
+	return w.DB.Update(sqlstore.InWorld(ctx, c.owner.World), func(tx *sqlstore.Tx) error {
 		refused := int64(0)
 		err := insertRefusals.Each(len(all), func(text string, from, to int) error {
 			args := append(make([]any, 0, 1+2*(to-from)), c.batch)

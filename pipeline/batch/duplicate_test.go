@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -71,7 +71,7 @@ func TestDuplicatesCompleteABatch(t *testing.T) {
 		}
 		id := s.post(s.a, "["+strings.Join(append(all, `{"ref_id":"r0"}`, `{"ref_id":"r7"}`), ",")+"]")
 		later := func(due time.Time) {
-			update(t, s.DB, func(tx *state.Tx) error {
+			update(t, s.DB, func(tx *sqlstore.Tx) error {
 				_, err := tx.Exec("UPDATE batch_chunk SET due_at = $1 WHERE batch_id = $2 AND first = 100", due.UnixMicro(), id)
 				return err
 			})
@@ -122,7 +122,7 @@ func TestRecordsOfTheSandboxAreMarked(t *testing.T) {
 	eachSite(t, 8, func(t *testing.T, s *site) {
 		worlds := make(chan [2]schema.World, 2)
 		s.before = func(ctx context.Context, item batch.Item) error {
-			worlds <- [2]schema.World{item.Owner.World, state.WorldOf(ctx)}
+			worlds <- [2]schema.World{item.Owner.World, sqlstore.WorldOf(ctx)}
 			return nil
 		}
 		s.run()

@@ -1,11 +1,11 @@
 package batch
 
-import "vayu/internal/state"
+import "vayu/internal/sqlstore"
 
 // Personal is what is erased of an account: the items of its batches with their
 // refusals, the client's references, and the addresses that batches came from.
-func Personal() []state.Erasure {
-	return []state.Erasure{
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{
 		{
 			Table: "batch_item", Key: []string{"batch_id", "place"},
 			From: "batch_item t JOIN batch b ON b.id = t.batch_id WHERE b.account_id = $1",

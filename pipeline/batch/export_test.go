@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -68,7 +68,7 @@ func (s *Service) Lease(d time.Duration) {
 }
 
 // Taken takes a body apart, and returns its ref_id and the records of each chunk.
-func (k *Kind) Taken(c *api.Call) (ref string, chunks [][][]byte, err error) {
+func (k *Kind) Taken(c *httpapi.Call) (ref string, chunks [][][]byte, err error) {
 	want, err := k.read(c)
 	if err != nil {
 		return "", nil, err
@@ -105,7 +105,7 @@ var RefOf = refOf
 
 // Claim leases chunks of an account for an hour, with room for so many bytes, and
 // returns how many.
-func Claim(tx *state.Tx, now time.Time, account string, most, room int) (n int, whole bool, err error) {
+func Claim(tx *sqlstore.Tx, now time.Time, account string, most, room int) (n int, whole bool, err error) {
 	all, whole, err := claim(tx, now, []want{{account, most}}, lease{kind: "recharge", token: "token", until: now.Add(time.Hour), room: room})
 	return len(all), whole, err
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/fixturetest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -31,7 +31,7 @@ const path = "/v1/recharge/batch"
 // the transaction of Begin, and is finished in another. A record may say that its
 // thing fails, or that it is refused; what is no object is.
 type shop struct {
-	db  *state.DB
+	db  *sqlstore.DB
 	now func() time.Time
 	// before and between are called, when they are there, before a record is begun, and
 	// before it is finished. What they return is Do's.
@@ -46,14 +46,14 @@ type shop struct {
 	calls map[string]int // of Do, by batch and index
 }
 
-func newShop(db *state.DB, now func() time.Time) *shop {
+func newShop(db *sqlstore.DB, now func() time.Time) *shop {
 	return &shop{db: db, now: now, finished: make(chan batch.Finished, 100), calls: map[string]int{}}
 }
 
 // createThings makes the table, in the first life of a store.
-func createThings(tb testing.TB, db *state.DB) {
+func createThings(tb testing.TB, db *sqlstore.DB) {
 	tb.Helper()
-	update(tb, db, func(tx *state.Tx) error {
+	update(tb, db, func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("CREATE TABLE thing (id TEXT PRIMARY KEY, batch_id TEXT NOT NULL, place BIGINT NOT NULL, record BYTEA NOT NULL, state TEXT NOT NULL)")
 		return err
 	})
@@ -63,7 +63,7 @@ func (s *shop) kind(room int) batch.Kind {
 	return batch.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path, Write: schema.RechargeWrite, Read: schema.RechargeRead,
 		Do: s.do, Show: s.show, Room: room,
-		Completed: func(tx *state.Tx, done *batch.Finished) error {
+		Completed: func(tx *sqlstore.Tx, done *batch.Finished) error {
 			tx.After(func() { s.finished <- *done })
 			return nil
 		},
@@ -93,13 +93,13 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 		Do string `json:"do"`
 	}
 	if err := json.Unmarshal(item.Record, &wanted); err != nil || wanted.Do == "refuse" {
-		return s.end(ctx, func(tx *state.Tx) (*batch.Finished, error) {
+		return s.end(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
 			return batch.Refuse(tx, s.now(), item, refusal)
 		})
 	}
 	id := "txn_" + ulid.Make().String()
 	if s.whole {
-		return s.end(ctx, func(tx *state.Tx) (*batch.Finished, error) {
+		return s.end(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
 			if ok, err := batch.Begin(tx, item, id); err != nil || !ok {
 				return nil, err
 			}
@@ -107,7 +107,7 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 		})
 	}
 	made := false
-	err := s.db.Update(ctx, func(tx *state.Tx) (err error) {
+	err := s.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		if made, err = batch.Begin(tx, item, id); err != nil || !made {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 
 // settle finishes a thing, unless that was done before.
 func (s *shop) settle(ctx context.Context, id, batchID string, index int, ok bool) error {
-	return s.end(ctx, func(tx *state.Tx) (*batch.Finished, error) {
+	return s.end(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
 		stands := "failed"
 		if ok {
 			stands = "success"
@@ -141,9 +141,9 @@ func (s *shop) settle(ctx context.Context, id, batchID string, index int, ok boo
 }
 
 // end makes a change, and tells of the batch that it has completed.
-func (s *shop) end(ctx context.Context, do func(*state.Tx) (*batch.Finished, error)) error {
+func (s *shop) end(ctx context.Context, do func(*sqlstore.Tx) (*batch.Finished, error)) error {
 	var done *batch.Finished
-	err := s.db.Update(ctx, func(tx *state.Tx) (err error) {
+	err := s.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		done, err = do(tx)
 		return err
 	})
@@ -155,9 +155,9 @@ func (s *shop) end(ctx context.Context, do func(*state.Tx) (*batch.Finished, err
 
 const selectThings = "SELECT id, batch_id, state FROM thing WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 
-func (s *shop) show(q state.Querier, _ schema.Owner, id string, from, to int) (map[string]any, error) {
+func (s *shop) show(q sqlstore.Querier, _ schema.Owner, id string, from, to int) (map[string]any, error) {
 	out := map[string]any{}
-	return out, state.Each(q, func(row state.Scanner) error {
+	return out, sqlstore.Each(q, func(row sqlstore.Scanner) error {
 		const at = "2026-11-21T06:00:00.000Z"
 		r := schema.Recharge{Operator: "Airtel", Amount: 19900, Message: "Said.", RefID: "ref", Mobile: "9000000001", Type: schema.Prepaid, CreatedAt: at}
 		if err := row.Scan(&r.TransactionID, &r.BatchID, &r.Status); err != nil {
@@ -182,47 +182,47 @@ type site struct {
 
 	t     testing.TB
 	reg   *prometheus.Registry
-	clock fixturetest.Clock
-	log   fixturetest.Log
+	clock fixture.Clock
+	log   fixture.Log
 	bell  bell // rings when something was logged
-	door  accounttest.Door
-	a, b  accounttest.Tenant
+	door  accesstest.Door
+	a, b  accesstest.Tenant
 }
 
 // eachStore runs a test on both engines, with what opens the test's store.
-func eachStore(t *testing.T, do func(t *testing.T, cfg state.Config)) {
+func eachStore(t *testing.T, do func(t *testing.T, cfg sqlstore.Config)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		do(t, state.Config{Data: t.TempDir()})
+		do(t, sqlstore.Config{Data: t.TempDir()})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		do(t, state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}})
+		do(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}})
 	})
 }
 
 // eachSite runs a test on both engines, with room for so many records.
 func eachSite(t *testing.T, room int, do func(t *testing.T, s *site)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		createThings(t, db)
 		s := newSite(t, db, room)
-		s.a, s.b = accounttest.AddTenant(t, db, "a"), accounttest.AddTenant(t, db, "b")
+		s.a, s.b = accesstest.AddTenant(t, db, "a"), accesstest.AddTenant(t, db, "b")
 		s.open()
 		do(t, s)
 	})
 }
 
 // newSite is a service that does not run, without accounts.
-func newSite(tb testing.TB, db *state.DB, room int) *site {
+func newSite(tb testing.TB, db *sqlstore.DB, room int) *site {
 	tb.Helper()
 	s := &site{t: tb, reg: prometheus.NewRegistry(), bell: make(bell, 1)}
 	s.shop = newShop(db, s.clock.Now)
 	var err error
-	access := accounttest.Access(tb, db, s.clock.Now)
+	access := accesstest.Access(tb, db, s.clock.Now)
 	s.Service, err = batch.New(batch.Config{
-		DB: db, Box: accounttest.ClaimedBox(tb, db), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
+		DB: db, Box: accesstest.ClaimedBox(tb, db), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&s.log, s.bell), nil)), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *site) logged(word string) {
 // open makes its endpoints answer the accounts that there are.
 func (s *site) open() {
 	s.t.Helper()
-	s.door = accounttest.NewDoor(s.t, accounttest.Access(s.t, s.DB, s.clock.Now), s.Routes())
+	s.door = accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, s.clock.Now), s.Routes())
 }
 
 // run lets the service run, until stop is called or the test ends.
@@ -278,13 +278,13 @@ func records(n int, record string) string {
 }
 
 // post sends a batch of an account in the live world, and returns its id.
-func (s *site) post(of accounttest.Tenant, array string) string {
+func (s *site) post(of accesstest.Tenant, array string) string {
 	s.t.Helper()
 	return s.door.Ask(of.Keys[schema.Live], "POST", path, `{"recharges":`+array+`}`).Want(s.t, "a batch", 202).Said("batch_id")
 }
 
 // ask reads something of the first account in the live world.
-func (s *site) ask(target string, header ...string) accounttest.Reply {
+func (s *site) ask(target string, header ...string) accesstest.Reply {
 	s.t.Helper()
 	return s.door.Ask(s.a.Keys[schema.Live], "GET", target, "", header...)
 }
@@ -307,10 +307,10 @@ func (s *site) wait(id string) batch.Finished {
 // figure reads one of the service's metrics.
 func (s *site) figure(name string, labels ...string) float64 {
 	s.t.Helper()
-	return fixturetest.Figure(s.t, s.reg, name, labels...)
+	return fixture.Figure(s.t, s.reg, name, labels...)
 }
 
-func update(tb testing.TB, db *state.DB, do func(tx *state.Tx) error) {
+func update(tb testing.TB, db *sqlstore.DB, do func(tx *sqlstore.Tx) error) {
 	tb.Helper()
 	if err := db.Update(context.Background(), do); err != nil {
 		tb.Fatal(err)
@@ -318,7 +318,7 @@ func update(tb testing.TB, db *state.DB, do func(tx *state.Tx) error) {
 }
 
 // one asks the store for one value.
-func one[T any](tb testing.TB, db *state.DB, query string, args ...any) (value T) {
+func one[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	tb.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
 		tb.Fatal(query, err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -31,7 +31,7 @@ const (
 // Begin notes, in the transaction that makes a record something of its own, what it
 // has become. It is false when that has happened before: then the transaction must
 // make nothing.
-func Begin(tx *state.Tx, item Item, subject string) (bool, error) {
+func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
 	if err != nil {
 		return false, fmt.Errorf("beginning record %d of %s: %w", item.Index, item.Batch, err)
@@ -41,7 +41,7 @@ func Begin(tx *state.Tx, item Item, subject string) (bool, error) {
 
 // Refuse notes that a record is refused, and counts it as failed, once: a second
 // call, or one after [Begin], changes nothing. Otherwise it is as [Finish].
-func Refuse(tx *state.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
+func Refuse(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(refusal{RefID: refOf(item.Record), Error: *why})
 	if err != nil {
 		return nil, fmt.Errorf("writing why record %d of %s is refused: %w", item.Index, item.Batch, err)
@@ -60,7 +60,7 @@ func Refuse(tx *state.Tx, now time.Time, item Item, why *schema.Problem) (*Finis
 // certain, and once: a second call changes nothing. It returns the batch when this
 // was its last record, else nil. It comes last in its transaction, because from
 // here on until that has ended all other records of the batch wait for it.
-func Finish(tx *state.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
+func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
 	outcome, good, bad := outcomeFailed, 0, 1
 	if successful {
 		outcome, good, bad = outcomeSuccessful, 1, 0
@@ -91,7 +91,7 @@ type Finished struct {
 }
 
 // count adds records that are done to the counters of their batch.
-func count(tx *state.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
+func count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, stands string
 	err := tx.QueryRow(countItem, batchID, successful, failed, now.UnixMicro()).

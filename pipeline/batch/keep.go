@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -101,7 +101,7 @@ func (w *worker) empty(ctx context.Context) {
 	w.once("empty", func() func() {
 		for more := true; more && ctx.Err() == nil; {
 			emptied := ""
-			err := w.DB.Update(ctx, func(tx *state.Tx) (err error) {
+			err := w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 				more, emptied, err = w.emptySome(tx)
 				return err
 			})
@@ -120,7 +120,7 @@ func (w *worker) empty(ctx context.Context) {
 
 // emptySome deletes some items of the batch that has expired first. More says that
 // there was one, and emptied is its id when nothing is left of it.
-func (w *worker) emptySome(tx *state.Tx) (more bool, emptied string, err error) {
+func (w *worker) emptySome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
 	var id string
 	err = tx.QueryRow(selectExpired, w.kind.Name, now.Add(-w.kind.Keep-w.pace.linger).UnixMicro()).Scan(&id)

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -41,10 +41,10 @@ func eachKeeper(t *testing.T, do func(t *testing.T, k *keeper)) {
 		kind := s.kind(4)
 		kind.Name, kind.Prefix, kind.Path, kind.Keep = "verification", "bat_", keptPath, week
 		kind.ResultsURL = func(id string) string { return "https://api.example.com" + keptPath + "/" + id + "/results" }
-		access := accounttest.Access(t, s.DB, s.clock.Now)
+		access := accesstest.Access(t, s.DB, s.clock.Now)
 		var err error
 		s.Service, err = batch.New(batch.Config{
-			DB: s.DB, Box: accounttest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
+			DB: s.DB, Box: accesstest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
 			Log: slog.New(slog.NewTextHandler(teller{s}, nil)),
 		})
 		if err != nil {
@@ -52,7 +52,7 @@ func eachKeeper(t *testing.T, do func(t *testing.T, k *keeper)) {
 		}
 		s.Hurry()
 		k := &keeper{site: s}
-		if k.handler, err = api.New(api.Config{Routes: s.Routes(), Access: access}); err != nil {
+		if k.handler, err = httpapi.New(httpapi.Config{Routes: s.Routes(), Access: access}); err != nil {
 			t.Fatal(err)
 		}
 		do(t, k)
@@ -70,7 +70,7 @@ func (w teller) Write(p []byte) (int, error) {
 
 // call asks as the first account; the kind is none of the contract's, so that its
 // replies are looked at here alone.
-func (k *keeper) call(method, target, body string, header ...string) accounttest.Reply {
+func (k *keeper) call(method, target, body string, header ...string) accesstest.Reply {
 	k.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+k.a.Keys[schema.Live])
@@ -82,7 +82,7 @@ func (k *keeper) call(method, target, body string, header ...string) accounttest
 	}
 	w := httptest.NewRecorder()
 	k.handler.ServeHTTP(w, r)
-	out := accounttest.Reply{Status: w.Code, Header: w.Header(), Text: w.Body.String()}
+	out := accesstest.Reply{Status: w.Code, Header: w.Header(), Text: w.Body.String()}
 	if w.Header().Get("Content-Type") == "application/json" {
 		if err := json.Unmarshal(w.Body.Bytes(), &out.Body); err != nil {
 			k.t.Error(err)
@@ -124,7 +124,7 @@ func TestResultsHaveAnAddressAndAnEnd(t *testing.T) {
 		}
 		shown := func(when, stands string, expires any) {
 			t.Helper()
-			got := []accounttest.Reply{k.call("GET", keptPath+"/"+id, "").Want(t, when, 200)}
+			got := []accesstest.Reply{k.call("GET", keptPath+"/"+id, "").Want(t, when, 200)}
 			if stands != "expired" {
 				got = append(got, k.call("GET", keptPath+"/"+id+"/results", "").Want(t, when, 200))
 			}
@@ -177,7 +177,7 @@ func TestExpiredResultsAreDeleted(t *testing.T) {
 		old := k.done(`{"ref_id":"old","recharges":` + records(1234, "{}") + `}`)
 		k.clock.Pass(time.Hour)
 		fresh := k.done(`{"recharges":` + records(5, "{}") + `}`)
-		statetest.Exec(t, k.DB, `INSERT INTO batch_chunk (batch_id, first, count, kind, account_id, records, due_at, token, tries)
+		sqlstoretest.Exec(t, k.DB, `INSERT INTO batch_chunk (batch_id, first, count, kind, account_id, records, due_at, token, tries)
 			VALUES ($1, 0, 7, 'another''s', $2, $3, 0, '', 0)`, unsettled.ID, k.a.ID, []byte("{}"))
 		k.clock.Set(noon.Add(week + time.Millisecond))
 		k.Sweep()
@@ -205,14 +205,14 @@ func TestExpiredResultsAreDeleted(t *testing.T) {
 func TestKeptBatchesAreFoundByTheirIndices(t *testing.T) {
 	t.Parallel()
 	eachKeeper(t, func(t *testing.T, k *keeper) {
-		statetest.Exec(t, k.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at, finished_at, emptied_at)
+		sqlstoretest.Exec(t, k.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at, finished_at, emptied_at)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 20000)
 			SELECT 'bat_' || CAST(100000 + i AS TEXT), CASE WHEN i % 4 < 2 THEN $1 ELSE $3 END, 'live', 'verification', NULL, $2, 'completed', 1, 1, 0, '', '', '', i, i, CASE WHEN i % 2 = 0 THEN NULL ELSE i END FROM n`,
 			k.a.ID, []byte("x"), k.b.ID)
-		statetest.Exec(t, k.DB, "ANALYZE")
+		sqlstoretest.Exec(t, k.DB, "ANALYZE")
 		kind := batch.Kind{Name: "verification", Prefix: "bat_", Keep: week}
 		for name, q := range kind.Questions(k.a.ID, time.UnixMicro(10_000).Add(week)) {
-			got := statetest.Plan(t, k.DB, q.Text, q.Args...)
+			got := sqlstoretest.Plan(t, k.DB, q.Text, q.Args...)
 			used := slices.ContainsFunc(q.Index, func(index string) bool { return strings.Contains(got, index) })
 			if !used || strings.Contains(got, "TEMP B-TREE") && name != "a reference" && name != "all" {
 				t.Errorf("%s does not use %q alone:\n%s", name, q.Index, got)

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -25,9 +25,9 @@ type life struct {
 	kill func()
 }
 
-func newLife(t *testing.T, cfg state.Config, at time.Time) life {
+func newLife(t *testing.T, cfg sqlstore.Config, at time.Time) life {
 	t.Helper()
-	db, stop := statetest.Start(t, cfg)
+	db, stop := sqlstoretest.Start(t, cfg)
 	s := newSite(t, db, 16)
 	s.clock.Set(at)
 	s.Graceless()
@@ -43,7 +43,7 @@ func (s *site) resume() {
 		place     int
 		record    []byte
 	}
-	left, err := state.All(s.DB.View(context.Background()), func(row state.Scanner) (v thing, err error) {
+	left, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (v thing, err error) {
 		err = row.Scan(&v.id, &v.batch, &v.place, &v.record)
 		return v, err
 	}, "SELECT id, batch_id, place, record FROM thing WHERE state = 'pending'")
@@ -64,11 +64,11 @@ func TestEachRecordOnceOverKills(t *testing.T) {
 	for _, n := range []int{50, 450} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			eachStore(t, func(t *testing.T, cfg state.Config) {
+			eachStore(t, func(t *testing.T, cfg sqlstore.Config) {
 				now := time.Now()
 				first := newLife(t, cfg, now)
 				createThings(t, first.DB)
-				first.a = accounttest.AddTenant(t, first.DB, "a")
+				first.a = accesstest.AddTenant(t, first.DB, "a")
 				first.open()
 				array, want, refused := mixed(n)
 				id := first.post(first.a, array)
@@ -130,11 +130,11 @@ func (l life) until(n int) {
 // changes nothing.
 func TestALeaseThatRunsOutIsAnothers(t *testing.T) {
 	t.Parallel()
-	cfg := state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+	cfg := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
 	now := time.Now()
 	frozen, other := newLife(t, cfg, now), newLife(t, cfg, now)
 	createThings(t, frozen.DB)
-	frozen.a = accounttest.AddTenant(t, frozen.DB, "a")
+	frozen.a = accesstest.AddTenant(t, frozen.DB, "a")
 	frozen.open()
 	g := newGate(frozen.site)
 	id := frozen.post(frozen.a, records(150, "{}"))
@@ -173,7 +173,7 @@ func TestLeasesAreRenewedAndLost(t *testing.T) {
 		if got := s.figure("vayu_batch_waiting_chunks", "kind", "recharge"); got != 2 {
 			t.Errorf("%v chunks wait, want 2", got)
 		}
-		update(t, s.DB, func(tx *state.Tx) error {
+		update(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("UPDATE batch_chunk SET due_at = $2, token = 'another' WHERE batch_id = $1", id, s.clock.Now().Add(time.Hour).UnixMicro())
 			return err
 		})
@@ -193,11 +193,11 @@ func TestLeasesAreRenewedAndLost(t *testing.T) {
 // under way.
 func TestWhatStopsGivesBack(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, cfg state.Config) {
+	eachStore(t, func(t *testing.T, cfg sqlstore.Config) {
 		now := time.Now()
 		first := newLife(t, cfg, now)
 		createThings(t, first.DB)
-		first.a = accounttest.AddTenant(t, first.DB, "a")
+		first.a = accesstest.AddTenant(t, first.DB, "a")
 		first.open()
 		id := first.post(first.a, records(250, "{}"))
 		arrived := make(chan struct{}, 100)

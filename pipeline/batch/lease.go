@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"strconv"
 
-	"vayu/internal/crash"
-	"vayu/internal/state"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
 )
 
 // bytesMost bounds the records in memory: enough for a chunk of each of 500
@@ -46,7 +46,7 @@ func (w *worker) refill(ctx context.Context) {
 	w.once("lease", func() func() {
 		var all []*chunk
 		var whole bool
-		err := w.DB.Update(ctx, func(tx *state.Tx) (err error) {
+		err := w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 			now := w.Now()
 			l.until = now.Add(w.pace.lease)
 			all, whole, err = claim(tx, now, wants, l)
@@ -57,7 +57,7 @@ func (w *worker) refill(ctx context.Context) {
 			return func() { w.away = true }
 		}
 		if len(all) > 0 {
-			crash.Point(crash.BatchClaimed)
+			failpoint.Point(failpoint.BatchClaimed)
 		}
 		opened := make([]openedChunk, len(all))
 		for i, c := range all {
@@ -167,9 +167,9 @@ func (w *worker) settle(ctx context.Context, c *chunk) {
 func (w *worker) end(ctx context.Context, c *chunk, stopping bool) (done bool, err error) {
 	whole := len(c.begun)+c.done == c.count
 	if whole {
-		crash.Point(crash.BatchDone)
+		failpoint.Point(failpoint.BatchDone)
 	}
-	err = w.DB.Update(ctx, func(tx *state.Tx) error {
+	err = w.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		done = false
 		if whole {
 			if done, err = c.finish(tx); done || err != nil {
@@ -221,7 +221,7 @@ func (w *worker) renew(ctx context.Context) {
 		var lost []*chunk
 		err := w.DB.View(ctx).QueryRow(countChunks, w.kind.Name).Scan(&waiting)
 		if err == nil && len(all) > 0 {
-			err = w.DB.Update(ctx, func(tx *state.Tx) (err error) {
+			err = w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 				lost, err = renew(tx, all, w.Now().Add(w.pace.lease))
 				return err
 			})

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -29,11 +29,11 @@ type filter struct {
 // holds the millisecond in which its row was made.
 func (k *Kind) ids(f *filter) (from, to string) {
 	from, to = k.Prefix, string(k.Prefix[0]+1) // the letter after it is more than every id, in every collation
-	if id, ok := page.FirstID(k.Prefix, f.from); ok {
+	if id, ok := pagination.FirstID(k.Prefix, f.from); ok {
 		from = id
 	}
 	if f.to < math.MaxInt64-time.Millisecond.Microseconds() {
-		if id, ok := page.FirstID(k.Prefix, f.to+time.Millisecond.Microseconds()); ok {
+		if id, ok := pagination.FirstID(k.Prefix, f.to+time.Millisecond.Microseconds()); ok {
 			to = id
 		}
 	}
@@ -84,8 +84,8 @@ func (k *Kind) page(f *filter, now time.Time) (text string, args []any) {
 }
 
 // asked reads the query of a call for a list, and names the list for its cursors.
-func (w *worker) asked(c *api.Call) (f filter, name string, err error) {
-	params, err := api.Parameters(c.URL.RawQuery, "state", "ref_id", "from", "to", "limit", "cursor")
+func (w *worker) asked(c *httpapi.Call) (f filter, name string, err error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "ref_id", "from", "to", "limit", "cursor")
 	if err != nil {
 		return filter{}, "", err
 	}
@@ -94,29 +94,29 @@ func (w *worker) asked(c *api.Call) (f filter, name string, err error) {
 	if f.stands != "" && !slices.Contains(w.kind.states(), f.stands) {
 		faults.Add("state", "A batch is "+w.kind.statesText()+".")
 	}
-	f.from, f.to = page.Span(&faults, params)
+	f.from, f.to = pagination.Span(&faults, params)
 	name = "batches/" + w.kind.Name + "?" + url.Values{
 		"state": {string(f.stands)}, "ref_id": {f.ref}, "span": {strconv.FormatInt(f.from, 10), strconv.FormatInt(f.to, 10)},
 	}.Encode()
-	f.limit, f.after = page.Limit(&faults, params), page.After(&faults, w.Box, c, name, params)
+	f.limit, f.after = pagination.Limit(&faults, params), pagination.After(&faults, w.Box, c, name, params)
 	return f, name, faults.Problem()
 }
 
 // list answers GET of the batches of a kind.
-func (w *worker) list(c *api.Call) (api.Response, error) {
+func (w *worker) list(c *httpapi.Call) (httpapi.Response, error) {
 	f, name, err := w.asked(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	now := w.Now()
 	var rows []row
 	if f.ref == "" || schema.IsRef(f.ref) { // else nothing is called that, and not every store takes it for text
 		text, args := w.kind.page(&f, now)
-		if rows, err = state.All(w.DB.View(c.Context()), scanRow, text, args...); err != nil {
-			return api.Response{}, fmt.Errorf("listing batches: %w", err)
+		if rows, err = sqlstore.All(w.DB.View(c.Context()), scanRow, text, args...); err != nil {
+			return httpapi.Response{}, fmt.Errorf("listing batches: %w", err)
 		}
 	}
-	return page.Reply(rows, f.limit,
+	return pagination.Reply(rows, f.limit,
 		func(r row) (schema.Batch, error) { return w.kind.wire(&r, now), nil },
-		func(r row) *string { return page.Cursor(w.Box, c, name, r.id) })
+		func(r row) *string { return pagination.Cursor(w.Box, c, name, r.id) })
 }

@@ -6,24 +6,24 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/live"
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sse"
 	"vayu/schema"
 )
 
 // Live is the feed of live notices about batches: those that are open, and those that
 // were completed lately.
-func (s *Service) Live() live.Feed { return feed{s} }
+func (s *Service) Live() sse.Feed { return feed{s} }
 
 type feed struct{ *Service }
 
-// Kinds implements live.Feed. Whose key reads batches of one kind is told of those.
-func (f feed) Kinds() []live.Kind {
+// Kinds implements sse.Feed. Whose key reads batches of one kind is told of those.
+func (f feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
 	for i := range f.Service.Kinds {
 		scopes = append(scopes, f.Service.Kinds[i].Read)
 	}
-	return []live.Kind{{Name: schema.LiveBatch, Scopes: scopes}}
+	return []sse.Kind{{Name: schema.LiveBatch, Scopes: scopes}}
 }
 
 // liveMost bounds what one statement reads: open batches of some accounts, or those
@@ -33,40 +33,40 @@ const liveMost = 1000
 const liveColumns = "SELECT b.id, b.account_id, b.mode, b.kind, b.state, b.total, b.successful, b.failed FROM "
 
 // selectOpen reads along batch_open, and selectClosed along batch_kept.
-var selectOpen = state.Group(1, liveColumns+"(VALUES ", "(?, ?)", `) AS v
+var selectOpen = sqlstore.Group(1, liveColumns+"(VALUES ", "(?, ?)", `) AS v
 	CROSS JOIN batch b WHERE b.account_id = v.column1 AND b.mode = v.column2 AND b.state <> 'completed' LIMIT $1`)
 
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`
 
-// Changes implements live.Feed.
-func (f feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, err error) {
+// Changes implements sse.Feed.
+func (f feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
 	view := f.DB.View(ctx)
-	err = found.Search(&selectOpen, asks, liveMost, func(text string, asks []live.Ask) ([]live.Notice, error) {
+	err = found.Search(&selectOpen, asks, liveMost, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
 		args := []any{liveMost}
 		for _, a := range asks {
 			args = append(args, a.Account, a.World.String())
 		}
-		return state.All(view, f.scan, text, args...)
+		return sqlstore.All(view, f.scan, text, args...)
 	})
 	if err != nil {
-		return live.Found{}, fmt.Errorf("looking for open batches: %w", err)
+		return sse.Found{}, fmt.Errorf("looking for open batches: %w", err)
 	}
-	since, owners := live.Since(asks)
+	since, owners := sse.Since(asks)
 	for i := range f.Service.Kinds {
 		closed, err := f.closed(view, f.Service.Kinds[i].Name, since)
 		if err != nil {
-			return live.Found{}, err
+			return sse.Found{}, err
 		}
 		if len(closed) == liveMost {
-			found.Cut = live.Owners(asks)
+			found.Cut = sse.Owners(asks)
 		}
 		for _, n := range closed {
 			if !owners[n.Owner] {
 				continue
 			}
 			// It may have been completed between the two statements.
-			found.Notices = slices.DeleteFunc(found.Notices, func(open live.Notice) bool { return open.ID == n.ID })
+			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)
 		}
 	}
@@ -74,17 +74,17 @@ func (f feed) Changes(ctx context.Context, asks []live.Ask) (found live.Found, e
 }
 
 // closed are the batches of a kind that were completed since a time.
-func (f feed) closed(view state.View, kind string, since time.Time) ([]live.Notice, error) {
-	all, err := state.All(view, f.scan, selectClosed, kind, since.UnixMicro(), liveMost)
+func (f feed) closed(view sqlstore.View, kind string, since time.Time) ([]sse.Notice, error) {
+	all, err := sqlstore.All(view, f.scan, selectClosed, kind, since.UnixMicro(), liveMost)
 	if err != nil {
 		return nil, fmt.Errorf("looking for completed batches: %w", err)
 	}
 	return all, nil
 }
 
-func (f feed) scan(row state.Scanner) (live.Notice, error) {
+func (f feed) scan(row sqlstore.Scanner) (sse.Notice, error) {
 	var data schema.LiveBatchNotice
-	n := live.Notice{Kind: schema.LiveBatch}
+	n := sse.Notice{Kind: schema.LiveBatch}
 	var mode string
 	err := row.Scan(&data.ID, &n.Owner.Account, &mode, &data.Kind, &data.State, &data.Total, &data.Successful, &data.Failed)
 	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/live"
+	"vayu/internal/sse"
 	"vayu/schema"
 )
 
@@ -15,7 +15,7 @@ func TestBatchesThatGetFurtherAreFound(t *testing.T) {
 	t.Parallel()
 	eachSite(t, 4, func(t *testing.T, s *site) {
 		look := func() (all []schema.LiveBatchNotice) {
-			found, err := s.Live().Changes(t.Context(), []live.Ask{
+			found, err := s.Live().Changes(t.Context(), []sse.Ask{
 				{Owner: s.a.In(schema.Sandbox), Since: s.clock.Now().Add(-5 * time.Second)},
 				{Owner: s.b.In(schema.Sandbox), Since: s.clock.Now().Add(-time.Hour)},
 			})

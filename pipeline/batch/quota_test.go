@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -15,10 +15,10 @@ import (
 func TestABatchNeedsRoomInTheQuota(t *testing.T) {
 	t.Parallel()
 	eachSite(t, 8, func(t *testing.T, s *site) {
-		statetest.Exec(t, s.DB, "UPDATE account SET plan = 'free' WHERE id = '"+s.a.ID+"'") // 1,000 calls
+		sqlstoretest.Exec(t, s.DB, "UPDATE account SET plan = 'free' WHERE id = '"+s.a.ID+"'") // 1,000 calls
 		s.open()
 		live := s.a.Keys[schema.Live]
-		send := func(ref string, n int) accounttest.Reply {
+		send := func(ref string, n int) accesstest.Reply {
 			return s.door.Ask(live, "POST", path, fmt.Sprintf(`{"ref_id":%q,"recharges":%s}`, ref, records(n, "{}")))
 		}
 		var all sync.WaitGroup

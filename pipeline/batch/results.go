@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -21,31 +21,31 @@ const lines = "application/x-ndjson"
 const streamPage = 500
 
 // results answers GET of what the records of a batch have become.
-func (w *worker) results(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "limit", "cursor")
+func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	r, err := w.find(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if err := w.kind.gone(&r, w.Now()); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if c.Wants(lines) {
 		return w.stream(c, r, params)
 	}
 	var f schema.Faults
 	name := "batches/" + w.kind.Name + "/" + r.id + "/results"
-	limit, after := page.Limit(&f, params), page.After(&f, w.Box, c, name, params)
+	limit, after := pagination.Limit(&f, params), pagination.After(&f, w.Box, c, name, params)
 	if err := f.Problem(); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	from := 0
 	if after != "" {
 		if from, err = strconv.Atoi(after); err != nil {
-			return api.Response{}, fmt.Errorf("reading the cursor of results: %w", err)
+			return httpapi.Response{}, fmt.Errorf("reading the cursor of results: %w", err)
 		}
 	}
 	to := min(from+limit, r.total)
@@ -55,25 +55,25 @@ func (w *worker) results(c *api.Call) (api.Response, error) {
 		return nil
 	})
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	reply := schema.BatchResults{
 		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchKept: w.kind.kept(&r),
 	}
 	if reply.HasMore = to < r.total; reply.HasMore {
-		reply.NextCursor = page.Cursor(w.Box, c, name, strconv.Itoa(to))
+		reply.NextCursor = pagination.Cursor(w.Box, c, name, strconv.Itoa(to))
 	}
-	return api.Response{Value: reply}, nil
+	return httpapi.Response{Value: reply}, nil
 }
 
-func ownerOf(c *api.Call) schema.Owner { return schema.Owner{Account: c.Account, World: c.World} }
+func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Account, World: c.World} }
 
 // stream is the reply that holds all results, a line each.
-func (w *worker) stream(c *api.Call, r row, params map[string]string) (api.Response, error) {
+func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpapi.Response, error) {
 	for name := range params {
-		return api.Response{}, schema.Refuse(schema.InvalidRequest, name, "As "+lines+" all results come at once.")
+		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, name, "As "+lines+" all results come at once.")
 	}
-	return api.Response{Type: []string{lines}, Stream: func(out api.Flusher) error {
+	return httpapi.Response{Type: []string{lines}, Stream: func(out httpapi.Flusher) error {
 		for from := 0; from < r.total; from += streamPage {
 			err := w.render(w.DB.View(c.Context()), ownerOf(c), r.id, from, min(from+streamPage, r.total), func(line []byte) error {
 				_, err := out.Write(append(line, '\n'))
@@ -101,8 +101,8 @@ const selectItems = "SELECT place, subject, refusal FROM batch_item WHERE batch_
 
 // render gives the records from and up to to, each as one JSON object, to write,
 // which may append to it and must not keep it.
-func (w *worker) render(q state.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
-	items, err := state.All(q, func(row state.Scanner) (i item, err error) {
+func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
+	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i item, err error) {
 		err = row.Scan(&i.place, &i.subject, &i.refusal)
 		return i, err
 	}, selectItems, batchID, from, to)
@@ -135,7 +135,7 @@ func (w *worker) render(q state.Querier, o schema.Owner, batchID string, from, t
 }
 
 // shown is what the subjects of items have become.
-func (w *worker) shown(q state.Querier, o schema.Owner, batchID string, from, to int, items []item) (map[string]any, error) {
+func (w *worker) shown(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, items []item) (map[string]any, error) {
 	if !slices.ContainsFunc(items, func(i item) bool { return i.subject != "" }) {
 		return nil, nil
 	}

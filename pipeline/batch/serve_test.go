@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -218,7 +218,7 @@ func TestASubjectThatIsNotShown(t *testing.T) {
 		stop := s.run()
 		s.wait(id)
 		stop()
-		update(t, s.DB, func(tx *state.Tx) error {
+		update(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("DELETE FROM thing WHERE place = 1")
 			return err
 		})
@@ -250,13 +250,13 @@ func TestKindsAreApart(t *testing.T) {
 		}
 		other := kind
 		other.Name = "verification"
-		access := accounttest.Access(t, s.DB, s.clock.Now)
-		service, err := batch.New(batch.Config{DB: s.DB, Box: accounttest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{other}})
+		access := accesstest.Access(t, s.DB, s.clock.Now)
+		service, err := batch.New(batch.Config{DB: s.DB, Box: accesstest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{other}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		id := s.post(s.a, "[1]")
-		door := accounttest.NewDoor(t, access, service.Routes())
+		door := accesstest.NewDoor(t, access, service.Routes())
 		door.Ask(s.a.Keys[schema.Live], "GET", path+"/"+id, "").WantError(t, "another kind's", 404, schema.NotFound, "id")
 		body := `{"ref_id":"both","recharges":[1]}`
 		if s.door.Ask(s.a.Keys[schema.Live], "POST", path, body).Said("batch_id") == door.Ask(s.a.Keys[schema.Live], "POST", path, body).Said("batch_id") {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -26,7 +26,7 @@ type row struct {
 
 const selectBatch = "SELECT id, ref_id, fingerprint, state, total, successful, failed, created_at, finished_at FROM batch "
 
-func scanRow(from state.Scanner) (r row, err error) {
+func scanRow(from sqlstore.Scanner) (r row, err error) {
 	err = from.Scan(&r.id, &r.ref, &r.fingerprint, &r.state, &r.total, &r.successful, &r.failed, &r.created, &r.finished)
 	return r, err
 }
@@ -53,7 +53,7 @@ func instant(micros int64) string {
 }
 
 // find reads a batch of the caller's, by the id in the path.
-func (w *worker) find(c *api.Call) (r row, err error) {
+func (w *worker) find(c *httpapi.Call) (r row, err error) {
 	id := mux.Vars(c.Request)["id"]
 	err = sql.ErrNoRows
 	if schema.IsID(id) {
@@ -70,13 +70,13 @@ func (w *worker) find(c *api.Call) (r row, err error) {
 }
 
 // get answers GET of one batch.
-func (w *worker) get(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (w *worker) get(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	r, err := w.find(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Response{Value: schema.BatchShown{Status: schema.Success, Batch: w.kind.wire(&r, w.Now())}}, nil
+	return httpapi.Response{Value: schema.BatchShown{Status: schema.Success, Batch: w.kind.wire(&r, w.Now())}}, nil
 }

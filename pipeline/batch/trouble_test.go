@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 )
 
@@ -93,7 +93,7 @@ func TestAStoreThatFails(t *testing.T) {
 	t.Parallel()
 	eachSite(t, 4, func(t *testing.T, s *site) {
 		rename := func(from, to string) {
-			update(t, s.DB, func(tx *state.Tx) error {
+			update(t, s.DB, func(tx *sqlstore.Tx) error {
 				_, err := tx.Exec("ALTER TABLE " + from + " RENAME TO " + to)
 				return err
 			})
@@ -119,8 +119,8 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	eachSite(t, 4, func(t *testing.T, s *site) {
 		bad, good := s.post(s.a, records(3, "{}")), s.post(s.a, records(3, "{}"))
 		set := func(text string) {
-			update(t, s.DB, func(tx *state.Tx) error {
-				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.SealChunk(accounttest.Box(t), bad, 0, []byte(text)))
+			update(t, s.DB, func(tx *sqlstore.Tx) error {
+				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.SealChunk(accesstest.Box(t), bad, 0, []byte(text)))
 				return err
 			})
 		}
@@ -144,7 +144,7 @@ func TestTwiceIsOnce(t *testing.T) {
 		id := s.post(s.a, "[{},{}]")
 		item := batch.Item{Batch: id, Index: 1, Owner: s.a.In(0), Record: []byte(`{}`)}
 		for i := range 2 {
-			update(t, s.DB, func(tx *state.Tx) error {
+			update(t, s.DB, func(tx *sqlstore.Tx) error {
 				fresh, err := batch.Begin(tx, item, "txn_1")
 				if fresh != (i == 0) {
 					t.Errorf("begun the time %d is %v", i+1, fresh)
@@ -153,15 +153,15 @@ func TestTwiceIsOnce(t *testing.T) {
 			})
 		}
 		for range 2 {
-			update(t, s.DB, func(tx *state.Tx) error { _, err := batch.Finish(tx, s.clock.Now(), id, 1, true); return err })
-			update(t, s.DB, func(tx *state.Tx) error { _, err := batch.Refuse(tx, s.clock.Now(), item, refusal); return err })
+			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Finish(tx, s.clock.Now(), id, 1, true); return err })
+			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Refuse(tx, s.clock.Now(), item, refusal); return err })
 		}
 		if got := s.ask(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.Said("state") != "queued" {
 			t.Errorf("got %s", got.Text)
 		}
 		item.Index = 0
 		for i := range 2 {
-			update(t, s.DB, func(tx *state.Tx) error {
+			update(t, s.DB, func(tx *sqlstore.Tx) error {
 				done, err := batch.Refuse(tx, s.clock.Now(), item, refusal)
 				if (done != nil) != (i == 0) {
 					t.Errorf("refused the time %d is %v", i+1, done)
@@ -169,7 +169,7 @@ func TestTwiceIsOnce(t *testing.T) {
 				return err
 			})
 		}
-		if err := s.DB.Update(t.Context(), func(tx *state.Tx) error {
+		if err := s.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			item.Batch = "rbt_none"
 			_, err := batch.Refuse(tx, s.clock.Now(), item, refusal)
 			return err

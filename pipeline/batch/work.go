@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 	"time"
 
-	"vayu/internal/outage"
-	"vayu/internal/pause"
-	"vayu/internal/state"
+	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 )
 
 // pace is how long things take that depend on no record.
@@ -47,7 +47,7 @@ type worker struct {
 	kind    *Kind
 	metrics kindMetrics
 	pace    pace
-	store   *outage.Outage
+	store   *failurelog.Outage
 	woken   chan struct{} // somebody has accepted a batch
 	ended   chan func()   // what follows from what has ended
 
@@ -68,7 +68,7 @@ func newWorker(s *Service, kind *Kind, m *metrics) *worker {
 		Service: s, kind: kind, metrics: m.of(kind.Name), pace: usualPace,
 		woken: make(chan struct{}, 1), ended: make(chan func(), kind.Room),
 	}
-	w.store = outage.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "they wait", w.metrics.failures)
+	w.store = failurelog.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "they wait", w.metrics.failures)
 	return w
 }
 
@@ -143,7 +143,7 @@ func (w *worker) void(ctx context.Context) bool {
 		return true
 	}
 	for {
-		err := w.DB.Update(ctx, func(tx *state.Tx) error {
+		err := w.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec(voidLeases, w.kind.Name, w.Now().UnixMicro())
 			return err
 		})
@@ -151,7 +151,7 @@ func (w *worker) void(ctx context.Context) bool {
 		if err == nil {
 			return true
 		}
-		if !pause.For(ctx, w.pace.look) {
+		if !sleep.For(ctx, w.pace.look) {
 			return false
 		}
 	}

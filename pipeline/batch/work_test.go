@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -105,10 +105,10 @@ func TestEveryRecordIsDoneOnce(t *testing.T) {
 // A full batch is accepted and done, each record once.
 func TestTenThousandRecords(t *testing.T) {
 	t.Parallel()
-	db := statetest.SQLite(t)
+	db := sqlstoretest.SQLite(t)
 	createThings(t, db)
 	s := newSite(t, db, 256)
-	s.a = accounttest.AddTenant(t, db, "a")
+	s.a = accesstest.AddTenant(t, db, "a")
 	s.open()
 	array, want, refused := mixed(schema.BatchMost)
 	id := s.post(s.a, array)

@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -40,7 +40,7 @@ func (f *Filter) scan() int {
 // Page is what a filter lets through, the newest first, and the id after which the
 // next page begins, "" when this is the last. With a state that no index finds, a page
 // may be short of its limit and not the last.
-func (t *Table[R]) Page(q state.Querier, f Filter) (all []R, next string, err error) {
+func (t *Table[R]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
 	if f.Ref != "" && !schema.IsRef(f.Ref) || f.Batch != "" && !schema.IsID(f.Batch) {
 		return nil, "", nil // nothing is called that, and not every store takes it for text
 	}
@@ -56,7 +56,7 @@ func (t *Table[R]) Page(q state.Querier, f Filter) (all []R, next string, err er
 		fallthrough
 	default:
 		text, args := t.query(&f, floor)
-		all, err = state.All(q, t.Scan, text, args...)
+		all, err = sqlstore.All(q, t.Scan, text, args...)
 	}
 	if err != nil {
 		return nil, "", err
@@ -74,7 +74,7 @@ func (t *Table[R]) scans(f *Filter) bool { return f.Ref == "" && f.State == t.Un
 // ofBatch is what a filter lets through of a batch, at least one more than the limit
 // when there are so many. The records of a batch are few enough to be looked through at
 // once.
-func (t *Table[R]) ofBatch(q state.Querier, f *Filter) ([]R, error) {
+func (t *Table[R]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	var mine int
 	err := q.QueryRow("SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3", f.Batch, f.Owner.Account, f.Owner.World.String()).Scan(&mine)
 	if err != nil {
@@ -83,7 +83,7 @@ func (t *Table[R]) ofBatch(q state.Querier, f *Filter) ([]R, error) {
 		}
 		return nil, err
 	}
-	ids, err := state.All(q, scanText, selectSubjects, f.Batch, f.After)
+	ids, err := sqlstore.All(q, scanText, selectSubjects, f.Batch, f.After)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func pieces(ids []string, first int) iter.Seq[[]string] {
 // newest first; "" is for all.
 const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
 
-func scanText(row state.Scanner) (text string, err error) {
+func scanText(row sqlstore.Scanner) (text string, err error) {
 	err = row.Scan(&text)
 	return text, err
 }
@@ -143,11 +143,11 @@ func (f *Filter) lets(is Facts) bool {
 // id holds the millisecond in which its row was made.
 func (t *Table[R]) ids(f *Filter) (from, to string) {
 	from, to = "", string(t.Prefix[0]+1) // the letter after it is more than every id, in every collation
-	if id, ok := page.FirstID(t.Prefix, f.From); ok && f.From != math.MinInt64 {
+	if id, ok := pagination.FirstID(t.Prefix, f.From); ok && f.From != math.MinInt64 {
 		from = id
 	}
 	if f.To != math.MaxInt64 {
-		if id, ok := page.FirstID(t.Prefix, f.To+time.Millisecond.Microseconds()); ok {
+		if id, ok := pagination.FirstID(t.Prefix, f.To+time.Millisecond.Microseconds()); ok {
 			to = id
 		}
 	}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // A rare state is looked for in bounds, so that no list holds up the store.
 func TestARareStateIsLookedForPageByPage(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {
 			const scan = 200
 			crowd(t, db, name, 3*(2*scan+10), "CASE WHEN i = 1 THEN 'success' ELSE 'failed' END") // the oldest
@@ -32,24 +32,24 @@ func TestARareStateIsLookedForPageByPage(t *testing.T) {
 func TestWhatIsAskedForIsListed(t *testing.T) {
 	t.Parallel()
 	const batchID, foreign = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", "bat_01KAJ0C4E6G8J0M2P4R6T8V0X3"
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name := range tables {
 			crowd(t, db, name, 30, "CASE WHEN i % 2 = 1 THEN 'failed' ELSE 'success' END") // 1, 4, 7 … are the second account's
 		}
 		for id, owner := range map[string]string{batchID: "acc_1", foreign: "acc_0"} {
-			statetest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+			sqlstoretest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 				VALUES ($1, $2, 'live', 'any', NULL, $3, 'processing', 9, 0, 0, '', '', '', 0)`, id, owner, []byte("x"))
 		}
 		place := 0
 		for _, table := range tables {
 			for _, i := range []int{1, 4, 6, 7} { // 6 is another's
-				statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batchID, place, table.crowdID(i))
+				sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batchID, place, table.crowdID(i))
 				place++
 			}
-			statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", foreign, place, table.crowdID(10))
+			sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", foreign, place, table.crowdID(10))
 			place++
 		}
-		statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
+		sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
 		for name, table := range tables {
 			for what, c := range map[string]struct {
 				change func(*Filter)
@@ -108,15 +108,15 @@ func TestASmallPageOfABatchReadsFewPieces(t *testing.T) {
 func TestAPageOfABatchGoesOnInTheNextPiece(t *testing.T) {
 	t.Parallel()
 	const batchID, n = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", 2*piece + 300
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {
 			// Two in one piece, one in each of the others, and the oldest.
 			crowd(t, db, name, 3*n, fmt.Sprintf("CASE WHEN i IN (1, %d, %d, %d, %d) THEN 'failed' ELSE 'success' END", 3*200+1, 3*piece+1, 3*(2*piece)+1, 3*(2*piece+1)+1))
-			statetest.Exec(t, db, "DELETE FROM batch")
-			statetest.Exec(t, db, "DELETE FROM batch_item")
-			statetest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+			sqlstoretest.Exec(t, db, "DELETE FROM batch")
+			sqlstoretest.Exec(t, db, "DELETE FROM batch_item")
+			sqlstoretest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 				VALUES ($1, 'acc_1', 'live', 'any', NULL, $2, 'processing', 9, 0, 0, '', '', '', 0)`, batchID, []byte("x"))
-			statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT CAST($1 AS TEXT), created_at, id, 'begun' FROM "+name+" WHERE account_id = 'acc_1'", batchID)
+			sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT CAST($1 AS TEXT), created_at, id, 'begun' FROM "+name+" WHERE account_id = 'acc_1'", batchID)
 			for limit, want := range map[int]string{1: "3004, 3001, 1501, 601, 1", 2: "3004 3001, 1501 601, 1", 100: "3004 3001 1501 601 1"} {
 				f := second()
 				f.Batch, f.State, f.Limit = batchID, "failed", limit
@@ -151,7 +151,7 @@ func number(id string) string {
 // What has a reference and what has none come out of the store alike.
 func TestRowsAreFoundByTheirIDs(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {
 			crowd(t, db, name, 40, "'success'")
 			var ids, want []string

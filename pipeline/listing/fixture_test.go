@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // row is what the tests read of either table.
 type row struct{ Facts }
 
-func scanRow(from state.Scanner) (r row, err error) {
+func scanRow(from sqlstore.Scanner) (r row, err error) {
 	var mode string
 	var created int64
 	err = from.Scan(&r.ID, &r.Owner.Account, &mode, &r.Ref, &r.State, &created)
@@ -58,14 +58,14 @@ var tables = map[string]struct {
 
 // crowd stores so many rows of three accounts in turn; stands is an expression of the
 // state by the number i of a row.
-func crowd(t *testing.T, db *state.DB, name string, n int, stands string) {
+func crowd(t *testing.T, db *sqlstore.DB, name string, n int, stands string) {
 	t.Helper()
 	for i := range 3 {
-		statetest.Exec(t, db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)
+		sqlstoretest.Exec(t, db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)
 			ON CONFLICT DO NOTHING`, fmt.Sprintf("acc_%d", i))
 	}
 	table := tables[name]
-	statetest.Exec(t, db, fmt.Sprintf(table.fill, "'"+table.Prefix+"0000000000000000' || CAST(1000000000 + i AS TEXT)", stands), n)
+	sqlstoretest.Exec(t, db, fmt.Sprintf(table.fill, "'"+table.Prefix+"0000000000000000' || CAST(1000000000 + i AS TEXT)", stands), n)
 }
 
 // crowdID is the id of row i.
@@ -79,7 +79,7 @@ func second() Filter {
 }
 
 // walk goes through the pages of a filter, and returns the ids of each.
-func walk(t *testing.T, db *state.DB, table *Table[row], f Filter) (pages [][]string) {
+func walk(t *testing.T, db *sqlstore.DB, table *Table[row], f Filter) (pages [][]string) {
 	t.Helper()
 	for {
 		all, next, err := table.Page(db.View(t.Context()), f)

@@ -9,7 +9,7 @@ package listing
 import (
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -23,7 +23,7 @@ type Table[R any] struct {
 	// all.
 	Unindexed string
 	// Scan reads a row of Columns.
-	Scan func(state.Scanner) (R, error)
+	Scan func(sqlstore.Scanner) (R, error)
 	// Of is what a filter looks at.
 	Of func(*R) Facts
 }
@@ -39,7 +39,7 @@ type Facts struct {
 
 // ByID returns rows by their ids, whosever they are; those that there are none of
 // are missing.
-func (t *Table[R]) ByID(q state.Querier, ids []string) (map[string]R, error) {
+func (t *Table[R]) ByID(q sqlstore.Querier, ids []string) (map[string]R, error) {
 	found := make(map[string]R, len(ids))
 	many := t.byID()
 	err := many.Each(len(ids), func(text string, from, to int) error {
@@ -47,7 +47,7 @@ func (t *Table[R]) ByID(q state.Querier, ids []string) (map[string]R, error) {
 		for _, id := range ids[from:to] {
 			args = append(args, id)
 		}
-		return state.Each(q, func(row state.Scanner) error {
+		return sqlstore.Each(q, func(row sqlstore.Scanner) error {
 			r, err := t.Scan(row)
 			found[t.Of(&r).ID] = r
 			return err
@@ -58,9 +58,9 @@ func (t *Table[R]) ByID(q state.Querier, ids []string) (map[string]R, error) {
 
 // OfBatch returns what the records of a batch from one index up to another have become,
 // by their ids, whosever they are.
-func (t *Table[R]) OfBatch(q state.Querier, batch string, from, to int) (map[string]R, error) {
+func (t *Table[R]) OfBatch(q sqlstore.Querier, batch string, from, to int) (map[string]R, error) {
 	found := make(map[string]R, to-from)
-	err := state.Each(q, func(row state.Scanner) error {
+	err := sqlstore.Each(q, func(row sqlstore.Scanner) error {
 		r, err := t.Scan(row)
 		found[t.Of(&r).ID] = r
 		return err
@@ -75,6 +75,6 @@ func (t *Table[R]) ofRecords() string {
 }
 
 // byID asks for many by their ids.
-func (t *Table[R]) byID() state.Grouped {
-	return state.Group(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
+func (t *Table[R]) byID() sqlstore.Grouped {
+	return sqlstore.Group(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
 }

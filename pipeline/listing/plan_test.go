@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // asked is a statement and its values.
@@ -30,7 +30,7 @@ func (t *Table[R]) statements(f *Filter, floor string) (all []asked) {
 // table for a small one, and sorts; it has them within a minute.
 func TestListsUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := 3_000
 		if db.Name() == "postgres" { // which would rather sort what is little
 			rows = 60_000
@@ -42,18 +42,18 @@ func TestListsUseTheirIndices(t *testing.T) {
 			}
 			crowd(t, db, name, rows, stands)
 		}
-		statetest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT 'rbt_' || CAST(batch_index + amount % 7 AS TEXT) || reference, 0, id, 'begun' FROM recharge")
+		sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT 'rbt_' || CAST(batch_index + amount % 7 AS TEXT) || reference, 0, id, 'begun' FROM recharge")
 		for _, analyzed := range []bool{false, true} {
 			if !analyzed && db.Name() == "postgres" {
 				continue
 			}
 			if analyzed {
-				statetest.Exec(t, db, "ANALYZE")
+				sqlstoretest.Exec(t, db, "ANALYZE")
 			}
 			for name := range tables {
 				indicesOf(t, db, name, analyzed)
 			}
-			subjects := statetest.Plan(t, db, selectSubjects, "rbt_1", "")
+			subjects := sqlstoretest.Plan(t, db, selectSubjects, "rbt_1", "")
 			if strings.Contains(subjects, "Seq Scan") || strings.Contains(subjects, "SCAN") {
 				t.Errorf("(analyzed: %v) what a batch has become is looked for in all batches:\n%s", analyzed, subjects)
 			}
@@ -62,7 +62,7 @@ func TestListsUseTheirIndices(t *testing.T) {
 }
 
 // indicesOf looks how the store finds the rows of a table.
-func indicesOf(t *testing.T, db *state.DB, name string, analyzed bool) {
+func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 	t.Helper()
 	table := tables[name]
 	cases := map[string]struct {
@@ -87,7 +87,7 @@ func indicesOf(t *testing.T, db *state.DB, name string, analyzed bool) {
 		f.Scan = 1_000 // of 20,000, as with who has many more than are looked at
 		c.change(&f)
 		for _, s := range table.statements(&f, table.crowdID(1000)) {
-			got, used := statetest.Plan(t, db, s.text, s.args...), false
+			got, used := sqlstoretest.Plan(t, db, s.text, s.args...), false
 			for _, index := range c.want {
 				used = used || strings.Contains(got+" ", index)
 			}
@@ -102,11 +102,11 @@ func indicesOf(t *testing.T, db *state.DB, name string, analyzed bool) {
 		ids = append(ids, table.crowdID(i))
 	}
 	byID := table.byID()
-	many := statetest.Plan(t, db, byID.Of(len(ids)), ids...)
+	many := sqlstoretest.Plan(t, db, byID.Of(len(ids)), ids...)
 	if strings.Contains(many, "Seq Scan") || strings.Contains(many, "SCAN") {
 		t.Errorf("%s (analyzed: %v): reading by ids reads the whole table:\n%s", name, analyzed, many)
 	}
-	records := statetest.Plan(t, db, table.ofRecords(), "rbt_1", 0, 500)
+	records := sqlstoretest.Plan(t, db, table.ofRecords(), "rbt_1", 0, 500)
 	if strings.Contains(records, "Seq Scan on "+name) || strings.Contains(records, "SCAN "+name) {
 		t.Errorf("%s (analyzed: %v): reading the records of a batch reads the whole table:\n%s", name, analyzed, records)
 	}

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -18,8 +18,8 @@ import (
 // ref_id, batch_id, from, to, limit and cursor, and nothing else. The error is a
 // *schema.Problem that names every fault of them. List is what is listed, such as
 // "recharges"; name is that and the filter, to which cursors belong.
-func Read[S ~string](c *api.Call, box *seal.Box, list string, states []S) (f Filter, name string, err error) {
-	params, err := api.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
+func Read[S ~string](c *httpapi.Call, box *encryption.Box, list string, states []S) (f Filter, name string, err error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
 	if err != nil {
 		return Filter{}, "", err
 	}
@@ -28,12 +28,12 @@ func Read[S ~string](c *api.Call, box *seal.Box, list string, states []S) (f Fil
 	if f.State != "" && !slices.Contains(states, S(f.State)) {
 		faults.Add("status", "The status of "+list+" is "+oneOf(states)+".")
 	}
-	f.From, f.To = page.Span(&faults, params)
+	f.From, f.To = pagination.Span(&faults, params)
 	name = list + "?" + url.Values{
 		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
 		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
 	}.Encode()
-	f.Limit, f.After = page.Limit(&faults, params), page.After(&faults, box, c, name, params)
+	f.Limit, f.After = pagination.Limit(&faults, params), pagination.After(&faults, box, c, name, params)
 	return f, name, faults.Problem()
 }
 
@@ -54,21 +54,21 @@ func oneOf[S ~string](states []S) string {
 
 // Answer answers a call for a list of a table: [Read], [Table.Page], and each row as
 // shown shows it.
-func Answer[R, W any, S ~string](c *api.Call, box *seal.Box, q state.Querier, t *Table[R], list string, states []S, shown func(*R) W) (api.Response, error) {
+func Answer[R, W any, S ~string](c *httpapi.Call, box *encryption.Box, q sqlstore.Querier, t *Table[R], list string, states []S, shown func(*R) W) (httpapi.Response, error) {
 	f, name, err := Read(c, box, list, states)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	all, next, err := t.Page(q, f)
 	if err != nil {
-		return api.Response{}, fmt.Errorf("listing %s: %w", list, err)
+		return httpapi.Response{}, fmt.Errorf("listing %s: %w", list, err)
 	}
 	reply := schema.List[W]{Status: schema.Success, Data: []W{}}
 	for i := range all {
 		reply.Data = append(reply.Data, shown(&all[i]))
 	}
 	if reply.HasMore = next != ""; reply.HasMore {
-		reply.NextCursor = page.Cursor(box, c, name, next)
+		reply.NextCursor = pagination.Cursor(box, c, name, next)
 	}
-	return api.Response{Value: reply}, nil
+	return httpapi.Response{Value: reply}, nil
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/page"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
 	"vayu/pipeline/listing"
 	"vayu/schema"
 )
@@ -21,15 +21,15 @@ func TestTheQueryOfAListIsRead(t *testing.T) {
 	t.Parallel()
 	const list = "things"
 	states := []schema.VerificationState{"pending", "success", "failed"}
-	box := accounttest.Box(t)
-	call := func(query string) *api.Call {
-		return &api.Call{Request: httptest.NewRequest(http.MethodGet, "/things?"+query, nil), Principal: api.Principal{Account: "acc_1", World: schema.Sandbox}}
+	box := accesstest.Box(t)
+	call := func(query string) *httpapi.Call {
+		return &httpapi.Call{Request: httptest.NewRequest(http.MethodGet, "/things?"+query, nil), Principal: httpapi.Principal{Account: "acc_1", World: schema.Sandbox}}
 	}
 	_, name, err := listing.Read(call("status=failed&from=2026-11-01"), box, list, states)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cursor := *page.Cursor(box, call(""), name, "ver_1")
+	cursor := *pagination.Cursor(box, call(""), name, "ver_1")
 	owner := schema.Owner{Account: "acc_1", World: schema.Sandbox}
 	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	to := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC).UnixMicro()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -139,7 +139,7 @@ func TestAReplacedOrderIsItsProvidersAlone(t *testing.T) {
 	})
 	t.Run("of another", func(t *testing.T) {
 		t.Parallel()
-		db := statetest.SQLite(t)
+		db := sqlstoretest.SQLite(t)
 		other := &puppet{}
 		c := other.connection()
 		c.Name, c.Operators = "second", []string{"Jio"}

@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"vayu/internal/crash"
-	"vayu/internal/trace"
+	"vayu/internal/failpoint"
+	"vayu/internal/tracing"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -114,10 +114,10 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 	limit, done := context.WithTimeout(ctx, j.Timeout)
 	defer done()
 	if j.call == submit {
-		crash.Point(crash.RechargeSending)
+		failpoint.Point(failpoint.RechargeSending)
 	}
 	began := time.Now()
-	limit, span := s.Trace.Start(limit, "operator call", trace.Asks)
+	limit, span := s.Trace.Start(limit, "operator call", tracing.Asks)
 	w.Answer, w.err = s.guarded(limit, j)
 	if w.err == nil && (w.Outcome < Pending || w.Outcome > Reversed) {
 		w.err = fmt.Errorf("%w: %d", errOutcome, w.Outcome)
@@ -128,7 +128,7 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 		s.Log.Warn("a provider gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
 			"transaction", j.rec.ID, "error", w.err)
 	}
-	crash.Point(answered[j.call])
+	failpoint.Point(answered[j.call])
 	return w
 }
 
@@ -136,7 +136,7 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 const actor = "operator"
 
 // answered are the moments after calls.
-var answered = [...]string{submit: crash.RechargeAnswered, enquire: crash.RechargeEnquired, reverse: crash.RefundAnswered}
+var answered = [...]string{submit: failpoint.RechargeAnswered, enquire: failpoint.RechargeEnquired, reverse: failpoint.RefundAnswered}
 
 // guarded makes a call, and takes a panic in it for an answer that did not come.
 func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
@@ -179,9 +179,9 @@ func nextCall(r *Record, first bool) call {
 }
 
 // traced tells of a call in its step.
-func (j *job) traced(span trace.Span, w *word) {
+func (j *job) traced(span tracing.Span, w *word) {
 	if !span.Kept() {
 		return
 	}
-	span.Exchanged(trace.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(w), Subject: j.rec.ID}, w.err)
+	span.Exchanged(tracing.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(w), Subject: j.rec.ID}, w.err)
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -41,7 +41,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner
-		r.By = api.Who{Key: item.Key, Request: item.Request, Client: item.Client}
+		r.By = httpapi.Who{Key: item.Key, Request: item.Request, Client: item.Client}
 		r.Item = &Place{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
@@ -56,7 +56,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 			return errors.Join(err, failed)
 		}
 	}
-	return s.DB.Update(ctx, func(tx *state.Tx) error {
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		_, err := batch.Refuse(tx, s.Now(), item, why)
 		return err
 	})
@@ -82,7 +82,7 @@ func recordOf(record jsontext.Value) (Request, error) {
 }
 
 // show renders recharges as replies about batches show them.
-func show(q state.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
+func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
 	found, err := recharges.OfBatch(q, batchID, from, to)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/sandbox"
@@ -39,7 +39,7 @@ func (d *desk) item(w schema.World, index int, record string) batch.Item {
 func (d *desk) became() (all map[int]string) {
 	d.t.Helper()
 	all = map[int]string{}
-	err := state.Each(d.DB.View(d.t.Context()), func(row state.Scanner) error {
+	err := sqlstore.Each(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) error {
 		var place int
 		var outcome, subject string
 		var refusal []byte

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -22,13 +22,13 @@ import (
 // once. GET /v1/operators in the same run, which asks no store, is the floor.
 func BenchmarkLatency(b *testing.B) {
 	const perSecond = 200
-	db := statetest.SQLite(b)
+	db := sqlstoretest.SQLite(b)
 	events, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {
 		b.Fatal(err)
 	}
-	a := accounttest.AddTenant(b, db, "shop")
-	statetest.Exec(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", a.ID)
+	a := accesstest.AddTenant(b, db, "shop")
+	sqlstoretest.Exec(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", a.ID)
 	s, err := New(Config{DB: db, Events: events, Connections: []Connection{{
 		Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64, Operator: prompt{},
 	}}})
@@ -38,7 +38,7 @@ func BenchmarkLatency(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	url := accounttest.Serve(b, accounttest.Access(b, db, nil), s.Routes())
+	url := accesstest.Serve(b, accesstest.Access(b, db, nil), s.Routes())
 	ask := func(method, path, body string, want int) {
 		req, err := http.NewRequestWithContext(b.Context(), method, url+path, strings.NewReader(body))
 		if err != nil {
@@ -59,9 +59,9 @@ func BenchmarkLatency(b *testing.B) {
 			b.Errorf("%s %s: %d %s, %v", method, path, resp.StatusCode, text, err)
 		}
 	}
-	floor := fixturetest.OpenLoop(b.N, perSecond, func(int) { ask(http.MethodGet, "/v1/operators", "", http.StatusOK) })
+	floor := fixture.OpenLoop(b.N, perSecond, func(int) { ask(http.MethodGet, "/v1/operators", "", http.StatusOK) })
 	b.ResetTimer()
-	took := fixturetest.OpenLoop(b.N, perSecond, func(i int) {
+	took := fixture.OpenLoop(b.N, perSecond, func(i int) {
 		ask(http.MethodPost, "/v1/recharge", fmt.Sprintf(`{"mobile":"98%08d","operator":"Airtel","amount":199,"type":"prepaid","ref_id":"ref-%d"}`, i, i), http.StatusOK)
 	})
 	b.StopTimer()

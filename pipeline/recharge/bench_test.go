@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -32,8 +32,8 @@ func (prompt) Enquire(context.Context, Order) (Answer, error) { return Answer{Ou
 func BenchmarkRecharge(b *testing.B) {
 	for name, c := range map[string]benchCase{"accounts=1": {1, 64, false}, "accounts=16": {16, 64, false}, "batch": {1, 256, true}} {
 		b.Run(name, func(b *testing.B) {
-			b.Run("sqlite", func(b *testing.B) { benchRecharge(b, statetest.SQLite(b), c) })
-			b.Run("postgres", func(b *testing.B) { benchRecharge(b, statetest.Postgres(b), c) })
+			b.Run("sqlite", func(b *testing.B) { benchRecharge(b, sqlstoretest.SQLite(b), c) })
+			b.Run("postgres", func(b *testing.B) { benchRecharge(b, sqlstoretest.Postgres(b), c) })
 		})
 	}
 }
@@ -43,7 +43,7 @@ type benchCase struct {
 	batch             bool
 }
 
-func benchRecharge(b *testing.B, db *state.DB, c benchCase) {
+func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	b.Helper()
 	events, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {
@@ -51,7 +51,7 @@ func benchRecharge(b *testing.B, db *state.DB, c benchCase) {
 	}
 	owners := make([]schema.Owner, c.accounts)
 	for i := range owners {
-		owners[i] = accounttest.AddTenant(b, db, fmt.Sprint("shop", i)).In(schema.Live)
+		owners[i] = accesstest.AddTenant(b, db, fmt.Sprint("shop", i)).In(schema.Live)
 		run(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
 	}
 	addBatch(b, db, owners[0], b.N)
@@ -64,12 +64,12 @@ func benchRecharge(b *testing.B, db *state.DB, c benchCase) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	floor := fixturetest.Together(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
+	floor := fixture.Together(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
 	b.ResetTimer()
-	rate := fixturetest.Together(b, c.callers, b.N, func(caller, i int) error {
+	rate := fixture.Together(b, c.callers, b.N, func(caller, i int) error {
 		q := Request{
 			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 199_00,
-			By: api.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
+			By: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
 		}
 		if c.batch {
 			q.Item = &Place{"rbt_1", i}
@@ -97,21 +97,21 @@ func benchRecharge(b *testing.B, db *state.DB, c benchCase) {
 
 // rawRecharge writes the rows that a recharge has, in the two commits in which it
 // has them.
-func rawRecharge(db *state.DB, o schema.Owner, i int) error {
+func rawRecharge(db *sqlstore.DB, o schema.Owner, i int) error {
 	id := fmt.Sprintf("txn_raw%023d", i)
 	event := fmt.Sprintf("evt_raw%023d", i)
-	post := func(tx *state.Tx, kind, from, to string) error {
+	post := func(tx *sqlstore.Tx, kind, from, to string) error {
 		_, err := tx.Exec(`INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at)
 			VALUES ($1, $2, $3, $5, 'live', -19900, 1), ($1, $2, $4, $5, 'live', 19900, 1)`, id, kind, from, to, o.Account)
 		return err
 	}
-	audit := func(tx *state.Tx, seq int) error {
+	audit := func(tx *sqlstore.Tx, seq int) error {
 		_, err := tx.Exec(`INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash)
 			VALUES ($1, 'live', $2, 1, 'operator', 'recharge.success', $3, '', '', $4, $5)`,
 			o.Account, 1_000_000_000+2*i+seq, id, `{"amount":199,"operator":"Airtel","provider":"prompt"}`, make([]byte, 32))
 		return err
 	}
-	err := db.Update(context.Background(), func(tx *state.Tx) error {
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		if _, err := tx.Exec(insertRow, id, o.Account, "live", id, "pending", "prepaid", "9810012345", "Airtel", "Airtel", "Delhi", "", 199_00, "prompt", id,
 			1, 1, 1, "01M801MYQER7BBYTP2C4CBF8RH.1", "", "", "", 0, 1, nil); err != nil {
 			return err
@@ -125,7 +125,7 @@ func rawRecharge(db *state.DB, o schema.Owner, i int) error {
 		return err
 	}
 	envelope := make([]byte, 330)
-	return db.Update(context.Background(), func(tx *state.Tx) error {
+	return db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		if _, err := tx.Exec(finishRow, id, id, "success", "0123456789", "Delhi", "", "", nil, 1, nil); err != nil {
 			return err
 		}

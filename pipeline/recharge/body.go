@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
 )
@@ -46,7 +46,7 @@ type asked struct {
 // requestOf reads a recharge as it was asked for, all but whose it is. The error is
 // a *schema.Problem that names every fault.
 func requestOf(body []byte) (Request, error) {
-	from, err := api.Decode[asked](&api.Call{Body: body})
+	from, err := httpapi.Decode[asked](&httpapi.Call{Body: body})
 	if err != nil {
 		return Request{}, err
 	}
@@ -56,7 +56,7 @@ func requestOf(body []byte) (Request, error) {
 	f.operator(&r, from.Operator)
 	f.amount(&r, from.Amount)
 	if f.required("ref_id", from.RefID) {
-		r.RefID = api.Ref(&f.Faults, from.RefID)
+		r.RefID = httpapi.Ref(&f.Faults, from.RefID)
 	}
 	return r, f.problem()
 }
@@ -79,7 +79,7 @@ func (f *form) problem() error {
 
 // required reports whether a body has a value that it must have.
 func (f *form) required(field string, v jsontext.Value) bool {
-	if api.HasValue(v) {
+	if httpapi.HasValue(v) {
 		return true
 	}
 	f.Add(field, "The "+field+" is missing.")
@@ -88,7 +88,7 @@ func (f *form) required(field string, v jsontext.Value) bool {
 
 // words reads a value that is a text; "" when it is none, and that is noted.
 func (f *form) words(field string, v jsontext.Value) string {
-	text, ok := api.Text(&f.Faults, field, v)
+	text, ok := httpapi.Text(&f.Faults, field, v)
 	if ok && (text == "" || utf8.RuneCountInString(text) > longestText || strings.ContainsFunc(text, unicode.IsControl)) {
 		f.Add(field, fmt.Sprintf("The %s has 1 to %d characters, and no control characters.", field, longestText))
 		return ""
@@ -99,7 +99,7 @@ func (f *form) words(field string, v jsontext.Value) string {
 // number reads what is recharged: the type, and the number or the subscriber's id.
 func (f *form) number(r *Request, from *asked) {
 	var mobile, subscriber string
-	hasMobile, hasSubscriber := api.HasValue(from.Mobile), api.HasValue(from.SubscriberID)
+	hasMobile, hasSubscriber := httpapi.HasValue(from.Mobile), httpapi.HasValue(from.SubscriberID)
 	if hasMobile {
 		mobile = f.words("mobile", from.Mobile)
 	}
@@ -229,21 +229,21 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 const askedText = "The refund was asked for."
 
 // reasonOf reads the body of a refund, which may be left out.
-func reasonOf(c *api.Call) (string, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+func reasonOf(c *httpapi.Call) (string, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err
 	}
-	from, err := api.DecodeOptional[struct {
+	from, err := httpapi.DecodeOptional[struct {
 		Reason jsontext.Value `json:"reason"`
 	}](c)
 	if err != nil {
 		return "", err
 	}
-	if !api.HasValue(from.Reason) {
+	if !httpapi.HasValue(from.Reason) {
 		return askedText, nil
 	}
 	var f form
-	text, ok := api.Text(&f.Faults, "reason", from.Reason)
+	text, ok := httpapi.Text(&f.Faults, "reason", from.Reason)
 	if ok && !schema.IsRef(text) {
 		f.Add("reason", "The reason has 1 to 255 characters, and no control characters.")
 	}

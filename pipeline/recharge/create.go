@@ -6,10 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/crash"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/access"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/pipeline/upstream"
@@ -115,7 +115,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		}
 	}
 	slot := d.line != nil && d.line.slot(ctx, r)
-	now := state.Whole(s.Now()) // after a lookup that may have taken seconds
+	now := sqlstore.Whole(s.Now()) // after a lookup that may have taken seconds
 	d.ID, d.CreatedAt = newID(now), now
 	if d.line == nil {
 		d.failed(schema.InvalidNumber, notNumbers[d.Type]+" "+nothingCharged)
@@ -185,7 +185,7 @@ var errTaken = errors.New("it was recorded before")
 // create stores a recharge with its amount set aside, and has it sent.
 func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
 	var made draft
-	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		made = *d
 		return s.insert(tx, r, &made)
 	})
@@ -200,12 +200,12 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		s.metrics.finished(&made.Record)
 		return made.Record, nil
 	}
-	crash.Point(crash.RechargeCreated)
+	failpoint.Point(failpoint.RechargeCreated)
 	if d.lease.Token == "" {
 		d.line.Due(made.CreatedAt)
 		return made.Record, nil
 	}
-	s.start(job{line: d.line, rec: made.Record, call: submit, lease: d.lease, calls: trace.Along(s.calls.Calls(), ctx)})
+	s.start(job{line: d.line, rec: made.Record, call: submit, lease: d.lease, calls: tracing.Along(s.calls.Calls(), ctx)})
 	return made.Record, nil
 }
 
@@ -216,7 +216,7 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
 // insert stores a recharge with all that belongs to it.
-func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
+func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	if r.Item != nil {
 		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
 		if err != nil {
@@ -246,8 +246,8 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 		due = now
 	}
 	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.Asked, d.Operator,
-		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, state.Flag(d.Sent), state.Micros(d.SentAt), state.Micros(due), d.lease.Token,
-		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), state.Micros(d.FinishedAt))
+		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, sqlstore.Flag(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
+		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), sqlstore.Micros(d.FinishedAt))
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 
 // accompany stores what goes with a new recharge: the row of the audit log and, when
 // it has failed at once, its event and its place in its batch.
-func (s *Service) accompany(tx *state.Tx, r *Request, rec *Record) error {
+func (s *Service) accompany(tx *sqlstore.Tx, r *Request, rec *Record) error {
 	action := "recharge.create"
 	detail := map[string]any{"amount": rec.Amount, "operator": carrier(rec), "ref_id": rec.RefID}
 	if rec.State == schema.RechargeFailed {
@@ -268,7 +268,7 @@ func (s *Service) accompany(tx *state.Tx, r *Request, rec *Record) error {
 		}
 		action, detail["code"] = "recharge.failed", rec.ErrorCode
 	}
-	err := account.Audit(tx, rec.CreatedAt, account.Entry{
+	err := access.Audit(tx, rec.CreatedAt, access.Entry{
 		Account: rec.Owner.Account, World: rec.Owner.World, Actor: r.By.Key, Action: action, Subject: rec.ID,
 		Request: r.By.Request, Client: r.By.Client, Detail: detail,
 	})

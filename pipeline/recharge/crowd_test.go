@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"testing"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // crowded stores so many recharges of three accounts in turn; state is an expression
 // of their number i.
-func crowded(t *testing.T, db *state.DB, n int, state string) {
+func crowded(t *testing.T, db *sqlstore.DB, n int, state string) {
 	t.Helper()
 	for i := range 3 {
-		statetest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
+		sqlstoretest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
 	}
-	statetest.Exec(t, db, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+	sqlstoretest.Exec(t, db, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 			sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, token)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'txn_0000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_' || CAST(i % 3 AS TEXT), 'live', CAST(i AS TEXT),
@@ -26,7 +26,7 @@ func crowded(t *testing.T, db *state.DB, n int, state string) {
 func crowdID(i int) string { return fmt.Sprintf("txn_0000000000000000%d", 1_000_000_000+i) }
 
 // scanText reads a row of one text.
-func scanText(row state.Scanner) (text string, err error) {
+func scanText(row sqlstore.Scanner) (text string, err error) {
 	err = row.Scan(&text)
 	return text, err
 }

@@ -13,13 +13,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/pipeline/upstream"
@@ -30,12 +30,12 @@ import (
 // rupees in each world, the sandbox, and a courier in the live world.
 type desk struct {
 	*recharge.Service
-	accounttest.Door
+	accesstest.Door
 
 	t       *testing.T
 	reg     *prometheus.Registry
-	tenant  accounttest.Tenant
-	access  *account.Service
+	tenant  accesstest.Tenant
+	access  *access.Service
 	told    *upstream.Callbacks
 	courier *courier
 }
@@ -43,18 +43,18 @@ type desk struct {
 // eachDesk runs a test on both engines.
 func eachDesk(t *testing.T, do func(t *testing.T, d *desk)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) { do(t, newDesk(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newDesk(t, db)) })
 }
 
-func newDesk(t *testing.T, db *state.DB) *desk {
+func newDesk(t *testing.T, db *sqlstore.DB) *desk {
 	t.Helper()
-	d := &desk{t: t, reg: prometheus.NewRegistry(), tenant: accounttest.AddTenant(t, db, "shop"), courier: &courier{}}
+	d := &desk{t: t, reg: prometheus.NewRegistry(), tenant: accesstest.AddTenant(t, db, "shop"), courier: &courier{}}
 	events, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Service, err = recharge.New(recharge.Config{
-		DB: db, Box: accounttest.ClaimedBox(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
+		DB: db, Box: accesstest.ClaimedBox(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
 		Connections: []recharge.Connection{sandbox.Connection(nil), d.courier.connection("courier"), d.courier.connection("second")},
 	})
 	if err != nil {
@@ -63,7 +63,7 @@ func newDesk(t *testing.T, db *state.DB) *desk {
 	if d.told, err = upstream.NewCallbacks(d.reg, d.Callbacks()); err != nil {
 		t.Fatal(err)
 	}
-	d.access = accounttest.Access(t, db, time.Now)
+	d.access = accesstest.Access(t, db, time.Now)
 	d.Door = d.with()
 	for _, w := range schema.Worlds {
 		fund(t, db, d.tenant.In(w))
@@ -81,21 +81,21 @@ func newDesk(t *testing.T, db *state.DB) *desk {
 }
 
 // with is a door to more routes.
-func (d *desk) with(more ...api.Route) accounttest.Door {
+func (d *desk) with(more ...httpapi.Route) accesstest.Door {
 	d.t.Helper()
-	return accounttest.NewDoor(d.t, d.access, append(append(d.Routes(), d.told.Route()), more...))
+	return accesstest.NewDoor(d.t, d.access, append(append(d.Routes(), d.told.Route()), more...))
 }
 
 // fund gives an account 1,000 rupees.
-func fund(t *testing.T, db *state.DB, o schema.Owner) {
+func fund(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 	t.Helper()
 	run(t, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, $2, 100000, 0)", o.Account, o.World.String())
 }
 
 // run runs a statement.
-func run(t *testing.T, db *state.DB, query string, args ...any) {
+func run(t *testing.T, db *sqlstore.DB, query string, args ...any) {
 	t.Helper()
-	err := db.Update(t.Context(), func(tx *state.Tx) error {
+	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec(query, args...)
 		return err
 	})
@@ -105,13 +105,13 @@ func run(t *testing.T, db *state.DB, query string, args ...any) {
 }
 
 // ask asks in the sandbox.
-func (d *desk) ask(method, path, body string, header ...string) accounttest.Reply {
+func (d *desk) ask(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
 }
 
 // live asks in the live world.
-func (d *desk) live(method, path, body string, header ...string) accounttest.Reply {
+func (d *desk) live(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Live], method, path, body, header...)
 }
@@ -133,11 +133,11 @@ func (d *desk) count() (n int) {
 // figure is a counter of the service's.
 func (d *desk) figure(name string, labels ...string) float64 {
 	d.t.Helper()
-	return fixturetest.Figure(d.t, d.reg, name, labels...)
+	return fixture.Figure(d.t, d.reg, name, labels...)
 }
 
 // read reads a reply of a status.
-func read[T any](t *testing.T, r accounttest.Reply, status int) (v T) {
+func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 	t.Helper()
 	if r.Status != status {
 		t.Fatalf("got %d %s, want %d", r.Status, r.Text, status)

@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"strings"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
 )
 
 // operators answers GET /v1/operators.
-func (s *Service) operators(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "type")
+func (s *Service) operators(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "type")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	wanted := schema.RechargeType(params["type"])
 	if wanted != "" && wanted != schema.Prepaid && wanted != schema.DTH {
-		return api.Response{}, schema.Refuse(schema.UnsupportedType, "type", noSuchType)
+		return httpapi.Response{}, schema.Refuse(schema.UnsupportedType, "type", noSuchType)
 	}
 	reply := schema.Operators{Status: schema.Success, Data: []schema.OperatorEntry{}}
 	for _, o := range numbering.Operators() {
@@ -29,7 +29,7 @@ func (s *Service) operators(c *api.Call) (api.Response, error) {
 			})
 		}
 	}
-	return api.Response{Value: reply}, nil
+	return httpapi.Response{Value: reply}, nil
 }
 
 // available reports whether a recharge for an operator would be sent to somebody now.
@@ -39,46 +39,46 @@ func (s *Service) available(w schema.World, operator string) bool {
 }
 
 // detectOperator answers GET /v1/operators/detect.
-func (s *Service) detectOperator(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "mobile")
+func (s *Service) detectOperator(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "mobile")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	text, given := params["mobile"]
 	if !given {
-		return api.Response{}, schema.Refuse(schema.InvalidRequest, "mobile", "The parameter mobile is missing.")
+		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, "mobile", "The parameter mobile is missing.")
 	}
 	mobile, ok := numbering.Mobile(text)
 	if !ok {
-		return api.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", notNumbers[schema.Prepaid])
+		return httpapi.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", notNumbers[schema.Prepaid])
 	}
 	who, source, ok := s.detect(c.Context(), c.World, mobile)
 	if !ok {
-		return api.Response{}, schema.Refuse(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
+		return httpapi.Response{}, schema.Refuse(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
 	}
-	return api.Response{Value: schema.Detected{
+	return httpapi.Response{Value: schema.Detected{
 		Status: schema.Success, Mobile: mobile, Operator: who.Operator, Circle: who.Circle, Detection: *detectionOf(source),
 	}}, nil
 }
 
 // plans answers GET /v1/plans.
-func (s *Service) plans(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "operator", "circle")
+func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "operator", "circle")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	operator, circle, err := placeOf(params)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	all, err := s.plansOf(c.Context(), c.World, operator, circle)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if all == nil {
 		all = []schema.Plan{}
 	}
-	return api.Response{Value: schema.Plans{Status: schema.Success, Operator: operator, Circle: circle, Data: all}}, nil
+	return httpapi.Response{Value: schema.Plans{Status: schema.Success, Operator: operator, Circle: circle, Data: all}}, nil
 }
 
 // placeOf reads the operator and the circle that plans are asked for.

@@ -1,14 +1,14 @@
 package recharge
 
-import "vayu/internal/state"
+import "vayu/internal/sqlstore"
 
 // erasedNumber takes the place of a number, of which then nothing is left.
 const erasedNumber = "X"
 
 // Personal is what is erased of an account: numbers, the client's references and the
 // reasons of refunds. The rest of a recharge belongs to the books.
-func Personal() []state.Erasure {
-	return []state.Erasure{{
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{{
 		Table: "recharge", Key: []string{"id"}, Set: "number = '" + erasedNumber + "', number_digest = '', ref_id = id, refund_reason = ''",
 		From: "recharge t WHERE t.account_id = $1 AND (t.number <> '" + erasedNumber + "' OR t.number_digest IS NULL OR t.number_digest <> '' OR t.ref_id <> t.id OR t.refund_reason <> '')",
 	}}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -77,7 +77,7 @@ func failureOf(w *word) schema.Code {
 
 // append stores the event of the state that a recharge is in, in the transaction
 // that has brought it there.
-func (s *Service) append(tx *state.Tx, r *Record) error {
+func (s *Service) append(tx *sqlstore.Tx, r *Record) error {
 	typ, data := eventOf(r)
 	if _, err := s.Events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
 		return fmt.Errorf("telling of %s: %w", r.ID, err)

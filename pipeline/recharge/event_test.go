@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -84,7 +84,7 @@ func TestEventsNameTheirBatch(t *testing.T) {
 // newest is the data of the newest event.
 func (s *stage) newest() schema.RechargeEvent {
 	s.t.Helper()
-	envelope, err := state.All(s.DB.View(s.t.Context()), scanText, "SELECT envelope FROM event WHERE account_id = $1 ORDER BY id DESC LIMIT 1", s.owner.Account)
+	envelope, err := sqlstore.All(s.DB.View(s.t.Context()), scanText, "SELECT envelope FROM event WHERE account_id = $1 ORDER BY id DESC LIMIT 1", s.owner.Account)
 	if err != nil || len(envelope) != 1 {
 		s.t.Fatalf("there are %d events, %v", len(envelope), err)
 	}

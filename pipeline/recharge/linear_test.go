@@ -11,9 +11,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -104,10 +104,10 @@ func registers() porcupine.Model {
 // clients, and finds an order in which one client could have sent all of it.
 func TestOneReferenceAtOnceIsUsedOnce(t *testing.T) {
 	t.Parallel()
-	stores := map[string]func(*testing.T) state.Config{
-		"sqlite": func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config {
-			return state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+	stores := map[string]func(*testing.T) sqlstore.Config{
+		"sqlite": func(t *testing.T) sqlstore.Config { return sqlstore.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) sqlstore.Config {
+			return sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
 		},
 	}
 	for name, store := range stores {
@@ -115,7 +115,7 @@ func TestOneReferenceAtOnceIsUsedOnce(t *testing.T) {
 			t.Parallel()
 			at := store(t)
 			synctest.Test(t, func(t *testing.T) {
-				db := statetest.Open(t, at)
+				db := sqlstoretest.Open(t, at)
 				for n := range rounds {
 					newRound(t, db, n).play()
 				}
@@ -127,7 +127,7 @@ func TestOneReferenceAtOnceIsUsedOnce(t *testing.T) {
 // round is two accounts and who uses them.
 type round struct {
 	t       *testing.T
-	db      *state.DB
+	db      *sqlstore.DB
 	n       int
 	house   *house
 	owners  [2]schema.Owner
@@ -138,11 +138,11 @@ type round struct {
 	history []porcupine.Operation
 }
 
-func newRound(t *testing.T, db *state.DB, n int) *round {
+func newRound(t *testing.T, db *sqlstore.DB, n int) *round {
 	t.Helper()
 	r := &round{t: t, db: db, n: n, house: newHouse(fmt.Sprintf("house%d", n))}
 	for i := range r.owners {
-		r.owners[i] = accounttest.AddTenant(t, db, fmt.Sprintf("round%d.%d", n, i)).In(schema.Sandbox)
+		r.owners[i] = accesstest.AddTenant(t, db, fmt.Sprintf("round%d.%d", n, i)).In(schema.Sandbox)
 		payIn(t, db, r.owners[i], balance)
 		for ref := range refs {
 			r.house.expect(r.number(i, ref), &script{Submits: []manner{answers}, Good: true})

@@ -1,7 +1,7 @@
 package recharge
 
 import (
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/listing"
 	"vayu/schema"
 )
@@ -15,6 +15,6 @@ var recharges = listing.Table[Record]{
 }
 
 // list answers GET /v1/recharge.
-func (s *Service) list(c *api.Call) (api.Response, error) {
+func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
 	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &recharges, "recharges", schema.RechargeStates, shown)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
+	"vayu/internal/access/accesstest"
 	"vayu/schema"
 )
 
@@ -81,7 +81,7 @@ func TestRechargesAreListed(t *testing.T) {
 	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	const batchID, otherBatch = "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X2", "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X3"
 	eachDesk(t, func(t *testing.T, d *desk) {
-		mine, other := d.tenant.In(schema.Sandbox), accounttest.AddTenant(t, d.DB, "other").In(schema.Sandbox)
+		mine, other := d.tenant.In(schema.Sandbox), accesstest.AddTenant(t, d.DB, "other").In(schema.Sandbox)
 		for id, o := range map[string]schema.Owner{batchID: mine, otherBatch: other} {
 			run(t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 				VALUES ($1, $2, 'sandbox', 'recharge', NULL, $3, 'processing', 3, 0, 0, '', '', '', 0)`, id, o.Account, []byte("x"))

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/pause"
-	"vayu/internal/state"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -39,7 +39,7 @@ const (
 // clearNumber is a number that is to be masked.
 type clearNumber struct{ id, number string }
 
-func scanNumber(row state.Scanner) (c clearNumber, err error) {
+func scanNumber(row sqlstore.Scanner) (c clearNumber, err error) {
 	err = row.Scan(&c.id, &c.number)
 	return c, err
 }
@@ -53,7 +53,7 @@ func (s *Service) maskOld(ctx context.Context) {
 		if n == maskMost {
 			span = maskPause
 		}
-		if !pause.For(ctx, span) {
+		if !sleep.For(ctx, span) {
 			return
 		}
 	}
@@ -63,11 +63,11 @@ func (s *Service) maskOld(ctx context.Context) {
 // was more than MaskAfter ago, in one transaction. It returns how many.
 func (s *Service) Mask(ctx context.Context) (n int, err error) {
 	before := s.Now().Add(-s.MaskAfter).UnixMicro()
-	old, err := state.All(s.DB.View(ctx), scanNumber, selectClear, before, maskMost)
+	old, err := sqlstore.All(s.DB.View(ctx), scanNumber, selectClear, before, maskMost)
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}
-	err = s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		n, err = s.maskAll(tx, old)
 		return err
 	})
@@ -80,7 +80,7 @@ func (s *Service) Mask(ctx context.Context) (n int, err error) {
 
 // maskAll masks numbers, and returns how many. It passes over a recharge to which
 // something happened since it was read.
-func (s *Service) maskAll(tx *state.Tx, old []clearNumber) (n int, err error) {
+func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error) {
 	for _, c := range old {
 		changed, err := tx.Exec(maskRow, c.id, schema.MaskNumber(c.number), s.numberDigest(c.id, c.number))
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/fixturetest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -51,7 +51,7 @@ func TestSettledRechargesAreMaskedInTime(t *testing.T) {
 		if got := shown(new(s.see(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
 			t.Errorf("the reply has %q and %q", got.Mobile, got.Message)
 		}
-		if got := fixturetest.Figure(t, s.reg, "vayu_recharge_masked_total"); got != 2 {
+		if got := fixture.Figure(t, s.reg, "vayu_recharge_masked_total"); got != 2 {
 			t.Errorf("the counter: got %v, want 2", got)
 		}
 	})
@@ -78,12 +78,12 @@ func TestOpenRechargesAreNotMasked(t *testing.T) {
 				if strings.Contains(c.open, "$2") {
 					lately = append(lately, s.clock.Now().Add(-day).UnixMicro())
 				}
-				statetest.Exec(t, s.DB, "UPDATE recharge SET "+c.open+" WHERE id = $1", lately...)
+				sqlstoretest.Exec(t, s.DB, "UPDATE recharge SET "+c.open+" WHERE id = $1", lately...)
 				s.mask(0)
-				statetest.Exec(t, s.DB, "UPDATE recharge SET "+c.closed+" WHERE id = $1", r.ID)
+				sqlstoretest.Exec(t, s.DB, "UPDATE recharge SET "+c.closed+" WHERE id = $1", r.ID)
 				s.mask(1)
 				// The books know neither of these changes.
-				statetest.Exec(t, s.DB, "UPDATE recharge SET alarm = '', refund_id = '', refunded_at = NULL WHERE id = $1", r.ID)
+				sqlstoretest.Exec(t, s.DB, "UPDATE recharge SET alarm = '', refund_id = '', refunded_at = NULL WHERE id = $1", r.ID)
 			})
 		})
 	}
@@ -161,7 +161,7 @@ func TestASweepIsBounded(t *testing.T) {
 	eachStage(t, func(t *testing.T, s *stage) {
 		for i := range maskMost + 3 {
 			id := "txn_old" + strconv.Itoa(i)
-			statetest.Exec(t, s.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider,
+			sqlstoretest.Exec(t, s.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider,
 					reference, provider_ref, sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at,
 					finished_at, token)
 				VALUES ($1, $2, 'live', $1, 'failed', 'prepaid', '9876543210', '', '', '', '', 100, '', '', '', 0, 0, 0, 'invalid_number', '', '', '', '', '', 0, 0, $3, '')`,
@@ -170,8 +170,8 @@ func TestASweepIsBounded(t *testing.T) {
 		s.mask(maskMost)
 		s.mask(3)
 		s.mask(0)
-		statetest.Exec(t, s.DB, "ANALYZE")
-		if plan := statetest.Plan(t, s.DB, selectClear, 1, maskMost); !strings.Contains(plan, "recharge_clear") {
+		sqlstoretest.Exec(t, s.DB, "ANALYZE")
+		if plan := sqlstoretest.Plan(t, s.DB, selectClear, 1, maskMost); !strings.Contains(plan, "recharge_clear") {
 			t.Errorf("the sweep does not use the index recharge_clear:\n%s", plan)
 		}
 	})

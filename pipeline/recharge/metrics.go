@@ -9,9 +9,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/outage"
-	"vayu/internal/page"
-	"vayu/internal/pause"
+	"vayu/internal/failurelog"
+	"vayu/internal/pagination"
+	"vayu/internal/sleep"
 	"vayu/schema"
 )
 
@@ -28,7 +28,7 @@ type metrics struct {
 	plansFailed *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
-	claims, records, counts, rereads, masks *outage.Outage
+	claims, records, counts, rereads, masks *failurelog.Outage
 
 	// As of the last count.
 	pending, old [len(schema.Worlds)]atomic.Int64
@@ -56,8 +56,8 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		plansFailed: counters("vayu_recharge_plans_failed_total", "Questions for plans that a provider did not answer.", "provider"),
 		failures:    counters("vayu_recharge_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
 	}
-	trouble := func(doing, meanwhile string) *outage.Outage {
-		return outage.New(s.Log, "recharges: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
+	trouble := func(doing, meanwhile string) *failurelog.Outage {
+		return failurelog.New(s.Log, "recharges: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
 	m.claims = trouble("claim", "what is due waits")
 	m.records = trouble("record", "outcomes are asked for again later")
@@ -142,7 +142,7 @@ const oldAge = 24 * time.Hour
 func (s *Service) watchPending(ctx context.Context) {
 	for {
 		s.metrics.counts.Tell(ctx, s.countPending(ctx))
-		if !pause.For(ctx, countEvery) {
+		if !sleep.For(ctx, countEvery) {
 			return
 		}
 	}
@@ -157,7 +157,7 @@ const tallyPending = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CA
 // countPending counts what is pending, along its index: an id says when it was made.
 func (s *Service) countPending(ctx context.Context) error {
 	var pending, old [len(schema.Worlds)]int64
-	before, _ := page.FirstID(idPrefix, s.Now().Add(-oldAge).UnixMicro())
+	before, _ := pagination.FirstID(idPrefix, s.Now().Add(-oldAge).UnixMicro())
 	err := s.DB.View(ctx).QueryRow(tallyPending, before).Scan(&pending[schema.Live], &old[schema.Live], &pending[schema.Sandbox], &old[schema.Sandbox])
 	if err != nil {
 		return err

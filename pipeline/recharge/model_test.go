@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -33,10 +33,10 @@ func TestTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stores := map[string]func(*testing.T) state.Config{
-		"sqlite": func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config {
-			return state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+	stores := map[string]func(*testing.T) sqlstore.Config{
+		"sqlite": func(t *testing.T) sqlstore.Config { return sqlstore.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) sqlstore.Config {
+			return sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
 		},
 	}
 	for name, store := range stores {
@@ -45,7 +45,7 @@ func TestTheModel(t *testing.T) {
 			at, n := store(t), 0
 			rapid.Check(t, func(rt *rapid.T) {
 				n++
-				inBubble(t, func(t *testing.T) { play(t, rt, statetest.Open(t, at), fmt.Sprintf("house%d", n)) })
+				inBubble(t, func(t *testing.T) { play(t, rt, sqlstoretest.Open(t, at), fmt.Sprintf("house%d", n)) })
 			})
 		})
 	}
@@ -66,7 +66,7 @@ func inBubble(t *testing.T, story func(t *testing.T)) {
 }
 
 // play is one story, in accounts and with a provider of its own.
-func play(t *testing.T, rt *rapid.T, db *state.DB, name string) {
+func play(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) {
 	t.Helper()
 	m := newModel(t, rt, db, name)
 	defer func() { m.stop() }() // of the newest service

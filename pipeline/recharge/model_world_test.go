@@ -14,10 +14,10 @@ import (
 	"github.com/oklog/ulid/v2"
 	"pgregory.net/rapid"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -27,7 +27,7 @@ import (
 type model struct {
 	t       *testing.T
 	ctx     context.Context
-	db      *state.DB
+	db      *sqlstore.DB
 	house   *house
 	purses  []*purse
 	service *recharge.Service
@@ -43,11 +43,11 @@ type purse struct {
 	items []*item
 }
 
-func newModel(t *testing.T, rt *rapid.T, db *state.DB, name string) *model {
+func newModel(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) *model {
 	t.Helper()
 	m := &model{t: t, ctx: t.Context(), db: db, house: newHouse(name)}
 	for i := range 2 {
-		tenant := accounttest.AddTenant(t, db, fmt.Sprintf("%s.%d", name, i))
+		tenant := accesstest.AddTenant(t, db, fmt.Sprintf("%s.%d", name, i))
 		p := &purse{owner: tenant.In(schema.Sandbox)}
 		m.purses = append(m.purses, p)
 		m.pay(rt, p, 500_00)
@@ -240,7 +240,7 @@ func (m *model) lie(rt *rapid.T) {
 func (m *model) refund(rt *rapid.T) {
 	it := m.item(rt)
 	was := it.seen
-	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, "not wanted", api.Who{Request: "req_1"})
+	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, "not wanted", httpapi.Who{Request: "req_1"})
 	var refused *schema.Problem
 	switch {
 	case err != nil && !errors.As(err, &refused):
@@ -345,9 +345,9 @@ func (p *purse) events() map[string]int {
 }
 
 // told counts the events of an account by type and recharge.
-func told(tb rapid.TB, db *state.DB, o schema.Owner) map[string]int {
+func told(tb rapid.TB, db *sqlstore.DB, o schema.Owner) map[string]int {
 	all := map[string]int{}
-	err := state.Each(db.View(context.Background()), func(row state.Scanner) error {
+	err := sqlstore.Each(db.View(context.Background()), func(row sqlstore.Scanner) error {
 		var kind string
 		var envelope []byte
 		var event struct {
@@ -374,7 +374,7 @@ func told(tb rapid.TB, db *state.DB, o schema.Owner) map[string]int {
 }
 
 // payIn gives an account money.
-func payIn(tb rapid.TB, db *state.DB, o schema.Owner, amount schema.Paise) {
+func payIn(tb rapid.TB, db *sqlstore.DB, o schema.Owner, amount schema.Paise) {
 	box, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {
 		tb.Fatalf("an outbox: %v", err)
@@ -389,7 +389,7 @@ func payIn(tb rapid.TB, db *state.DB, o schema.Owner, amount schema.Paise) {
 }
 
 // wantBooks demands that the books of an account prove themselves.
-func wantBooks(tb rapid.TB, db *state.DB, o schema.Owner) {
+func wantBooks(tb rapid.TB, db *sqlstore.DB, o schema.Owner) {
 	report, err := wallet.Verify(context.Background(), db, o.Account)
 	if err != nil || report.Wrong != 0 {
 		tb.Fatalf("the books of %s: %v, %v", o.Account, report.Faults, err)
@@ -405,13 +405,13 @@ func codeOf(err error) schema.Code {
 }
 
 // runService is a service with one provider, which runs until stop is called.
-func runService(t *testing.T, db *state.DB, h *house) (s *recharge.Service, stop func()) {
+func runService(t *testing.T, db *sqlstore.DB, h *house) (s *recharge.Service, stop func()) {
 	t.Helper()
 	box, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = recharge.New(recharge.Config{DB: db, Box: accounttest.Box(t), Events: box, Connections: []recharge.Connection{h.connection()}, BatchShare: 1})
+	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Box(t), Events: box, Connections: []recharge.Connection{h.connection()}, BatchShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package recharge
 import (
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -20,7 +20,7 @@ func (st *settling) postpone() error {
 	r := &st.out.Record
 	due := nextLook(r, st.word, st.resendAfter(), st.now)
 	st.learn()
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, string(r.State), state.Micros(due), r.ProviderRef, state.Micros(st.began()))
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), r.ProviderRef, sqlstore.Micros(st.began()))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -46,7 +46,7 @@ func (st *settling) putBack() error {
 	case submitted:
 		sent, at = false, time.Time{}
 	}
-	n, err := st.tx.Exec(putBackRow, r.ID, st.lease.Token, string(r.State), state.Micros(due), state.Flag(sent), state.Micros(at))
+	n, err := st.tx.Exec(putBackRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), sqlstore.Flag(sent), sqlstore.Micros(at))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -80,7 +80,7 @@ func (st *settling) renew() error {
 		return nil
 	}
 	until := st.now.Add(l.Timeout + upstream.Margin)
-	sentAt := state.Whole(l.Latest(upstream.Lease{Until: until}))
+	sentAt := sqlstore.Whole(l.Latest(upstream.Lease{Until: until}))
 	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
 		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
 	if err != nil || n == 0 {
@@ -125,7 +125,7 @@ func (st *settling) redirect() (bool, error) {
 	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+secondOrder, ""
 	r.Sent, r.SentAt, r.Tries = !sentAt.IsZero(), sentAt, 0
 	n, err := st.tx.Exec(redirectRow, r.ID, was.Reference, r.Operator, r.Circle, r.Provider, r.Reference,
-		state.Flag(r.Sent), state.Micros(sentAt), state.Micros(due), onto.lease.Token)
+		sqlstore.Flag(r.Sent), sqlstore.Micros(sentAt), sqlstore.Micros(due), onto.lease.Token)
 	if err != nil || n == 0 {
 		*r = was
 		return false, err
@@ -152,7 +152,7 @@ func (st *settling) leave() error {
 		token = "-" // nobody's
 	}
 	n, err := st.tx.Exec("UPDATE recharge SET due_at = $3, token = '' WHERE id = $1 AND state <> 'pending' AND (token = $2 OR due_at IS NULL)",
-		st.out.ID, token, state.Micros(due))
+		st.out.ID, token, sqlstore.Micros(due))
 	if n == 1 {
 		st.out.due = due
 	}

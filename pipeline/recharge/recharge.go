@@ -12,19 +12,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
-	"vayu/internal/crash"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/encryption"
+	"vayu/internal/failpoint"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
 // Config is what a Service is made of.
 type Config struct {
-	DB     *state.DB
-	Box    *seal.Box // seals cursors
+	DB     *sqlstore.DB
+	Box    *encryption.Box // seals cursors
 	Events Events
 	// Connections are the providers of both worlds.
 	Connections []Connection
@@ -34,7 +34,7 @@ type Config struct {
 	// masked; 0 for never.
 	MaskAfter time.Duration
 	Log       *slog.Logger          // nil for none
-	Trace     *trace.Tracer         // nil for none
+	Trace     *tracing.Tracer       // nil for none
 	Metrics   prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
@@ -43,7 +43,7 @@ type Config struct {
 // Events takes events to be told to an account's webhooks, in the transaction of
 // the change that they are about.
 type Events interface {
-	Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
 // Service carries out recharges. Handlers may be called once its store is ready;
@@ -76,7 +76,7 @@ func New(c Config) (*Service, error) {
 	}
 	s.calls = upstream.New(upstream.Config[Record]{
 		DB: c.DB, Table: table, Claims: s.metrics.claims,
-		Claimed: func() { crash.Point(crash.RechargeClaimed) }, Log: c.Log, Now: c.Now,
+		Claimed: func() { failpoint.Point(failpoint.RechargeClaimed) }, Log: c.Log, Now: c.Now,
 	})
 	for i := range c.Connections {
 		if err := s.connect(c.Connections[i]); err != nil {
@@ -99,7 +99,7 @@ type Request struct {
 	Valid  bool   // false: it cannot be anybody's, and the recharge fails with invalid_number
 	Asked  string // canonical name of the operator; empty for auto
 	Amount schema.Paise
-	By     api.Who
+	By     httpapi.Who
 	// Patient is that whoever asks waits as long as he says, also when the operator is
 	// not asked again before that: he may speak by himself.
 	Patient bool

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/crash"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/failpoint"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -16,15 +16,15 @@ import (
 // its amount to the account when that is certain: at once, or later. Asked again it
 // returns how it stands. A *schema.Problem says why it cannot be. It waits for the
 // provider as long as ctx lasts, and at most for one call.
-func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by api.Who) (Record, error) {
+func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by httpapi.Who) (Record, error) {
 	return s.refund(ctx, o, id, refundWanted{reason: reason, by: by})
 }
 
 // refundWanted is the request for a refund.
 type refundWanted struct {
 	reason string
-	by     api.Who
-	once   *account.Once // its Idempotency-Key; nil for none
+	by     httpapi.Who
+	once   *access.Once // its Idempotency-Key; nil for none
 }
 
 func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundWanted) (Record, error) {
@@ -49,7 +49,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 		}
 		return r, err
 	}
-	crash.Point(crash.RefundWanted)
+	failpoint.Point(failpoint.RefundWanted)
 	if !slot {
 		l.Due(s.Now())
 		return r, nil
@@ -100,7 +100,7 @@ func (s *Service) want(ctx context.Context, seen *Record, wish refundWanted, own
 		due = own.Until
 	}
 	r = *seen
-	err = s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		found, ok, err := one(tx, wantRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s *Service) want(ctx context.Context, seen *Record, wish refundWanted, own
 		if _, err := wish.once.Claim(tx, now, path+"/"+r.ID); err != nil {
 			return err
 		}
-		return account.Audit(tx, now, account.Entry{
+		return access.Audit(tx, now, access.Entry{
 			Account: r.Owner.Account, World: r.Owner.World, Actor: wish.by.Key, Action: "recharge.refund", Subject: r.ID,
 			Request: wish.by.Request, Client: wish.by.Client,
 			Detail: map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": wish.reason},

@@ -11,14 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/api"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
-var by = api.Who{Key: "key_2", Request: "req_2", Client: "192.0.2.2"}
+var by = httpapi.Who{Key: "key_2", Request: "req_2", Client: "192.0.2.2"}
 
 func TestARefundIsAskedFor(t *testing.T) {
 	t.Parallel()
@@ -283,12 +283,12 @@ func TestAPortedNumberGoesOnWithItsOperator(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			statetest.Each(t, func(t *testing.T, db *state.DB) { portedNumber(t, db, second) })
+			sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { portedNumber(t, db, second) })
 		})
 	}
 }
 
-func portedNumber(t *testing.T, db *state.DB, second func(*puppet) []Connection) {
+func portedNumber(t *testing.T, db *sqlstore.DB, second func(*puppet) []Connection) {
 	t.Helper()
 	other := &puppet{}
 	more := second(other)

@@ -3,23 +3,23 @@ package recharge
 import (
 	"net/http"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
 // Routes are the endpoints about recharges, but for those about batches, and for callbacks.
-func (s *Service) Routes() []api.Route {
+func (s *Service) Routes() []httpapi.Route {
 	const (
 		write = string(schema.RechargeWrite)
 		read  = string(schema.RechargeRead)
-		body  = api.SmallBody
+		body  = httpapi.SmallBody
 		one   = path + "/{id}"
 	)
-	return []api.Route{
-		{Method: http.MethodPost, Path: path, Scope: write, Limit: api.Money, Body: body, Handler: s.post},
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: body, Handler: s.post},
 		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.list},
 		{Method: http.MethodGet, Path: one, Scope: read, Handler: s.get},
-		{Method: http.MethodPost, Path: one + "/refund", Scope: write, Limit: api.Money, Body: body, Handler: s.postRefund},
+		{Method: http.MethodPost, Path: one + "/refund", Scope: write, Limit: httpapi.Money, Body: body, Handler: s.postRefund},
 		{Method: http.MethodGet, Path: "/v1/operators", Scope: read, Handler: s.operators},
 		{Method: http.MethodGet, Path: "/v1/operators/detect", Scope: read, Handler: s.detectOperator},
 		{Method: http.MethodGet, Path: "/v1/plans", Scope: read, Handler: s.plans},

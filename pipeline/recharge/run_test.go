@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/fixturetest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -30,7 +30,7 @@ func TestAfterAKillItIsAskedBeforeItIsSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fixturetest.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
+		fixture.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
 		s.open(s.DB)
 		if err := s.calls.FreeLeases(t.Context()); err != nil {
@@ -72,7 +72,7 @@ func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
 		if _, _, err := s.Do(t.Context(), s.request(), 0); err != nil {
 			t.Fatal(err)
 		}
-		fixturetest.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
+		fixture.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
 		s.open(s.DB)
 		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
 		for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
 // A lease of this process stands.
 func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, statetest.SQLite(t))
+	s := newStage(t, sqlstoretest.SQLite(t))
 	held := make(chan struct{})
 	s.puppet.set(func() {
 		s.puppet.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
@@ -183,14 +183,14 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 }
 
 // addBatch stores a batch of so many records.
-func addBatch(t testing.TB, db *state.DB, o schema.Owner, total int) {
+func addBatch(t testing.TB, db *sqlstore.DB, o schema.Owner, total int) {
 	t.Helper()
 	run(t, db, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ('rbt_1', $1, 'live', 'recharge', $2, 'processing', $3, 0, 0, '', '', '', 1)`, o.Account, []byte{1}, total)
 }
 
 // run changes the store.
-func run(t testing.TB, db *state.DB, query string, args ...any) {
+func run(t testing.TB, db *sqlstore.DB, query string, args ...any) {
 	t.Helper()
 	if err := change(db, query, args...); err != nil {
 		t.Fatal(err)
@@ -198,8 +198,8 @@ func run(t testing.TB, db *state.DB, query string, args ...any) {
 }
 
 // change is run for a goroutine that is not the test's own.
-func change(db *state.DB, query string, args ...any) error {
-	return db.Update(context.Background(), func(tx *state.Tx) error { _, err := tx.Exec(query, args...); return err })
+func change(db *sqlstore.DB, query string, args ...any) error {
+	return db.Update(context.Background(), func(tx *sqlstore.Tx) error { _, err := tx.Exec(query, args...); return err })
 }
 
 // An item of a batch makes one recharge, however often it comes.
@@ -272,7 +272,7 @@ func TestALeaseThatIsNearlyOverSendsNothing(t *testing.T) {
 // Two instances on one store make each call once.
 func TestTwoInstancesClaimEachOnce(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, statetest.Postgres(t))
+	s := newStage(t, sqlstoretest.Postgres(t))
 	s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
 	const n = 20
 	for range n {
@@ -301,7 +301,7 @@ func TestTwoInstancesClaimEachOnce(t *testing.T) {
 // at its end it waits for what is under way.
 func TestItRuns(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, statetest.SQLite(t))
+	s := newStage(t, sqlstoretest.SQLite(t))
 	run(t, s.DB, "UPDATE posting SET amount = amount * 1000")
 	run(t, s.DB, "UPDATE payment SET amount = amount * 1000")
 	run(t, s.DB, "UPDATE wallet SET available = available * 1000")
@@ -328,8 +328,8 @@ func TestItRuns(t *testing.T) {
 			return n == want
 		}
 	}
-	fixturetest.Until(t, "all are told as pending", told(n, "recharge.pending"))
-	fixturetest.Until(t, "no call is under way", func() bool { return s.lines[0].Slots().Busy == 0 })
+	fixture.Until(t, "all are told as pending", told(n, "recharge.pending"))
+	fixture.Until(t, "no call is under way", func() bool { return s.lines[0].Slots().Busy == 0 })
 	// Other tests have calls under way, some for each of their slots.
 	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waits.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waits.Counts()))
@@ -342,7 +342,7 @@ func TestItRuns(t *testing.T) {
 		t.Errorf("%v are counted as pending, %v as old", all, old)
 	}
 	s.lines[0].Nudge()
-	fixturetest.Until(t, "all are completed", told(n, "recharge.completed"))
+	fixture.Until(t, "all are completed", told(n, "recharge.completed"))
 	held, asked := make(chan struct{}), make(chan struct{})
 	s.puppet.set(func() {
 		s.puppet.submit = func(Order) (Answer, error) { close(asked); <-held; return Answer{Outcome: Succeeded}, nil }
@@ -353,7 +353,7 @@ func TestItRuns(t *testing.T) {
 	}
 	<-asked
 	cancel()
-	fixturetest.Until(t, "it has stopped", s.calls.Stopped)
+	fixture.Until(t, "it has stopped", s.calls.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil || after.State != schema.RechargePending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -406,14 +406,14 @@ func TestAnOutcomeThatCannotBeRecordedIsAskedForAgain(t *testing.T) {
 // Loops find what is due along its index, however much is not.
 func TestClaimsUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		crowded(t, db, 60_000, "CASE WHEN i % 1000 = 1 THEN 'pending' ELSE 'success' END")
-		statetest.Exec(t, db, "UPDATE recharge SET due_at = created_at WHERE state = 'pending'")
-		statetest.Exec(t, db, "UPDATE recharge SET batch_id = 'rbt_1' WHERE state = 'pending' AND created_at > 30000")
+		sqlstoretest.Exec(t, db, "UPDATE recharge SET due_at = created_at WHERE state = 'pending'")
+		sqlstoretest.Exec(t, db, "UPDATE recharge SET batch_id = 'rbt_1' WHERE state = 'pending' AND created_at > 30000")
 		for _, analyzed := range []bool{false, true} {
 			switch {
 			case analyzed:
-				statetest.Exec(t, db, "ANALYZE")
+				sqlstoretest.Exec(t, db, "ANALYZE")
 			case db.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
@@ -426,7 +426,7 @@ func TestClaimsUseTheirIndices(t *testing.T) {
 				if query == tallyPending {
 					args = []any{crowdID(30_000)}
 				}
-				if got := statetest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") && query != selectPending {
+				if got := sqlstoretest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") && query != selectPending {
 					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, query, index, got)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -15,7 +15,7 @@ const columns = `id, account_id, mode, ref_id, state, type, number, asked, opera
 	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, number_digest`
 
 // scanRecord reads a row of columns.
-func scanRecord(row state.Scanner) (r Record, err error) {
+func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var mode string
 	var sent, told, created int64
 	var sentAt, finished, refunded sql.NullInt64
@@ -25,7 +25,7 @@ func scanRecord(row state.Scanner) (r Record, err error) {
 		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded, &r.Digest)
 	r.Owner.World = schema.WorldOf(mode)
 	r.Sent, r.ToldPending = sent != 0, told != 0
-	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = state.Moment(sentAt), time.UnixMicro(created).UTC(), state.Moment(finished), state.Moment(refunded)
+	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = sqlstore.Moment(sentAt), time.UnixMicro(created).UTC(), sqlstore.Moment(finished), sqlstore.Moment(refunded)
 	return r, err
 }
 
@@ -36,7 +36,7 @@ const (
 )
 
 // one asks for a recharge; false when there is none.
-func one(q state.Querier, query string, args ...any) (Record, bool, error) {
+func one(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 	r, err := scanRecord(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, false, nil

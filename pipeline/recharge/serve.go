@@ -7,8 +7,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -25,35 +25,35 @@ const (
 )
 
 // idOf is the recharge that a path names.
-func idOf(c *api.Call) string { return mux.Vars(c.Request)["id"] }
+func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
 // post answers POST /v1/recharge.
-func (s *Service) post(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	if len(c.Body) == 0 {
-		return api.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
 	r, err := requestOf(c.Body)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	r.Owner, r.By = c.Owner(), c.Who()
-	wait, wanted := api.PreferWait(c.Header["Prefer"], longestWait)
+	wait, wanted := httpapi.PreferWait(c.Header["Prefer"], longestWait)
 	if !wanted {
 		wait = defaultWait
 	}
 	r.Patient = wanted
 	rec, replayed, err := s.Do(c.Context(), r, wait)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	value := shown(&rec)
 	if value.Error != nil {
 		value.Error.RequestID = c.ID
 	}
-	resp := api.Response{Status: statusOf(&rec), Value: value, Replayed: replayed}
+	resp := httpapi.Response{Status: statusOf(&rec), Value: value, Replayed: replayed}
 	if resp.Status == http.StatusAccepted {
 		resp.Location = path + "/" + rec.ID
 	}
@@ -73,43 +73,43 @@ func statusOf(r *Record) int {
 }
 
 // get answers GET /v1/recharge/{id}.
-func (s *Service) get(c *api.Call) (api.Response, error) {
+func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 	detailed, err := upstream.Detailed(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if detailed {
 		return s.getDetail(c)
 	}
 	rec, err := s.Find(c.Context(), c.Owner(), idOf(c))
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Response{Value: shown(&rec)}, nil
+	return httpapi.Response{Value: shown(&rec)}, nil
 }
 
 // getDetail answers GET /v1/recharge/{id}?view=detail.
-func (s *Service) getDetail(c *api.Call) (api.Response, error) {
+func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
 	rec, asked, err := s.Story(c.Context(), c.Owner(), idOf(c))
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Response{Value: schema.RechargeDetail{Recharge: shown(&rec), Asked: asked, Alarm: rec.Alarm}}, nil
+	return httpapi.Response{Value: schema.RechargeDetail{Recharge: shown(&rec), Asked: asked, Alarm: rec.Alarm}}, nil
 }
 
 // postRefund answers POST /v1/recharge/{id}/refund.
-func (s *Service) postRefund(c *api.Call) (api.Response, error) {
+func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	reason, err := reasonOf(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	once, err := account.OnceOf(s.Box, c)
+	once, err := access.OnceOf(s.Box, c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	before, err := once.Made(s.DB.View(c.Context()), s.Now())
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	// The call of the provider may take as long as it is configured to, and the reply
 	// may not.
@@ -117,9 +117,9 @@ func (s *Service) postRefund(c *api.Call) (api.Response, error) {
 	defer cancel()
 	rec, err := s.refund(ctx, c.Owner(), idOf(c), refundWanted{reason: reason, by: c.Who(), once: once})
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	resp := api.Response{Status: http.StatusOK, Value: shown(&rec), Replayed: before != ""}
+	resp := httpapi.Response{Status: http.StatusOK, Value: shown(&rec), Replayed: before != ""}
 	if rec.State != schema.RechargeRefunded {
 		resp.Status, resp.Location = http.StatusAccepted, path+"/"+rec.ID
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"vayu/internal/account/accounttest"
+	"vayu/internal/access/accesstest"
 	"vayu/schema"
 )
 
@@ -116,7 +116,7 @@ func TestWhoPrefersToWaitDoes(t *testing.T) {
 	t.Parallel()
 	eachDesk(t, func(t *testing.T, d *desk) {
 		body := strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1)
-		replies := make(chan accounttest.Reply)
+		replies := make(chan accesstest.Reply)
 		ask := func() { replies <- d.live("POST", "/v1/recharge", body, "Prefer", "wait=30") }
 		go ask()
 		var id string
@@ -213,7 +213,7 @@ func TestRefunds(t *testing.T) {
 }
 
 // call is a callback of the courier's.
-func (d *desk) call(provider, reference, word string, header ...string) accounttest.Reply {
+func (d *desk) call(provider, reference, word string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	if header == nil {
 		header = []string{"X-Password", "sesame"}

@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"vayu/internal/account"
-	"vayu/internal/crash"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/upstream"
 	"vayu/pipeline/wallet"
@@ -33,7 +33,7 @@ type settled struct {
 type settling struct {
 	*Service
 
-	tx    *state.Tx
+	tx    *sqlstore.Tx
 	now   time.Time
 	word  *word
 	lease upstream.Lease
@@ -45,14 +45,14 @@ type settling struct {
 // it does not, the row is locked and the word decided upon again.
 func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.Lease) (settled, error) {
 	st := settling{Service: s, word: w, lease: own}
-	err := s.DB.Update(state.InWorld(ctx, r.Owner.World), func(tx *state.Tx) error {
+	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), settled{Record: *r}
 		return st.decide()
 	})
 	if err != nil {
 		return settled{}, fmt.Errorf("settling %s: %w", r.ID, err)
 	}
-	crash.Point(crash.RechargeSettled)
+	failpoint.Point(failpoint.RechargeSettled)
 	s.count(&st.out, w)
 	s.tell(&st.out)
 	return st.out, nil
@@ -150,8 +150,8 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 	r, due := &st.out.Record, st.word.after(st.now)
 	was := *r
 	st.learn()
-	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, state.Micros(due), st.now.UnixMicro(),
-		state.Micros(st.began())}
+	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, sqlstore.Micros(due), st.now.UnixMicro(),
+		sqlstore.Micros(st.began())}
 	if st.word.err != nil {
 		query, args = finishOwnRow, append(args, st.lease.Token)
 	}
@@ -160,7 +160,7 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 		*r = was
 		return false, err
 	}
-	at, err := st.noteFinal(&was, submit, state.Whole(st.now), finishLate)
+	at, err := st.noteFinal(&was, submit, sqlstore.Whole(st.now), finishLate)
 	if err != nil {
 		return false, err
 	}
@@ -185,7 +185,7 @@ func (st *settling) finish(to schema.RechargeState, code schema.Code, text strin
 }
 
 // finishItem counts a record of a batch; it comes last in its transaction.
-func finishItem(tx *state.Tx, now time.Time, r *Record) error {
+func finishItem(tx *sqlstore.Tx, now time.Time, r *Record) error {
 	if r.Batch.Batch == "" {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (st *settling) began() time.Time {
 	if st.word.call != submit {
 		return time.Time{}
 	}
-	return state.Whole(st.word.asked)
+	return sqlstore.Whole(st.word.asked)
 }
 
 // timed takes what was stored of that.
@@ -304,7 +304,7 @@ func (st *settling) audit(action string, more map[string]any) error {
 		detail["code"] = r.ErrorCode
 	}
 	maps.Copy(detail, more)
-	return account.Audit(st.tx, st.now, account.Entry{
+	return access.Audit(st.tx, st.now, access.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: st.word.by, Action: action, Subject: r.ID, Detail: detail,
 	})
 }

@@ -10,12 +10,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -109,16 +109,16 @@ type stage struct {
 
 	t      testing.TB
 	reg    *prometheus.Registry
-	clock  *fixturetest.Clock
+	clock  *fixture.Clock
 	puppet *puppet
-	tenant accounttest.Tenant
+	tenant accesstest.Tenant
 	owner  schema.Owner
 	refs   int
 }
 
 func eachStage(t *testing.T, do func(t *testing.T, s *stage)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) { do(t, newStage(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newStage(t, db)) })
 }
 
 // connection is how the puppet is connected.
@@ -129,11 +129,11 @@ func (p *puppet) connection() Connection {
 	}
 }
 
-func newStage(t testing.TB, db *state.DB, more ...Connection) *stage {
+func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
 	t.Helper()
-	s := &stage{t: t, clock: &fixturetest.Clock{}, puppet: &puppet{}}
+	s := &stage{t: t, clock: &fixture.Clock{}, puppet: &puppet{}}
 	s.clock.Set(noon)
-	s.tenant = accounttest.AddTenant(t, db, "shop")
+	s.tenant = accesstest.AddTenant(t, db, "shop")
 	s.owner = s.tenant.In(schema.Live)
 	s.open(db, more...)
 	books, err := wallet.New(wallet.Config{DB: db, Events: s.Events, Now: s.clock.Now})
@@ -149,7 +149,7 @@ func newStage(t testing.TB, db *state.DB, more ...Connection) *stage {
 
 // open makes the service, or another one as after a kill: what the one before had
 // under way is as it stands in the store.
-func (s *stage) open(db *state.DB, more ...Connection) {
+func (s *stage) open(db *sqlstore.DB, more ...Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *stage) open(db *state.DB, more ...Connection) {
 	}
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
-		DB: db, Box: accounttest.ClaimedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
+		DB: db, Box: accesstest.ClaimedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
 		Connections: append([]Connection{s.puppet.connection()}, more...), BatchShare: 4,
 	})
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *stage) request() Request {
 	s.refs++
 	return Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 100_00,
-		By: api.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
+		By: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
 	}
 }
 
@@ -217,7 +217,7 @@ func (s *stage) turn(d time.Duration) {
 // events are the types of events of the account's recharges, in their order.
 func (s *stage) events() []string {
 	s.t.Helper()
-	all, err := state.All(s.DB.View(s.t.Context()), scanText, "SELECT type FROM event WHERE account_id = $1 AND type LIKE 'recharge.%' ORDER BY id", s.owner.Account)
+	all, err := sqlstore.All(s.DB.View(s.t.Context()), scanText, "SELECT type FROM event WHERE account_id = $1 AND type LIKE 'recharge.%' ORDER BY id", s.owner.Account)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func (s *stage) events() []string {
 // audited are the actions and actors of the account's audit log about recharges.
 func (s *stage) audited() []string {
 	s.t.Helper()
-	all, err := state.All(s.DB.View(s.t.Context()), scanText,
+	all, err := sqlstore.All(s.DB.View(s.t.Context()), scanText,
 		"SELECT action || ' ' || actor FROM audit WHERE account_id = $1 AND action LIKE 'recharge.%' ORDER BY seq", s.owner.Account)
 	if err != nil {
 		s.t.Fatal(err)
@@ -247,7 +247,7 @@ func (s *stage) balance(available, held schema.Paise) {
 // figure is a metric.
 func (s *stage) figure(name string, labels ...string) float64 {
 	s.t.Helper()
-	return fixturetest.Figure(s.t, s.reg, name, labels...)
+	return fixture.Figure(s.t, s.reg, name, labels...)
 }
 
 // dueIn is how long it is until a recharge is looked at; negative for never.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/state"
-	"vayu/pipeline/httpjson"
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -14,7 +14,7 @@ import (
 // at is when a word comes. What comes after the outcome is later than it, also by a
 // clock that is behind.
 func (st *settling) at() time.Time {
-	at := state.Whole(st.now)
+	at := sqlstore.Whole(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
 		return final.Add(time.Microsecond)
 	}
@@ -100,7 +100,7 @@ func missing(err error) schema.StepAnswer {
 		return schema.AnswerNotAsked
 	case errors.Is(err, ErrNotSent):
 		return schema.AnswerNotConnected
-	case errors.Is(err, errOutcome), errors.Is(err, errPanic), httpjson.Misunderstood(err):
+	case errors.Is(err, errOutcome), errors.Is(err, errPanic), httpconnector.Misunderstood(err):
 		return schema.AnswerUnreadable
 	}
 	return schema.AnswerNone

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -18,7 +18,7 @@ import (
 // story is what is shown of a recharge, and its steps as "act answer times".
 func (s *stage) story(id string) (shown schema.RechargeDetail, steps []string) {
 	s.t.Helper()
-	door := accounttest.NewDoor(s.t, accounttest.Access(s.t, s.DB, time.Now), s.Routes())
+	door := accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
 	reply := door.Ask(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
 	if err := json.Unmarshal([]byte(reply.Text), &shown); err != nil {
 		s.t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAnImmediateStoryIsInTheRow(t *testing.T) {
 		}
 		s.wantStory(bad.ID, "submit failed", "settled failed")
 		s.wantStory(poor.ID, "settled failed")
-		door := accounttest.NewDoor(t, accounttest.Access(t, s.DB, time.Now), s.Routes())
+		door := accesstest.NewDoor(t, accesstest.Access(t, s.DB, time.Now), s.Routes())
 		key := s.tenant.Keys[schema.Live]
 		for _, query := range []string{"?view=", "?view=full", "?view=detail&view=detail"} {
 			door.Ask(key, "GET", path+"/"+good.ID+query, "").WantError(t, query, 400, schema.InvalidRequest, "view")
@@ -211,9 +211,9 @@ func TestAStoryIsRecordedWithItsOutcome(t *testing.T) {
 	eachStage(t, func(t *testing.T, s *stage) {
 		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
-		statetest.Exec(t, s.DB, "ALTER TABLE upstream_step RENAME TO elsewhere")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE upstream_step RENAME TO elsewhere")
 		s.turn(firstPause)
-		statetest.Exec(t, s.DB, "ALTER TABLE elsewhere RENAME TO upstream_step")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE elsewhere RENAME TO upstream_step")
 		if got := s.see(r.ID); got.State != schema.RechargePending || s.figure("vayu_recharge_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("without its step it is %s", got.State)
 		}

@@ -3,7 +3,7 @@ package recharge
 import (
 	"context"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -15,7 +15,7 @@ const selectPending = "SELECT mode || '', provider || '', count(*) FROM recharge
 // warnOfStranded says of which providers there are pending recharges that nobody asks
 // about, because the configuration does not know them any more.
 func (s *Service) warnOfStranded(ctx context.Context) error {
-	return state.Each(s.DB.View(ctx), func(row state.Scanner) error {
+	return sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var mode, provider string
 		var n int64
 		if err := row.Scan(&mode, &provider, &n); err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 )
 
 // What is pending with a provider that is not there any more is said once, at the start.
@@ -19,7 +19,7 @@ func TestProvidersThatAreMissedAreNamed(t *testing.T) {
 		end()
 		for name, want := range map[string]int{"puppet": 0, "another": 1} {
 			s.open(s.DB)
-			var log fixturetest.Log
+			var log fixture.Log
 			s.lines[0].Name, s.Log = name, log.Logger()
 			if err := s.warnOfStranded(t.Context()); err != nil {
 				t.Error(err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -90,7 +90,7 @@ func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, pati
 func (s *Service) tellPending(ctx context.Context, r Record) Record {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
 	defer done()
-	err := s.DB.Update(state.InWorld(limit, r.Owner.World), func(tx *state.Tx) error {
+	err := s.DB.Update(sqlstore.InWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
 		now, found, err := one(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)
 		if err != nil {
 			return err

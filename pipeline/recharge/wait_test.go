@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -28,7 +28,7 @@ func (s *stage) patients(n int, wait time.Duration) (id string, got <-chan Recor
 			all <- rec
 		}()
 	}
-	fixturetest.Until(s.t, "all wait", func() bool {
+	fixture.Until(s.t, "all wait", func() bool {
 		counts := s.waits.Counts()
 		for of, waiting := range counts {
 			if id = of; waiting == n && len(counts) == 1 {
@@ -49,7 +49,7 @@ func TestAPatientRequestWaitsForACallback(t *testing.T) {
 		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending, Again: time.Hour}) })
 		const n = 3
 		id, got := s.patients(n, longestWait)
-		fixturetest.Until(t, "it is told as pending", func() bool { return s.see(id).ToldPending })
+		fixture.Until(t, "it is told as pending", func() bool { return s.see(id).ToldPending })
 		s.told(s.see(id), Answer{Outcome: Succeeded})
 		for range n {
 			if r := <-got; r.State != schema.RechargeSuccess || r.ID != id {
@@ -147,7 +147,7 @@ func TestAPatientRequestOutlivesAnOutage(t *testing.T) {
 		id, got := s.patients(1, longestWait)
 		r := s.see(id)
 		run(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
-		fixturetest.Until(t, "the outage is counted", func() bool { return s.figure("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
+		fixture.Until(t, "the outage is counted", func() bool { return s.figure("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
 		run(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
 		s.told(r, Answer{Outcome: Succeeded})
 		if r := <-got; r.State != schema.RechargeSuccess {

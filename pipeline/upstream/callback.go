@@ -9,14 +9,14 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
 // Callback takes what an upstream tells by itself. A *schema.Problem is the reply to
 // what is not genuine or not understood, not_found to what is about a reference that
 // nobody has; after any other error the upstream should come again.
-type Callback func(c *api.Call) error
+type Callback func(c *httpapi.Call) error
 
 // Callbacks are those of all upstreams, by name.
 type Callbacks struct {
@@ -47,8 +47,8 @@ func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callb
 }
 
 // Route is the endpoint.
-func (c *Callbacks) Route() api.Route {
-	return api.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", Unkeyed: true, Body: api.SmallBody, Handler: c.serve}
+func (c *Callbacks) Route() httpapi.Route {
+	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", Unkeyed: true, Body: httpapi.SmallBody, Handler: c.serve}
 }
 
 // serve answers POST /callbacks/{provider}. Whoever asks has no key; the upstream's
@@ -56,18 +56,18 @@ func (c *Callbacks) Route() api.Route {
 // reply with 200 says that nothing more needs to be told, also of what contradicts an
 // outcome that is final: that is for people to look into, and the same words again
 // would not help them.
-func (c *Callbacks) serve(call *api.Call) (api.Response, error) {
+func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
 	name := mux.Vars(call.Request)["provider"]
 	take := c.of[name]
 	if take == nil {
-		return api.Response{}, schema.Refuse(schema.NotFound, "", "There is nothing at this path.")
+		return httpapi.Response{}, schema.Refuse(schema.NotFound, "", "There is nothing at this path.")
 	}
 	err := take(call)
 	c.taken.WithLabelValues(name, resultOf(err)).Inc()
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Response{Status: http.StatusOK, Value: schema.CallbackTaken{Status: schema.Success}}, nil
+	return httpapi.Response{Status: http.StatusOK, Value: schema.CallbackTaken{Status: schema.Success}}, nil
 }
 
 func resultOf(err error) string {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 // statements are those of a table. What is due of single requests and of records of
@@ -16,7 +16,7 @@ import (
 // sent before is sent under this lease, and noted as sent before it can be.
 type statements struct {
 	dueSingle, dueBatch, nextSingle, nextBatch string
-	leaseFirst, leaseAgain                     state.Grouped
+	leaseFirst, leaseAgain                     sqlstore.Grouped
 	free                                       [2]string
 }
 
@@ -28,9 +28,9 @@ func statementsOf(table, columns string) statements {
 	return statements{
 		dueSingle: due + "= '' ORDER BY due_at LIMIT $4", dueBatch: due + "<> '' ORDER BY due_at LIMIT $4",
 		nextSingle: next + "= '' ORDER BY due_at LIMIT 1", nextBatch: next + "<> '' ORDER BY due_at LIMIT 1",
-		leaseFirst: state.Group(4, "UPDATE "+table+" SET due_at = $1, token = $2, sent = 1, sent_at = $4 WHERE sent = 0 AND due_at <= $3 AND id IN (",
+		leaseFirst: sqlstore.Group(4, "UPDATE "+table+" SET due_at = $1, token = $2, sent = 1, sent_at = $4 WHERE sent = 0 AND due_at <= $3 AND id IN (",
 			"?", ") RETURNING batch_id <> '', "+columns),
-		leaseAgain: state.Group(3, "UPDATE "+table+" SET due_at = $1, token = $2 WHERE sent = 1 AND due_at <= $3 AND id IN (",
+		leaseAgain: sqlstore.Group(3, "UPDATE "+table+" SET due_at = $1, token = $2 WHERE sent = 1 AND due_at <= $3 AND id IN (",
 			"?", ") RETURNING batch_id <> '', "+columns),
 		free: [2]string{free + "= ''", free + "<> ''"},
 	}
@@ -69,7 +69,7 @@ func (s *Lines[R]) find(ctx context.Context, l *Line, query string, now time.Tim
 		f, err = s.find(ctx, l, query, now, 1)
 		return found{most: f.most}, err
 	}
-	err = state.Each(s.DB.View(ctx), func(row state.Scanner) error {
+	err = sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var id string
 		var sent int
 		err := row.Scan(&id, &sent)
@@ -82,7 +82,7 @@ func (s *Lines[R]) find(ctx context.Context, l *Line, query string, now time.Tim
 
 // flagged scans what is told of a row before its columns, and leaves these to Scan.
 type flagged struct {
-	state.Scanner
+	sqlstore.Scanner
 
 	batch *bool
 }
@@ -91,17 +91,17 @@ func (f flagged) Scan(dest ...any) error { return f.Scanner.Scan(append([]any{f.
 
 // claim leases rows that were found.
 func (s *Lines[R]) claim(ctx context.Context, l *Line, all []found, own Lease, now time.Time) (claims []Claim[R], err error) {
-	err = s.DB.Update(ctx, func(tx *state.Tx) error {
+	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		claims = claims[:0]
 		for _, f := range all {
-			for sent, statement := range [...]*state.Grouped{&s.sql.leaseFirst, &s.sql.leaseAgain} {
+			for sent, statement := range [...]*sqlstore.Grouped{&s.sql.leaseFirst, &s.sql.leaseAgain} {
 				err := statement.Each(len(f.ids[sent]), func(text string, from, to int) error {
 					args := []any{own.Until.UnixMicro(), own.Token, now.UnixMicro()}
 					if sent == 0 {
 						args = append(args, l.Latest(own).UnixMicro())
 					}
 					args = append(args, f.ids[sent][from:to]...)
-					return state.Each(tx, func(row state.Scanner) (err error) {
+					return sqlstore.Each(tx, func(row sqlstore.Scanner) (err error) {
 						c := Claim[R]{First: sent == 0, Lease: own}
 						c.Record, err = s.Table.Scan(flagged{row, &c.batch})
 						claims = append(claims, c)
@@ -128,7 +128,7 @@ func (s *Lines[R]) claim(ctx context.Context, l *Line, all []found, own Lease, n
 func (s *Lines[R]) nextDue(ctx context.Context, l *Line, now time.Time) (next time.Time, err error) {
 	view := s.DB.View(ctx)
 	for _, query := range [...]string{s.sql.nextSingle, s.sql.nextBatch} {
-		err := state.Each(view, func(row state.Scanner) error {
+		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 			var micros int64
 			err := row.Scan(&micros)
 			if at := time.UnixMicro(micros).UTC(); next.IsZero() || at.Before(next) {
@@ -151,7 +151,7 @@ func (s *Lines[R]) FreeLeases(ctx context.Context) error {
 		return nil // others may be at work; leases end by themselves
 	}
 	now := s.Now().UnixMicro()
-	return s.DB.Update(ctx, func(tx *state.Tx) error {
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		for _, l := range s.lines {
 			for _, text := range s.sql.free {
 				if _, err := tx.Exec(text, l.of.World.String(), l.of.Name, now, len(s.token), s.token); err != nil {

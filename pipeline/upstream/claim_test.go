@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/fixturetest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 )
 
 // What is due is leased, and noted as sent before it can be; when the lease ends it is
@@ -50,8 +50,8 @@ func TestWhatIsDueIsLeased(t *testing.T) {
 // once, and sent by it no more.
 func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 	t.Parallel()
-	db := statetest.SQLite(t)
-	statetest.Exec(t, db, errands)
+	db := sqlstoretest.SQLite(t)
+	sqlstoretest.Exec(t, db, errands)
 	s := newShop(t, db)
 	id := s.add(0, "b")
 	s.Look(t.Context(), s.line)
@@ -74,8 +74,8 @@ func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 // Loops of two instances claim each once, and a look that fails is counted.
 func TestEachIsClaimedOnce(t *testing.T) {
 	t.Parallel()
-	db := statetest.Postgres(t)
-	statetest.Exec(t, db, errands)
+	db := sqlstoretest.Postgres(t)
+	sqlstoretest.Exec(t, db, errands)
 	one, other := newShop(t, db), newShop(t, db)
 	const n = 40
 	var want []string
@@ -98,8 +98,8 @@ func TestEachIsClaimedOnce(t *testing.T) {
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(one.failed)
-	statetest.Exec(t, db, "DROP TABLE errand")
-	if pause := one.Look(t.Context(), one.line); pause != AwayPause || fixturetest.Figure(t, reg, "failed_total") != 1 {
+	sqlstoretest.Exec(t, db, "DROP TABLE errand")
+	if pause := one.Look(t.Context(), one.line); pause != AwayPause || fixture.Figure(t, reg, "failed_total") != 1 {
 		t.Errorf("without its table it looks again after %s", pause)
 	}
 }
@@ -119,9 +119,9 @@ func TestItRuns(t *testing.T) {
 			defer s.mu.Unlock()
 			return len(s.begun) == 1
 		}
-		fixturetest.Until(t, "it is begun", begun)
+		fixture.Until(t, "it is begun", begun)
 		cancel()
-		fixturetest.Until(t, "it has stopped", s.Stopped)
+		fixture.Until(t, "it has stopped", s.Stopped)
 		if s.line.Take(false) {
 			t.Error("a call begins when it has stopped")
 		}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/fixturetest"
-	"vayu/internal/outage"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/failurelog"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -30,8 +30,8 @@ type shop struct {
 	*Lines[string]
 
 	t      *testing.T
-	db     *state.DB
-	clock  *fixturetest.Clock
+	db     *sqlstore.DB
+	clock  *fixture.Clock
 	failed prometheus.Counter
 	line   *Line
 	away   bool
@@ -43,15 +43,15 @@ type shop struct {
 
 func eachShop(t *testing.T, do func(t *testing.T, s *shop)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
-		statetest.Exec(t, db, errands)
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		sqlstoretest.Exec(t, db, errands)
 		do(t, newShop(t, db))
 	})
 }
 
-func newShop(t *testing.T, db *state.DB) *shop {
+func newShop(t *testing.T, db *sqlstore.DB) *shop {
 	t.Helper()
-	s := &shop{t: t, db: db, clock: &fixturetest.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed_total", Help: "Looks that failed."})}
+	s := &shop{t: t, db: db, clock: &fixture.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed_total", Help: "Looks that failed."})}
 	s.clock.Set(noon)
 	s.open()
 	return s
@@ -60,10 +60,10 @@ func newShop(t *testing.T, db *state.DB) *shop {
 // open makes Lines anew, as another process does.
 func (s *shop) open() {
 	s.t.Helper()
-	log := (&fixturetest.Log{}).Logger()
+	log := (&fixture.Log{}).Logger()
 	s.Lines = New(Config[string]{
-		DB: s.db, Log: log, Now: s.clock.Now, Claims: outage.New(log, "errands", "claim", "they wait", s.failed),
-		Table: Table[string]{Name: "errand", Columns: "id", Scan: func(row state.Scanner) (id string, err error) {
+		DB: s.db, Log: log, Now: s.clock.Now, Claims: failurelog.New(log, "errands", "claim", "they wait", s.failed),
+		Table: Table[string]{Name: "errand", Columns: "id", Scan: func(row sqlstore.Scanner) (id string, err error) {
 			err = row.Scan(&id)
 			return id, err
 		}},
@@ -101,7 +101,7 @@ func (s *shop) add(after time.Duration, batch string) (id string) {
 	s.t.Helper()
 	s.number++
 	id = fmt.Sprintf("%s%03d", batch, s.number)
-	statetest.Exec(s.t, s.db, "INSERT INTO errand (id, mode, provider, due_at, token, sent, batch_id) VALUES ($1, 'live', 'baker', $2, '', 0, $3)",
+	sqlstoretest.Exec(s.t, s.db, "INSERT INTO errand (id, mode, provider, due_at, token, sent, batch_id) VALUES ($1, 'live', 'baker', $2, '', 0, $3)",
 		id, s.clock.Now().Add(after).UnixMicro(), batch)
 	return id
 }

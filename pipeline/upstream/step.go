@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -43,7 +43,7 @@ const (
 // row in it before, which has others wait who would record about the same. A first answer
 // that is final needs no step: the row says it. It returns the time that the step has:
 // a later one than at, when another instance's clock was ahead.
-func Note(tx *state.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
+func Note(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64
 	err := tx.QueryRow(repeatStep, args...).Scan(&last)
@@ -62,8 +62,8 @@ func Note(tx *state.Tx, subject string, act schema.StepAct, answer schema.StepAn
 const selectSteps = "SELECT act, answer, first_at, last_at, times FROM upstream_step WHERE subject = $1 ORDER BY number"
 
 // Steps are those of a subject, in their order.
-func Steps(q state.Querier, subject string) ([]Step, error) {
-	all, err := state.All(q, func(row state.Scanner) (s Step, err error) {
+func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
+	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (s Step, err error) {
 		var first, last int64
 		err = row.Scan(&s.Act, &s.Answer, &first, &last, &s.Times)
 		s.First, s.Last = time.UnixMicro(first).UTC(), time.UnixMicro(last).UTC()
@@ -78,7 +78,7 @@ func Steps(q state.Querier, subject string) ([]Step, error) {
 // Told reads a thing with find, and its steps. Of one that waits these are no newer than
 // the thing, so that they never say more than it does; of one that has ended no older, so that
 // what ended it is among them.
-func Told[R any](q state.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
+func Told[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err
 	}
@@ -89,8 +89,8 @@ func Told[R any](q state.Querier, subject string, find func() (R, error), ended 
 }
 
 // Forget deletes the steps of subjects, in the transaction that deletes these.
-func Forget(tx *state.Tx, subjects []string) error {
-	many := state.Group(0, "DELETE FROM upstream_step WHERE subject IN (", "?", ")")
+func Forget(tx *sqlstore.Tx, subjects []string) error {
+	many := sqlstore.Group(0, "DELETE FROM upstream_step WHERE subject IN (", "?", ")")
 	return many.Each(len(subjects), func(text string, from, to int) error {
 		args := make([]any, 0, to-from)
 		for _, subject := range subjects[from:to] {

@@ -7,15 +7,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // noted records a step at so long after noon.
-func noted(t *testing.T, db *state.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
+func noted(t *testing.T, db *sqlstore.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
 	t.Helper()
-	err := db.Update(t.Context(), func(tx *state.Tx) error {
+	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		_, err := Note(tx, subject, act, answer, noon.Add(after))
 		return err
 	})
@@ -24,7 +24,7 @@ func noted(t *testing.T, db *state.DB, subject string, act schema.StepAct, answe
 	}
 }
 
-func steps(t *testing.T, db *state.DB, subject string) (all []string) {
+func steps(t *testing.T, db *sqlstore.DB, subject string) (all []string) {
 	t.Helper()
 	found, err := Steps(db.View(t.Context()), subject)
 	if err != nil {
@@ -39,7 +39,7 @@ func steps(t *testing.T, db *state.DB, subject string) (all []string) {
 // The same answer to the same act in a row is one step, however often it comes.
 func TestEqualStepsAreOne(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		noted(t, db, "txn_1", schema.ActSubmit, schema.AnswerPending, 0)
 		for i := range 100 {
 			noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, time.Duration(1+i)*time.Second)
@@ -54,7 +54,7 @@ func TestEqualStepsAreOne(t *testing.T) {
 		if diff := cmp.Diff(want, steps(t, db, "txn_1")); diff != "" {
 			t.Errorf("steps (-want +got):\n%s", diff)
 		}
-		err := db.Update(t.Context(), func(tx *state.Tx) error { return Forget(tx, []string{"txn_1", "txn_3"}) })
+		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return Forget(tx, []string{"txn_1", "txn_3"}) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestEqualStepsAreOne(t *testing.T) {
 // those of what still waits.
 func TestStepsAndThingBelongTogether(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for ended, want := range map[bool]int{true: 2, false: 1} {
 			subject := fmt.Sprint("txn_", ended)
 			noted(t, db, subject, schema.ActSubmit, schema.AnswerPending, 0)
@@ -86,7 +86,7 @@ func TestStepsAndThingBelongTogether(t *testing.T) {
 // Who says now this and now that for days has a hundred steps, the newest among them.
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		said := [...]schema.StepAnswer{schema.AnswerPending, schema.AnswerNone}
 		for i := range 151 {
 			noted(t, db, "txn_1", schema.ActEnquire, said[i%2], time.Duration(i)*time.Second)
@@ -100,16 +100,16 @@ func TestStepsAreBounded(t *testing.T) {
 
 func TestStepsUseTheirIndex(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
-		statetest.Exec(t, db, `INSERT INTO upstream_step (subject, number, act, answer, first_at, last_at, times)
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		sqlstoretest.Exec(t, db, `INSERT INTO upstream_step (subject, number, act, answer, first_at, last_at, times)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 20000)
 			SELECT 'txn_' || CAST(i / 2 AS TEXT), 1 + i % 2, 'enquire', 'pending', i, i, 1 FROM n`)
-		statetest.Exec(t, db, "ANALYZE")
+		sqlstoretest.Exec(t, db, "ANALYZE")
 		for text, args := range map[string][]any{
 			selectSteps: {"txn_7"}, repeatStep: {"txn_7", "enquire", "pending", 1}, insertStep: {"txn_7", "enquire", "pending", 1, 100},
 			replaceStep: {"txn_7", "enquire", "pending", 1, 100},
 		} {
-			wantNoScan(t, statetest.Plan(t, db, text, args...), text)
+			wantNoScan(t, sqlstoretest.Plan(t, db, text, args...), text)
 		}
 	})
 }

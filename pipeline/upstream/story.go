@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // Detailed reads the query of a question about one thing: view=detail is that its story
 // is asked for, and nothing else may be there.
-func Detailed(c *api.Call) (bool, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "view")
+func Detailed(c *httpapi.Call) (bool, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "view")
 	if err != nil {
 		return false, err
 	}
@@ -120,7 +120,7 @@ func shown(out []schema.Step, steps []Step) []schema.Step {
 
 // NextLook is when something that is pending is due, as replies show it; "" while it is
 // being asked about, and when there is nothing left to ask.
-func (t Table[R]) NextLook(q state.Querier, id string) (string, error) {
+func (t Table[R]) NextLook(q sqlstore.Querier, id string) (string, error) {
 	var due int64
 	err := q.QueryRow("SELECT due_at FROM "+t.Name+" WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'", id).Scan(&due)
 	switch {

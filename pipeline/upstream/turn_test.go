@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // Records of batches that wait in the store get a slot, however many single requests
@@ -95,7 +95,7 @@ func TestASlotIsLeftToRecordsThatWait(t *testing.T) {
 		s.Look(t.Context(), s.line) // no record is due
 
 		fill()
-		statetest.Exec(t, s.db, "DELETE FROM errand WHERE batch_id <> ''") // as other instances do
+		sqlstoretest.Exec(t, s.db, "DELETE FROM errand WHERE batch_id <> ''") // as other instances do
 		single := s.add(0, "")
 		<-s.line.wake
 		s.Look(t.Context(), s.line)
@@ -116,13 +116,13 @@ func TestASlotIsLeftToRecordsThatWait(t *testing.T) {
 func TestAStoreThatDoesNotWriteIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := statetest.SQLite(t)
-		statetest.Exec(t, db, errands)
+		db := sqlstoretest.SQLite(t)
+		sqlstoretest.Exec(t, db, errands)
 		s := newShop(t, db)
 		for range 10 { // four slots
 			s.add(-time.Second, "")
 		}
-		statetest.Exec(t, db, "CREATE TRIGGER full BEFORE UPDATE ON errand BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+		sqlstoretest.Exec(t, db, "CREATE TRIGGER full BEFORE UPDATE ON errand BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
 		var looks atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
 		s.line.of.Available = func() bool {
@@ -141,7 +141,7 @@ func TestAStoreThatDoesNotWriteIsLeftAlone(t *testing.T) {
 		if n := looks.Load(); n != 10 || s.line.Slots().Busy != 0 {
 			t.Errorf("%d looks in 9.5 s, want 10, and %+v", n, s.line.Slots())
 		}
-		statetest.Exec(t, db, "DROP TRIGGER full")
+		sqlstoretest.Exec(t, db, "DROP TRIGGER full")
 		time.Sleep(AwayPause)
 		synctest.Wait()
 		if got := s.end(); len(got) != 4 {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/outage"
-	"vayu/internal/pause"
-	"vayu/internal/state"
+	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -52,15 +52,15 @@ type Lease struct {
 type Table[R any] struct {
 	Name    string
 	Columns string
-	Scan    func(state.Scanner) (R, error) // of Columns
+	Scan    func(sqlstore.Scanner) (R, error) // of Columns
 }
 
 // Config is what Lines are made of.
 type Config[R any] struct {
-	DB    *state.DB
+	DB    *sqlstore.DB
 	Table Table[R]
 	// Claims is told what becomes of looking for what is due.
-	Claims *outage.Outage
+	Claims *failurelog.Outage
 	// Claimed is called when rows were leased and nobody was asked yet; nil for none.
 	Claimed func()
 	Log     *slog.Logger
@@ -147,7 +147,7 @@ func (s *Lines[R]) Run(ctx context.Context) {
 	for {
 		err := s.FreeLeases(ctx)
 		s.Claims.Tell(ctx, err)
-		if err == nil || !pause.For(ctx, AwayPause) {
+		if err == nil || !sleep.For(ctx, AwayPause) {
 			break
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // patience is how long waiters wait.
@@ -110,8 +110,8 @@ func TestWhoWaitsGoesWithoutInTheEnd(t *testing.T) {
 func TestWhoWaitsComesAfterTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := statetest.SQLite(t)
-		statetest.Exec(t, db, errands)
+		db := sqlstoretest.SQLite(t)
+		sqlstoretest.Exec(t, db, errands)
 		s := newShop(t, db)
 		wait := func() <-chan bool { // two who wait, a record that is due, and two slots
 			for s.line.Take(true) {
@@ -140,7 +140,7 @@ func TestWhoWaitsComesAfterTheStore(t *testing.T) {
 		}
 
 		got = wait()
-		statetest.Exec(t, db, "DELETE FROM errand WHERE due_at <= $1", s.clock.Now().UnixMicro()) // as other instances do
+		sqlstoretest.Exec(t, db, "DELETE FROM errand WHERE due_at <= $1", s.clock.Now().UnixMicro()) // as other instances do
 		s.Look(t.Context(), s.line)
 		synctest.Wait()
 		if len(got) != 2 {

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/crash"
-	"vayu/internal/trace"
+	"vayu/internal/failpoint"
+	"vayu/internal/tracing"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -139,10 +139,10 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 		return w
 	}
 	if j.call == deposit {
-		crash.Point(crash.VerifySending)
+		failpoint.Point(failpoint.VerifySending)
 	}
 	began := time.Now()
-	limit, span := s.Trace.Start(limit, "bank call", trace.Asks)
+	limit, span := s.Trace.Start(limit, "bank call", tracing.Asks)
 	w.Answer, w.err = s.guarded(limit, j)
 	if w.err == nil {
 		w.err = faultOf(&w)
@@ -154,9 +154,9 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 			"verification", j.rec.ID, "error", w.err)
 	}
 	if j.call == enquire {
-		crash.Point(crash.VerifyEnquired)
+		failpoint.Point(failpoint.VerifyEnquired)
 	} else {
-		crash.Point(crash.VerifyAnswered)
+		failpoint.Point(failpoint.VerifyAnswered)
 	}
 	return w
 }
@@ -205,9 +205,9 @@ func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
 func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }
 
 // traced tells of a call in its step.
-func (j *job) traced(span trace.Span, w *word) {
+func (j *job) traced(span tracing.Span, w *word) {
 	if !span.Kept() {
 		return
 	}
-	span.Exchanged(trace.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(w), Subject: j.rec.ID}, w.err)
+	span.Exchanged(tracing.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(w), Subject: j.rec.ID}, w.err)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/listing"
 	"vayu/schema"
@@ -70,7 +70,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 			return errors.Join(err, failed)
 		}
 	}
-	return s.DB.Update(ctx, func(tx *state.Tx) error {
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		now := s.Now()
 		done, err := batch.Refuse(tx, now, item, why)
 		if err != nil || done == nil {
@@ -101,7 +101,7 @@ func recordOf(record jsontext.Value) (Request, error) {
 var results = listing.Table[Record]{Name: "verification", Columns: shownColumns, Scan: scanShown, Of: verifications.Of}
 
 // show renders verifications as replies about batches show them.
-func show(q state.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
+func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
 	found, err := results.OfBatch(q, batchID, from, to)
 	if err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/fixturetest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/sandbox"
@@ -30,14 +30,14 @@ func (d *desk) submit(records []string) (id string) {
 	if taken.Said("state") != "queued" || taken.At("total") != float64(len(records)) || taken.Said("results_url") != "https://api.example.com"+batchPath+"/"+id+"/results" {
 		d.t.Errorf("it is taken on as %s", taken.Text)
 	}
-	fixturetest.Until(d.t, "the batch is completed", func() bool { return d.ask("GET", batchPath+"/"+id, "").Said("state") == "completed" })
+	fixture.Until(d.t, "the batch is completed", func() bool { return d.ask("GET", batchPath+"/"+id, "").Said("state") == "completed" })
 	return id
 }
 
 // bulk are the events about batches.
 func (d *desk) bulk() (all []schema.BulkCompleted) {
 	d.t.Helper()
-	err := state.Each(d.DB.View(d.t.Context()), func(row state.Scanner) error {
+	err := sqlstore.Each(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) error {
 		var envelope []byte
 		if err := row.Scan(&envelope); err != nil {
 			return err
@@ -126,7 +126,7 @@ func TestABatchIsWorkedOn(t *testing.T) {
 // As many as there may be are worked on, and read in one stream.
 func TestTenThousandRecordsAreVerified(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, statetest.SQLite(t), nil)
+	d := newDesk(t, sqlstoretest.SQLite(t), nil)
 	const total = 10_000
 	records := make([]string, total)
 	for i := range records {
@@ -158,8 +158,8 @@ func TestTenThousandRecordsAreVerified(t *testing.T) {
 // Results expire a week after the batch is completed; what it was stays known.
 func TestResultsExpire(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
-		clock := &fixturetest.Clock{}
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		clock := &fixture.Clock{}
 		clock.Set(time.Now())
 		d := newDesk(t, db, clock.Now)
 		id := d.submit([]string{drop("0001", "a"), drop("0007", "b")})
@@ -177,9 +177,9 @@ func TestResultsExpire(t *testing.T) {
 // A batch of slow ones leaves room for others, and each is waited for.
 func TestABatchOfSlowOnesEnds(t *testing.T) {
 	t.Parallel()
-	at := state.Config{Data: t.TempDir()}
+	at := sqlstore.Config{Data: t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, statetest.Open(t, at), nil)
+		d := newDesk(t, sqlstoretest.Open(t, at), nil)
 		records := make([]string, 300)
 		for i := range records {
 			records[i] = drop("0010", fmt.Sprint("slow ", i))
@@ -209,12 +209,12 @@ func TestABatchWithoutABankIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		access := accounttest.Access(t, d.DB, time.Now)
+		access := accesstest.Access(t, d.DB, time.Now)
 		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: access.Change, Kinds: []batch.Kind{only.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		door := accounttest.NewDoor(t, access, s.Routes())
+		door := accesstest.NewDoor(t, access, s.Routes())
 		const body = `{"records":[{"vpa":"success@upi"}]}`
 		door.Ask(d.tenant.Keys[schema.Live], "POST", "/v1/verification/batch", body).WantError(t, "a live batch", 503, schema.ServiceUnavailable, "method")
 		door.Ask(d.tenant.Keys[schema.Sandbox], "POST", "/v1/verification/batch", body).Want(t, "one of the sandbox", 202)

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/verify"
 	"vayu/schema"
@@ -47,16 +47,16 @@ func (p *prompt) Resolve(context.Context, verify.Order) (verify.Answer, error) {
 // counter is a server with a prompt bank.
 type counter struct {
 	b      *testing.B
-	db     *state.DB
+	db     *sqlstore.DB
 	url    string
-	tenant accounttest.Tenant
+	tenant accesstest.Tenant
 	bank   *prompt
 }
 
-func newCounter(b *testing.B, db *state.DB) *counter {
+func newCounter(b *testing.B, db *sqlstore.DB) *counter {
 	b.Helper()
-	c := &counter{b: b, db: db, tenant: accounttest.AddTenant(b, db, "shop"), bank: &prompt{25 * time.Second, make(chan struct{}, 10_000)}}
-	box := accounttest.Box(b)
+	c := &counter{b: b, db: db, tenant: accesstest.AddTenant(b, db, "shop"), bank: &prompt{25 * time.Second, make(chan struct{}, 10_000)}}
+	box := accesstest.Box(b)
 	if err := box.Claim(b.Context(), db); err != nil {
 		b.Fatal(err)
 	}
@@ -71,12 +71,12 @@ func newCounter(b *testing.B, db *state.DB) *counter {
 	if err != nil {
 		b.Fatal(err)
 	}
-	access := accounttest.Access(b, db, nil)
+	access := accesstest.Access(b, db, nil)
 	batches, err := batch.New(batch.Config{DB: db, Box: box, Change: access.Change, Kinds: []batch.Kind{s.BatchKind()}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	c.url = accounttest.Serve(b, access, append(s.Routes(), batches.Routes()...))
+	c.url = accesstest.Serve(b, access, append(s.Routes(), batches.Routes()...))
 	for _, run := range []func(context.Context) error{s.Run, batches.Run} {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
@@ -120,7 +120,7 @@ func (c *counter) ask(method, path, body string, want int, header ...string) (te
 
 // upis verifies so many addresses at 200 a second, and reports how long they take.
 func (c *counter) upis(name string, n int) {
-	took := fixturetest.OpenLoop(n, 200, func(i int) {
+	took := fixture.OpenLoop(n, 200, func(i int) {
 		c.ask(http.MethodPost, path, fmt.Sprintf(`{"vpa":"%suser%d@upi","name":"Asha Rao","ref_id":"%s%d"}`, name, i, name, i), http.StatusOK)
 	})
 	c.b.ReportMetric(float64(took[n/2].Microseconds())/1000, name+"p50-ms")
@@ -132,7 +132,7 @@ func (c *counter) upis(name string, n int) {
 // done: with keys, limits, events and audit, on SQLite, and a bank that answers at
 // once.
 func BenchmarkUPI(b *testing.B) {
-	c := newCounter(b, statetest.SQLite(b))
+	c := newCounter(b, sqlstoretest.SQLite(b))
 	b.ResetTimer()
 	c.upis("", b.N)
 }
@@ -145,7 +145,7 @@ func BenchmarkUPI(b *testing.B) {
 func BenchmarkWaiting(b *testing.B) {
 	const drops = 1000
 	for range b.N {
-		c := newCounter(b, statetest.SQLite(b))
+		c := newCounter(b, sqlstoretest.SQLite(b))
 		c.upis("alone-", 1000)
 		before := inUse()
 		conns := make([]net.Conn, drops)
@@ -194,11 +194,11 @@ func inUse() float64 {
 // BenchmarkBulk is how long 10,000 records take from POST to completed with a bank that
 // answers at once, and how many results a second are streamed then.
 func BenchmarkBulk(b *testing.B) {
-	b.Run("sqlite", func(b *testing.B) { benchBulk(b, statetest.SQLite(b)) })
-	b.Run("postgres", func(b *testing.B) { benchBulk(b, statetest.Postgres(b)) })
+	b.Run("sqlite", func(b *testing.B) { benchBulk(b, sqlstoretest.SQLite(b)) })
+	b.Run("postgres", func(b *testing.B) { benchBulk(b, sqlstoretest.Postgres(b)) })
 }
 
-func benchBulk(b *testing.B, db *state.DB) {
+func benchBulk(b *testing.B, db *sqlstore.DB) {
 	b.Helper()
 	const total = 10_000
 	c := newCounter(b, db)

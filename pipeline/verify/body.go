@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/verify/ifsc"
 	"vayu/pipeline/verify/upi"
 	"vayu/schema"
@@ -38,7 +38,7 @@ type asked struct {
 // requestOf reads a verification as it was asked for, all but whose it is. The error is
 // a *schema.Problem that names every fault.
 func requestOf(body []byte) (r Request, async bool, err error) {
-	from, err := api.Decode[asked](&api.Call{Body: body})
+	from, err := httpapi.Decode[asked](&httpapi.Call{Body: body})
 	if err != nil {
 		return Request{}, false, err
 	}
@@ -46,8 +46,8 @@ func requestOf(body []byte) (r Request, async bool, err error) {
 	f.account(&r, &from)
 	f.name(&r, from.Name)
 	r.Tolerance = f.tolerance(from.Tolerance)
-	r.RefID = api.Ref(&f.Faults, from.RefID)
-	if api.HasValue(from.Async) {
+	r.RefID = httpapi.Ref(&f.Faults, from.RefID)
+	if httpapi.HasValue(from.Async) {
 		if async = from.Async.Kind() == jsontext.KindTrue; !async && from.Async.Kind() != jsontext.KindFalse {
 			f.Add("async", "async must be true or false.")
 		}
@@ -68,7 +68,7 @@ func (f *form) problem() error {
 // account reads what is to be verified, and so the method: an address alone, or a
 // number with its branch.
 func (f *form) account(r *Request, from *asked) {
-	number, branch, address := api.HasValue(from.AccountNumber), api.HasValue(from.IFSC), api.HasValue(from.VPA)
+	number, branch, address := httpapi.HasValue(from.AccountNumber), httpapi.HasValue(from.IFSC), httpapi.HasValue(from.VPA)
 	switch {
 	case address && (number || branch):
 		f.AddAs(schema.ConflictingParameters, "vpa", "A vpa goes alone: send either it, or an account_number with its ifsc.")
@@ -78,7 +78,7 @@ func (f *form) account(r *Request, from *asked) {
 		return
 	case address:
 		r.Method = schema.VerifyUPI
-		if text, ok := api.Text(&f.Faults, "vpa", from.VPA); ok {
+		if text, ok := httpapi.Text(&f.Faults, "vpa", from.VPA); ok {
 			if r.VPA, ok = upi.Parse(text); !ok {
 				f.AddAs(schema.InvalidVPA, "vpa", "A vpa is name@handle: 2 to 256 letters, digits, dots, hyphens or underscores, and a handle of letters and digits.")
 			}
@@ -106,7 +106,7 @@ func (f *form) number(r *Request, v jsontext.Value) {
 		f.Add(field, "account_number must be text: as a number it would lose zeros in front, and digits at its end.")
 		return
 	}
-	text, ok := api.Text(&f.Faults, field, v)
+	text, ok := httpapi.Text(&f.Faults, field, v)
 	if !ok {
 		return
 	}
@@ -119,7 +119,7 @@ func (f *form) number(r *Request, v jsontext.Value) {
 
 // branch reads an IFSC.
 func (f *form) branch(r *Request, v jsontext.Value) {
-	text, ok := api.Text(&f.Faults, "ifsc", v)
+	text, ok := httpapi.Text(&f.Faults, "ifsc", v)
 	if !ok {
 		return
 	}
@@ -138,10 +138,10 @@ func (f *form) branch(r *Request, v jsontext.Value) {
 // name reads the name that is expected; none is none.
 func (f *form) name(r *Request, v jsontext.Value) {
 	const field = "name"
-	if !api.HasValue(v) {
+	if !httpapi.HasValue(v) {
 		return
 	}
-	text, ok := api.Text(&f.Faults, field, v)
+	text, ok := httpapi.Text(&f.Faults, field, v)
 	switch {
 	case !ok:
 	case utf8.RuneCountInString(text) > longestName || strings.ContainsFunc(text, unicode.IsControl):
@@ -158,10 +158,10 @@ func (f *form) name(r *Request, v jsontext.Value) {
 func (f *form) tolerance(v jsontext.Value) int {
 	const field = "name_match_tolerance"
 	switch {
-	case !api.HasValue(v):
+	case !httpapi.HasValue(v):
 		return -1
 	case v.Kind() == jsontext.KindString:
-		if text, ok := api.Text(&f.Faults, field, v); ok {
+		if text, ok := httpapi.Text(&f.Faults, field, v); ok {
 			if score, ok := tolerances[text]; ok {
 				return score
 			}

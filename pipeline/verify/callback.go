@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/upstream"
 )
 
@@ -12,7 +12,7 @@ func (s *Service) Callbacks() map[string]upstream.Callback {
 		if l.Receiver == nil {
 			continue
 		}
-		out[l.Name] = func(c *api.Call) error {
+		out[l.Name] = func(c *httpapi.Call) error {
 			told, err := l.Receiver.Receive(c.Header, c.Body, s.Now())
 			if err != nil {
 				return err

@@ -10,10 +10,10 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/account"
-	"vayu/internal/crash"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/access"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
@@ -95,7 +95,7 @@ type draft struct {
 // draft finds out what becomes of a request, and takes a slot for it when there is
 // one. A *schema.Problem says why nothing does.
 func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
-	now := state.Whole(s.Now())
+	now := sqlstore.Whole(s.Now())
 	d := &draft{Record: Record{
 		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, Digest: s.digest(r), Same: s.same(r),
 		State: schema.VerificationPending, Method: r.Method, Target: r.target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.By.Key, CreatedAt: now,
@@ -171,7 +171,7 @@ var errTaken = errors.New("it was recorded before")
 
 // create stores a verification, and has the bank asked.
 func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
-	err := s.DB.Update(ctx, func(tx *state.Tx) error { return s.insert(tx, r, d) })
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
 	pending := err == nil && d.State == schema.VerificationPending
 	if d.lease.Token != "" && !pending {
 		d.line.Give(r.Item != nil)
@@ -183,12 +183,12 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		s.metrics.finished(&d.Record)
 		return d.Record, nil
 	}
-	crash.Point(crash.VerifyCreated)
+	failpoint.Point(failpoint.VerifyCreated)
 	if d.lease.Token == "" {
 		d.line.Due(d.CreatedAt)
 		return d.Record, nil
 	}
-	s.start(job{line: d.line, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: trace.Along(s.calls.Calls(), ctx)})
+	s.start(job{line: d.line, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.Along(s.calls.Calls(), ctx)})
 	return d.Record, nil
 }
 
@@ -200,7 +200,7 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
 // insert stores a verification with all that belongs to it.
-func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
+func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	if r.Item != nil {
 		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
 		if err != nil {
@@ -231,9 +231,9 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 		return err
 	}
 	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), sql.NullString{String: d.RefID, Valid: d.RefID != ""}, d.Digest, d.Same,
-		string(d.State), string(d.Method), d.Target, d.IFSC, d.Sealed, state.Flag(d.Named), d.Threshold, d.Provider, state.Flag(d.Sent), state.Micros(d.SentAt), state.Micros(due), d.lease.Token,
-		string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, state.Flag(d.Verified), f.BeneficiaryName, f.Bank, f.Branch, reasons, d.UTR, string(d.ErrorCode),
-		d.AnsweredBy, d.Key, d.Batch.Batch, d.Batch.Index, d.CreatedAt.UnixMicro(), state.Micros(d.FinishedAt))
+		string(d.State), string(d.Method), d.Target, d.IFSC, d.Sealed, sqlstore.Flag(d.Named), d.Threshold, d.Provider, sqlstore.Flag(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
+		string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.Flag(d.Verified), f.BeneficiaryName, f.Bank, f.Branch, reasons, d.UTR, string(d.ErrorCode),
+		d.AnsweredBy, d.Key, d.Batch.Batch, d.Batch.Index, d.CreatedAt.UnixMicro(), sqlstore.Micros(d.FinishedAt))
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (s *Service) insert(tx *state.Tx, r *Request, d *draft) error {
 	if r.Name != "" {
 		detail["name_hash"] = s.nameDigest(r.Name)
 	}
-	err = account.Audit(tx, d.CreatedAt, account.Entry{
+	err = access.Audit(tx, d.CreatedAt, access.Entry{
 		Account: d.Owner.Account, World: d.Owner.World, Actor: r.By.Key, Action: "verification.create", Subject: d.ID,
 		Request: r.By.Request, Client: r.By.Client, Detail: detail,
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -365,7 +365,7 @@ func TestAWaitEndsWithTheVerdictOrWithoutIt(t *testing.T) {
 				got <- r
 			}()
 		}
-		fixturetest.Until(t, "both wait", func() bool { return s.waits.Counts()[r.ID] == 2 })
+		fixture.Until(t, "both wait", func() bool { return s.waits.Counts()[r.ID] == 2 })
 		s.turn(firstPause)
 		for range 2 {
 			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
@@ -403,10 +403,10 @@ func TestAWaitHearsOfOtherInstances(t *testing.T) {
 			got <- r
 		}()
 		waiting, reg := s.Service, s.reg
-		fixturetest.Until(t, "it waits", func() bool { return waiting.waits.Counts()[r.ID] == 1 })
+		fixture.Until(t, "it waits", func() bool { return waiting.waits.Counts()[r.ID] == 1 })
 		s.exec("ALTER TABLE verification RENAME TO gone")
-		fixturetest.Until(t, "the outage is counted", func() bool {
-			return fixturetest.Figure(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0
+		fixture.Until(t, "the outage is counted", func() bool {
+			return fixture.Figure(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0
 		})
 		s.exec("ALTER TABLE gone RENAME TO verification")
 		s.begin(s.DB)

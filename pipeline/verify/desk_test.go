@@ -11,13 +11,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/upstream"
 	"vayu/pipeline/verify"
@@ -29,11 +29,11 @@ import (
 // clerk in the live world.
 type desk struct {
 	*verify.Service
-	accounttest.Door
+	accesstest.Door
 
 	t      *testing.T
 	reg    *prometheus.Registry
-	tenant accounttest.Tenant
+	tenant accesstest.Tenant
 	clerk  *clerk
 	router http.Handler // whose replies nobody looks at
 }
@@ -41,13 +41,13 @@ type desk struct {
 // eachDesk runs a test on both engines.
 func eachDesk(t *testing.T, do func(t *testing.T, d *desk)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) { do(t, newDesk(t, db, nil)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newDesk(t, db, nil)) })
 }
 
-func newDesk(t *testing.T, db *state.DB, now func() time.Time) *desk {
+func newDesk(t *testing.T, db *sqlstore.DB, now func() time.Time) *desk {
 	t.Helper()
-	d := &desk{t: t, reg: prometheus.NewRegistry(), tenant: accounttest.AddTenant(t, db, "shop"), clerk: &clerk{}}
-	box := accounttest.Box(t)
+	d := &desk{t: t, reg: prometheus.NewRegistry(), tenant: accesstest.AddTenant(t, db, "shop"), clerk: &clerk{}}
+	box := accesstest.Box(t)
 	if err := box.Claim(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func newDesk(t *testing.T, db *state.DB, now func() time.Time) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	access := accounttest.Access(t, db, time.Now)
+	access := accesstest.Access(t, db, time.Now)
 	batches := d.batches(access, now)
 	routes := append(append(d.Routes(), callbacks.Route()), batches.Routes()...)
-	d.Door = accounttest.NewDoor(t, access, routes)
-	if d.router, err = api.New(api.Config{Routes: routes, Access: access}); err != nil {
+	d.Door = accesstest.NewDoor(t, access, routes)
+	if d.router, err = httpapi.New(httpapi.Config{Routes: routes, Access: access}); err != nil {
 		t.Fatal(err)
 	}
 	d.runs(d.Run)
@@ -82,7 +82,7 @@ func newDesk(t *testing.T, db *state.DB, now func() time.Time) *desk {
 }
 
 // batches are those of verifications.
-func (d *desk) batches(access *account.Service, now func() time.Time) *batch.Service {
+func (d *desk) batches(access *access.Service, now func() time.Time) *batch.Service {
 	d.t.Helper()
 	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: access.Change, Kinds: []batch.Kind{d.BatchKind()}, Now: now})
 	if err != nil {
@@ -105,13 +105,13 @@ func (d *desk) runs(run func(context.Context) error) {
 }
 
 // ask asks in the sandbox.
-func (d *desk) ask(method, path, body string, header ...string) accounttest.Reply {
+func (d *desk) ask(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
 }
 
 // live asks in the live world.
-func (d *desk) live(method, path, body string, header ...string) accounttest.Reply {
+func (d *desk) live(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Live], method, path, body, header...)
 }
@@ -130,7 +130,7 @@ func (d *desk) hangUp(body string, after time.Duration) {
 // told are the events about a verification, in their order.
 func (d *desk) told(id string) (types []string) {
 	d.t.Helper()
-	err := state.Each(d.DB.View(context.Background()), func(row state.Scanner) error {
+	err := sqlstore.Each(d.DB.View(context.Background()), func(row sqlstore.Scanner) error {
 		var typ string
 		var envelope []byte
 		if err := row.Scan(&typ, &envelope); err != nil {
@@ -156,11 +156,11 @@ func (d *desk) told(id string) (types []string) {
 // figure is a metric.
 func (d *desk) figure(name string, labels ...string) float64 {
 	d.t.Helper()
-	return fixturetest.Figure(d.t, d.reg, name, labels...)
+	return fixture.Figure(d.t, d.reg, name, labels...)
 }
 
 // read reads a reply of a status.
-func read[T any](t *testing.T, r accounttest.Reply, status int) (v T) {
+func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.Want(t, "a reply", status).Text), &v); err != nil {
 		t.Fatal(err)

@@ -1,10 +1,10 @@
 package verify
 
-import "vayu/internal/state"
+import "vayu/internal/sqlstore"
 
 // Personal is what is erased of an account: all its verifications.
-func Personal() []state.Erasure {
-	return []state.Erasure{
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{
 		{
 			Table: "upstream_step", Key: []string{"subject", "number"},
 			From: "upstream_step t JOIN verification v ON v.id = t.subject WHERE v.account_id = $1",

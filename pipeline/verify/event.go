@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/schema"
 )
@@ -39,7 +39,7 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 }
 
 // bulkCompleted tells that a batch is completed.
-func (s *Service) bulkCompleted(tx *state.Tx, done *batch.Finished) error {
+func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *batch.Finished) error {
 	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
 		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,
 		ResultsURL: s.resultsURL(done.ID), ExpiresAt: instant(done.At.Add(resultsKept)),

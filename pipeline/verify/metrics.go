@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/outage"
+	"vayu/internal/failurelog"
 	"vayu/schema"
 )
 
@@ -26,7 +26,7 @@ type metrics struct {
 	failures       *prometheus.CounterVec
 
 	// What may fail again and again, and is said once.
-	claims, records, counts, rereads, deletions *outage.Outage
+	claims, records, counts, rereads, deletions *failurelog.Outage
 
 	pending [len(schema.Worlds)]atomic.Int64 // as of the last count
 }
@@ -52,8 +52,8 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		deleted:        counter("vayu_verify_deleted_total", "Finished verifications that were deleted because they are older than they are kept."),
 		failures:       counters("vayu_verify_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
 	}
-	trouble := func(doing, meanwhile string) *outage.Outage {
-		return outage.New(s.Log, "verifications: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
+	trouble := func(doing, meanwhile string) *failurelog.Outage {
+		return failurelog.New(s.Log, "verifications: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
 	m.claims = trouble("claim", "what is due waits")
 	m.records = trouble("record", "verdicts are asked for again later")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/fixturetest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -19,7 +19,7 @@ import (
 type naive struct {
 	mu     sync.Mutex
 	dice   *rand.Rand
-	clock  *fixturetest.Clock
+	clock  *fixture.Clock
 	made   map[string]int
 	came   map[string]time.Time // when what is slow on its way comes
 	faulty bool
@@ -177,6 +177,6 @@ func (n *naive) hanging() int {
 // rests waits until no call is under way but those that hang; false when some do.
 func (s *stage) rests(bank *naive) bool {
 	s.t.Helper()
-	fixturetest.Until(s.t, "all calls rest", func() bool { return s.lines[0].Slots().Busy == bank.hanging() })
+	fixture.Until(s.t, "all calls rest", func() bool { return s.lines[0].Slots().Busy == bank.hanging() })
 	return bank.hanging() == 0
 }

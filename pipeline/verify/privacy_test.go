@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -42,7 +42,7 @@ func (s *stage) rows(table string) []string {
 		columns = "SELECT column_name || '' FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $1"
 	}
 	names := s.texts(columns, table)
-	all, err := state.All(s.DB.View(s.t.Context()), func(row state.Scanner) (string, error) {
+	all, err := sqlstore.All(s.DB.View(s.t.Context()), func(row sqlstore.Scanner) (string, error) {
 		cells := make([]any, len(names))
 		for i := range cells {
 			cells[i] = new(any)

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"vayu/internal/pause"
-	"vayu/internal/state"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -47,7 +47,7 @@ func (s *Service) Attend(ctx context.Context) error {
 func (s *Service) every(ctx context.Context, span time.Duration, do func(context.Context)) {
 	for {
 		do(ctx)
-		if !pause.For(ctx, span) {
+		if !sleep.For(ctx, span) {
 			return
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Service) countPending(ctx context.Context) {
 // stranded says of banks that are not configured any more that they are waited for, and
 // gives up what they have been waited for too long.
 func (s *Service) stranded(ctx context.Context) error {
-	return state.Each(s.DB.View(ctx), func(row state.Scanner) error {
+	return sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var mode, provider string
 		var n int64
 		if err := row.Scan(&mode, &provider, &n); err != nil {
@@ -103,14 +103,14 @@ const (
 // enough.
 func (s *Service) abandon(ctx context.Context, mode, provider string) error {
 	now := s.Now()
-	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec(freeStranded, mode, provider, now.UnixMicro())
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	old, err := state.All(s.DB.View(ctx), scanRecord, selectStranded, mode, provider, now.UnixMicro(), now.Add(-s.Settings.GiveUp).UnixMicro())
+	old, err := sqlstore.All(s.DB.View(ctx), scanRecord, selectStranded, mode, provider, now.UnixMicro(), now.Add(-s.Settings.GiveUp).UnixMicro())
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (s *Service) deleteOld(ctx context.Context) {
 func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) bool {
 	for {
 		var n int
-		err := s.DB.Update(ctx, func(tx *state.Tx) error {
-			ids, err := state.All(tx, scanID, text, before.UnixMicro(), deleteMost)
+		err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+			ids, err := sqlstore.All(tx, scanID, text, before.UnixMicro(), deleteMost)
 			if err != nil {
 				return err
 			}
@@ -168,7 +168,7 @@ func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) 
 	}
 }
 
-func scanID(row state.Scanner) (id string, err error) {
+func scanID(row sqlstore.Scanner) (id string, err error) {
 	err = row.Scan(&id)
 	return id, err
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/fixturetest"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -30,7 +30,7 @@ func (s *stage) begun(q Request) Record {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	fixturetest.Until(s.t, "the bank was asked", func() bool { return len(s.puppet.calls()) == 1 })
+	fixture.Until(s.t, "the bank was asked", func() bool { return len(s.puppet.calls()) == 1 })
 	return r
 }
 
@@ -87,7 +87,7 @@ func TestWhatMayHaveBeenAskedForLateIsNotAskedForAgainEarly(t *testing.T) {
 // everything but a verdict to the other.
 func TestTwoInstancesAskOnce(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, statetest.Postgres(t))
+	s := newStage(t, sqlstoretest.Postgres(t))
 	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
 	const n = 20
 	for range n {
@@ -143,7 +143,7 @@ func TestALostLeaseChangesNothing(t *testing.T) {
 // it waits for what is under way.
 func TestItRuns(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, statetest.SQLite(t))
+	s := newStage(t, sqlstoretest.SQLite(t))
 	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -155,7 +155,7 @@ func TestItRuns(t *testing.T) {
 		}
 	}
 	told := func(want int) func() bool { return func() bool { return len(s.events()) == want } }
-	fixturetest.Until(t, "all are asked for", func() bool {
+	fixture.Until(t, "all are asked for", func() bool {
 		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.lines[0].Slots().Busy == 0
 	})
 	buffer := make([]byte, 8<<20)
@@ -168,11 +168,11 @@ func TestItRuns(t *testing.T) {
 	}
 	s.clock.Pass(2 * time.Hour)
 	s.lines[0].Nudge()
-	fixturetest.Until(t, "all have their verdict", told(n))
+	fixture.Until(t, "all have their verdict", told(n))
 	release := s.hang()
 	last := s.begun(s.request())
 	cancel()
-	fixturetest.Until(t, "it has stopped", s.calls.Stopped)
+	fixture.Until(t, "it has stopped", s.calls.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0, true)
 	if err != nil || after.State != schema.VerificationPending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -286,7 +286,7 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 				{selectPending, "verification_pending", nil}, {tallyPending, "verification_pending", nil},
 				{selectByID, "", []any{"ver_1"}}, {selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
 			} {
-				got := statetest.Plan(t, s.DB, c.query, c.args...) + " "
+				got := sqlstoretest.Plan(t, s.DB, c.query, c.args...) + " "
 				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPending
 				whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
 				if !strings.Contains(got, c.index) || whole || sorts {
@@ -302,9 +302,9 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 func (s *stage) crowd(n int) {
 	s.t.Helper()
 	for i := range 3 {
-		statetest.Exec(s.t, s.DB, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
+		sqlstoretest.Exec(s.t, s.DB, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
 	}
-	statetest.Exec(s.t, s.DB, `INSERT INTO verification (id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, named, threshold, provider, provider_ref,
+	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO verification (id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, named, threshold, provider, provider_ref,
 			sent, tries, due_at, token, trouble, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by,
 			key_id, batch_id, batch_index, created_at, finished_at)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)

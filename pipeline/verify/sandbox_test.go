@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/sandbox"
 	"vayu/schema"
@@ -17,15 +17,15 @@ import (
 // before.
 func TestTheSandboxRemembersNothing(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
-		tenant := accounttest.AddTenant(t, db, "shop")
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		tenant := accesstest.AddTenant(t, db, "shop")
 		events, err := outbox.New(outbox.Config{DB: db})
 		if err != nil {
 			t.Fatal(err)
 		}
 		settings := verify.DefaultSettings()
 		settings.Cache = 24 * time.Hour
-		s, err := verify.New(verify.Config{DB: db, Box: accounttest.ClaimedBox(t, db), Events: events, Settings: settings,
+		s, err := verify.New(verify.Config{DB: db, Box: accesstest.ClaimedBox(t, db), Events: events, Settings: settings,
 			PublicURL: func() string { return "" }, Connections: []verify.Connection{sandbox.Connection(nil)}})
 		if err != nil {
 			t.Fatal(err)

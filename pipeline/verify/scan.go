@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -17,7 +17,7 @@ const columns = `id, account_id, mode, ref_id, digest, same, state, method, targ
 	account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at`
 
 // scanRecord reads a row of columns.
-func scanRecord(row state.Scanner) (r Record, err error) {
+func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var mode, reasons string
 	var ref sql.NullString
 	var named, sent, verified, created int64
@@ -33,7 +33,7 @@ func scanRecord(row state.Scanner) (r Record, err error) {
 	}
 	r.Owner.World, r.RefID = schema.WorldOf(mode), ref.String
 	r.Named, r.Sent, r.Verified = named != 0, sent != 0, verified != 0
-	r.SentAt, r.CreatedAt, r.FinishedAt = state.Moment(sentAt), time.UnixMicro(created).UTC(), state.Moment(finished)
+	r.SentAt, r.CreatedAt, r.FinishedAt = sqlstore.Moment(sentAt), time.UnixMicro(created).UTC(), sqlstore.Moment(finished)
 	err = readReasons(&r, reasons)
 	return r, err
 }
@@ -43,7 +43,7 @@ const shownColumns = `id, account_id, mode, ref_id, state, method, target, ifsc,
 	error_code, answered_by, batch_id, created_at, finished_at`
 
 // scanShown reads a row of shownColumns.
-func scanShown(row state.Scanner) (r Record, err error) {
+func scanShown(row sqlstore.Scanner) (r Record, err error) {
 	var mode, reasons string
 	var ref sql.NullString
 	var verified, created int64
@@ -55,7 +55,7 @@ func scanShown(row state.Scanner) (r Record, err error) {
 		return r, err
 	}
 	r.Owner.World, r.RefID, r.Verified = schema.WorldOf(mode), ref.String, verified != 0
-	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), state.Moment(finished)
+	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), sqlstore.Moment(finished)
 	err = readReasons(&r, reasons)
 	return r, err
 }
@@ -89,7 +89,7 @@ const (
 )
 
 // one asks for a verification; false when there is none.
-func one(q state.Querier, query string, args ...any) (Record, bool, error) {
+func one(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 	r, err := scanRecord(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, false, nil

@@ -1,12 +1,12 @@
 package verify
 
-import "vayu/internal/seal"
+import "vayu/internal/encryption"
 
 // private is what of a verification is kept to ask a bank about it.
-var private = seal.Column{
+var private = encryption.Column{
 	Table: "verification", Name: "private", Key: []string{"id"},
 	About: func(key ...string) string { return "verification/" + key[0] + "/private" },
 }
 
 // Sealed are the columns that this package seals.
-func Sealed() []seal.Column { return []seal.Column{private} }
+func Sealed() []encryption.Column { return []encryption.Column{private} }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
 	"vayu/pipeline/listing"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
@@ -24,32 +24,32 @@ const (
 )
 
 // Routes are the endpoints about verifications, but for those about batches.
-func (s *Service) Routes() []api.Route {
+func (s *Service) Routes() []httpapi.Route {
 	const write, read = string(schema.VerifyWrite), string(schema.VerifyRead)
-	return []api.Route{
-		{Method: http.MethodPost, Path: path, Scope: write, Limit: api.Money, Body: api.SmallBody, Handler: s.post},
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: httpapi.SmallBody, Handler: s.post},
 		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.list},
 		{Method: http.MethodGet, Path: path + "/{id}", Scope: read, Handler: s.get},
 	}
 }
 
 // post answers POST /v1/bank/verify.
-func (s *Service) post(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	if len(c.Body) == 0 {
-		return api.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
 	r, async, err := requestOf(c.Body)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	if r.Once, err = account.OnceOf(s.Box, c); err != nil {
-		return api.Response{}, err
+	if r.Once, err = access.OnceOf(s.Box, c); err != nil {
+		return httpapi.Response{}, err
 	}
 	r.Owner, r.By = c.Owner(), c.Who()
-	wait, patient := api.PreferWait(c.Header["Prefer"], longestWait)
+	wait, patient := httpapi.PreferWait(c.Header["Prefer"], longestWait)
 	switch {
 	case async:
 		wait, patient = 0, true
@@ -58,10 +58,10 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 	}
 	rec, replayed, err := s.Do(c.Context(), r, wait, patient)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	value := shown(&rec)
-	resp := api.Response{Status: statusOf(&rec), Replayed: replayed}
+	resp := httpapi.Response{Status: statusOf(&rec), Replayed: replayed}
 	if rec.State == schema.VerificationPending {
 		resp.Location = path + "/" + rec.ID
 		if !patient {
@@ -101,28 +101,28 @@ func statusOf(r *Record) int {
 }
 
 // get answers GET /v1/bank/verify/{id}.
-func (s *Service) get(c *api.Call) (api.Response, error) {
+func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 	detailed, err := upstream.Detailed(c)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if detailed {
 		return s.getDetail(c)
 	}
 	rec, err := s.Find(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Response{Value: shown(&rec)}, nil
+	return httpapi.Response{Value: shown(&rec)}, nil
 }
 
 // getDetail answers GET /v1/bank/verify/{id}?view=detail.
-func (s *Service) getDetail(c *api.Call) (api.Response, error) {
+func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
 	rec, asked, err := s.Story(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Response{Value: schema.VerificationDetail{Verification: shown(&rec), Asked: asked}}, nil
+	return httpapi.Response{Value: schema.VerificationDetail{Verification: shown(&rec), Asked: asked}}, nil
 }
 
 // verifications is how verifications are listed, and found by their ids.
@@ -134,6 +134,6 @@ var verifications = listing.Table[Record]{
 }
 
 // list answers GET /v1/bank/verify.
-func (s *Service) list(c *api.Call) (api.Response, error) {
+func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
 	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, shown)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -67,7 +67,7 @@ var magic = []struct {
 }
 
 // says demands what a verification says.
-func (d *desk) says(what string, r accounttest.Reply, want verdict) schema.Verification {
+func (d *desk) says(what string, r accesstest.Reply, want verdict) schema.Verification {
 	d.t.Helper()
 	v := read[schema.Verification](d.t, r, 200)
 	got := verdict{status: v.Status, verified: v.Verified, eventType: strings.Join(d.told(v.VerificationID), " ")}
@@ -142,16 +142,16 @@ func TestAReplyHasTheFieldsOfTheSpecification(t *testing.T) {
 // inTime runs a test on both engines with a clock of its own: an hour passes at once.
 func inTime(t *testing.T, do func(t *testing.T, d *desk)) {
 	t.Helper()
-	for name, store := range map[string]func(*testing.T) state.Config{
-		"sqlite": func(t *testing.T) state.Config { return state.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) state.Config {
-			return state.Config{DSN: statetest.PostgresDSN(t), Settings: state.Settings{Connections: 8}}
+	for name, store := range map[string]func(*testing.T) sqlstore.Config{
+		"sqlite": func(t *testing.T) sqlstore.Config { return sqlstore.Config{Data: t.TempDir()} },
+		"postgres": func(t *testing.T) sqlstore.Config {
+			return sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at := store(t)
-			synctest.Test(t, func(t *testing.T) { do(t, newDesk(t, statetest.Open(t, at), nil)) })
+			synctest.Test(t, func(t *testing.T) { do(t, newDesk(t, sqlstoretest.Open(t, at), nil)) })
 		})
 	}
 }
@@ -317,7 +317,7 @@ func TestALiveBank(t *testing.T) {
 			t.Errorf("got %s", gone.Text)
 		}
 		id := d.live("POST", path, drop("7654", "a"), "Prefer", "wait=0").Want(t, "live", 202).Said("verification_id")
-		call := func(provider, reference, word string, header ...string) accounttest.Reply {
+		call := func(provider, reference, word string, header ...string) accesstest.Reply {
 			t.Helper()
 			if header == nil {
 				header = []string{"X-Password", "sesame"}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/crash"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/httpjson"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/upstream"
 	"vayu/pipeline/verify/branch"
 	"vayu/pipeline/verify/ifsc"
@@ -29,7 +29,7 @@ type settled struct {
 type settling struct {
 	*Service
 
-	tx      *state.Tx
+	tx      *sqlstore.Tx
 	now     time.Time
 	word    *word
 	lease   upstream.Lease
@@ -42,14 +42,14 @@ type settling struct {
 // was decided before stays.
 func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.Lease, p *Private) (settled, error) {
 	st := settling{Service: s, word: w, lease: own, private: p}
-	err := s.DB.Update(state.InWorld(ctx, r.Owner.World), func(tx *state.Tx) error {
+	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), settled{Record: *r}
 		return st.do()
 	})
 	if err != nil {
 		return settled{}, fmt.Errorf("settling %s: %w", r.ID, err)
 	}
-	crash.Point(crash.VerifySettled)
+	failpoint.Point(failpoint.VerifySettled)
 	s.count(&st.out)
 	switch {
 	case st.out.verdict != rest:
@@ -92,7 +92,7 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 func (st *settling) finish() error {
 	r := &st.out.Record
 	st.learn()
-	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, state.Whole(st.now), nil
+	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, sqlstore.Whole(st.now), nil
 	query, args := finishRow, []any(nil)
 	switch {
 	case st.out.verdict == succeed:
@@ -111,7 +111,7 @@ func (st *settling) finish() error {
 	if err != nil {
 		return err
 	}
-	n, err := st.tx.Exec(query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, state.Flag(r.Verified),
+	n, err := st.tx.Exec(query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.Flag(r.Verified),
 		f.BeneficiaryName, f.Bank, f.Branch, reasons, r.UTR, string(r.ErrorCode), st.now.UnixMicro()}, args...)...)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (st *settling) judge() error {
 
 // accompany stores what goes with a verdict: the row of the audit log, and the event
 // or, for a record of a batch, its place there, which comes last.
-func (s *Service) accompany(tx *state.Tx, now time.Time, r *Record, by string) error {
+func (s *Service) accompany(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
 		if _, err := s.Events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
@@ -164,7 +164,7 @@ func (s *Service) accompany(tx *state.Tx, now time.Time, r *Record, by string) e
 	} else {
 		detail["code"] = r.ErrorCode
 	}
-	err := account.Audit(tx, now, account.Entry{
+	err := access.Audit(tx, now, access.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: by, Action: "verification." + string(r.State), Subject: r.ID, Detail: detail,
 	})
 	if err != nil || r.Batch.Batch == "" {
@@ -200,7 +200,7 @@ func (st *settling) postpone(resendAfter time.Duration) error {
 	default:
 		st.learn()
 		if st.word.call == deposit {
-			r.SentAt = state.Whole(st.word.asked)
+			r.SentAt = sqlstore.Whole(st.word.asked)
 		}
 		due = nextLook(r, st.word, resendAfter, st.now)
 		r.Tries++
@@ -209,7 +209,7 @@ func (st *settling) postpone(resendAfter time.Duration) error {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	}
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, state.Flag(r.Sent), state.Micros(r.SentAt), string(r.Trouble))
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, sqlstore.Flag(r.Sent), sqlstore.Micros(r.SentAt), string(r.Trouble))
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (st *settling) learn() {
 const longestForeign = 200
 
 // clean makes a bank's text one that every store takes, and that can be shown.
-func clean(text string) string { return httpjson.Line(text, longestForeign) }
+func clean(text string) string { return httpconnector.Line(text, longestForeign) }
 
 // Settle acts on a bank's word on a verification that came by itself: by
 // compare-and-set, so that repeating it changes nothing. By is who says so, for the

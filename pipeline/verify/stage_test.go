@@ -10,13 +10,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/api"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -117,18 +117,18 @@ type stage struct {
 
 	t        testing.TB
 	reg      *prometheus.Registry
-	clock    *fixturetest.Clock
-	log      *fixturetest.Log
+	clock    *fixture.Clock
+	log      *fixture.Log
 	puppet   *puppet
 	settings Settings
-	tenant   accounttest.Tenant
+	tenant   accesstest.Tenant
 	owner    schema.Owner
 	refs     int
 }
 
 func eachStage(t *testing.T, do func(t *testing.T, s *stage)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) { do(t, newStage(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newStage(t, db)) })
 }
 
 // connection is how the puppet is connected.
@@ -138,20 +138,20 @@ func (p *puppet) connection() Connection {
 	}
 }
 
-func newStage(t testing.TB, db *state.DB, more ...Connection) *stage {
+func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
 	t.Helper()
-	s := &stage{t: t, clock: &fixturetest.Clock{}, puppet: &puppet{}, log: &fixturetest.Log{}, settings: DefaultSettings()}
+	s := &stage{t: t, clock: &fixture.Clock{}, puppet: &puppet{}, log: &fixture.Log{}, settings: DefaultSettings()}
 	s.clock.Set(noon)
-	s.tenant = accounttest.AddTenant(t, db, "shop")
+	s.tenant = accesstest.AddTenant(t, db, "shop")
 	s.owner = s.tenant.In(schema.Live)
 	s.begin(db, more...)
 	return s
 }
 
 // claimed is a box that the store knows.
-func claimed(t testing.TB, db *state.DB) *seal.Box {
+func claimed(t testing.TB, db *sqlstore.DB) *encryption.Box {
 	t.Helper()
-	box := accounttest.Box(t)
+	box := accesstest.Box(t)
 	if err := box.Claim(context.Background(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func claimed(t testing.TB, db *state.DB) *seal.Box {
 
 // begin makes the service, or another one as after a kill: what the one before had
 // under way is as it stands in the store.
-func (s *stage) begin(db *state.DB, more ...Connection) {
+func (s *stage) begin(db *sqlstore.DB, more ...Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *stage) request() Request {
 	s.refs++
 	return Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: Private{Account: anAccount, IFSC: aBranch, Name: aName},
-		Tolerance: -1, By: api.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
+		Tolerance: -1, By: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
 	}
 }
 
@@ -234,7 +234,7 @@ func (s *stage) turn(d time.Duration) {
 // texts are the texts that a query finds.
 func (s *stage) texts(query string, args ...any) []string {
 	s.t.Helper()
-	all, err := state.All(s.DB.View(context.Background()), func(row state.Scanner) (text string, err error) {
+	all, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (text string, err error) {
 		err = row.Scan(&text)
 		return text, err
 	}, query, args...)
@@ -268,7 +268,7 @@ func (s *stage) number(query string, args ...any) (n int) {
 // figure is a metric.
 func (s *stage) figure(name string, labels ...string) float64 {
 	s.t.Helper()
-	return fixturetest.Figure(s.t, s.reg, name, labels...)
+	return fixture.Figure(s.t, s.reg, name, labels...)
 }
 
 // dueIn is how long it is until a verification is looked at; negative for never.
@@ -284,7 +284,7 @@ func (s *stage) dueIn(id string) time.Duration {
 // addBatch stores a batch of so many records.
 func (s *stage) addBatch(id string, total int) {
 	s.t.Helper()
-	statetest.Exec(s.t, s.DB, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, 'live', 'verification', $3, 'processing', $4, 0, 0, '', '', '', $5)`, id, s.owner.Account, []byte{1}, total, s.clock.Now().UnixMicro())
 }
 
@@ -301,13 +301,13 @@ func refusedAs(t testing.TB, err error, code schema.Code, field string) *schema.
 // exec changes the store.
 func (s *stage) exec(statement string, args ...any) {
 	s.t.Helper()
-	statetest.Exec(s.t, s.DB, statement, args...)
+	sqlstoretest.Exec(s.t, s.DB, statement, args...)
 }
 
 // addTenant makes another account.
-func (s *stage) addTenant(name string) accounttest.Tenant {
+func (s *stage) addTenant(name string) accesstest.Tenant {
 	s.t.Helper()
-	return accounttest.AddTenant(s.t, s.DB, name)
+	return accesstest.AddTenant(s.t, s.DB, name)
 }
 
 // told has the bank tell of a verification by itself.

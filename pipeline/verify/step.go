@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 
-	"vayu/internal/state"
-	"vayu/pipeline/httpjson"
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
 // note records what was asked and what kind of answer came.
 func (st *settling) note() error {
-	_, err := upstream.Note(st.tx, st.out.ID, st.word.act(), st.word.said(), state.Whole(st.now))
+	_, err := upstream.Note(st.tx, st.out.ID, st.word.act(), st.word.said(), sqlstore.Whole(st.now))
 	return err
 }
 
@@ -63,7 +63,7 @@ func (w *word) said() schema.StepAnswer {
 		return schema.AnswerNotAsked
 	case errors.Is(w.err, ErrNotSent):
 		return schema.AnswerNotConnected
-	case errors.Is(w.err, errOutcome), errors.Is(w.err, errPanic), httpjson.Misunderstood(w.err):
+	case errors.Is(w.err, errOutcome), errors.Is(w.err, errPanic), httpconnector.Misunderstood(w.err):
 		return schema.AnswerUnreadable
 	}
 	return schema.AnswerNone

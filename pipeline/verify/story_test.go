@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
+	"vayu/internal/access/accesstest"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -17,7 +17,7 @@ import (
 // and what is wanted.
 func (s *stage) wantStory(id string, want ...string) (shown schema.VerificationDetail) {
 	s.t.Helper()
-	door := accounttest.NewDoor(s.t, accounttest.Access(s.t, s.DB, time.Now), s.Routes())
+	door := accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
 	reply := door.Ask(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
 	if err := json.Unmarshal([]byte(reply.Text), &shown); err != nil {
 		s.t.Fatal(err)
@@ -54,7 +54,7 @@ func TestAnImmediateStoryIsInTheRow(t *testing.T) {
 		}
 		s.wantStory(address.ID, "resolve found", "settled success")
 		s.wantStory(missing.ID, "deposit not_found", "settled failed")
-		door := accounttest.NewDoor(t, accounttest.Access(t, s.DB, time.Now), s.Routes())
+		door := accesstest.NewDoor(t, accesstest.Access(t, s.DB, time.Now), s.Routes())
 		key := s.tenant.Keys[schema.Live]
 		door.Ask(key, "GET", path+"/"+good.ID+"?view=full", "").WantError(t, "another view", 400, schema.InvalidRequest, "view")
 		door.Ask(key, "GET", path+"/ver_01KAJ0C5T7V9X1Z3B5D7F9H1K3?view=detail", "").WantError(t, "of nothing", 404, schema.NotFound, "")

@@ -11,20 +11,20 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/crash"
-	"vayu/internal/seal"
-	"vayu/internal/state"
-	"vayu/internal/trace"
+	"vayu/internal/access"
+	"vayu/internal/encryption"
+	"vayu/internal/failpoint"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
 // Config is what a Service is made of.
 type Config struct {
-	DB     *state.DB
-	Box    *seal.Box // seals what is private, and cursors
+	DB     *sqlstore.DB
+	Box    *encryption.Box // seals what is private, and cursors
 	Events Events
 	// Connections are the banks of both worlds.
 	Connections []Connection
@@ -33,7 +33,7 @@ type Config struct {
 	// https://api.example.com; results_url begins with it.
 	PublicURL func() string
 	Log       *slog.Logger          // nil for none
-	Trace     *trace.Tracer         // nil for none
+	Trace     *tracing.Tracer       // nil for none
 	Metrics   prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
@@ -42,7 +42,7 @@ type Config struct {
 // Events takes events to be told to an account's webhooks, in the transaction of
 // the change that they are about.
 type Events interface {
-	Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
 // Service verifies. Handlers may be called once its store is ready; what is pending
@@ -76,7 +76,7 @@ func New(c Config) (*Service, error) {
 	}
 	s.calls = upstream.New(upstream.Config[Record]{
 		DB: c.DB, Table: waiting, Claims: s.metrics.claims,
-		Claimed: func() { crash.Point(crash.VerifyClaimed) }, Log: c.Log, Now: c.Now,
+		Claimed: func() { failpoint.Point(failpoint.VerifyClaimed) }, Log: c.Log, Now: c.Now,
 	})
 	for i := range c.Connections {
 		if err := s.connect(c.Connections[i]); err != nil {
@@ -99,9 +99,9 @@ type Request struct {
 	// Tolerance is the least score of a name that passes, 0 to 100; negative for the
 	// account's own.
 	Tolerance int
-	By        api.Who
+	By        httpapi.Who
 	// Once is the Idempotency-Key that it came with; nil for none.
-	Once *account.Once
+	Once *access.Once
 	// Item is what it is of a batch; nil for none.
 	Item *Place
 }

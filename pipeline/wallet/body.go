@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -20,11 +20,11 @@ const (
 
 // requestOf reads the body of POST /v1/wallet/topups, with every fault of it. What
 // cannot be understood goes before what is understood and not to be had.
-func requestOf(c *api.Call) (request, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
+func requestOf(c *httpapi.Call) (request, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return request{}, err
 	}
-	wanted, err := api.Decode[struct {
+	wanted, err := httpapi.Decode[struct {
 		Amount jsontext.Value        `json:"amount"`
 		Method *schema.PaymentMethod `json:"method"`
 		RefID  *string               `json:"ref_id"`

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"vayu/internal/api"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -20,7 +20,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := requestOf(&api.Call{Request: httptest.NewRequest("POST", topupPath, nil), Body: []byte(text)})
+		got, err := requestOf(&httpapi.Call{Request: httptest.NewRequest("POST", topupPath, nil), Body: []byte(text)})
 		if err != nil {
 			p, ok := errors.AsType[*schema.Problem](err)
 			if !ok || !slices.Contains([]schema.Code{schema.InvalidJSON, schema.InvalidRequest, schema.InvalidAmount}, p.Code) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -30,7 +30,7 @@ const insertNext = postingColumns + `
 
 // post makes the postings. The primary key refuses a kind that has happened to the
 // subject already.
-func (e entry) post(tx *state.Tx, now time.Time, o schema.Owner) error {
+func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	from, to := route(e.kind, e.operator)
 	_, err := tx.Exec(insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
 	if err != nil {
@@ -41,7 +41,7 @@ func (e entry) post(tx *state.Tx, now time.Time, o schema.Owner) error {
 
 // follow changes the balance, unless the statement is empty, and makes the
 // postings, if what must come before is there and what bars it is not.
-func (e entry) follow(tx *state.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
+func (e entry) follow(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
 		n, err := tx.Exec(balance, int64(e.amount), o.Account, world)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/fixturetest"
-	"vayu/internal/outbox"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -20,7 +20,7 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // do makes a change in a store.
-func do(t testing.TB, db *state.DB, change func(tx *state.Tx) error) {
+func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	t.Helper()
 	if err := db.Update(context.Background(), change); err != nil {
 		t.Fatal(err)
@@ -28,22 +28,22 @@ func do(t testing.TB, db *state.DB, change func(tx *state.Tx) error) {
 }
 
 // addAccount makes an account and returns it in the live world.
-func addAccount(t testing.TB, db *state.DB, name string) schema.Owner {
+func addAccount(t testing.TB, db *sqlstore.DB, name string) schema.Owner {
 	t.Helper()
-	return accounttest.AddTenant(t, db, name).In(schema.Live)
+	return accesstest.AddTenant(t, db, name).In(schema.Live)
 }
 
 // fund gives an owner money by a payment.
-func fund(t testing.TB, db *state.DB, o schema.Owner, subject string, amount schema.Paise) {
+func fund(t testing.TB, db *sqlstore.DB, o schema.Owner, subject string, amount schema.Paise) {
 	t.Helper()
-	do(t, db, func(tx *state.Tx) error {
+	do(t, db, func(tx *sqlstore.Tx) error {
 		_, err := topup(tx, noon, o, subject, amount)
 		return err
 	})
 }
 
 // wantBalance demands what an owner has.
-func wantBalance(t testing.TB, db *state.DB, what string, o schema.Owner, want Balance) {
+func wantBalance(t testing.TB, db *sqlstore.DB, what string, o schema.Owner, want Balance) {
 	t.Helper()
 	got, err := BalanceOf(db.View(context.Background()), o)
 	if err != nil || got != want {
@@ -52,9 +52,9 @@ func wantBalance(t testing.TB, db *state.DB, what string, o schema.Owner, want B
 }
 
 // eachBook runs a test on both engines, with an account that has an amount.
-func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *state.DB, o schema.Owner)) {
+func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sqlstore.DB, o schema.Owner)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		o := addAccount(t, db, "one")
 		if amount > 0 {
 			fund(t, db, o, "pay_0", amount)
@@ -66,40 +66,40 @@ func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *stat
 // site is a service with a router in front, and two tenants.
 type site struct {
 	*Service
-	accounttest.Door
+	accesstest.Door
 
 	outbox *outbox.Outbox
-	clock  *fixturetest.Clock
+	clock  *fixture.Clock
 	reg    *prometheus.Registry
-	log    *fixturetest.Log
-	one    accounttest.Tenant
-	two    accounttest.Tenant
+	log    *fixture.Log
+	one    accesstest.Tenant
+	two    accesstest.Tenant
 }
 
-func newSite(t testing.TB, db *state.DB) *site {
+func newSite(t testing.TB, db *sqlstore.DB) *site {
 	t.Helper()
-	s := &site{clock: &fixturetest.Clock{}, reg: prometheus.NewRegistry(), log: &fixturetest.Log{}}
+	s := &site{clock: &fixture.Clock{}, reg: prometheus.NewRegistry(), log: &fixture.Log{}}
 	s.clock.Set(noon)
-	s.one, s.two = accounttest.AddTenant(t, db, "one"), accounttest.AddTenant(t, db, "two")
-	access := accounttest.Access(t, db, s.clock.Now)
+	s.one, s.two = accesstest.AddTenant(t, db, "one"), accesstest.AddTenant(t, db, "two")
+	access := accesstest.Access(t, db, s.clock.Now)
 	var err error
-	if s.outbox, err = outbox.New(outbox.Config{DB: db, Box: accounttest.Box(t), Now: s.clock.Now}); err != nil {
+	if s.outbox, err = outbox.New(outbox.Config{DB: db, Box: accesstest.Box(t), Now: s.clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	s.Service, err = New(Config{
-		DB: db, Box: accounttest.Box(t), Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
+		DB: db, Box: accesstest.Box(t), Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Door = accounttest.NewDoor(t, access, slices.Concat(s.Routes(), s.outbox.Routes(), access.Routes()))
+	s.Door = accesstest.NewDoor(t, access, slices.Concat(s.Routes(), s.outbox.Routes(), access.Routes()))
 	return s
 }
 
 // eachSite runs a test on both engines.
 func eachSite(t *testing.T, run func(t *testing.T, s *site)) {
 	t.Helper()
-	statetest.Each(t, func(t *testing.T, db *state.DB) { run(t, newSite(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { run(t, newSite(t, db)) })
 }
 
 // key is that of the first tenant.
@@ -108,11 +108,11 @@ func (s *site) key(w schema.World) string { return s.one.Keys[w] }
 // figure is a counter's value.
 func (s *site) figure(t testing.TB, name string, labels ...string) float64 {
 	t.Helper()
-	return fixturetest.Figure(t, s.reg, name, labels...)
+	return fixture.Figure(t, s.reg, name, labels...)
 }
 
 // wantWhole demands that the books are right.
-func wantWhole(t testing.TB, db *state.DB) Report {
+func wantWhole(t testing.TB, db *sqlstore.DB) Report {
 	t.Helper()
 	r, err := Verify(t.Context(), db, "")
 	if err != nil || r.Wrong != 0 {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -16,10 +16,10 @@ const selectPayments = selectPayment + ` WHERE account_id = $1 AND mode = $2 AND
 	AND ($4 = '' OR state = $4) AND ($5 = '' OR ref_id = $5) AND created_at >= $6 AND created_at < $7 ORDER BY id DESC LIMIT $8`
 
 // listPayments answers GET /v1/wallet/topups, the newest first.
-func (s *Service) listPayments(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "status", "ref_id", "from", "to", "limit", "cursor")
+func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "status", "ref_id", "from", "to", "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	var f schema.Faults
 	status, ref := params["status"], params["ref_id"]
@@ -29,20 +29,20 @@ func (s *Service) listPayments(c *api.Call) (api.Response, error) {
 	if ref != "" && !schema.IsRef(ref) {
 		f.Add("ref_id", "The ref_id has 1 to 255 printable characters.")
 	}
-	from, to := page.Span(&f, params)
+	from, to := pagination.Span(&f, params)
 	list := "payments?" + url.Values{"status": {status}, "ref_id": {ref}, "span": spanName(from, to)}.Encode()
-	limit, after := page.Limit(&f, params), page.After(&f, s.Box, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, list, params)
 	if err := f.Problem(); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	rows, err := state.All(s.DB.View(c.Context()), scanPayment, selectPayments,
+	rows, err := sqlstore.All(s.DB.View(c.Context()), scanPayment, selectPayments,
 		c.Account, c.World.String(), after, status, ref, from, to, limit+1)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return page.Reply(rows, limit,
+	return pagination.Reply(rows, limit,
 		func(p *Payment) (schema.Payment, error) { return p.shown(), nil },
-		func(p *Payment) *string { return page.Cursor(s.Box, c, list, p.ID) })
+		func(p *Payment) *string { return pagination.Cursor(s.Box, c, list, p.ID) })
 }
 
 func spanName(from, to int64) []string {

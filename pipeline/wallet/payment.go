@@ -8,7 +8,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -33,7 +33,7 @@ const paymentColumns = "id, account_id, mode, ref_id, method, amount, state, err
 
 const selectPayment = "SELECT " + paymentColumns + " FROM payment"
 
-func scanPayment(row state.Scanner) (*Payment, error) {
+func scanPayment(row sqlstore.Scanner) (*Payment, error) {
 	var p Payment
 	var mode string
 	var ref sql.NullString
@@ -64,7 +64,7 @@ const insertPayment = `INSERT INTO payment (id, account_id, mode, ref_id, method
 
 // begin stores a payment that nobody has decided, and returns its id; empty when
 // the reference was used before.
-func begin(tx *state.Tx, now time.Time, r request) (id string, err error) {
+func begin(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
 	id = idPrefix + ulid.MustNewDefault(now).String()
 	n, err := tx.Exec(insertPayment, id, r.owner.Account, r.owner.World.String(), sql.NullString{String: r.ref, Valid: r.ref != ""},
 		string(r.method), int64(r.amount), now.UnixMicro())
@@ -79,7 +79,7 @@ func begin(tx *state.Tx, now time.Time, r request) (id string, err error) {
 
 // byRef returns the payment that has a reference; the error is sql.ErrNoRows when
 // there is none.
-func byRef(q state.Querier, o schema.Owner, ref string) (*Payment, error) {
+func byRef(q sqlstore.Querier, o schema.Owner, ref string) (*Payment, error) {
 	return scanPayment(q.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", o.Account, o.World.String(), ref))
 }
 
@@ -88,7 +88,7 @@ func errNoPayment() error {
 }
 
 // byID returns a payment, whoever's it is; not_found when there is none.
-func byID(q state.Querier, id string) (*Payment, error) {
+func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	if !schema.IsID(id) {
 		return nil, errNoPayment()
 	}
@@ -117,7 +117,7 @@ const (
 
 // decide brings a payment from pending to its end, with what that does to the books
 // and the event of it; nil when it is not pending.
-func (s *Service) decide(tx *state.Tx, now time.Time, id string, v verdict) (*Payment, error) {
+func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v verdict) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {
 		to, code, event = schema.PaymentFailed, schema.BankNetworkError, schema.EventPaymentFailed

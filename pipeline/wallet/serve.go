@@ -6,9 +6,9 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -16,53 +16,53 @@ import (
 const topupPath = "/v1/wallet/topups"
 
 // Routes are the endpoints under /v1/wallet.
-func (s *Service) Routes() []api.Route {
+func (s *Service) Routes() []httpapi.Route {
 	const (
 		read  = string(schema.RechargeRead)
 		write = string(schema.RechargeWrite)
 	)
-	return []api.Route{
+	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/wallet", Scope: read, Handler: s.get},
 		{Method: http.MethodGet, Path: "/v1/wallet/entries", Scope: read, Handler: s.listEntries},
-		{Method: http.MethodPost, Path: topupPath, Scope: write, Limit: api.Money, Body: api.SmallBody, Handler: s.post},
+		{Method: http.MethodPost, Path: topupPath, Scope: write, Limit: httpapi.Money, Body: httpapi.SmallBody, Handler: s.post},
 		{Method: http.MethodGet, Path: topupPath, Scope: read, Handler: s.listPayments},
 		{Method: http.MethodGet, Path: topupPath + "/{id}", Scope: read, Handler: s.getPayment},
 	}
 }
 
-func ownerOf(c *api.Call) schema.Owner { return schema.Owner{Account: c.Account, World: c.World} }
+func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Account, World: c.World} }
 
 // get answers GET /v1/wallet.
-func (s *Service) get(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	b, err := BalanceOf(s.DB.View(c.Context()), ownerOf(c))
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return api.Response{Value: schema.Wallet{
+	return httpapi.Response{Value: schema.Wallet{
 		Status: schema.Success, Currency: schema.Currency, Available: b.Available, Held: b.Held, Balance: b.Available + b.Held,
 	}}, nil
 }
 
 // getPayment answers GET /v1/wallet/topups/{id}.
-func (s *Service) getPayment(c *api.Call) (api.Response, error) {
-	if _, err := api.Parameters(c.URL.RawQuery); err != nil {
-		return api.Response{}, err
+func (s *Service) getPayment(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
 	}
 	p, err := byID(s.DB.View(c.Context()), mux.Vars(c.Request)["id"])
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	if p.Owner != ownerOf(c) {
-		return api.Response{}, errNoPayment()
+		return httpapi.Response{}, errNoPayment()
 	}
-	return api.Response{Value: p.shown()}, nil
+	return httpapi.Response{Value: p.shown()}, nil
 }
 
 // post answers POST /v1/wallet/topups.
-func (s *Service) post(c *api.Call) (api.Response, error) {
+func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	resp, p, err := s.take(c)
 	switch refused, ok := errors.AsType[*schema.Problem](err); {
 	case ok:
@@ -75,23 +75,23 @@ func (s *Service) post(c *api.Call) (api.Response, error) {
 }
 
 // take makes a payment, or finds the one that has its reference.
-func (s *Service) take(c *api.Call) (resp api.Response, p *Payment, err error) {
+func (s *Service) take(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {
-		return api.Response{}, nil, err
+		return httpapi.Response{}, nil, err
 	}
-	resp, err = s.Change(func(c *api.Call, tx *state.Tx) (api.Response, account.Entry, error) {
+	resp, err = s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		now := s.Now()
 		id, err := begin(tx, now, want)
 		if err != nil {
-			return api.Response{}, account.Entry{}, err
+			return httpapi.Response{}, access.Entry{}, err
 		}
 		if id == "" {
 			p, err = repeated(tx, want)
 			if err != nil {
-				return api.Response{}, account.Entry{}, err
+				return httpapi.Response{}, access.Entry{}, err
 			}
-			return p.reply(c, true), account.Entry{}, nil
+			return p.reply(c, true), access.Entry{}, nil
 		}
 		if c.World == schema.Sandbox {
 			p, err = s.decide(tx, now, id, verdict{succeeded: !fails(want.amount)})
@@ -99,7 +99,7 @@ func (s *Service) take(c *api.Call) (resp api.Response, p *Payment, err error) {
 			p, err = byID(tx, id)
 		}
 		if err != nil {
-			return api.Response{}, account.Entry{}, err
+			return httpapi.Response{}, access.Entry{}, err
 		}
 		return p.reply(c, false), p.entry(), nil
 	})(c)
@@ -110,7 +110,7 @@ func (s *Service) take(c *api.Call) (resp api.Response, p *Payment, err error) {
 func fails(amount schema.Paise) bool { return amount%100 == 13 }
 
 // repeated is the payment whose reference is used again, which must be for the same.
-func repeated(tx *state.Tx, want request) (*Payment, error) {
+func repeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	p, err := byRef(tx, want.owner, want.ref)
 	if err != nil {
 		return nil, err

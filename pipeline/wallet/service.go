@@ -6,21 +6,21 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
-	"vayu/internal/seal"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // Config is what a Service is made of.
 type Config struct {
-	DB     *state.DB
-	Box    *seal.Box // seals cursors; may be nil where Routes is not asked for
+	DB     *sqlstore.DB
+	Box    *encryption.Box // seals cursors; may be nil where Routes is not asked for
 	Events Events
 	// Change makes a handler of what changes something; may be nil where Routes is
 	// not asked for.
-	Change  func(account.Changer) api.Handler
+	Change  func(access.Changer) httpapi.Handler
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
@@ -30,7 +30,7 @@ type Config struct {
 // Events takes events to be told to an account's webhooks, in the transaction of
 // the change that they are about.
 type Events interface {
-	Append(tx *state.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
 // Service takes payments, and shows what accounts have.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -19,7 +19,7 @@ import (
 // no such payment, when it is decided already, or when its note credited another.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
-	err := s.DB.Update(ctx, func(tx *state.Tx) (err error) {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		p, err = s.settle(tx, s.Now(), id, verdict{succeeded, note}, by)
 		return err
 	})
@@ -38,7 +38,7 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 		return nil, err
 	}
 	var p *Payment
-	err := s.DB.Update(ctx, func(tx *state.Tx) error {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		now := s.Now()
 		id, err := begin(tx, now, request{owner: o, method: schema.BankTransfer, amount: amount})
 		if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 	return p, nil
 }
 
-func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by string) (*Payment, error) {
+func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v verdict, by string) (*Payment, error) {
 	if v.note != "" && !schema.IsRef(v.note) {
 		return nil, schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
 	}
@@ -79,7 +79,7 @@ func (s *Service) settle(tx *state.Tx, now time.Time, id string, v verdict, by s
 	}
 	e := p.entry()
 	e.Actor = by
-	return p, account.Audit(tx, now, e)
+	return p, access.Audit(tx, now, e)
 }
 
 const (
@@ -92,7 +92,7 @@ const (
 // claim records that a payment's bank reference credited it, and refuses a reference
 // that has credited another payment: in the live world a payment of any account, in
 // the sandbox one of the same account.
-func claim(tx *state.Tx, p *Payment) error {
+func claim(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {
 		scope = p.Owner.Account
@@ -127,8 +127,8 @@ func foldReference(note string) string {
 
 // Pending returns the payments that nobody has decided, the oldest first, at most
 // as many as limit.
-func Pending(q state.Querier, limit int) ([]*Payment, error) {
-	all, err := state.All(q, scanPayment, selectPayment+" WHERE state = 'pending' ORDER BY id LIMIT $1", limit)
+func Pending(q sqlstore.Querier, limit int) ([]*Payment, error) {
+	all, err := sqlstore.All(q, scanPayment, selectPayment+" WHERE state = 'pending' ORDER BY id LIMIT $1", limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing pending payments: %w", err)
 	}

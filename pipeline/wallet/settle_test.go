@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -197,7 +197,7 @@ type refusing struct{}
 
 var errFull = errors.New("the outbox is full")
 
-func (refusing) Append(*state.Tx, string, schema.World, schema.EventType, any) (string, error) {
+func (refusing) Append(*sqlstore.Tx, string, schema.World, schema.EventType, any) (string, error) {
 	return "", errFull
 }
 

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/api"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -47,9 +47,9 @@ func (p *Payment) shown() schema.Payment {
 }
 
 // reply is the answer to whoever asked for a payment.
-func (p *Payment) reply(c *api.Call, replayed bool) api.Response {
+func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 	out := p.shown()
-	resp := api.Response{Status: http.StatusOK, Location: topupPath + "/" + p.ID, Replayed: replayed}
+	resp := httpapi.Response{Status: http.StatusOK, Location: topupPath + "/" + p.ID, Replayed: replayed}
 	switch p.State {
 	case schema.PaymentPending:
 		resp.Status = http.StatusAccepted
@@ -63,7 +63,7 @@ func (p *Payment) reply(c *api.Call, replayed bool) api.Response {
 }
 
 // entry is what the audit log says of what has happened to a payment.
-func (p *Payment) entry() account.Entry {
+func (p *Payment) entry() access.Entry {
 	action := "payment." + string(p.State)
 	if p.State == schema.PaymentPending {
 		action = "payment.create"
@@ -75,7 +75,7 @@ func (p *Payment) entry() account.Entry {
 	if p.Note != "" {
 		detail["note"] = p.Note
 	}
-	return account.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
+	return access.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
 }
 
 // instant is how moments are shown: RFC 3339 in UTC.

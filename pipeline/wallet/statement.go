@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"time"
 
-	"vayu/internal/api"
-	"vayu/internal/page"
-	"vayu/internal/state"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -37,7 +37,7 @@ const whereLines = `WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at < $4
 	AND (at < $5 OR subject < $6 OR subject = $6 AND kind > $7)
 	ORDER BY at DESC, subject DESC, kind LIMIT $8`
 
-func scanLine(row state.Scanner) (l line, err error) {
+func scanLine(row sqlstore.Scanner) (l line, err error) {
 	var ledger string
 	var amount schema.Paise
 	if err := row.Scan(&l.subject, &l.kind, &ledger, &l.at, &amount); err != nil {
@@ -55,50 +55,50 @@ func scanLine(row state.Scanner) (l line, err error) {
 }
 
 // listEntries answers GET /v1/wallet/entries, the newest first.
-func (s *Service) listEntries(c *api.Call) (api.Response, error) {
-	params, err := api.Parameters(c.URL.RawQuery, "subject", "from", "to", "limit", "cursor")
+func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "subject", "from", "to", "limit", "cursor")
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	var f schema.Faults
 	subject, from, to := subjectIn(&f, params)
 	list := "entries?" + url.Values{"subject": {subject}, "span": spanName(from, to)}.Encode()
-	limit, last := page.Limit(&f, params), page.After(&f, s.Box, c, list, params)
+	limit, last := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, list, params)
 	if err := f.Problem(); err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
 	after := line{at: math.MaxInt64} // before the first
 	if last != "" {
 		if _, err := fmt.Sscan(last, &after.at, &after.subject, &after.kind); err != nil {
-			return api.Response{}, fmt.Errorf("reading the cursor %q: %w", last, err)
+			return httpapi.Response{}, fmt.Errorf("reading the cursor %q: %w", last, err)
 		}
 	}
 	query, args := selectLines, []any{c.Account, c.World.String(), from, to, after.at, after.subject, after.kind, limit + 1}
 	if subject != "" {
 		query, args = selectOf, append(args, subject)
 	}
-	rows, err := state.All(s.DB.View(c.Context()), scanLine, query, args...)
+	rows, err := sqlstore.All(s.DB.View(c.Context()), scanLine, query, args...)
 	if err != nil {
-		return api.Response{}, err
+		return httpapi.Response{}, err
 	}
-	return page.Reply(rows, limit,
+	return pagination.Reply(rows, limit,
 		func(l line) (schema.WalletEntry, error) { return l.shown(), nil },
 		func(l line) *string {
-			return page.Cursor(s.Box, c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
+			return pagination.Cursor(s.Box, c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
 		})
 }
 
 // subjects are what things can be called to which entries happen.
 var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
-// subjectIn reads the parameters subject, "" for all, and from and to as [page.Span]
+// subjectIn reads the parameters subject, "" for all, and from and to as [pagination.Span]
 // does.
 func subjectIn(f *schema.Faults, params map[string]string) (subject string, from, to int64) {
 	subject, asked := params["subject"]
 	if asked && !subjects.MatchString(subject) {
 		f.Add("subject", "A subject is the id of a recharge or of a payment (txn_… or pay_…).")
 	}
-	from, to = page.Span(f, params)
+	from, to = pagination.Span(f, params)
 	return subject, from, to
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -34,7 +34,7 @@ func TestTheStatementTellsWhatHasChangedTheWallet(t *testing.T) {
 			for _, name := range acts {
 				s.clock.Pass(time.Minute)
 				now := s.Now()
-				do(t, s.DB, func(tx *state.Tx) error { return actAt(tx, now, o, name, subject, schema.Paise(100*(i+1))) })
+				do(t, s.DB, func(tx *sqlstore.Tx) error { return actAt(tx, now, o, name, subject, schema.Paise(100*(i+1))) })
 				amount := float64(i + 1)
 				switch name {
 				case kindReserve:
@@ -77,8 +77,8 @@ func TestPagesOfOneInstant(t *testing.T) {
 		}
 		slices.Sort(subjects) // ids of one millisecond rise only while nobody else draws any
 		for i, subject := range subjects {
-			do(t, s.DB, func(tx *state.Tx) error { return act(tx, o, kindReserve, subject, 100) })
-			do(t, s.DB, func(tx *state.Tx) error { return act(tx, o, []string{kindCommit, kindRelease}[i%2], subject, 100) })
+			do(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, subject, 100) })
+			do(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, []string{kindCommit, kindRelease}[i%2], subject, 100) })
 		}
 		whole := pages(t, s, "/v1/wallet/entries?limit=1000", "kind")
 		want := []string{"release", "reserve", "commit", "reserve", "release", "reserve", "commit", "reserve", "topup"}
@@ -105,7 +105,7 @@ func TestTheEntriesOfOneSubject(t *testing.T) {
 			subject := "txn_" + ulid.MustNewDefault(noon).String()
 			ids = append(ids, subject)
 			for i, name := range []string{kindReserve, kindCommit, kindRefund} {
-				do(t, s.DB, func(tx *state.Tx) error {
+				do(t, s.DB, func(tx *sqlstore.Tx) error {
 					return actAt(tx, noon.Add(time.Duration(i)*time.Hour), o, name, subject, 100)
 				})
 			}
@@ -147,16 +147,16 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 		want := map[string]string{selectLines: "posting_account", selectOf: "sqlite_autoindex_posting_1 (subject=?)"}
 		if s.DB.Name() == "postgres" {
 			want[selectOf] = "posting_pkey"
-			statetest.Exec(t, s.DB, `INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at)
+			sqlstoretest.Exec(t, s.DB, `INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at)
 				SELECT 'txn_' || n, 'reserve', 'available', $1, 'live', 0, n FROM generate_series(1, 20000) n`, s.one.ID)
-			statetest.Exec(t, s.DB, "ANALYZE")
+			sqlstoretest.Exec(t, s.DB, "ANALYZE")
 		}
 		for query, index := range want {
 			args := []any{s.one.ID, "live", 0, 1 << 60, 1 << 60, "txn_1", "reserve", 101}
 			if query == selectOf {
 				args = append(args, "txn_1")
 			}
-			if plan := statetest.Plan(t, s.DB, query, args...); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN posting") {
+			if plan := sqlstoretest.Plan(t, s.DB, query, args...); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN posting") {
 				t.Errorf("%s does not use %s:\n%s", query, index, plan)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -14,7 +14,7 @@ const giveNew = `INSERT INTO wallet (account_id, mode, available, held) VALUES (
 	RETURNING available`
 
 // topup gives an account what it has paid in, and returns what it can spend then.
-func topup(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (schema.Paise, error) {
+func topup(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (schema.Paise, error) {
 	var after schema.Paise
 	if err := tx.QueryRow(giveNew, int64(amount), o.Account, o.World.String()).Scan(&after); err != nil {
 		return 0, fmt.Errorf("giving %s what was paid in: %w", o.Account, err)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -63,12 +63,12 @@ const (
 //     and operator, and no others.
 //
 // The error is one of reading, or says that there is no such account.
-func Verify(ctx context.Context, db *state.DB, account string) (Report, error) {
+func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verify(db.View(ctx), account, verifyRows)
 }
 
 // verify is Verify with statements about another number of rows.
-func verify(view state.View, account string, rows int) (Report, error) {
+func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	err := v.each(account, v.books, v.recharges, v.payments)
 	if err == nil {
@@ -79,7 +79,7 @@ func verify(view state.View, account string, rows int) (Report, error) {
 
 // each makes checks of both worlds of an account, or of all.
 func (v *verifier) each(account string, checks ...func() error) error {
-	accounts, err := state.All(v.view, func(row state.Scanner) (id string, err error) {
+	accounts, err := sqlstore.All(v.view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
 		return id, err
 	}, "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
@@ -104,7 +104,7 @@ func (v *verifier) each(account string, checks ...func() error) error {
 
 // verifier is a walk through the books.
 type verifier struct {
-	view   state.View
+	view   sqlstore.View
 	rows   int
 	owner  schema.Owner
 	sums   map[LedgerSum]schema.Paise // by world and ledger

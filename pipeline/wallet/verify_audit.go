@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 // VerifyAudited checks that each recharge, payment and verification that is final has
 // the row of the audit log that its change wrote, of one account when its id is given.
 // The report has faults only. The error is as with [Verify].
-func VerifyAudited(ctx context.Context, db *state.DB, account string) (Report, error) {
+func VerifyAudited(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
 // verifyAudited is VerifyAudited with statements about another number of rows.
-func verifyAudited(view state.View, account string, rows int) (Report, error) {
+func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.audited)
 	return v.report, err
@@ -34,7 +34,7 @@ func (v *verifier) audited() error {
 		statement := fmt.Sprintf(selectAudited, table)
 		for after, more := "", true; more; {
 			n := 0
-			err := state.Each(v.view, func(row state.Scanner) error {
+			err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 				var final string
 				var found bool
 				if err := row.Scan(&after, &final, &found); err != nil {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -23,11 +23,11 @@ func TestWhatIsFinalAndNotAuditedIsFound(t *testing.T) {
 		o := s.one.In(schema.Sandbox)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
-		do(t, s.DB, func(tx *state.Tx) error {
+		do(t, s.DB, func(tx *sqlstore.Tx) error {
 			if _, err := tx.Exec(insertVerification, "ver_1", o.Account, o.World.String()); err != nil {
 				return err
 			}
-			if err := account.Audit(tx, noon, account.Entry{Account: o.Account, World: o.World, Action: "verification.success", Subject: "ver_1"}); err != nil {
+			if err := access.Audit(tx, noon, access.Entry{Account: o.Account, World: o.World, Action: "verification.success", Subject: "ver_1"}); err != nil {
 				return err
 			}
 			for i, to := range []string{"pending", "success", "failed", "refunded"} {
@@ -36,7 +36,7 @@ func TestWhatIsFinalAndNotAuditedIsFound(t *testing.T) {
 					return err
 				}
 				for _, action := range []string{"recharge.create", "recharge." + to} {
-					err := account.Audit(tx, noon.Add(time.Duration(i)*time.Hour), account.Entry{Account: o.Account, World: o.World, Action: action, Subject: r.id})
+					err := access.Audit(tx, noon.Add(time.Duration(i)*time.Hour), access.Entry{Account: o.Account, World: o.World, Action: action, Subject: r.id})
 					if err != nil {
 						return err
 					}
@@ -59,16 +59,16 @@ func TestWhatIsFinalAndNotAuditedIsFound(t *testing.T) {
 			{"recharge.success", "txn_success"}, {"recharge.refunded", "txn_refunded"}, {"payment.success", "pay_"}, {"payment.failed", "pay_"},
 			{"verification.success", "ver_1"},
 		} {
-			statetest.Exec(t, s.DB, "CREATE TABLE kept AS SELECT * FROM audit")
-			statetest.Exec(t, s.DB, "DELETE FROM audit WHERE action = '"+gone.action+"'")
+			sqlstoretest.Exec(t, s.DB, "CREATE TABLE kept AS SELECT * FROM audit")
+			sqlstoretest.Exec(t, s.DB, "DELETE FROM audit WHERE action = '"+gone.action+"'")
 			check(gone.action, fmt.Sprintf("the audit log has no row %s of it", gone.action))
 			r, err := VerifyAudited(t.Context(), s.DB, "")
 			if err != nil || len(r.Faults) != 1 || len(r.Faults[0].Subject) < len(gone.subject) || r.Faults[0].Subject[:len(gone.subject)] != gone.subject {
 				t.Errorf("%s: %+v, %v", gone.action, r, err)
 			}
-			statetest.Exec(t, s.DB, "DELETE FROM audit")
-			statetest.Exec(t, s.DB, "INSERT INTO audit SELECT * FROM kept")
-			statetest.Exec(t, s.DB, "DROP TABLE kept")
+			sqlstoretest.Exec(t, s.DB, "DELETE FROM audit")
+			sqlstoretest.Exec(t, s.DB, "INSERT INTO audit SELECT * FROM kept")
+			sqlstoretest.Exec(t, s.DB, "DROP TABLE kept")
 		}
 		if r, err := VerifyAudited(t.Context(), s.DB, s.two.ID); err != nil || r.Wrong != 0 {
 			t.Errorf("another account: %+v, %v", r, err)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -70,7 +70,7 @@ func (v *verifier) parts(after, until int64, also func(after, end int64) error) 
 // entries checks that the postings of a part are whole entries of something. Both
 // postings of an entry have the same owner and time.
 func (v *verifier) entries(after, end int64) error {
-	err := state.Each(v.view, func(row state.Scanner) error {
+	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var subject, kind string
 		var count, sum int64
 		if err := row.Scan(&subject, &kind, &count, &sum); err != nil {
@@ -85,7 +85,7 @@ func (v *verifier) entries(after, end int64) error {
 	if err != nil {
 		return err
 	}
-	return state.Each(v.view, func(row state.Scanner) error {
+	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var subject string
 		err := row.Scan(&subject)
 		v.wrongf(subject, "it has postings, and is no recharge or payment of the account")
@@ -98,7 +98,7 @@ func (v *verifier) entries(after, end int64) error {
 
 // add adds up the ledgers of a part.
 func (v *verifier) add(sums map[string]schema.Paise, after, end int64) error {
-	return state.Each(v.view, func(row state.Scanner) error {
+	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var ledger string
 		var sum schema.Paise
 		var count int64
@@ -124,7 +124,7 @@ const selectNow = `
 func (v *verifier) compare(sums map[string]schema.Paise, after int64) error {
 	var pending schema.Paise
 	has := map[string]schema.Paise{}
-	err := state.Each(v.view, func(row state.Scanner) error {
+	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var what, ledger string
 		var sum schema.Paise
 		var count int64

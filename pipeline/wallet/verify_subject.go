@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -58,7 +58,7 @@ func (v *verifier) subjects(query string, allowed func(*subject) []string) (all 
 	size, after := max(v.rows/postingsEach, 1), ""
 	for {
 		var page []*subject
-		err := state.Each(v.view, func(row state.Scanner) error {
+		err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 			s, p, err := scanSubject(row)
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ func (v *verifier) subjects(query string, allowed func(*subject) []string) (all 
 	}
 }
 
-func scanSubject(row state.Scanner) (*subject, *posting, error) {
+func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 	var s subject
 	var sent int64
 	var kind, ledger, account, mode sql.NullString

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -24,7 +24,7 @@ type recharge struct {
 // amountOfEach is what every recharge of these tests costs.
 const amountOfEach schema.Paise = 100
 
-func (r recharge) insert(tx *state.Tx, o schema.Owner) error {
+func (r recharge) insert(tx *sqlstore.Tx, o schema.Owner) error {
 	_, err := tx.Exec(`INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount,
 			provider, reference, provider_ref, sent, tries, token, told_pending, error_code, error_message, alarm, refund_id, refund_reason,
 			batch_id, batch_index, created_at)
@@ -47,9 +47,9 @@ var lives = []recharge{
 }
 
 // live makes a recharge, at a time.
-func (r recharge) live(t *testing.T, db *state.DB, o schema.Owner, at time.Time) {
+func (r recharge) live(t *testing.T, db *sqlstore.DB, o schema.Owner, at time.Time) {
 	t.Helper()
-	do(t, db, func(tx *state.Tx) error {
+	do(t, db, func(tx *sqlstore.Tx) error {
 		if err := r.insert(tx, o); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func TestTamperingIsFound(t *testing.T) {
 	eachVerified(t, func(t *testing.T, s *site, _ schema.Owner) {
 		restore := keep(t, s.DB)
 		for name, c := range cases {
-			statetest.Exec(t, s.DB, c.statement)
+			sqlstoretest.Exec(t, s.DB, c.statement)
 			for _, rows := range []int{verifyRows, 4} {
 				r, err := verify(s.DB.View(t.Context()), "", rows)
 				if err != nil {
@@ -200,7 +200,7 @@ func TestTamperingIsFound(t *testing.T) {
 			}
 			restore()
 		}
-		statetest.Exec(t, s.DB, "UPDATE posting SET at = at - 3600000000 WHERE subject = 'txn_late' AND kind = 'suspend' AND ledger = 'suspense'")
+		sqlstoretest.Exec(t, s.DB, "UPDATE posting SET at = at - 3600000000 WHERE subject = 'txn_late' AND kind = 'suspend' AND ledger = 'suspense'")
 		for _, rows := range []int{verifyRows, 1} {
 			if r, err := verify(s.DB.View(t.Context()), "", rows); err != nil || r.Wrong == 0 {
 				t.Errorf("a posting at another time: %v, %v", r.Faults, err)
@@ -210,16 +210,16 @@ func TestTamperingIsFound(t *testing.T) {
 }
 
 // keep makes a copy of the books, and returns what puts it back.
-func keep(t *testing.T, db *state.DB) (restore func()) {
+func keep(t *testing.T, db *sqlstore.DB) (restore func()) {
 	t.Helper()
 	tables := []string{"posting", "wallet", "recharge", "payment"}
 	for _, table := range tables {
-		statetest.Exec(t, db, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table)
+		sqlstoretest.Exec(t, db, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table)
 	}
 	return func() {
 		for _, table := range tables {
-			statetest.Exec(t, db, "DELETE FROM "+table)
-			statetest.Exec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
+			sqlstoretest.Exec(t, db, "DELETE FROM "+table)
+			sqlstoretest.Exec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
 		}
 	}
 }
@@ -276,19 +276,19 @@ func TestBooksAreWholeWhileMoneyMoves(t *testing.T) {
 }
 
 // busy makes recharges, and ends two of three, until ctx ends.
-func busy(ctx context.Context, db *state.DB, o schema.Owner, worker int) error {
+func busy(ctx context.Context, db *sqlstore.DB, o schema.Owner, worker int) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		id := fmt.Sprintf("txn_%06d_%d", n, worker)
 		now := time.Now()
 		r := recharge{id: id, state: "pending", reference: id}
-		steps := []func(tx *state.Tx) error{func(tx *state.Tx) error {
+		steps := []func(tx *sqlstore.Tx) error{func(tx *sqlstore.Tx) error {
 			if err := r.insert(tx, o); err != nil {
 				return err
 			}
 			return actAt(tx, now, o, kindReserve, id, amountOfEach)
 		}}
 		if to := []string{"", "success", "failed"}[n%3]; to != "" {
-			steps = append(steps, func(tx *state.Tx) error {
+			steps = append(steps, func(tx *sqlstore.Tx) error {
 				if _, err := tx.Exec("UPDATE recharge SET state = $2 WHERE id = $1", id, to); err != nil {
 					return err
 				}

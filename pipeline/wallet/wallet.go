@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -69,7 +69,7 @@ const (
 // Reserve sets an amount aside for a subject, by one conditional update: false when
 // the account has less than that, and then nothing has changed. It fails, and with
 // it the transaction, when something was reserved for the subject before.
-func Reserve(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
+func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
 	if amount <= 0 {
 		return false, fmt.Errorf("reserving %s for %s: nothing to reserve", amount, subject)
 	}
@@ -85,14 +85,14 @@ func Reserve(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount
 
 // Commit gives what was reserved for a subject to an operator. It fails, and with
 // it the transaction, unless exactly that is still reserved.
-func Commit(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
+func Commit(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindCommit, operator, amount}
 	return e.follow(tx, now, o, takeHeld, kindReserve, kindRelease)
 }
 
 // Release gives what was reserved for a subject back to the account. It fails, and
 // with it the transaction, unless exactly that is still reserved.
-func Release(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
+func Release(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
 	e := entry{subject, kindRelease, "", amount}
 	return e.follow(tx, now, o, returnHeld, kindReserve, kindCommit)
 }
@@ -100,7 +100,7 @@ func Release(tx *state.Tx, now time.Time, o schema.Owner, subject string, amount
 // Refund takes back from an operator what it was given for a subject, and gives it
 // to the account. It fails, and with it the transaction, unless the operator was
 // given exactly that and has not given it back.
-func Refund(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
+func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindRefund, operator, amount}
 	return e.follow(tx, now, o, giveAvailable, kindCommit, "")
 }
@@ -108,7 +108,7 @@ func Refund(tx *state.Tx, now time.Time, o schema.Owner, subject, operator strin
 // Suspend notes that an operator has taken an amount for a subject that was
 // released: the account is not charged, and the ledger suspense shows who is. It
 // fails, and with it the transaction, unless exactly that was released.
-func Suspend(tx *state.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
+func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
 	return e.follow(tx, now, o, "", kindRelease, "")
 }
@@ -119,7 +119,7 @@ type Balance struct {
 }
 
 // BalanceOf reads what an account has; nothing for one that never had a wallet.
-func BalanceOf(q state.Querier, o schema.Owner) (Balance, error) {
+func BalanceOf(q sqlstore.Querier, o schema.Owner) (Balance, error) {
 	var b Balance
 	err := q.QueryRow("SELECT available, held FROM wallet WHERE account_id = $1 AND mode = $2", o.Account, o.World.String()).
 		Scan(&b.Available, &b.Held)

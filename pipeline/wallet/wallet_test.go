@@ -10,17 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // act is one operation on the books, by its name.
-func act(tx *state.Tx, o schema.Owner, name, subject string, amount schema.Paise) error {
+func act(tx *sqlstore.Tx, o schema.Owner, name, subject string, amount schema.Paise) error {
 	return actAt(tx, noon, o, name, subject, amount)
 }
 
-func actAt(tx *state.Tx, now time.Time, o schema.Owner, name, subject string, amount schema.Paise) error {
+func actAt(tx *sqlstore.Tx, now time.Time, o schema.Owner, name, subject string, amount schema.Paise) error {
 	switch name {
 	case kindReserve:
 		ok, err := Reserve(tx, now, o, subject, amount)
@@ -40,10 +40,10 @@ func actAt(tx *state.Tx, now time.Time, o schema.Owner, name, subject string, am
 }
 
 // ledgers is what each ledger of an owner adds up to.
-func ledgers(t *testing.T, db *state.DB, o schema.Owner) map[string]int64 {
+func ledgers(t *testing.T, db *sqlstore.DB, o schema.Owner) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}
-	err := state.Each(db.View(t.Context()), func(row state.Scanner) error {
+	err := sqlstore.Each(db.View(t.Context()), func(row sqlstore.Scanner) error {
 		var ledger string
 		var sum int64
 		err := row.Scan(&ledger, &sum)
@@ -91,12 +91,12 @@ func TestWhatEachOperationMoves(t *testing.T) {
 			map[string]int64{cash: -1000, available: 1000, held: 0, "clearing:Airtel": 400, suspense: -400},
 		},
 	}
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for _, c := range cases {
 			o := addAccount(t, db, c.name)
 			fund(t, db, o, "pay_"+o.Account, 1000)
 			for _, name := range c.acts {
-				do(t, db, func(tx *state.Tx) error { return act(tx, o, name, "txn_"+o.Account, 400) })
+				do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, "txn_"+o.Account, 400) })
 			}
 			wantBalance(t, db, c.name, o, c.want)
 			if diff := cmp.Diff(c.books, ledgers(t, db, o)); diff != "" {
@@ -121,16 +121,16 @@ func TestWhatCannotHappenToASubject(t *testing.T) {
 		{[]string{kindReserve, kindCommit, kindRefund}, []string{kindReserve, kindCommit, kindRelease, kindRefund, kindSuspend}},
 		{[]string{kindReserve, kindRelease, kindSuspend}, []string{kindReserve, kindCommit, kindRelease, kindRefund, kindSuspend}},
 	}
-	eachBook(t, 10_000, func(t *testing.T, db *state.DB, o schema.Owner) {
-		do(t, db, func(tx *state.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
+	eachBook(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
+		do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
 		for i, c := range cases {
 			subject := fmt.Sprint("txn_", i)
 			for _, name := range c.before {
-				do(t, db, func(tx *state.Tx) error { return act(tx, o, name, subject, 400) })
+				do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) })
 			}
 			was := ledgers(t, db, o)
 			for _, name := range c.refuse {
-				if err := db.Update(t.Context(), func(tx *state.Tx) error { return act(tx, o, name, subject, 400) }); err == nil {
+				if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) }); err == nil {
 					t.Errorf("%s after %v was done", name, c.before)
 				}
 			}
@@ -144,31 +144,31 @@ func TestWhatCannotHappenToASubject(t *testing.T) {
 // An operation must say what was said before: the amount, the owner, the operator.
 func TestAnotherAmountOwnerOrOperatorIsRefused(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 10_000, func(t *testing.T, db *state.DB, o schema.Owner) {
+	eachBook(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		other := addAccount(t, db, "two")
 		fund(t, db, other, "pay_2", 10_000)
 		for _, owner := range []schema.Owner{o, other} {
-			do(t, db, func(tx *state.Tx) error { return act(tx, owner, kindReserve, "txn_"+owner.Account, 400) })
+			do(t, db, func(tx *sqlstore.Tx) error { return act(tx, owner, kindReserve, "txn_"+owner.Account, 400) })
 		}
 		subject := "txn_" + o.Account
-		try := func(what string, change func(tx *state.Tx) error) {
+		try := func(what string, change func(tx *sqlstore.Tx) error) {
 			t.Helper()
 			if err := db.Update(t.Context(), change); err == nil {
 				t.Errorf("%s was done", what)
 			}
 		}
 		for _, amount := range []schema.Paise{399, 401, 0, -400} {
-			try("commit", func(tx *state.Tx) error { return act(tx, o, kindCommit, subject, amount) })
-			try("release", func(tx *state.Tx) error { return act(tx, o, kindRelease, subject, amount) })
+			try("commit", func(tx *sqlstore.Tx) error { return act(tx, o, kindCommit, subject, amount) })
+			try("release", func(tx *sqlstore.Tx) error { return act(tx, o, kindRelease, subject, amount) })
 		}
-		try("reserving nothing", func(tx *state.Tx) error { return act(tx, o, kindReserve, "txn_x", 0) })
-		try("reserving less than nothing", func(tx *state.Tx) error { return act(tx, o, kindReserve, "txn_x", -1) })
-		try("another's commit", func(tx *state.Tx) error { return act(tx, other, kindCommit, subject, 400) })
+		try("reserving nothing", func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, "txn_x", 0) })
+		try("reserving less than nothing", func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, "txn_x", -1) })
+		try("another's commit", func(tx *sqlstore.Tx) error { return act(tx, other, kindCommit, subject, 400) })
 		sandbox := schema.Owner{Account: o.Account, World: schema.Sandbox}
-		try("a commit in the other world", func(tx *state.Tx) error { return act(tx, sandbox, kindCommit, subject, 400) })
-		do(t, db, func(tx *state.Tx) error { return act(tx, o, kindCommit, subject, 400) })
-		try("another operator's refund", func(tx *state.Tx) error { return Refund(tx, noon, o, subject, "Jio", 400) })
-		try("a larger refund", func(tx *state.Tx) error { return act(tx, o, kindRefund, subject, 401) })
+		try("a commit in the other world", func(tx *sqlstore.Tx) error { return act(tx, sandbox, kindCommit, subject, 400) })
+		do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindCommit, subject, 400) })
+		try("another operator's refund", func(tx *sqlstore.Tx) error { return Refund(tx, noon, o, subject, "Jio", 400) })
+		try("a larger refund", func(tx *sqlstore.Tx) error { return act(tx, o, kindRefund, subject, 401) })
 		wantBalance(t, db, "at the end", o, Balance{Available: 9600})
 		wantBalance(t, db, "of the other", other, Balance{Available: 9600, Held: 400})
 	})
@@ -176,10 +176,10 @@ func TestAnotherAmountOwnerOrOperatorIsRefused(t *testing.T) {
 
 func TestOnePaisaShortIsNotEnough(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 19_899, func(t *testing.T, db *state.DB, o schema.Owner) {
+	eachBook(t, 19_899, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		for amount, want := range map[schema.Paise]bool{19_900: false, 19_899: true} {
 			var got bool
-			do(t, db, func(tx *state.Tx) (err error) {
+			do(t, db, func(tx *sqlstore.Tx) (err error) {
 				got, err = Reserve(tx, noon, o, fmt.Sprint("txn_", amount), amount)
 				return err
 			})
@@ -191,10 +191,10 @@ func TestOnePaisaShortIsNotEnough(t *testing.T) {
 				continue
 			}
 			wantBalance(t, db, "to the last paisa", o, Balance{Held: 19_899})
-			do(t, db, func(tx *state.Tx) error { return Release(tx, noon, o, fmt.Sprint("txn_", amount), amount) })
+			do(t, db, func(tx *sqlstore.Tx) error { return Release(tx, noon, o, fmt.Sprint("txn_", amount), amount) })
 		}
 		never := schema.Owner{Account: o.Account, World: schema.Sandbox}
-		do(t, db, func(tx *state.Tx) error {
+		do(t, db, func(tx *sqlstore.Tx) error {
 			if ok, err := Reserve(tx, noon, never, "txn_never", 1); err != nil || ok {
 				t.Errorf("without a wallet: got %v, %v", ok, err)
 			}
@@ -206,14 +206,14 @@ func TestOnePaisaShortIsNotEnough(t *testing.T) {
 
 // storm reserves an amount for many subjects at once, and returns for how many
 // there was enough.
-func storm(t *testing.T, db *state.DB, o schema.Owner, many int, amount schema.Paise) int {
+func storm(t *testing.T, db *sqlstore.DB, o schema.Owner, many int, amount schema.Paise) int {
 	t.Helper()
 	var together sync.WaitGroup
 	var through atomic.Int64
 	for i := range many {
 		together.Go(func() {
 			var ok bool
-			err := db.Update(context.Background(), func(tx *state.Tx) (err error) {
+			err := db.Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
 				ok, err = Reserve(tx, noon, o, fmt.Sprintf("txn_%03d", i), amount)
 				return err
 			})
@@ -231,7 +231,7 @@ func storm(t *testing.T, db *state.DB, o schema.Owner, many int, amount schema.P
 
 func TestTwoThatFitSinglyAndNotTogether(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 1000, func(t *testing.T, db *state.DB, o schema.Owner) {
+	eachBook(t, 1000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		if got := storm(t, db, o, 2, 501); got != 1 {
 			t.Errorf("got %d, want 1", got)
 		}
@@ -241,7 +241,7 @@ func TestTwoThatFitSinglyAndNotTogether(t *testing.T) {
 
 func TestAHundredAtOnceTakeWhatThereIs(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 1000, func(t *testing.T, db *state.DB, o schema.Owner) {
+	eachBook(t, 1000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		if got := storm(t, db, o, 100, 30); got != 33 {
 			t.Errorf("got %d, want 33", got)
 		}
@@ -253,15 +253,15 @@ func TestAHundredAtOnceTakeWhatThereIs(t *testing.T) {
 // when other subjects have enough set aside for both.
 func TestASubjectEndsOnce(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 100_000, func(t *testing.T, db *state.DB, o schema.Owner) {
+	eachBook(t, 100_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		const many = 20
 		for i := range many {
-			do(t, db, func(tx *state.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_", i), 100) })
+			do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_", i), 100) })
 			var together sync.WaitGroup
 			var done atomic.Int64
 			for _, name := range []string{kindCommit, kindRelease, kindCommit, kindRelease} {
 				together.Go(func() {
-					err := db.Update(context.Background(), func(tx *state.Tx) error { return act(tx, o, name, fmt.Sprint("txn_", i), 100) })
+					err := db.Update(context.Background(), func(tx *sqlstore.Tx) error { return act(tx, o, name, fmt.Sprint("txn_", i), 100) })
 					if err == nil {
 						done.Add(1)
 					}
@@ -271,7 +271,7 @@ func TestASubjectEndsOnce(t *testing.T) {
 			if got := done.Load(); got != 1 {
 				t.Fatalf("subject %d ended %d times", i, got)
 			}
-			do(t, db, func(tx *state.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_kept_", i), 100) })
+			do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_kept_", i), 100) })
 		}
 		sums := ledgers(t, db, o)
 		wantBalance(t, db, "afterwards", o, Balance{Available: schema.Paise(sums[available]), Held: many * 100})
@@ -280,7 +280,7 @@ func TestASubjectEndsOnce(t *testing.T) {
 
 // A recharge that goes through at once, a transaction each for the two halves.
 func BenchmarkReserveCommit(b *testing.B) {
-	db := statetest.SQLite(b)
+	db := sqlstoretest.SQLite(b)
 	o := addAccount(b, db, "one")
 	fund(b, db, o, "pay_0", 1e15)
 	b.ReportAllocs()
@@ -289,8 +289,8 @@ func BenchmarkReserveCommit(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			subject := fmt.Sprintf("txn_%026d", n.Add(1))
-			do(b, db, func(tx *state.Tx) error { return act(tx, o, kindReserve, subject, 19_900) })
-			do(b, db, func(tx *state.Tx) error { return act(tx, o, kindCommit, subject, 19_900) })
+			do(b, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, subject, 19_900) })
+			do(b, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindCommit, subject, 19_900) })
 		}
 	})
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/query/result"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // every has a column of each kind that the tables and people's questions have.
 const every = `SELECT * FROM (
@@ -25,7 +25,7 @@ const every = `SELECT * FROM (
 
 func write(t *testing.T, format, query string) string {
 	t.Helper()
-	rows, err := columnartest.New(t).Conn().Query(t.Context(), query)
+	rows, err := columnstoretest.New(t).Conn().Query(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}

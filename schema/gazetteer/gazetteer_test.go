@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 	"vayu/schema"
 	"vayu/schema/gazetteer"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 	"vayu/schema"
 )
 

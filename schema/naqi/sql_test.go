@@ -7,18 +7,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // The rule exists twice, in Go and as SQL. This holds both equal on every
 // hundredth of every band and beyond the end of the scale.
 func TestGoAndSQLAgree(t *testing.T) {
 	t.Parallel()
-	db := columnartest.New(t)
+	db := columnstoretest.New(t)
 	for _, f := range naqi.Functions() {
 		if err := db.Conn().Exec(t.Context(), fmt.Sprintf("CREATE OR REPLACE FUNCTION %s AS %s", f.Name, f.Lambda)); err != nil {
 			t.Fatalf("creating %s: %v", f.Name, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )

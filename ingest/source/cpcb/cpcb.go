@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/cpcbformat"
 	"vayu/ingest/fetch"
-	"vayu/ingest/network"
 )
 
 // Source is the live feed. It only has the present, so it ignores the window's
@@ -32,7 +32,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 		return nil
 	}
 	b := ingest.NewBuilder(s.name, s.clock(), yield)
-	if err := network.ParseFeed(bytes.NewReader(reply.Body), b); err != nil {
+	if err := cpcbformat.ParseFeed(bytes.NewReader(reply.Body), b); err != nil {
 		b.Discard()
 		return fmt.Errorf("reading CPCB's feed: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 )
 
 // stalledPages is how many pages in a row of a first look may bring nothing
@@ -16,11 +16,11 @@ import (
 const stalledPages = 3
 
 // key is what makes two records the same.
-type key struct{ station, pollutant, at network.Scalar }
+type key struct{ station, pollutant, at cpcbformat.Scalar }
 
 // listing collects the records of the pages of one fetch.
 type listing struct {
-	records    []network.Record
+	records    []cpcbformat.Record
 	seen       map[key]bool
 	total      int // as the portal says, -1 when it does not
 	read       int // records of the pages of this look, repeated ones included
@@ -37,9 +37,9 @@ func (l *listing) page(body []byte) (done bool, err error) {
 		return false, refuse("the page is not UTF-8")
 	}
 	var p struct {
-		Total   network.Scalar    `json:"total"`
-		Message network.Scalar    `json:"message"`
-		Records *[]network.Record `json:"records"`
+		Total   cpcbformat.Scalar    `json:"total"`
+		Message cpcbformat.Scalar    `json:"message"`
+		Records *[]cpcbformat.Record `json:"records"`
 	}
 	if err := json.Unmarshal(body, &p); err != nil {
 		return false, refuse("the page is not the portal's JSON: " + err.Error())
@@ -104,7 +104,7 @@ func (l *listing) add(b *ingest.Builder) error {
 	for range l.missing() {
 		b.Reject(ingest.NotListed)
 	}
-	var all network.Records
+	var all cpcbformat.Records
 	for i := range l.records {
 		if err := all.Add(b, &l.records[i]); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"vayu/ingest"
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 )
 
 // longListing repeats the rows of a real download.

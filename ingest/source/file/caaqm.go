@@ -2,7 +2,7 @@ package file
 
 import (
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -22,7 +22,7 @@ func (s *place) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 		return 0, false
 	}
 	return s.stations.find(name, false, b, func() schema.Station {
-		return network.Station(string(name), string(at(cells, s.city)), string(at(cells, s.state)), 0, 0)
+		return cpcbformat.Station(string(name), string(at(cells, s.city)), string(at(cells, s.state)), 0, 0)
 	}), true
 }
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 	"vayu/schema/parameter"
 )
@@ -96,7 +96,7 @@ func (known parameters) parse(name []byte) parameter.Parameter {
 
 // position reads a station's position and counts one that is none.
 func position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
-	lat, lon, reason := network.Position(string(latitude), string(longitude))
+	lat, lon, reason := cpcbformat.Position(string(latitude), string(longitude))
 	if reason != ingest.None {
 		b.Reject(reason)
 	}

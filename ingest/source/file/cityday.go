@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -28,14 +28,14 @@ func (t *cityDay) read(cells [][]byte, b *ingest.Builder) error {
 	if !named(city) {
 		return refuseAll(t.columns, ingest.NoStation, b)
 	}
-	start, ok := t.clock.parse(cells[t.day], network.ParseDate)
+	start, ok := t.clock.parse(cells[t.day], cpcbformat.ParseDate)
 	if !ok {
 		return refuseAll(t.columns, ingest.BadTime, b)
 	}
 	station := t.stations.find(city, false, b, func() schema.Station {
 		return schema.Station{
 			ID: schema.StationID("citymean", string(city)), Name: string(city), City: string(city),
-			Kind: schema.CityMean, Attribution: network.Owner, Licence: network.Licence,
+			Kind: schema.CityMean, Attribution: cpcbformat.Owner, Licence: cpcbformat.Licence,
 		}
 	})
 	return concentrations(t.columns, cells, station, start.Add(24*time.Hour), schema.Daily, b)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -97,13 +97,13 @@ func (e *export) check(cells [][]byte) error {
 // one station are of that station; of several, the state counts if it is one.
 func (e *export) describe() schema.Station {
 	city, state := e.city, e.state
-	if _, _, ok := network.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
+	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
 		city = ""
 	}
 	if strings.Contains(state, ",") {
 		state = ""
 	}
-	return network.Station(e.name, city, state, 0, 0)
+	return cpcbformat.Station(e.name, city, state, 0, 0)
 }
 
 // title returns the name of a station that is all that a row holds, wherever in
@@ -127,7 +127,7 @@ func (e *export) title(cells [][]byte) string {
 		return ""
 	}
 	only = schema.CleanPlace(only)
-	if _, _, ok := network.Split(only); ok || slices.Contains(e.listed, only) {
+	if _, _, ok := cpcbformat.Split(only); ok || slices.Contains(e.listed, only) {
 		return only
 	}
 	return ""

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"vayu/ingest"
+	"vayu/ingest/cpcbformat"
 	"vayu/ingest/fetch"
-	"vayu/ingest/network"
 )
 
 // format is one kind of file: how to tell it from its head, and how to read it.
@@ -73,7 +73,7 @@ func parseFeed(in *source, b *ingest.Builder) error {
 		return err
 	}
 	defer text.Close()
-	return network.ParseFeed(limited(text), b)
+	return cpcbformat.ParseFeed(limited(text), b)
 }
 
 // recognise finds the format of a file from its head.

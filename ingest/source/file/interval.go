@@ -3,7 +3,7 @@ package file
 import (
 	"time"
 
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -66,7 +66,7 @@ func (i *interval) join(cells [][]byte, date, clock int) []byte {
 // exportTime reads a time of an export, which Excel may have turned into a
 // number of days since 30 December 1899.
 func exportTime(text []byte) (time.Time, bool) {
-	if t, ok := network.ParseTime(text); ok {
+	if t, ok := cpcbformat.ParseTime(text); ok {
 		return t, true
 	}
 	return serial(text)

@@ -2,7 +2,7 @@ package file
 
 import (
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -34,10 +34,10 @@ func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
 	}
 	station := l.stations.find(name, len(at(cells, l.latitude)) > 0, b, func() schema.Station {
 		lat, lon := position(at(cells, l.latitude), at(cells, l.longitude), b)
-		return network.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
+		return cpcbformat.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
 	})
-	stamp, _ := l.clock.parse(cells[l.stamp], network.ParseUpdate)
-	reading, reason := network.SubIndex(l.parameters.parse(cells[l.pollutant]), stamp, string(cells[l.average]))
+	stamp, _ := l.clock.parse(cells[l.stamp], cpcbformat.ParseUpdate)
+	reading, reason := cpcbformat.SubIndex(l.parameters.parse(cells[l.pollutant]), stamp, string(cells[l.average]))
 	switch reason {
 	case ingest.None:
 		return b.Add(station, reading)

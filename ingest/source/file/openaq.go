@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -144,8 +144,8 @@ func (o *openaq) describe(cells [][]byte, b *ingest.Builder) schema.Station {
 	}
 	lat, lon := position(latitude, longitude, b)
 	name, city := string(cells[o.location]), string(at(cells, o.city))
-	if _, _, ok := network.Split(schema.CleanPlace(name)); ok {
-		return network.Station(name, city, "", lat, lon)
+	if _, _, ok := cpcbformat.Split(schema.CleanPlace(name)); ok {
+		return cpcbformat.Station(name, city, "", lat, lon)
 	}
 	source := string(at(cells, o.source))
 	s := schema.Station{

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -100,7 +100,7 @@ func (a *archive) place(cells [][]byte) *openaqPlace {
 	name := bytes.TrimSuffix(cells[a.name], append([]byte{'-'}, cells[a.location]...))
 	p := &openaqPlace{ID: id, Name: string(name)}
 	if lat, lon := at(cells, a.latitude), at(cells, a.longitude); len(lat) > 0 || len(lon) > 0 {
-		p.Coordinates = &openaqPoint{network.Scalar(lat), network.Scalar(lon)}
+		p.Coordinates = &openaqPoint{cpcbformat.Scalar(lat), cpcbformat.Scalar(lon)}
 		a.met[string(cells[a.location])] = p
 	}
 	return p

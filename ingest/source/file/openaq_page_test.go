@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"vayu/ingest"
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 )
 
 // TestPageWithoutItsSensor: a real page of measurements with no number of a

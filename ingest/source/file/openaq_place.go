@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 	"vayu/schema/geo"
 	"vayu/schema/parameter"
@@ -35,8 +35,8 @@ type openaqPlace struct {
 }
 
 type openaqPoint struct {
-	Latitude  network.Scalar `json:"latitude"`
-	Longitude network.Scalar `json:"longitude"`
+	Latitude  cpcbformat.Scalar `json:"latitude"`
+	Longitude cpcbformat.Scalar `json:"longitude"`
 }
 
 // openaqTerms is a licence of a location, and whom it asks to name.
@@ -84,7 +84,7 @@ func (p *openaqPlace) abroad() bool {
 	if p.Coordinates == nil {
 		return false
 	}
-	lat, lon, reason := network.Position(string(p.Coordinates.Latitude), string(p.Coordinates.Longitude))
+	lat, lon, reason := cpcbformat.Position(string(p.Coordinates.Latitude), string(p.Coordinates.Longitude))
 	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
 }
 
@@ -103,8 +103,8 @@ func (p *openaqPlace) describe(b *ingest.Builder) schema.Station {
 		lat, lon = position([]byte(p.Coordinates.Latitude), []byte(p.Coordinates.Longitude), b)
 	}
 	name := schema.CleanPlace(p.Name)
-	if _, _, ok := network.Split(name); ok {
-		return network.Station(name, "", "", lat, lon)
+	if _, _, ok := cpcbformat.Split(name); ok {
+		return cpcbformat.Station(name, "", "", lat, lon)
 	}
 	s := schema.Station{
 		ID: schema.StationID("openaq", name+"-"+strconv.FormatInt(p.ID, 10)), Name: name, Latitude: lat, Longitude: lon, Kind: p.kind(),

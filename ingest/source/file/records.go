@@ -6,14 +6,14 @@ import (
 	"io"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 )
 
 // listingPage is a saved reply of data.gov.in's resource 3b01bcb8, or one record
 // of a list that was taken out of a reply.
 type listingPage struct {
-	network.Record
-	Records []network.Record `json:"records"`
+	cpcbformat.Record
+	Records []cpcbformat.Record `json:"records"`
 }
 
 // listing reports whether a head is one of a saved reply: its records come after
@@ -31,9 +31,9 @@ func parseRecords(in *source, b *ingest.Builder) error {
 	}
 	defer text.Close()
 	d := json.NewDecoder(limited(text))
-	var all network.Records
+	var all cpcbformat.Records
 	n := int64(0)
-	add := func(record *network.Record) error {
+	add := func(record *cpcbformat.Record) error {
 		defer func() { n++ }()
 		if n < in.start {
 			return nil
@@ -53,7 +53,7 @@ func parseRecords(in *source, b *ingest.Builder) error {
 		for i := range pages {
 			records := pages[i].Records
 			if records == nil {
-				records = []network.Record{pages[i].Record}
+				records = []cpcbformat.Record{pages[i].Record}
 			}
 			for j := range records {
 				if err := add(&records[j]); err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -38,9 +38,9 @@ func siteOf(path string) (schema.Station, time.Duration, error) {
 		return schema.Station{}, 0, err
 	}
 	if listed != "" {
-		return network.Station(network.Tidy(listed), "", "", 0, 0), period, nil
+		return cpcbformat.Station(cpcbformat.Tidy(listed), "", "", 0, 0), period, nil
 	}
-	station, ok := network.Named(name)
+	station, ok := cpcbformat.Named(name)
 	if !ok {
 		return schema.Station{}, 0, refuse("neither the table nor the file's name %q says which station it is from: "+
 			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+
@@ -73,8 +73,8 @@ var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
 // of a file's name.
 func siteName(base string) (name string, period time.Duration) {
 	if m := yearly.FindStringSubmatch(base); m != nil {
-		if period = network.Period(m[4], m[5]); period == 0 {
-			period = network.Period(m[1], m[2])
+		if period = cpcbformat.Period(m[4], m[5]); period == 0 {
+			period = cpcbformat.Period(m[1], m[2])
 		}
 		return strings.ReplaceAll(m[3], "_", " "), period
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/network"
+	"vayu/ingest/cpcbformat"
 	"vayu/schema"
 )
 
@@ -49,7 +49,7 @@ func (t *wide) site(in *source) error {
 }
 
 func (t *wide) time(cells [][]byte) (time.Time, bool) {
-	return t.clock.parse(cells[t.stamp], network.ParseTime)
+	return t.clock.parse(cells[t.stamp], cpcbformat.ParseTime)
 }
 
 func (t *wide) survey(cells [][]byte) {

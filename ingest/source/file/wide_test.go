@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 	"vayu/schema"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/pipeline/airquality/quality"
-	tables "vayu/schema/clickhouse"
+	tables "vayu/schema/migrations/clickhouse"
 )
 
 // clusterFiles are the migrations, with a parameter in table reading where they
@@ -43,7 +43,7 @@ func clusterFiles(t *testing.T) fs.FS {
 // TestOnACluster runs every statement on distributed tables.
 func TestOnACluster(t *testing.T) {
 	t.Parallel()
-	db := columnartest.Cluster(t, clusterFiles(t), tables.Values())
+	db := columnstoretest.Cluster(t, clusterFiles(t), tables.Values())
 	w := &world{TB: t, db: db, name: "vayu"}
 	judge, err := quality.New(db.Conn(), w.name, quality.Settings{})
 	if err != nil {

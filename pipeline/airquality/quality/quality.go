@@ -17,7 +17,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
+	"vayu/internal/columnstore"
 )
 
 // Conn is what a Judge needs of ClickHouse.
@@ -48,7 +48,7 @@ func New(conn Conn, database string, settings Settings) (*Judge, error) {
 // reading.at). It stores results that are not good, and removes those that no
 // longer hold. Running it again changes nothing.
 func (j *Judge) Values(ctx context.Context, stations []string, from, to time.Time) error {
-	return j.run(ctx, j.sql.values, columnar.NameGroups(stations), from, to)
+	return j.run(ctx, j.sql.values, columnstore.NameGroups(stations), from, to)
 }
 
 // Series tests readings against those before and after them and against other
@@ -80,7 +80,7 @@ func (j *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]st
 // Correct brings table corrected up to date for the low-cost sensors among
 // stations, from one instant to another, both included.
 func (j *Judge) Correct(ctx context.Context, stations []string, from, to time.Time) error {
-	for group := range columnar.NameGroups(stations) {
+	for group := range columnstore.NameGroups(stations) {
 		if err := j.exec(ctx, j.sql.correction, group, from, to); err != nil {
 			return fmt.Errorf("correcting sensors: %w", err)
 		}
@@ -126,7 +126,7 @@ func (j *Judge) exec(ctx context.Context, s statement, stations []string, from, 
 	}
 	// Results that are what they were before the last ones are no repetition to skip.
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
-		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnar.NewToken()}))
+		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if s.short != "" && to.Sub(from) <= shortSpan {
 		return j.conn.Exec(own, s.short)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/realdata"
+	"vayu/internal/testing/realdata"
 	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
 )

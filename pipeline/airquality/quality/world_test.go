@@ -8,27 +8,27 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"vayu/internal/columnar"
-	"vayu/internal/columnar/columnartest"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
 	"vayu/pipeline/airquality/quality"
-	tables "vayu/schema/clickhouse"
+	tables "vayu/schema/migrations/clickhouse"
 )
 
-func TestMain(m *testing.M) { columnartest.Main(m) }
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // world is a migrated database of one test.
 type world struct {
 	testing.TB
-	db    *columnar.DB
+	db    *columnstore.DB
 	name  string
 	judge *quality.Judge
 }
 
 func newWorld(t testing.TB, settings quality.Settings) *world {
 	t.Helper()
-	db := columnartest.New(t)
-	w := &world{TB: t, db: db, name: columnartest.Database(t, db)}
-	if err := columnar.Migrate(t.Context(), db, tables.Files, columnar.Params{Database: w.name, Values: tables.Values()}); err != nil {
+	db := columnstoretest.New(t)
+	w := &world{TB: t, db: db, name: columnstoretest.Database(t, db)}
+	if err := columnstore.Migrate(t.Context(), db, tables.Files, columnstore.Params{Database: w.name, Values: tables.Values()}); err != nil {
 		t.Fatal(err)
 	}
 	w.readingTable()
@@ -101,7 +101,7 @@ func (w *world) store(r *readings) {
 	for i := range kind {
 		kind[i] = "concentration"
 	}
-	err := columnar.Insert(w.Context(), w.db.Conn(), w.name+".reading", columnar.NewToken(), readingColumns,
+	err := columnstore.Insert(w.Context(), w.db.Conn(), w.name+".reading", columnstore.NewToken(), readingColumns,
 		[]any{r.station, r.parameter, r.at, r.value, kind, r.averaging, r.source, r.removed})
 	if err != nil {
 		w.Fatal(err)

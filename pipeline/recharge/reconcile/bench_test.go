@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge/reconcile"
 )
 
@@ -17,7 +17,7 @@ import (
 // lines that nobody has cost the same question.
 func BenchmarkCompare(b *testing.B) {
 	const total, known = 1_000_000, 10_000
-	s := newStore(b, statetest.SQLite(b))
+	s := newStore(b, sqlstoretest.SQLite(b))
 	ids := s.add(slices.Repeat([]row{{}}, known)...)
 	var text strings.Builder
 	text.WriteString("client_ref,status,amount,txn_id\n")

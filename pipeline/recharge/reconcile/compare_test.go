@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/reconcile"
 	"vayu/schema"
@@ -27,7 +27,7 @@ func agg(s *store) reconcile.Comparison {
 // Every word of an operator about every state of ours.
 func TestWhatDiffersIsNamed(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
 		lines := []string{}
 		want := []string{}
@@ -82,7 +82,7 @@ func TestWhatDiffersIsNamed(t *testing.T) {
 // What a file says that is not about a recharge of the provider.
 func TestStrangersAreNamed(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
 		redirected := s.add(row{attempt: "-2"}, row{attempt: "-2", provider: "other"}, row{provider: "other"}, row{mode: "sandbox"}, row{}, row{})
 		got, sum := compare(t, agg(s), file(
@@ -123,7 +123,7 @@ func TestStrangersAreNamed(t *testing.T) {
 // Recharges of an Indian day that the file lacks are told, and no others.
 func TestWhatTheFileLacksIsTold(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
 		in := s.add(row{at: day}, row{at: day.Add(24*time.Hour - time.Microsecond), state: "pending"}, row{attempt: "-2"}, row{})
 		s.add(row{at: day.Add(-time.Microsecond)}, row{at: day.Add(24 * time.Hour)}, row{state: "failed"}, row{state: "refunded", refunded: noon},
@@ -148,7 +148,7 @@ func TestWhatTheFileLacksIsTold(t *testing.T) {
 // A refund that came after the file was made is none of its faults.
 func TestARefundAfterTheFileIsNoDifference(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, statetest.SQLite(t))
+	s := newStore(t, sqlstoretest.SQLite(t))
 	end := day.Add(24 * time.Hour)
 	ids := s.add(row{state: "refunded", refunded: end.Add(-1)}, row{state: "refunded", refunded: end})
 	c := agg(s)
@@ -178,7 +178,7 @@ func (s *scripted) Settle(_ context.Context, world schema.World, provider, refer
 // was refused, is left to people.
 func TestWhatIsAutomaticIsSettled(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, statetest.SQLite(t))
+	s := newStore(t, sqlstoretest.SQLite(t))
 	ids := s.add(row{state: "pending"}, row{state: "pending"}, row{}, row{state: "failed"}, row{}, row{state: "pending", amount: 1}, row{state: "pending"}, row{state: "pending"}, row{state: "pending"})
 	settler := &scripted{do: func(reference string, a recharge.Answer) (recharge.Record, error) {
 		switch reference {
@@ -232,7 +232,7 @@ func TestWhatIsAutomaticIsSettled(t *testing.T) {
 // A store that fails ends the comparison, and what was done before is told.
 func TestAStoreThatFailsEndsTheComparison(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, statetest.SQLite(t))
+	s := newStore(t, sqlstoretest.SQLite(t))
 	ids := s.add(slices.Repeat([]row{{state: "pending"}}, 300)...)
 	away := schema.Unavailable("Away.", errors.New("disk full"))
 	settler := &scripted{do: func(reference string, _ recharge.Answer) (recharge.Record, error) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -45,11 +45,11 @@ const (
 // With IN, and with the mode beside ids, SQLite rather reads all that a provider or a
 // world has: it knows nothing of how much that is, and takes it for ten rows.
 var (
-	selectByReference = state.Group(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
-	selectByID        = state.Group(0, columnsOf+"WHERE id IN (", "?", ")")
+	selectByReference = sqlstore.Group(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
+	selectByID        = sqlstore.Group(0, columnsOf+"WHERE id IN (", "?", ")")
 )
 
-func scan(row state.Scanner) (r Record, err error) {
+func scan(row sqlstore.Scanner) (r Record, err error) {
 	var mode string
 	var created int64
 	var refunded, resolved sql.NullInt64
@@ -66,14 +66,14 @@ func scan(row state.Scanner) (r Record, err error) {
 }
 
 // find asks for many recharges, by what key makes of each.
-func find(q state.Querier, statement *state.Grouped, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
+func find(q sqlstore.Querier, statement *sqlstore.Grouped, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
 	found := map[string]*Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {
 		args := append([]any{}, fixed...)
 		for _, name := range names[from:to] {
 			args = append(args, name)
 		}
-		return state.Each(q, func(row state.Scanner) error {
+		return sqlstore.Each(q, func(row sqlstore.Scanner) error {
 			r, err := scan(row)
 			found[key(&r)] = &r
 			return err
@@ -109,10 +109,10 @@ func idsFrom(at time.Time) string {
 }
 
 // Providers are the names of those who were ever asked for a recharge in a world.
-func Providers(q state.Querier, world schema.World) ([]string, error) {
+func Providers(q sqlstore.Querier, world schema.World) ([]string, error) {
 	var names []string
 	for name := ""; ; {
-		next, err := state.All(q, func(row state.Scanner) (name string, err error) {
+		next, err := sqlstore.All(q, func(row sqlstore.Scanner) (name string, err error) {
 			err = row.Scan(&name)
 			return name, err
 		}, selectProvider, world.String(), name)

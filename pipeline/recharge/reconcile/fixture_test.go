@@ -10,8 +10,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge/reconcile"
 	"vayu/schema"
 )
@@ -25,15 +25,15 @@ var (
 // store has an account, and recharges of it.
 type store struct {
 	testing.TB
-	accounttest.Tenant
+	accesstest.Tenant
 
-	db   *state.DB
+	db   *sqlstore.DB
 	made int
 }
 
-func newStore(tb testing.TB, db *state.DB) *store {
+func newStore(tb testing.TB, db *sqlstore.DB) *store {
 	tb.Helper()
-	return &store{TB: tb, Tenant: accounttest.AddTenant(tb, db, "shop"), db: db}
+	return &store{TB: tb, Tenant: accesstest.AddTenant(tb, db, "shop"), db: db}
 }
 
 // row is a recharge to be put into a store. What is empty is as usual: of the live
@@ -57,7 +57,7 @@ func (s *store) add(rows ...row) []string {
 			s.made++
 			ids = append(ids, idAt(or(r.at, noon), s.made))
 		}
-		err := s.db.Update(s.Context(), func(tx *state.Tx) error {
+		err := s.db.Update(s.Context(), func(tx *sqlstore.Tx) error {
 			return insertRows.Each(len(chunk), func(text string, from, to int) error {
 				var args []any
 				for i := from; i < to; i++ {
@@ -74,7 +74,7 @@ func (s *store) add(rows ...row) []string {
 	return ids
 }
 
-var insertRows = state.Group(0, `
+var insertRows = sqlstore.Group(0, `
 	INSERT INTO recharge (id, ref_id, account_id, mode, state, amount, provider, reference, alarm, created_at, refunded_at, resolved_at,
 		type, number, asked, operator, circle, detection, provider_ref, sent, tries, token, told_pending, error_code, error_message,
 		refund_id, refund_reason, batch_id, batch_index) VALUES `,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -35,7 +35,7 @@ const (
 // List tells of every recharge of some worlds that people must look at: those that
 // have been pending for too long, by account, and then those with an open alarm. The
 // error of tell ends it and is returned.
-func List(ctx context.Context, db *state.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
+func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r Record, why string) error {
 		if !slices.Contains(worlds, r.Owner.World) {
 			return nil
@@ -46,7 +46,7 @@ func List(ctx context.Context, db *state.DB, worlds []schema.World, now time.Tim
 	var last Record
 	mode := "" // of the last; before every other when there is none
 	err := pages(func() ([]Record, error) {
-		return state.All(db.View(ctx), scan, selectPending, last.Owner.Account, mode, last.ID, idsFrom(old.Add(slack)), old.UnixMicro(), pageMost)
+		return sqlstore.All(db.View(ctx), scan, selectPending, last.Owner.Account, mode, last.ID, idsFrom(old.Add(slack)), old.UnixMicro(), pageMost)
 	}, func(r Record) error {
 		last, mode = r, r.Owner.World.String()
 		return one(r, string(r.State))
@@ -56,7 +56,7 @@ func List(ctx context.Context, db *state.DB, worlds []schema.World, now time.Tim
 	}
 	last = Record{}
 	err = pages(func() ([]Record, error) {
-		return state.All(db.View(ctx), scan, selectAlarms, last.Alarm, last.ID, pageMost)
+		return sqlstore.All(db.View(ctx), scan, selectAlarms, last.Alarm, last.ID, pageMost)
 	}, func(r Record) error {
 		last = r
 		return one(r, r.Alarm)

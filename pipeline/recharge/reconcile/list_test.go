@@ -8,15 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/account/accounttest"
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge/reconcile"
 	"vayu/schema"
 )
 
 // listed is the list of some worlds at a time: ids, each with why it is there.
-func listed(tb testing.TB, db *state.DB, now time.Time, worlds ...schema.World) []string {
+func listed(tb testing.TB, db *sqlstore.DB, now time.Time, worlds ...schema.World) []string {
 	tb.Helper()
 	var all []string
 	err := reconcile.List(tb.Context(), db, worlds, now, func(e reconcile.Entry) error {
@@ -31,7 +31,7 @@ func listed(tb testing.TB, db *state.DB, now time.Time, worlds ...schema.World) 
 
 func TestTheListHasWhatPeopleMustLookAt(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
 		old := noon.Add(-reconcile.PendingMost)
 		ids := s.add(
@@ -60,10 +60,10 @@ func TestTheListHasWhatPeopleMustLookAt(t *testing.T) {
 // Lists of several pages have everything once, of several accounts too.
 func TestLongListsAreWhole(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		want := map[string]bool{}
 		one := newStore(t, db)
-		two := &store{TB: t, Tenant: accounttest.AddTenant(t, db, "second"), db: db, made: 10_000}
+		two := &store{TB: t, Tenant: accesstest.AddTenant(t, db, "second"), db: db, made: 10_000}
 		for _, s := range []*store{one, two} {
 			for _, r := range []row{{state: "pending", at: day.Add(-48 * time.Hour)}, {state: "pending", at: day.Add(-48 * time.Hour), mode: "sandbox"}, {alarm: "late_failure"}} {
 				for _, id := range s.add(slices.Repeat([]row{r}, 600)...) {
@@ -93,7 +93,7 @@ func TestLongListsAreWhole(t *testing.T) {
 
 func TestProvidersAreKnownByTheirRecharges(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
 		s.add(row{}, row{}, row{provider: "zed"}, row{provider: "sandbox", mode: "sandbox"})
 		for w, want := range map[schema.World][]string{schema.Live: {"agg", "zed"}, schema.Sandbox: {"sandbox"}} {

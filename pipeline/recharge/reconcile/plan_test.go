@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge/reconcile"
 )
 
@@ -15,13 +15,13 @@ import (
 // columns it looks for.
 func TestStatementsUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		postgres := db.Name() == "postgres"
 		if postgres {
 			s := newStore(t, db)
 			s.add(slices.Repeat([]row{{}, {provider: "other"}}, 10_000)...)
 			s.add(row{state: "pending"}, row{alarm: "late_failure"})
-			if err := db.Update(t.Context(), func(tx *state.Tx) error { _, err := tx.Exec("ANALYZE"); return err }); err != nil {
+			if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { _, err := tx.Exec("ANALYZE"); return err }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -41,7 +41,7 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 			if postgres {
 				want = c.postgres
 			}
-			got := statetest.Plan(t, db, c.query, c.args...)
+			got := sqlstoretest.Plan(t, db, c.query, c.args...)
 			if !strings.Contains(got, want) || strings.Contains(got, "Seq Scan") || strings.Contains(got, "TEMP B-TREE") {
 				t.Errorf("%s does not use %s:\n%s", name, want, got)
 			}

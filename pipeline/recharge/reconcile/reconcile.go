@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -24,7 +24,7 @@ type Settler interface {
 
 // Comparison is a file of a provider and what it is compared with.
 type Comparison struct {
-	DB       *state.DB
+	DB       *sqlstore.DB
 	World    schema.World
 	Provider string
 	Layout   Layout
@@ -182,7 +182,7 @@ func (r *run) unreadable(bad *LineError) error {
 func (r *run) absent() error {
 	after, end := idsFrom(r.From.Add(-slack)), idsFrom(r.To.Add(slack))
 	for {
-		page, err := state.All(r.DB.View(r.ctx), scan, selectAbsent,
+		page, err := sqlstore.All(r.DB.View(r.ctx), scan, selectAbsent,
 			r.World.String(), r.Provider, after, end, r.From.UnixMicro(), r.To.UnixMicro(), pageMost)
 		if err != nil {
 			return fmt.Errorf("looking for recharges that the file lacks: %w", err)

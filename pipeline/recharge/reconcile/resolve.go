@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/account"
-	"vayu/internal/state"
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -28,12 +28,12 @@ const (
 // Resolve takes a recharge with an alarm off the list, with a row of the audit log.
 // It moves no money. It fails when there is no such recharge, or none of its alarms
 // is open. A note that cannot be is a *schema.Problem, as is an id of nothing.
-func Resolve(ctx context.Context, db *state.DB, now time.Time, what Remark) (Record, error) {
+func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Remark) (Record, error) {
 	if err := what.check(); err != nil {
 		return Record{}, err
 	}
 	var r Record
-	err := db.Update(ctx, func(tx *state.Tx) (err error) {
+	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		r, err = scan(tx.QueryRow(resolveRow, what.ID, now.UnixMicro()))
 		if errors.Is(err, sql.ErrNoRows) {
 			return unresolvable(tx, what.ID)
@@ -47,7 +47,7 @@ func Resolve(ctx context.Context, db *state.DB, now time.Time, what Remark) (Rec
 }
 
 // unresolvable says why nothing could be resolved.
-func unresolvable(q state.Querier, id string) error {
+func unresolvable(q sqlstore.Querier, id string) error {
 	r, err := one(q, id)
 	switch {
 	case err != nil:
@@ -63,12 +63,12 @@ func unresolvable(q state.Querier, id string) error {
 // goes into the audit log before: after an interruption the same can be told again.
 // It fails when there is no such recharge, when the word is of no use to it as it
 // stands, and when it has gone another way meanwhile.
-func Tell(ctx context.Context, db *state.DB, by Settler, now time.Time, said recharge.Outcome, what Remark) (recharge.Record, error) {
+func Tell(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, said recharge.Outcome, what Remark) (recharge.Record, error) {
 	if err := what.check(); err != nil {
 		return recharge.Record{}, err
 	}
 	var r Record
-	err := db.Update(ctx, func(tx *state.Tx) (err error) {
+	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		if r, err = one(tx, what.ID); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func tellable(r *Record, said recharge.Outcome) error {
 }
 
 // one reads a recharge; not_found when there is none.
-func one(q state.Querier, id string) (Record, error) {
+func one(q sqlstore.Querier, id string) (Record, error) {
 	missing := schema.Refuse(schema.NotFound, "id", "There is no such recharge.")
 	if !schema.IsID(id) {
 		return Record{}, missing
@@ -130,9 +130,9 @@ func (w Remark) check() error {
 	return nil
 }
 
-func (w Remark) audit(tx *state.Tx, now time.Time, r *Record, action string, detail map[string]any) error {
+func (w Remark) audit(tx *sqlstore.Tx, now time.Time, r *Record, action string, detail map[string]any) error {
 	detail["note"] = w.Note
-	return account.Audit(tx, now, account.Entry{
+	return access.Audit(tx, now, access.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: w.By, Action: action, Subject: r.ID, Detail: detail,
 	})
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/reconcile"
 	"vayu/schema"
@@ -20,7 +20,7 @@ import (
 // What a person has resolved is not told again, unless it is another thing.
 func TestWhatIsResolvedIsNotLeft(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
 		late := row{state: "failed", alarm: "late_success", resolved: noon}
 		wrong := row{alarm: "late_failure", resolved: noon}
@@ -75,7 +75,7 @@ func TestWhatIsResolvedIsNotLeft(t *testing.T) {
 // and no word is taken that is of no use.
 func TestWhatIsToldMayBeInVain(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
 		ids := s.add(row{state: "pending"}, row{}, row{state: "failed"}, row{state: "refunded", refunded: noon})
 		away := errors.New("the disk is full")
@@ -116,7 +116,7 @@ func TestWhatIsToldMayBeInVain(t *testing.T) {
 // Of many who resolve an alarm one does.
 func TestAnAlarmIsResolvedOnce(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		id := newStore(t, db).add(row{alarm: "late_failure"})[0]
 		failed := make(chan error, 8)
 		for range cap(failed) {

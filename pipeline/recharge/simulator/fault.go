@@ -3,27 +3,27 @@ package simulator
 import (
 	"net/http"
 
-	"vayu/pipeline/httpjson/httpjsontest"
+	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
 // Fault is something that goes wrong, or just not as one would wish.
-type Fault = httpjsontest.Fault
+type Fault = httpconnectortest.Fault
 
 // The faults. All but DropBefore, LateFailure and Refuse carry the order out.
 const (
-	None              = httpjsontest.None
-	DropBefore        = httpjsontest.DropBefore // the connection ends, and the order was not taken
-	Drop              = httpjsontest.Drop       // the order is carried out, and the connection ends without an answer
-	Delay             = httpjsontest.Delay      // the answer comes after Config.Slow
-	Page              = httpjsontest.Page       // an HTML page with status 200 instead of an answer
-	Broken            = httpjsontest.Broken     // 500 instead of an answer
-	Flood             = httpjsontest.Flood      // a megabyte instead of an answer
-	Duplicate   Fault = "duplicate"             // success is said at once and by two callbacks
-	Late        Fault = "late"                  // pending, and success after Config.Late
-	LateFailure Fault = "late_failure"          // pending, and failure after Config.Late
-	LieFailed   Fault = "lie_failed"            // failure is said of an order that is carried out; enquiries tell the truth
-	LieForever  Fault = "lie_forever"           // pending is said for ever of an order that is carried out
-	Refuse      Fault = "refuse"                // the order fails, honestly: the number is nobody's
+	None              = httpconnectortest.None
+	DropBefore        = httpconnectortest.DropBefore // the connection ends, and the order was not taken
+	Drop              = httpconnectortest.Drop       // the order is carried out, and the connection ends without an answer
+	Delay             = httpconnectortest.Delay      // the answer comes after Config.Slow
+	Page              = httpconnectortest.Page       // an HTML page with status 200 instead of an answer
+	Broken            = httpconnectortest.Broken     // 500 instead of an answer
+	Flood             = httpconnectortest.Flood      // a megabyte instead of an answer
+	Duplicate   Fault = "duplicate"                  // success is said at once and by two callbacks
+	Late        Fault = "late"                       // pending, and success after Config.Late
+	LateFailure Fault = "late_failure"               // pending, and failure after Config.Late
+	LieFailed   Fault = "lie_failed"                 // failure is said of an order that is carried out; enquiries tell the truth
+	LieForever  Fault = "lie_forever"                // pending is said for ever of an order that is carried out
+	Refuse      Fault = "refuse"                     // the order fails, honestly: the number is nobody's
 )
 
 // Faults are all of them.
@@ -39,7 +39,7 @@ func (s *Simulator) Behave() { s.dice.Rest() }
 // ScriptEnquiry makes the next questions about a reference go wrong: with Drop,
 // Delay, Page, Broken or Flood.
 func (s *Simulator) ScriptEnquiry(reference string, faults ...Fault) {
-	s.Script(httpjsontest.Enquiry(reference), faults...)
+	s.Script(httpconnectortest.Enquiry(reference), faults...)
 }
 
 // fault is what happens to an order.
@@ -52,5 +52,5 @@ func (s *Simulator) noise(about string) Fault { return s.dice.Noise(s.Seed, s.No
 
 // answer says a word, in the way of a fault.
 func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, status int, v any) {
-	httpjsontest.Answer(w, r, f, s.Slow, status, v)
+	httpconnectortest.Answer(w, r, f, s.Slow, status, v)
 }

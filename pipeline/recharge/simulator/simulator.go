@@ -10,14 +10,14 @@ import (
 	"sync"
 	"time"
 
-	"vayu/pipeline/httpjson/httpjsontest"
+	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
 // What a client of the simulator shows, and what requests are signed with in both
 // directions.
 const (
-	Key    = httpjsontest.Key
-	Secret = httpjsontest.Secret
+	Key    = httpconnectortest.Key
+	Secret = httpconnectortest.Secret
 )
 
 //go:embed simulator.yaml
@@ -25,7 +25,7 @@ var description string
 
 // Describe is the description of a simulator at a URL, as the setting
 // recharge.operators takes it.
-func Describe(url string) string { return httpjsontest.Fill(description, url) }
+func Describe(url string) string { return httpconnectortest.Fill(description, url) }
 
 // Config is how a simulator behaves. The zero value is an honest one.
 type Config struct {
@@ -56,8 +56,8 @@ type Simulator struct {
 	Config
 
 	routes *http.ServeMux
-	dice   httpjsontest.Dice
-	teller httpjsontest.Teller
+	dice   httpconnectortest.Dice
+	teller httpconnectortest.Teller
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -70,7 +70,7 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.teller = httpjsontest.Teller{
+	s.teller = httpconnectortest.Teller{
 		To: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Say: func(reference string) any {
 			s.mu.Lock()
@@ -88,7 +88,7 @@ func New(c Config) *Simulator {
 
 // ServeHTTP implements http.Handler.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if httpjsontest.Admit(w, r, s.Now()) {
+	if httpconnectortest.Admit(w, r, s.Now()) {
 		s.routes.ServeHTTP(w, r)
 	}
 }
@@ -102,4 +102,4 @@ type word struct {
 	Circle    string `json:"circle,omitempty"`
 }
 
-func reply(w http.ResponseWriter, status int, v any) { httpjsontest.Reply(w, status, v) }
+func reply(w http.ResponseWriter, status int, v any) { httpconnectortest.Reply(w, status, v) }

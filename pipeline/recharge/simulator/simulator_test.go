@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/pipeline/recharge"
-	"vayu/pipeline/recharge/aggregator"
+	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/simulator"
 	"vayu/schema"
 )
@@ -30,7 +30,7 @@ func connect(t *testing.T, s *simulator.Simulator) recharge.Connection {
 	if err := os.WriteFile(file, []byte(simulator.Describe(server.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := aggregator.Open(file, nil, nil)
+	c, err := connector.Open(file, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

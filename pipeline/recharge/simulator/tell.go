@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"vayu/pipeline/httpjson/httpjsontest"
+	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
 // tell has callbacks about an order sent at a time.
@@ -19,4 +19,4 @@ func (s *Simulator) Run(ctx context.Context) error { return s.teller.Run(ctx) }
 func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.teller.Tell(ctx) }
 
 // Sign puts onto a callback what the simulator's carry.
-func Sign(header http.Header, body []byte, now time.Time) { httpjsontest.Sign(header, body, now) }
+func Sign(header http.Header, body []byte, now time.Time) { httpconnectortest.Sign(header, body, now) }

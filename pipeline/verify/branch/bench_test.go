@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // BenchmarkImport imports 180,000 branches as large as those of the Reserve Bank's
@@ -17,7 +17,7 @@ func BenchmarkImport(b *testing.B) {
 	for i := range 180_000 {
 		fmt.Fprintf(&text, "STATE BANK OF INDIA,SBIN0%06d,BRANCH NUMBER %d,\"%d MAHATMA GANDHI ROAD, NEAR THE HEAD POST OFFICE, PIN 411001\",PUNE,PUNE,MAHARASHTRA\n", i, i, i)
 	}
-	stores := map[string]func(testing.TB) *state.DB{"sqlite": statetest.SQLite, "postgres": statetest.Postgres}
+	stores := map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres}
 	for name, open := range stores {
 		for _, again := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/again=%v", name, again), func(b *testing.B) {

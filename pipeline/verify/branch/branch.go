@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/internal/state"
+	"vayu/internal/sqlstore"
 )
 
 // Summary is what became of a file.
@@ -52,7 +52,7 @@ func (s *Summary) refuse(reason string, line int) {
 
 // upsert writes branches, and touches none that is there already as it should be, so
 // that a file that is imported again costs no write.
-var upsert = state.Group(0, `INSERT INTO ifsc_branch (ifsc, bank, branch, address, city, district, state) VALUES `,
+var upsert = sqlstore.Group(0, `INSERT INTO ifsc_branch (ifsc, bank, branch, address, city, district, state) VALUES `,
 	`(?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (ifsc) DO UPDATE SET
 	bank = excluded.bank, branch = excluded.branch, address = excluded.address,
 	city = excluded.city, district = excluded.district, state = excluded.state
@@ -68,7 +68,7 @@ WHERE ifsc_branch.bank <> excluded.bank OR ifsc_branch.branch <> excluded.branch
 // The whole file is read before anything is written, and written in one transaction:
 // all of it or, with an error, nothing. On SQLite other changes wait meanwhile: some 2 s
 // for the 180,000 branches of India, new or not (BenchmarkImport).
-func Import(ctx context.Context, db *state.DB, r io.Reader) (Summary, error) {
+func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) {
 	rows, s, err := read(r)
 	if err != nil {
 		return Summary{}, err
@@ -76,7 +76,7 @@ func Import(ctx context.Context, db *state.DB, r io.Reader) (Summary, error) {
 	// Of two imports at once on PostgreSQL none must hold a row that the other waits
 	// for the other way round.
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a[ifscColumn], b[ifscColumn]) })
-	err = db.Update(ctx, func(tx *state.Tx) error {
+	err = db.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.Changed = 0
 		args := make([]any, 0, 16*columnCount)
 		return upsert.Each(len(rows), func(text string, from, to int) error {
@@ -104,7 +104,7 @@ func Import(ctx context.Context, db *state.DB, r io.Reader) (Summary, error) {
 
 // Find is the name of the branch of a code, as ifsc.Parse returns it, when a directory
 // with it has been imported.
-func Find(q state.Querier, code string) (branch string, found bool, err error) {
+func Find(q sqlstore.Querier, code string) (branch string, found bool, err error) {
 	err = q.QueryRow(`SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code).Scan(&branch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/state"
-	"vayu/internal/state/statetest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/verify/branch"
 )
 
@@ -26,7 +26,7 @@ const (
 )
 
 // imported imports a text and demands that it goes well.
-func imported(t *testing.T, db *state.DB, text string) branch.Summary {
+func imported(t *testing.T, db *sqlstore.DB, text string) branch.Summary {
 	t.Helper()
 	s, err := branch.Import(t.Context(), db, strings.NewReader(text))
 	if err != nil {
@@ -36,9 +36,9 @@ func imported(t *testing.T, db *state.DB, text string) branch.Summary {
 }
 
 // stored is every row of the directory.
-func stored(t *testing.T, db *state.DB) []string {
+func stored(t *testing.T, db *sqlstore.DB) []string {
 	t.Helper()
-	rows, err := state.All(db.View(t.Context()), func(row state.Scanner) (string, error) {
+	rows, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (string, error) {
 		cells := make([]string, 7)
 		err := row.Scan(&cells[0], &cells[1], &cells[2], &cells[3], &cells[4], &cells[5], &cells[6])
 		return strings.Join(cells, "|"), err
@@ -51,7 +51,7 @@ func stored(t *testing.T, db *state.DB) []string {
 
 func TestBothListsAreTaken(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		if diff := cmp.Diff(branch.Summary{Read: 2, Taken: 2, Changed: 2}, imported(t, db, rbi)); diff != "" {
 			t.Errorf("the Reserve Bank's list (-want +got):\n%s", diff)
 		}
@@ -76,7 +76,7 @@ func TestBothListsAreTaken(t *testing.T) {
 // TestAnImportIsRepeated: the same file changes nothing, a newer one what is new.
 func TestAnImportIsRepeated(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		imported(t, db, rbi)
 		before := stored(t, db)
 		if diff := cmp.Diff(branch.Summary{Read: 2, Taken: 2}, imported(t, db, rbi)); diff != "" {
@@ -95,7 +95,7 @@ func TestAnImportIsRepeated(t *testing.T) {
 // TestRowsAreRefusedAlone: with their lines and reasons.
 func TestRowsAreRefusedAlone(t *testing.T) {
 	t.Parallel()
-	db := statetest.SQLite(t)
+	db := sqlstoretest.SQLite(t)
 	long := strings.Repeat("x", 1001)
 	lines := []string{
 		"state , Ifsc Code,branch_name",          // 1
@@ -145,7 +145,7 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 
 func TestAFileThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
-	db := statetest.SQLite(t)
+	db := sqlstoretest.SQLite(t)
 	for text, want := range map[string]string{
 		"":                               "the file is empty",
 		"\n \r\n":                        "the file is empty",
@@ -171,13 +171,13 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 // that refuses a row far behind the first.
 func TestAnImportIsWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		torn := errors.New("torn")
 		_, err := branch.Import(t.Context(), db, io.MultiReader(strings.NewReader(release), iotest.ErrReader(torn)))
 		if !errors.Is(err, torn) {
 			t.Errorf("a torn file: got %v, want %v", err, torn)
 		}
-		statetest.Exec(t, db, "CREATE UNIQUE INDEX one_name ON ifsc_branch (branch)")
+		sqlstoretest.Exec(t, db, "CREATE UNIQUE INDEX one_name ON ifsc_branch (branch)")
 		var text strings.Builder
 		text.WriteString("IFSC,BRANCH\n")
 		for i := range 100 {
@@ -201,7 +201,7 @@ func TestAnImportIsWholeOrNotAtAll(t *testing.T) {
 // TestTwoImportsAtOnceEnd: each is done, in whatever order.
 func TestTwoImportsAtOnceEnd(t *testing.T) {
 	t.Parallel()
-	statetest.Each(t, func(t *testing.T, db *state.DB) {
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		done := make(chan error, 2)
 		for run := range cap(done) {
 			go func() {

@@ -3,21 +3,21 @@ package simulator
 import (
 	"net/http"
 
-	"vayu/pipeline/httpjson/httpjsontest"
+	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
 // Fault is something that goes wrong, or just not as one would wish.
-type Fault = httpjsontest.Fault
+type Fault = httpconnectortest.Fault
 
 // The faults. All but DropBefore, LateMissing, Missing and Away make the deposit.
 const (
-	None       = httpjsontest.None
-	DropBefore = httpjsontest.DropBefore // the connection ends, and the deposit was not taken
-	Drop       = httpjsontest.Drop       // the deposit is made, and the connection ends without an answer
-	Delay      = httpjsontest.Delay      // the answer comes after Config.Slow
-	Page       = httpjsontest.Page       // an HTML page with status 200 instead of an answer
-	Broken     = httpjsontest.Broken     // the deposit is made, and 500 is the answer
-	Flood      = httpjsontest.Flood      // a megabyte instead of an answer
+	None       = httpconnectortest.None
+	DropBefore = httpconnectortest.DropBefore // the connection ends, and the deposit was not taken
+	Drop       = httpconnectortest.Drop       // the deposit is made, and the connection ends without an answer
+	Delay      = httpconnectortest.Delay      // the answer comes after Config.Slow
+	Page       = httpconnectortest.Page       // an HTML page with status 200 instead of an answer
+	Broken     = httpconnectortest.Broken     // the deposit is made, and 500 is the answer
+	Flood      = httpconnectortest.Flood      // a megabyte instead of an answer
 
 	Duplicate   Fault = "duplicate"    // the verdict is said at once and by two callbacks
 	Late        Fault = "late"         // pending, and found after Config.Late
@@ -46,7 +46,7 @@ func (s *Simulator) Behave() { s.dice.Rest() }
 // ScriptEnquiry makes the next enquiries about a reference go wrong: with Drop, Delay,
 // Page, Broken or Flood.
 func (s *Simulator) ScriptEnquiry(reference string, faults ...Fault) {
-	s.Script(httpjsontest.Enquiry(reference), faults...)
+	s.Script(httpconnectortest.Enquiry(reference), faults...)
 }
 
 // fault is what happens to an order.
@@ -62,5 +62,5 @@ func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, stat
 	case Other:
 		said.Reference = "another"
 	}
-	httpjsontest.Answer(w, r, f, s.Slow, status, said)
+	httpconnectortest.Answer(w, r, f, s.Slow, status, said)
 }

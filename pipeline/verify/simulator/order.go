@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"vayu/pipeline/httpjson/httpjsontest"
+	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
 // order is what the simulator knows of a reference.
@@ -49,7 +49,7 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 		IFSC      string `json:"ifsc"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Reference == "" || in.Account == "" || in.IFSC == "" {
-		httpjsontest.Reply(w, http.StatusBadRequest, map[string]string{"code": "BAD_REQUEST"})
+		httpconnectortest.Reply(w, http.StatusBadRequest, map[string]string{"code": "BAD_REQUEST"})
 		return
 	}
 	f, said := s.take(in.Reference, in.Account)

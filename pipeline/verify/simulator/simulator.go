@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"vayu/pipeline/httpjson/httpjsontest"
+	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
 //go:embed simulator.yaml
@@ -19,10 +19,10 @@ var description string
 
 // Describe is the description of a simulator at a URL, as the setting verify.banks
 // takes it.
-func Describe(url string) string { return httpjsontest.Fill(description, url) }
+func Describe(url string) string { return httpconnectortest.Fill(description, url) }
 
 // Sign puts onto a callback what the simulator's carry.
-func Sign(header http.Header, body []byte, now time.Time) { httpjsontest.Sign(header, body, now) }
+func Sign(header http.Header, body []byte, now time.Time) { httpconnectortest.Sign(header, body, now) }
 
 // Config is how a simulator behaves. The zero value is an honest one.
 type Config struct {
@@ -69,8 +69,8 @@ type Simulator struct {
 	Config
 
 	routes *http.ServeMux
-	dice   httpjsontest.Dice
-	teller httpjsontest.Teller
+	dice   httpconnectortest.Dice
+	teller httpconnectortest.Teller
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -83,7 +83,7 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.teller = httpjsontest.Teller{
+	s.teller = httpconnectortest.Teller{
 		To: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Say: func(reference string) any {
 			s.mu.Lock()
@@ -99,7 +99,7 @@ func New(c Config) *Simulator {
 
 // ServeHTTP implements http.Handler.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if httpjsontest.Admit(w, r, s.Now()) {
+	if httpconnectortest.Admit(w, r, s.Now()) {
 		s.routes.ServeHTTP(w, r)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/pipeline/verify"
-	"vayu/pipeline/verify/aggregator"
+	"vayu/pipeline/verify/connector"
 	"vayu/pipeline/verify/simulator"
 	"vayu/schema"
 )
@@ -31,7 +31,7 @@ func connect(t *testing.T, s *simulator.Simulator) verify.Connection {
 	if err := os.WriteFile(file, []byte(simulator.Describe(server.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := aggregator.Open(file, nil, nil)
+	c, err := connector.Open(file, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

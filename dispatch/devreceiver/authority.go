@@ -1,0 +1,170 @@
+package devreceiver
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// Folder is where the authority lies in the data directory.
+	Folder = "listen"
+
+	certificateName = "ca.pem"
+	keyName         = "ca.key"
+
+	// authorityYears outlive a developer's machine.
+	authorityYears = 10
+	// leafLife is longer than anybody listens without a pause, and shorter than
+	// the 825 days beyond which systems refuse certificates.
+	leafLife = 365 * 24 * time.Hour
+	// skew lets a certificate that was made this moment hold for other clocks.
+	skew = time.Hour
+)
+
+// Authority makes sure that a data directory has the authority of local
+// receivers, and returns the path of its certificate as PEM. It can vouch for
+// localhost and loopback addresses only, and its key never leaves the directory.
+// Any number of processes may call it at once; all get the same.
+func Authority(dir string) (path string, err error) {
+	path = filepath.Join(dir, Folder, certificateName)
+	_, err = authority(dir, time.Now())
+	return path, err
+}
+
+// authority reads the authority, and makes it when there is none.
+func authority(dir string, now time.Time) (tls.Certificate, error) {
+	home := filepath.Join(dir, Folder)
+	cert, key := filepath.Join(home, certificateName), filepath.Join(home, keyName)
+	if _, err := os.Stat(cert); errors.Is(err, fs.ErrNotExist) {
+		if err := makeAuthority(home, now); err != nil {
+			return tls.Certificate{}, fmt.Errorf("making the authority of local receivers: %w", err)
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err == nil && now.After(pair.Leaf.NotAfter) {
+		err = fmt.Errorf("it ended on %s", pair.Leaf.NotAfter.Format(time.DateOnly))
+	}
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("reading the authority in %s: %w; remove that folder, and start again what uses it", home, err)
+	}
+	return pair, nil
+}
+
+// makeAuthority makes the key and then, of the key that is there, the
+// certificate. Of several processes the first gives each file its name; the
+// others take what they find.
+func makeAuthority(home string, now time.Time) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	text, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	if err := place(home, keyName, "PRIVATE KEY", text); err != nil {
+		return err
+	}
+	if key, err = readKey(filepath.Join(home, keyName)); err != nil {
+		return err
+	}
+	loopback := []*net.IPNet{
+		{IP: net.IPv4(127, 0, 0, 0).To4(), Mask: net.CIDRMask(8, 32)},
+		{IP: net.IPv6loopback, Mask: net.CIDRMask(128, 128)},
+	}
+	template := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: "Vayu, webhooks to this machine", Organization: []string{"Vayu"}},
+		NotBefore:             now.Add(-skew),
+		NotAfter:              now.AddDate(authorityYears, 0, 0),
+		BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
+		KeyUsage:                    x509.KeyUsageCertSign,
+		ExtKeyUsage:                 []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		PermittedDNSDomainsCritical: true,
+		PermittedDNSDomains:         []string{"localhost"},
+		PermittedIPRanges:           loopback,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return err
+	}
+	return place(home, certificateName, "CERTIFICATE", cert)
+}
+
+func readKey(path string) (*ecdsa.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%s holds no key; remove it", path)
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no key; remove it: %w", path, err)
+	}
+	known, ok := key.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%s holds a key of another kind; remove it", path)
+	}
+	return known, nil
+}
+
+// place writes a file, whole and readable by its owner only, unless one of its
+// name is there.
+func place(home, name, kind string, content []byte) error {
+	draft, err := os.CreateTemp(home, name+".*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(draft.Name()) }()
+	err = pem.Encode(draft, &pem.Block{Type: kind, Bytes: content})
+	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(draft.Name(), filepath.Join(home, name)); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// certificate makes the certificate of one run of a receiver.
+func certificate(dir string, now time.Time) (tls.Certificate, error) {
+	parent, err := authority(dir, now)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("making the key of the receiver: %w", err)
+	}
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: "localhost"},
+		NotBefore:   now.Add(-skew),
+		NotAfter:    now.Add(leafLife),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, parent.Leaf, key.Public(), parent.PrivateKey)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("making the certificate of the receiver: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{cert}, PrivateKey: key}, nil
+}

@@ -1,0 +1,185 @@
+// Package devreceiver is a receiver for a developer's own machine: it prints deliveries
+// and says whether their signatures hold.
+package devreceiver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vayu/dispatch/webhook"
+)
+
+// Config is what a Listener is made of.
+type Config struct {
+	// Data is the data directory, in which the authority lies.
+	Data string
+	// Port is that of https://localhost; 0 takes any that is free, on 127.0.0.1
+	// alone.
+	Port int
+	// Secrets are those under which a delivery may be signed. With a Client the
+	// first is chosen as that of the subscription; without any the service chooses.
+	Secrets []string
+	// Answer is the HTTP status of the answer, 200 to 599, and Delay how long it
+	// takes. Strict answers 400 instead to what is not verified, as receivers
+	// should.
+	Answer int
+	Delay  time.Duration
+	Strict bool
+	// Brief prints a line for each delivery and no body.
+	Brief bool
+	// Client makes the subscription; nil when there is one already.
+	Client *Client
+	// Program is how this program is called in what is printed for copying; empty
+	// for vayu.
+	Program string
+	// Out is for a person, and safe for a terminal.
+	Out io.Writer
+	Now func() time.Time
+}
+
+// Listener receives deliveries and prints them.
+type Listener struct {
+	Config
+	printer *printer
+	seen    *memory
+}
+
+// New returns a listener. It fails when the configuration makes no sense.
+func New(c Config) (*Listener, error) {
+	switch {
+	case c.Port < 0 || c.Port > 65535:
+		return nil, fmt.Errorf("port %d: a port is 1 to 65535, or 0 for any that is free", c.Port)
+	case c.Answer < 200 || c.Answer > 599:
+		return nil, fmt.Errorf("answer %d: an HTTP status is 200 to 599", c.Answer)
+	case c.Delay < 0:
+		return nil, fmt.Errorf("delay %s: an answer cannot come before its request", c.Delay)
+	}
+	if slices.Contains(c.Secrets, "") {
+		return nil, webhook.ErrNoSecret
+	}
+	if c.Client != nil {
+		if err := c.Client.check(); err != nil {
+			return nil, err
+		}
+	}
+	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: newMemory(mostRemembered)}, nil
+}
+
+// patience is how long what a stop needs may take: the end of the subscription,
+// and answers that are under way.
+const patience = 5 * time.Second
+
+// errEnding is why a request ends when it is the receiver that stops.
+var errEnding = errors.New("the receiver is ending")
+
+// Run receives until ctx ends. The subscription that it makes ends with it; one
+// that an earlier run for the same address left behind ends before.
+func (l *Listener) Run(ctx context.Context) error {
+	leaf, err := certificate(l.Data, l.Now())
+	if err != nil {
+		return err
+	}
+	sockets, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	port := sockets[0].Addr().(*net.TCPAddr).Port
+	address := "https://localhost:" + strconv.Itoa(port) + "/"
+	subscribed := ""
+	if l.Client != nil {
+		if subscribed, err = l.subscribe(ctx, address); err != nil {
+			closeAll(sockets)
+			return err
+		}
+	} else {
+		l.alone(address)
+	}
+	err = l.serve(ctx, sockets, leaf, subscribed)
+	l.printer.end()
+	return err
+}
+
+// open listens on both addresses that localhost may mean: a client takes the one
+// that it likes, and must not find another program there.
+func (l *Listener) open(ctx context.Context) ([]net.Listener, error) {
+	first, err := l.socket(ctx, "tcp4", "127.0.0.1")
+	if err != nil || l.Port == 0 {
+		return []net.Listener{first}, err
+	}
+	second, err := l.socket(ctx, "tcp6", "::1")
+	switch {
+	case err == nil:
+		return []net.Listener{first, second}, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		closeAll([]net.Listener{first})
+		return nil, err
+	}
+	return []net.Listener{first}, nil // a machine without IPv6
+}
+
+func (l *Listener) socket(ctx context.Context, network, host string) (net.Listener, error) {
+	s, err := new(net.ListenConfig).Listen(ctx, network, net.JoinHostPort(host, strconv.Itoa(l.Port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %d is taken by another program; choose another with --port: %w", l.Port, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listening on port %d: %w", l.Port, err)
+	}
+	return s, nil
+}
+
+func closeAll(sockets []net.Listener) {
+	for _, s := range sockets {
+		_ = s.Close()
+	}
+}
+
+// serve answers until ctx ends. First of all the subscription is deleted then, so
+// that nothing is sent to a receiver that is gone.
+func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.Certificate, subscribed string) error {
+	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	server := &http.Server{
+		Handler: l, ErrorLog: log.New(l.printer, "", 0), BaseContext: func(net.Listener) context.Context { return requests },
+		TLSConfig:      &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{leaf}},
+		MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+	}
+	group, running := errgroup.WithContext(ctx)
+	for _, s := range sockets {
+		group.Go(func() error {
+			if err := server.ServeTLS(s, "", ""); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serving HTTPS: %w", err)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		l.try(running, subscribed)
+		return nil
+	})
+	group.Go(func() error {
+		<-running.Done()
+		l.printer.ending()
+		end(errEnding)
+		err := l.unsubscribe(ctx, subscribed)
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		if server.Shutdown(limit) != nil {
+			_ = server.Close() // nobody is left to tell
+		}
+		return err
+	})
+	return group.Wait()
+}

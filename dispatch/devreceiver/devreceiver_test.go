@@ -1,0 +1,292 @@
+package devreceiver_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/dispatch/devreceiver"
+	"vayu/dispatch/webhook"
+	"vayu/schema"
+)
+
+func TestADeliveryIsShown(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{secret}})
+	if got := r.answer(t, event, secret, "1"); got != 200 {
+		t.Errorf("got %d", got)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(r.String(), "\n\n")
+	want := `11:06:40.500  payment.succeeded  ` + eventID + `  verified
+  delivery dlv_1 · attempt 1 · sandbox · 23ms after the event · answer 200
+{
+  "id": "` + eventID + `",
+  "type": "payment.succeeded",
+  "created": 1795000000,
+  "api_version": "2026-11-01",
+  "data": {
+    "test": true
+  }
+}
+
+1 deliveries: 1 verified, 0 not, 0 duplicates, 0 without an answer; 0 other requests, 0 failed connections
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{secret}})
+	type request struct{ body, key, want string }
+	for _, c := range []request{
+		{event, "whsec_another", "NOT VERIFIED: " + webhook.ErrMismatch.Error()},
+		{event, "", "NOT VERIFIED: " + webhook.ErrNoSignature.Error()},
+		{"hello", secret, "no event  " + eventID + "  verified"},
+		{`{"id":"evt_2","type":"x","created":1794999999}`, secret, "the header names another event, " + eventID},
+		{`{"id":"evt_3","type":"x","created":1794999999}`, secret, "· 2s after the event ·"},
+		{"", secret, "(no body)"},
+	} {
+		if got := r.answer(t, c.body, c.key, "1"); got != 200 {
+			t.Errorf("%q is answered with %d", c.body, got)
+		}
+		if !strings.Contains(r.String(), c.want) {
+			t.Errorf("no %q in:\n%s", c.want, r)
+		}
+	}
+	if got := r.answer(t, strings.Repeat(" ", webhook.DefaultLimit+1), secret, "1"); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body of more than 1 MiB is answered with %d", got)
+	}
+	if reply, err := r.client.Get(r.address); err != nil || reply.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("GET: %v %v", reply, err)
+	}
+	if _, err := new(http.Client).Get(r.address); err == nil {
+		t.Error("its authority is everybody's")
+	}
+	r.until(t, `127\.0\.0\.1:\d+ does not believe the certificate of this receiver; .* --webhook-local and the same --data\n`)
+	if strings.Contains(r.String(), "http:") {
+		t.Errorf("the words of a library:\n%s", r)
+	}
+	_ = r.stop()
+	r.until(t, "6 deliveries: 4 verified, 2 not, 0 duplicates, 0 without an answer; 2 other requests, 1 failed connections")
+}
+
+func TestDuplicatesAreNoted(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{"whsec_old", secret}, Answer: 503})
+	_ = r.answer(t, event, "whsec_forged", "1") // must not make the real one look repeated
+	if got := r.answer(t, event, secret, "2"); got != 503 {
+		t.Errorf("got %d", got)
+	}
+	if strings.Contains(r.String(), "duplicate:") {
+		t.Errorf("a forgery counts:\n%s", r)
+	}
+	_ = r.answer(t, event, "whsec_old", "3")
+	r.until(t, `duplicate: this event came at 11:06:40.500 \(delivery dlv_1, attempt 2\)`)
+}
+
+func TestWithoutASecretNothingIsVerified(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{})
+	_ = r.answer(t, event, secret, "1")
+	r.until(t, "not verified: no secret was given")
+	_ = r.stop()
+	r.until(t, "1 deliveries: 0 verified, 0 not")
+}
+
+// What a receiver must not believe it must not acknowledge.
+func TestWhatIsNotVerifiedIsRefused(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{secret}, Strict: true, Answer: 204, Brief: true})
+	for key, want := range map[string]int{secret: 204, "whsec_forged": 400, "": 400} {
+		if got := r.answer(t, event, key, "1"); got != want {
+			t.Errorf("signed with %q: got %d, want %d", key, got, want)
+		}
+	}
+	_ = r.stop()
+	r.until(t, "verified  answer 204")
+	r.until(t, "NOT VERIFIED: .*  answer 400")
+	r.until(t, "3 deliveries: 1 verified, 2 not")
+	r = start(t, devreceiver.Config{Strict: true})
+	if got := r.answer(t, event, secret, "1"); got != 400 {
+		t.Errorf("without a secret: got %d", got)
+	}
+	r.until(t, "not verified: no secret was given(?s).* answer 400")
+}
+
+func TestBriefIsALineForEach(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{secret}, Brief: true, Delay: time.Millisecond})
+	_, _ = r.answer(t, event, secret, "1"), r.answer(t, event, secret, "2")
+	_, _ = r.answer(t, "hello", "whsec_forged", "1"), r.answer(t, strings.Repeat(" ", webhook.DefaultLimit+1), secret, "1")
+	_ = r.stop()
+	lines := strings.SplitAfter(r.String(), "\n")
+	want := `11:06:40.500  payment.succeeded  ` + eventID + `  attempt 1  verified  answer 200 in 1ms
+11:06:40.500  payment.succeeded  ` + eventID + `  attempt 2  verified  answer 200 in 1ms  duplicate
+11:06:40.500  no event  ` + eventID + `  attempt 1  NOT VERIFIED: ` + webhook.ErrMismatch.Error() + `  answer 200 in 1ms
+11:06:40.500  a body that could not be read: it has more than 1048576 bytes
+
+`
+	if diff := cmp.Diff(want, strings.Join(lines[2:len(lines)-2], "")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A connection that brings nothing is told in words, and when the receiver itself
+// breaks it, not at all.
+func TestConnectionsThatBringNothing(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{secret}})
+	host := strings.TrimSuffix(strings.TrimPrefix(r.address, "https://"), "/")
+	dial := func() net.Conn {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	_ = dial().Close()
+	r.until(t, `a connection from 127\.0\.0\.1:\d+ failed before it brought anything: EOF`)
+	if _, err := dial().Write([]byte{22, 3, 1}); err != nil { // the begin of a handshake
+		t.Fatal(err)
+	}
+	_ = r.answer(t, event, secret, "1") // it was accepted after the other
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.until(t, "1 failed connections")
+	if shown := r.String(); strings.Contains(shown, "canceled") || strings.Contains(shown, "handshake") {
+		t.Errorf("the end of the receiver is news:\n%s", shown)
+	}
+}
+
+// An answer that nobody waits for, and one that the end of the command overtakes,
+// must not become a 200.
+func TestALateAnswerIsNone(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{secret}, Delay: time.Hour})
+	ctx, hangUp := context.WithCancel(t.Context())
+	failed := make(chan error, 2)
+	go func() { _, err := r.post(ctx, t, event, secret, "1"); failed <- err }()
+	r.until(t, "attempt 1 .* answer 200 in 1h0m0s")
+	hangUp()
+	if err := <-failed; err == nil {
+		t.Error("who hangs up has an answer")
+	}
+	r.until(t, "attempt 1: no answer was given; its sender hung up after 0s\n")
+	go func() { _, err := r.post(context.WithoutCancel(t.Context()), t, event, secret, "2"); failed <- err }()
+	r.until(t, "attempt 2 .* answer 200 in 1h0m0s")
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; err == nil {
+		t.Error("the end of the command acknowledges what waits")
+	}
+	r.until(t, "attempt 2: no answer was given; this command is ending\n")
+	r.until(t, "2 deliveries: 2 verified, 0 not, 1 duplicates, 2 without an answer; 0 other requests, 0 failed connections")
+}
+
+// A body may hold what makes a terminal do things.
+func TestNothingOfASenderReachesTheTerminal(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{Secrets: []string{secret}})
+	for _, body := range []string{
+		"\x1b]0;title\x07 \x9b2J \u009b2J \u202e \r\n ok",
+		`{"id":"evt_` + `\u001b[2J\n","type":"\u202e` + strings.Repeat("x", 1000) + `","data":"` + "\u009b2J \u202e" + `"}`,
+		"\x1b[2J" + strings.Repeat("[", 500_000),
+	} {
+		_ = r.answer(t, body, secret, "1")
+	}
+	_ = r.stop()
+	shown := r.String()
+	if strings.ContainsAny(shown, "\x1b\x07\r\u009b\u202e") || !strings.Contains(shown, `\u001b]0;title\u0007 \x9b2J \u009b2J \u202e`) {
+		t.Errorf("%q", shown)
+	}
+	if len(shown) > 100_000 {
+		t.Errorf("%d bytes are printed", len(shown))
+	}
+}
+
+func TestTLS12IsTheLeast(t *testing.T) {
+	t.Parallel()
+	r := start(t, devreceiver.Config{})
+	host := strings.TrimSuffix(strings.TrimPrefix(r.address, "https://"), "/")
+	for version, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		settings := r.client.Transport.(*http.Transport).TLSClientConfig.Clone()
+		settings.MinVersion, settings.MaxVersion = version, version
+		conn, err := tls.Dial("tcp", host, settings)
+		if (err == nil) != want {
+			t.Errorf("%s: %v", tls.VersionName(version), err)
+		}
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+func TestAPortThatIsTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	l, err := devreceiver.New(devreceiver.Config{Data: t.TempDir(), Port: taken.Addr().(*net.TCPAddr).Port, Answer: 200, Out: newScreen(), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is taken by another program; choose another with --port") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSettingsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]devreceiver.Config{
+		"port 65536":       {Port: 65536, Answer: 200},
+		"answer 199":       {Answer: 199},
+		"answer 600":       {Answer: 600},
+		"delay -1s":        {Answer: 200, Delay: -time.Second},
+		"secret is missin": {Answer: 200, Secrets: []string{""}},
+		"nowhere":          {Answer: 200, Client: &devreceiver.Client{API: "nowhere", Key: "k"}},
+		"not the address":  {Answer: 200, Client: &devreceiver.Client{API: "http://:8080", Key: "k"}}, // no host at all
+		"use https":        {Answer: 200, Client: &devreceiver.Client{API: "http://vayu.example", Key: "k"}},
+		"neither":          {Answer: 200, Client: &devreceiver.Client{API: "ftp://127.0.0.1", Key: "k"}},
+		"no API key":       {Answer: 200, Client: &devreceiver.Client{API: "http://127.0.0.1", Key: "a\nb"}},
+	} {
+		if _, err := devreceiver.New(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// The package for customers knows nothing of schema; what they read must be what
+// is written.
+func TestCustomersReadWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	written := schema.Envelope{ID: "evt_1", Type: schema.EventQuotaWarning, Created: 7, APIVersion: schema.EventVersion, Data: json.RawMessage(`{"a":1}`)}
+	text, err := json.Marshal(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read webhook.Event
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	want := webhook.Event{ID: "evt_1", Type: "quota.warning", Created: 7, APIVersion: schema.EventVersion, Data: json.RawMessage(`{"a":1}`)}
+	if diff := cmp.Diff(want, read); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,67 @@
+package devreceiver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// subscribe makes the subscription, takes its secret, and greets.
+func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
+	if err := l.clear(ctx, address); err != nil {
+		return "", err
+	}
+	w := wanted{URL: address}
+	if len(l.Secrets) > 0 {
+		w.Secret = l.Secrets[0]
+	}
+	made, err := l.Client.create(ctx, w)
+	if err != nil {
+		return "", err
+	}
+	if made.Secret != "" {
+		l.Secrets = append(slices.Clip(l.Secrets), made.Secret)
+	}
+	l.greet(address, made, l.Client.account(ctx))
+	return made.ID, nil
+}
+
+// clear deletes subscriptions that lead to this receiver already: whoever made
+// them was killed, since nobody else can have its port now.
+func (l *Listener) clear(ctx context.Context, address string) error {
+	ids, err := l.Client.leading(ctx, address)
+	if err != nil {
+		return fmt.Errorf("looking for subscriptions that were left behind: %w", err)
+	}
+	for _, id := range ids {
+		if err := l.Client.remove(ctx, id); err != nil {
+			return fmt.Errorf("deleting the subscription %s to %s, which was left behind: %w", id, address, err)
+		}
+		l.printer.say(fmt.Sprintf("The subscription %s to %s was left behind, by a command that was killed perhaps; it is deleted.\n", id, address))
+	}
+	return nil
+}
+
+// try has a test event sent, if it is wanted. That none is sent ends nothing.
+func (l *Listener) try(ctx context.Context, id string) {
+	if id == "" || !l.Client.Test {
+		return
+	}
+	if err := l.Client.test(ctx, id); err != nil && ctx.Err() == nil {
+		l.printer.say(fmt.Sprintf("\nNo test event is on its way: %v\n", err))
+	}
+}
+
+// unsubscribe ends the subscription, although ctx has ended.
+func (l *Listener) unsubscribe(ctx context.Context, id string) error {
+	if id == "" {
+		return nil
+	}
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := l.Client.remove(limit, id); err != nil {
+		return fmt.Errorf("deleting the subscription %s, which goes on: %w", id, err)
+	}
+	l.printer.say(fmt.Sprintf("\nThe subscription %s is deleted.\n", id))
+	return nil
+}

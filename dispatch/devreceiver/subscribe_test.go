@@ -1,0 +1,326 @@
+package devreceiver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/dispatch/devreceiver"
+	"vayu/schema"
+)
+
+// service stands for the API of a service, as far as a listener knows it.
+type service struct {
+	*httptest.Server
+	mu     sync.Mutex
+	asked  []string          // method, path and key of every request
+	made   map[string]any    // body of the one that made the subscription
+	refuse map[string]string // by method: "status body"
+	tests  chan struct{}     // POST …/test
+	hooks  []schema.Webhook  // what is there before
+	name   string            // of the account; "" refuses to tell
+
+	refuseTest string // "status body" of POST …/test
+}
+
+func newService(t *testing.T, refuse map[string]string) *service {
+	t.Helper()
+	s := &service{refuse: refuse, tests: make(chan struct{}, 2)}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *service) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+	said, ok := s.refuse[r.Method]
+	if !ok && strings.HasSuffix(r.URL.Path, "/test") {
+		said, ok = s.refuseTest, s.refuseTest != ""
+	}
+	if ok {
+		status, body, _ := strings.Cut(said, " ")
+		w.Header().Set("Location", "/elsewhere")
+		w.WriteHeader(map[string]int{"201": 201, "302": 302, "401": 401, "403": 403, "404": 404, "422": 422, "500": 500, "502": 502}[status])
+		_, _ = w.Write([]byte(body))
+		return
+	}
+	switch {
+	case r.URL.Path == "/v1/account" && s.name != "":
+		write(w, schema.Account{Name: s.name})
+	case r.URL.Path == "/v1/account":
+		w.WriteHeader(http.StatusForbidden)
+	case r.Method == http.MethodGet && r.URL.Path == "/v1/webhooks":
+		s.list(w, r.URL.Query().Get("cursor"))
+	case r.URL.Path == "/elsewhere":
+		http.NotFound(w, r)
+	case r.Method == http.MethodDelete:
+		_, _ = w.Write([]byte(`{"status":"success","id":"wh_1","deleted":true}`))
+	case strings.HasSuffix(r.URL.Path, "/test"):
+		s.tests <- struct{}{}
+		_, _ = w.Write([]byte(`{"status":"success","event_id":"evt_1","delivery_id":"dlv_1"}`))
+	default:
+		_ = json.NewDecoder(r.Body).Decode(&s.made)
+		shown := schema.WebhookShown{Status: "success", Webhook: schema.Webhook{ID: "wh_1", Mode: "sandbox"}}
+		if s.made["secret"] == nil {
+			shown.Secret = secret
+		}
+		w.WriteHeader(http.StatusCreated)
+		write(w, shown)
+	}
+}
+
+// list answers with a page of one subscription.
+func (s *service) list(w http.ResponseWriter, cursor string) {
+	page, at := schema.List[schema.Webhook]{Status: schema.Success}, len(cursor)
+	if at < len(s.hooks) {
+		page.Data = s.hooks[at : at+1]
+	}
+	if at+1 < len(s.hooks) {
+		next := strings.Repeat("+", at+1) // must be escaped
+		page.HasMore, page.NextCursor = true, &next
+	}
+	write(w, page)
+}
+
+func write(w http.ResponseWriter, reply any) {
+	if err := json.NewEncoder(w).Encode(reply); err != nil {
+		panic(err)
+	}
+}
+
+func (s *service) requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+func (s *service) body() map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made
+}
+
+func problem(status string, code schema.Code, message string) string {
+	text, err := json.Marshal(schema.Refuse(code, "", message).Body("req_1"))
+	if err != nil {
+		panic(err)
+	}
+	return status + " " + string(text)
+}
+
+const key = "sk_test_000000000000000000000000000000000000000"
+
+func TestASubscriptionLivesAsLongAsTheListener(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	r := start(t, devreceiver.Config{Client: &devreceiver.Client{API: s.URL + "/", Key: key, KeyShown: key}})
+	want := map[string]any{"url": r.address, "events": []any{}}
+	for _, e := range schema.EventTypes {
+		want["events"] = append(want["events"].([]any), string(e))
+	}
+	if diff := cmp.Diff(want, s.body()); diff != "" {
+		t.Error(diff)
+	}
+	// The command that is printed works as it is.
+	command := r.until(t, `(?m)^  (curl .*)$`)[1]
+	if _, err := exec.LookPath("curl"); err == nil {
+		if out, err := exec.CommandContext(t.Context(), "sh", "-c", command+" -fsS --noproxy '*'").CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		<-s.tests
+	}
+	_ = r.answer(t, event, secret, "1")
+	r.until(t, eventID+"  verified")
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.until(t, "The subscription wh_1 is deleted")
+	asked := s.requests()
+	if got, want := asked[len(asked)-1], "DELETE /v1/webhooks/wh_1 Bearer "+key; got != want {
+		t.Errorf("the last request is %q, want %q", got, want)
+	}
+}
+
+func TestASecretAndEventsMayBeChosen(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	r := start(t, devreceiver.Config{Secrets: []string{"whsec_mine"}, Client: &devreceiver.Client{
+		API: s.URL, Key: key, KeyShown: "$VAYU_API_KEY", Events: []schema.EventType{schema.EventQuotaWarning},
+	}})
+	want := map[string]any{"url": r.address, "events": []any{"quota.warning"}, "secret": "whsec_mine"}
+	if diff := cmp.Diff(want, s.body()); diff != "" {
+		t.Error(diff)
+	}
+	_ = r.answer(t, event, "whsec_mine", "1")
+	r.until(t, eventID+"  verified")
+	if strings.Contains(r.String(), key) || strings.Contains(r.String(), "whsec_mine") {
+		t.Errorf("a secret is shown:\n%s", r)
+	}
+}
+
+// Whatever goes wrong at the service is said with what to do, and never with the
+// key.
+func TestWhatTheServiceRefuses(t *testing.T) {
+	t.Parallel()
+	gone := newService(t, nil)
+	gone.Close()
+	for name, c := range map[string]struct {
+		reply string
+		want  []string
+	}{
+		"no such key":    {problem("401", schema.Unauthorized, "the key is not known"), []string{"the key is not known", "unauthorized"}},
+		"no scope":       {problem("403", schema.InsufficientScope, "webhooks:manage is needed"), []string{"webhooks:manage is needed", "`vayu key create`"}},
+		"no local URL":   {problem("422", schema.URLNotAllowed, "it leads to this machine"), []string{"it leads to this machine", "--webhook-local"}},
+		"no such port":   {problem("422", schema.InvalidWebhookURL, "port 9443"), []string{"port 9443", "--webhook-local"}},
+		"an event":       {problem("422", schema.UnknownEventType, "x\x1b[2J"+strings.Repeat(", a type", 100)), []string{`x\u001b[2J`, strings.Repeat(", a type", 100) + " (unknown_event_type)"}},
+		"an endless one": {problem("422", schema.UnknownEventType, strings.Repeat("x", 100_000)), []string{"x (unknown_event_type)"}},
+		"another server": {"500 <html>", []string{"is no Vayu", "500 Internal Server Error"}},
+		"a redirect":     {"302 ", []string{"is no Vayu", "302 Found"}},
+		"no JSON":        {"201 hello", []string{"is no Vayu"}},
+		"no secret":      {`201 {"id":"wh_1"}`, []string{"no id or no secret"}},
+		"an evil id":     {`201 {"id":"wh_1; rm -r /","secret":"whsec_1"}`, []string{"no id or no secret"}},
+		"nobody":         {"", []string{"no service answers on " + gone.URL, "is it running"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := gone.URL
+			if c.reply != "" {
+				api = newService(t, map[string]string{http.MethodPost: c.reply}).URL
+			}
+			out := newScreen()
+			l, err := devreceiver.New(devreceiver.Config{Data: t.TempDir(), Answer: 200, Out: out, Now: noonNow, Client: &devreceiver.Client{API: api, Key: key, KeyShown: key}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = l.Run(t.Context())
+			if err == nil {
+				t.Fatal("it runs")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("no %q in %q", want, err)
+				}
+			}
+			if strings.Contains(err.Error()+out.String(), key) {
+				t.Errorf("the key is shown: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func TestASubscriptionThatCannotBeDeleted(t *testing.T) {
+	t.Parallel()
+	c := devreceiver.Client{Key: key, KeyShown: key}
+	for reply, want := range map[string]string{
+		problem("404", schema.NotFound, "no such subscription"): "",
+		problem("403", schema.IPNotAllowed, "not from here"):    "deleting the subscription wh_1, which goes on: the service refuses: not from here (ip_not_allowed)",
+	} {
+		c := c
+		c.API = newService(t, map[string]string{http.MethodDelete: reply}).URL
+		err := start(t, devreceiver.Config{Client: &c}).stop()
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// The port is tried first: a subscription to a receiver that cannot run is not
+// made.
+func TestNoSubscriptionWithoutAPort(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	l, err := devreceiver.New(devreceiver.Config{
+		Data: t.TempDir(), Port: taken.Addr().(*net.TCPAddr).Port, Answer: 200, Out: newScreen(), Now: noonNow,
+		Client: &devreceiver.Client{API: s.URL, Key: key, KeyShown: key},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Run(t.Context()) == nil || len(s.requests()) > 0 {
+		t.Errorf("asked: %v", s.requests())
+	}
+}
+
+// Nobody has to type anything to see a delivery.
+func TestATestEventIsSentAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.name = "it's ours"
+	r := start(t, devreceiver.Config{Data: "/tmp/../tmp", Program: "bin/vayu", Client: &devreceiver.Client{
+		API: s.URL, Key: key, KeyShown: "$VAYU_API_KEY", Test: true, Events: []schema.EventType{schema.EventQuotaWarning},
+	}})
+	<-s.tests
+	r.until(t, "A test event is on its way. Send yourself another, from a shell that has VAYU_API_KEY:")
+	r.until(t, `(?m)^  bin/vayu events fire --data /tmp --account 'it'\\''s ours' --mode sandbox --type quota\.warning --count 3$`)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = newService(t, nil)
+	r = start(t, devreceiver.Config{Client: &devreceiver.Client{API: s.URL, Key: key, KeyShown: key}})
+	_ = r.stop()
+	for _, asked := range s.requests() {
+		if strings.Contains(asked, "/test ") {
+			t.Errorf("a test event that nobody wants: %s", asked)
+		}
+	}
+	if shown := r.String(); !strings.Contains(shown, "Send yourself a test event, from any shell:") || strings.Contains(shown, "events fire") {
+		t.Errorf("of an account without a name:\n%s", shown)
+	}
+}
+
+func TestATestEventThatIsRefusedIsSaid(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.refuseTest = problem("403", schema.IPNotAllowed, "not from here")
+	r := start(t, devreceiver.Config{Secrets: []string{secret}, Client: &devreceiver.Client{API: s.URL, Key: key, KeyShown: key, Test: true}})
+	r.until(t, `No test event is on its way: the service refuses: not from here \(ip_not_allowed\)`)
+	_ = r.answer(t, event, secret, "1")
+	r.until(t, eventID+"  verified")
+}
+
+// Who was killed has left a subscription, which would go on for ever.
+func TestWhatWasLeftBehindIsDeleted(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	_ = free.Close()
+	own := fmt.Sprintf("https://localhost:%d/", port)
+	s := newService(t, nil)
+	s.hooks = []schema.Webhook{
+		{ID: "wh_other", URL: "https://localhost:1/"}, {ID: "wh_old", URL: own}, {ID: "wh_path", URL: own + "x"},
+		{ID: "../account", URL: own}, {ID: "wh_older", URL: own},
+	}
+	r := start(t, devreceiver.Config{Port: port, Client: &devreceiver.Client{API: s.URL, Key: key, KeyShown: key}})
+	r.until(t, "The subscription wh_old to "+own+" was left behind")
+	_ = r.stop()
+	var got []string
+	for _, asked := range s.requests() {
+		if method, path, _ := strings.Cut(strings.TrimSuffix(asked, " Bearer "+key), " "); method != http.MethodGet {
+			got = append(got, method+" "+path)
+		}
+	}
+	want := []string{"DELETE /v1/webhooks/wh_old", "DELETE /v1/webhooks/wh_older", "POST /v1/webhooks", "DELETE /v1/webhooks/wh_1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

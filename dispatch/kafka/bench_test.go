@@ -1,0 +1,63 @@
+package kafka
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"vayu/dispatch/outbox"
+)
+
+// BenchmarkPublish publishes batches of 500 to a real broker.
+func BenchmarkPublish(b *testing.B) {
+	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
+	batch := testEvents(b, 0, 500)
+	publish(b, l, batch...)
+	for b.Loop() {
+		publish(b, l, batch...)
+	}
+	b.ReportMetric(float64(500*b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkThrough publishes batches of 500 to a real broker while they are read
+// and committed, and ends when the last is taken.
+func BenchmarkThrough(b *testing.B) {
+	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
+	l.pace = newPace()
+	got := newBasket()
+	consume(b, l, got.take)
+	publish(b, l, testEvents(b, 0, 500)...)
+	got.await(b, 500)
+	sent := 500
+	for b.Loop() {
+		publish(b, l, testEvents(b, sent, 500)...)
+		sent += 500
+	}
+	got.await(b, sent)
+	b.ReportMetric(float64(sent-500)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkLatency is the time from Publish to take of one event after the other,
+// through a real broker. It has the commit of the one before in it, which a broker
+// keeps for 5 ms to write several together (group.coordinator.append.linger.ms).
+func BenchmarkLatency(b *testing.B) {
+	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
+	l.pace = newPace()
+	taken := make(chan time.Time, 1)
+	consume(b, l, func(context.Context, []outbox.Event) (map[string]error, error) {
+		taken <- time.Now()
+		return nil, nil
+	})
+	publish(b, l, testEvents(b, 0, 1)...)
+	receive(b, taken)
+	n := 1
+	var publishing time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		publish(b, l, testEvents(b, n, 1)...)
+		publishing += time.Since(begun)
+		receive(b, taken)
+		n++
+	}
+	b.ReportMetric(publishing.Seconds()*1e9/float64(b.N), "ns/publish")
+}

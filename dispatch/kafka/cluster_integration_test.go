@@ -1,0 +1,71 @@
+//go:build integration
+
+package kafka
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Each of three brokers is killed while events go through them. Two of them go on,
+// and every event that was acknowledged is taken, in the order of its account.
+func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
+	t.Parallel()
+	realBroker(t) // there is a Kafka to start
+	dir := filepath.Join(t.TempDir(), "kafka")
+	t.Cleanup(func() {
+		if _, err := os.Stat(dir); err == nil {
+			script(t, "stop", dir)
+		}
+	})
+	brokers := strings.Split(script(t, "start", dir, "--brokers", "3"), ",")
+	l := newLog(t, brokers, func(c *Config) { c.Replicas = 3 })
+	l.pace = newPace()
+	got := newBasket()
+	stopConsume := consume(t, another(t, l), got.take)
+	publisher := &relay{log: l}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		publisher.run(t, stop)
+	}()
+	for n := range brokers {
+		got.await(t, got.different()+200)
+		script(t, "kill", dir, strconv.Itoa(n+1))
+		got.await(t, got.different()+200) // beside what was under way: the other two go on
+		if word := l.Word(t.Context()); word != "ok" {
+			t.Errorf("with two of three brokers, got %q", word)
+		}
+		script(t, "revive", dir, strconv.Itoa(n+1))
+		eventually(t, "every partition has its replicas again", func() bool { return l.whole(t) })
+	}
+	close(stop)
+	receive(t, ended)
+	got.await(t, publisher.acked)
+	stopConsume()
+	t.Logf("%d events were acknowledged, with %d failed calls; %d came, %d of them again",
+		publisher.acked, publisher.failed, len(got.events), len(got.events)-got.different())
+	for account, ids := range byAccount(got.events) {
+		for i := 1; i < len(ids); i++ {
+			if ids[i] < ids[i-1] {
+				t.Errorf("account %s: %s came after %s", account, ids[i], ids[i-1])
+			}
+		}
+	}
+}
+
+// whole is whether every replica of the topic is in sync.
+func (l *Log) whole(tb testing.TB) bool {
+	tb.Helper()
+	l.transport.CloseIdleConnections() // what it knows may be seconds old
+	partitions, err := l.partitions(tb.Context(), l.Topic)
+	for _, p := range partitions {
+		if len(p.IsrNodes) < 3 {
+			return false
+		}
+	}
+	return err == nil
+}

@@ -1,0 +1,270 @@
+package kafka
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"vayu/dispatch/outbox"
+	"vayu/schema"
+)
+
+// variable names the environment variable with host:port of a real broker, which
+// .ci/kafka starts and prints.
+const variable = "VAYU_TEST_KAFKA"
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
+// realBroker is the address of a real broker.
+func realBroker(tb testing.TB) string {
+	tb.Helper()
+	broker := os.Getenv(variable)
+	switch {
+	case broker != "":
+	case os.Getenv("CI") == "true":
+		tb.Fatalf("%s is not set, and in CI nothing is skipped", variable)
+	default:
+		tb.Skipf("%s is not set; .ci/kafka starts a broker", variable)
+	}
+	return broker
+}
+
+// fakeBroker is a broker in this process.
+func fakeBroker(tb testing.TB, more ...kfake.Opt) *kfake.Cluster {
+	tb.Helper()
+	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.Ports(0)}, more...)...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(cluster.Close)
+	return cluster
+}
+
+// each runs a test on a broker in this process and on a real one, as the subtests
+// "fake" and "real".
+func each(t *testing.T, do func(t *testing.T, brokers []string)) {
+	t.Helper()
+	t.Run("fake", func(t *testing.T) {
+		t.Parallel()
+		do(t, fakeBroker(t).ListenAddrs())
+	})
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		do(t, []string{realBroker(t)})
+	})
+}
+
+// quick is the pace of tests.
+func quick() pace {
+	return pace{publish: patience, retry: 5 * time.Millisecond, watch: 50 * time.Millisecond, truncation: 50 * time.Millisecond}
+}
+
+// newLog has topics and a group of its own, with four partitions. Change may be nil.
+func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
+	tb.Helper()
+	name := fmt.Sprintf("%s.%d", strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, tb.Name()), time.Now().UnixNano())
+	c := Config{
+		Settings: Settings{Topic: name, DeadTopic: name + ".dead", Group: name, Partitions: 4, Replicas: 1},
+		Brokers:  brokers, Metrics: prometheus.NewRegistry(),
+	}
+	if testing.Verbose() {
+		c.Log = slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	if change != nil {
+		change(&c)
+	}
+	l, err := New(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l.pace = quick()
+	tb.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// another is a second instance of a service with l.
+func another(tb testing.TB, l *Log) *Log {
+	tb.Helper()
+	return newLog(tb, l.Brokers, func(c *Config) { c.Settings = l.Settings })
+}
+
+// testTime is when events of tests happen.
+var testTime = time.Date(2026, 11, 1, 6, 30, 0, 123456000, time.UTC)
+
+func testEvent(tb testing.TB, n int, account string) outbox.Event {
+	tb.Helper()
+	e := outbox.Event{
+		ID: fmt.Sprintf("evt_%026d", n), Account: account, World: schema.World(n % 2), Type: schema.EventPaymentSucceeded,
+		CreatedAt: testTime.Add(time.Duration(n) * time.Millisecond),
+	}
+	text, err := json.Marshal(schema.Envelope{
+		ID: e.ID, Type: e.Type, Created: e.CreatedAt.Unix(), APIVersion: schema.EventVersion, Data: json.RawMessage(`{"amount":"100.00"}`),
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e.Envelope = text
+	return e
+}
+
+// testEvents are events from, from+1 … of some accounts in turn.
+func testEvents(tb testing.TB, from, count int) []outbox.Event {
+	tb.Helper()
+	events := make([]outbox.Event, count)
+	for i := range events {
+		events[i] = testEvent(tb, from+i, fmt.Sprintf("acc_%d", (from+i)%17))
+	}
+	return events
+}
+
+// publish brings events as the outbox does: those that are refused again. Brokers
+// that have much to do refuse for a second what goes to a topic that was just made.
+func publish(tb testing.TB, l *Log, events ...outbox.Event) {
+	tb.Helper()
+	eventually(tb, "all events are published", func() bool {
+		safe, err := l.Publish(context.Background(), events)
+		if err != nil && !isRefusal(err) {
+			tb.Fatalf("published %d of %d: %v", len(safe), len(events), err)
+		}
+		done := map[string]bool{}
+		for _, e := range safe {
+			done[e.ID] = true
+		}
+		events = slices.DeleteFunc(slices.Clone(events), func(e outbox.Event) bool { return done[e.ID] })
+		return len(events) == 0
+	})
+}
+
+// basket is a Take that keeps what it gets.
+type basket struct {
+	lock   sync.Mutex
+	events []outbox.Event
+	seen   map[string]int
+	more   chan struct{} // has a value when something came
+}
+
+func newBasket() *basket { return &basket{seen: map[string]int{}, more: make(chan struct{}, 1)} }
+
+func (b *basket) take(_ context.Context, batch []outbox.Event) (map[string]error, error) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	b.events = append(b.events, batch...)
+	for _, e := range batch {
+		b.seen[e.ID]++
+	}
+	select {
+	case b.more <- struct{}{}:
+	default:
+	}
+	return nil, nil
+}
+
+func (b *basket) different() int {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	return len(b.seen)
+}
+
+// await waits until so many different events are there.
+func (b *basket) await(tb testing.TB, count int) {
+	tb.Helper()
+	late := time.After(patience)
+	for b.different() < count {
+		select {
+		case <-b.more:
+		case <-late:
+			tb.Fatalf("got %d of %d events", b.different(), count)
+		}
+	}
+}
+
+// consume runs Consume until stop is called or the test ends.
+func consume(tb testing.TB, l *Log, take Take) (stop func()) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- l.Consume(ctx, take) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := receive(tb, ended); err != nil {
+			tb.Errorf("Consume returned %v", err)
+		}
+	})
+	tb.Cleanup(stop)
+	return stop
+}
+
+// receive waits for a value.
+func receive[T any](tb testing.TB, from <-chan T) (value T) {
+	tb.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(patience):
+		tb.Error("nothing came")
+	}
+	return value
+}
+
+// eventually waits until a condition holds that nothing announces.
+func eventually(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(patience)
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-late:
+			tb.Fatalf("it never happened: %s", what)
+		}
+	}
+}
+
+// byAccount is the ids of events in their order, by account, each once.
+func byAccount(events []outbox.Event) map[string][]string {
+	ids, seen := map[string][]string{}, map[string]bool{}
+	for _, e := range events {
+		if !seen[e.ID] {
+			ids[e.Account] = append(ids[e.Account], e.ID)
+		}
+		seen[e.ID] = true
+	}
+	return ids
+}
+
+// counted is the figure of a metric, of one reason where it has reasons.
+func counted(tb testing.TB, l *Log, name string, reason ...string) (figure float64) {
+	tb.Helper()
+	families, err := l.Metrics.(*prometheus.Registry).Gather()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "vayu_eventlog_"+name {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			if len(reason) == 0 || metric.GetLabel()[0].GetValue() == reason[0] {
+				return metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+			}
+		}
+	}
+	tb.Fatalf("there is no metric %s %v", name, reason)
+	return 0
+}

@@ -1,0 +1,116 @@
+package kafka
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"vayu/dispatch/outbox"
+)
+
+// orphan takes the leaders of a partition of the events, and of the whole dead topic, until mend is called.
+func orphan(cluster *kfake.Cluster, l *Log, partition int32) (mend func()) {
+	return cluster.Fault(
+		kfake.Fault{
+			Keys:  []kmsg.Key{kmsg.Metadata, kmsg.Produce, kmsg.Fetch, kmsg.ListOffsets},
+			Topic: l.Topic, Partitions: []int32{partition}, Err: kerr.LeaderNotAvailable, Count: -1,
+		},
+		kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata, kmsg.Produce}, Topic: l.DeadTopic, Partitions: []int32{0, 1, 2, 3}, Err: kerr.LeaderNotAvailable, Count: -1},
+	).Remove
+}
+
+// others are the ids of events that do not belong to a partition.
+func others(l *Log, events []outbox.Event, partition int) (ids []string) {
+	for _, e := range events {
+		if l.balancer.Balance(kafka.Message{Key: []byte(e.Account)}, 0, 1, 2, 3) != partition {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
+func idsOf(events []outbox.Event) (ids []string) {
+	for _, e := range events {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+func TestAPartitionWithoutALeaderHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	old := newLog(t, cluster.ListenAddrs(), nil)
+	publish(t, old, testEvents(t, 0, 100)...)
+	mend := orphan(cluster, old, 2)
+	batch := testEvents(t, 100, 100)
+	fresh := another(t, old) // starts meanwhile
+	for name, l := range map[string]*Log{"one that was there before": old, "one that starts meanwhile": fresh} {
+		eventually(t, name+" knows that the partition has no leader", func() bool {
+			_, err := l.Publish(t.Context(), batch)
+			return errors.Is(err, errNoLeader)
+		})
+		_, _ = l.Publish(t.Context(), batch) // opens what the attempts before have closed
+		connected := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ApiVersions}, Observe: true, Count: -1})
+		for range 20 {
+			safe, err := l.Publish(t.Context(), batch)
+			if !errors.Is(err, kafka.LeaderNotAvailable) || !errors.Is(err, outbox.ErrSome) {
+				t.Errorf("%s: got %v, want that a partition has no leader, which is the affair of some", name, err)
+			}
+			if diff := cmp.Diff(others(l, batch, 2), idsOf(safe)); diff != "" || len(safe) == len(batch) {
+				t.Fatalf("%s: safe events (-want +got):\n%s", name, diff)
+			}
+		}
+		if n := connected.Hits(); n >= 10 { // one or two when lanes write at the same time: as many as ever did so
+			t.Errorf("%s: %d connections were opened for 20 calls, want those that stay", name, n)
+		}
+		connected.Remove()
+	}
+
+	got := newBasket()
+	consume(t, another(t, old), got.take) // so does a dispatcher
+	got.await(t, len(others(old, testEvents(t, 0, 200), 2)))
+	mend()
+	publish(t, old, batch...)
+	got.await(t, 200)
+}
+
+func TestATopicWithoutLeadersIsEverybodysAffair(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	publish(t, l, testEvents(t, 0, 10)...)
+	for n := range int32(4) {
+		orphan(cluster, l, n)
+	}
+	eventually(t, "it is known that no partition has a leader", func() bool {
+		_, err := l.Publish(t.Context(), testEvents(t, 10, 10))
+		return errors.Is(err, errNoLeader) && !errors.Is(err, outbox.ErrSome)
+	})
+}
+
+// A topic that somebody deletes is made again, and its events go on.
+func TestATopicThatIsDeletedIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		publish(t, l, testEvents(t, 0, 50)...)
+		client := &kafka.Client{Addr: l.addr, Transport: l.newTransport()}
+		reply, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{l.Topic}})
+		if err != nil || reply.Errors[l.Topic] != nil {
+			t.Fatal(err, reply)
+		}
+		publish(t, l, testEvents(t, 50, 50)...)
+		got := newBasket()
+		consume(t, l, got.take)
+		got.await(t, 50)
+		if ids := idsOf(got.events); !slices.Contains(ids, "evt_00000000000000000000000099") {
+			t.Errorf("got the events %v, want those that were published after the topic was deleted", ids)
+		}
+	})
+}

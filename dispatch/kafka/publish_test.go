@@ -1,0 +1,311 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"vayu/dispatch/outbox"
+)
+
+func TestEventsArriveAsTheyWereInTheOrderOfTheirAccount(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		want := testEvents(t, 0, 600)
+		got := newBasket()
+		consume(t, l, got.take)
+		publish(t, l, want[:500]...)
+		publish(t, l, want[500:]...)
+		got.await(t, len(want))
+		if diff := cmp.Diff(byAccount(want), byAccount(got.events)); diff != "" {
+			t.Errorf("order of the accounts (-want +got):\n%s", diff)
+		}
+		slices.SortFunc(got.events, func(a, b outbox.Event) int { return strings.Compare(a.ID, b.ID) })
+		if diff := cmp.Diff(want, got.events); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if got, want := counted(t, l, "published_total"), float64(len(want)); got != want {
+			t.Errorf("published %v, want %v", got, want)
+		}
+	})
+}
+
+// javaPartitions are those of kafka-clients 4.1.1 for some keys and twelve
+// partitions: Utils.toPositive(Utils.murmur2(key)) % 12.
+var javaPartitions = map[string]int32{
+	"acc_1": 2, "acc_2": 11, "acc_01JBQ5W8Z9X2M7K4T6R3P1N0HG": 7, "x": 10, "acc_long-name_00": 2,
+}
+
+func TestOtherClientsFindTheSamePartition(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, func(c *Config) { c.Partitions = 12 })
+		if err := l.makeTopics(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		partitions, err := l.partitions(t.Context(), l.Topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range javaPartitions {
+			lanes, _ := l.assign([]record{{key: []byte(key)}}, make([]bool, 1), partitions)
+			if got := lanes[0].partition; got != want {
+				t.Errorf("%s goes to partition %d, want %d", key, got, want)
+			}
+		}
+	})
+}
+
+// answerProduce answers each partition of a request by itself.
+func answerProduce(request kmsg.Request, code func(topic string, p kmsg.ProduceRequestTopicPartition) int16) kmsg.Response {
+	asked := request.(*kmsg.ProduceRequest)
+	reply := asked.ResponseKind().(*kmsg.ProduceResponse)
+	for _, topic := range asked.Topics {
+		t := kmsg.NewProduceResponseTopic()
+		t.Topic = topic.Topic
+		for _, p := range topic.Partitions {
+			answer := kmsg.NewProduceResponseTopicPartition()
+			answer.Partition, answer.ErrorCode = p.Partition, code(topic.Topic, p)
+			t.Partitions = append(t.Partitions, answer)
+		}
+		reply.Topics = append(reply.Topics, t)
+	}
+	return reply
+}
+
+func TestWhatAPartitionDidNotTakeIsNotSafe(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	events := testEvents(t, 0, 100)
+	publish(t, l, events[0])
+
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		return answerProduce(request, func(_ string, p kmsg.ProduceRequestTopicPartition) int16 {
+			if p.Partition == 2 {
+				return kerr.RequestTimedOut.Code
+			}
+			return 0
+		}), nil, true
+	})
+	var want []string
+	for _, e := range events {
+		if l.balancer.Balance(kafka.Message{Key: []byte(e.Account)}, 0, 1, 2, 3) != 2 {
+			want = append(want, e.ID)
+		}
+	}
+	safe, err := l.Publish(t.Context(), events)
+	if !errors.Is(err, kafka.RequestTimedOut) {
+		t.Errorf("got the error %v, want that of partition 2", err)
+	}
+	var got []string
+	for _, e := range safe {
+		got = append(got, e.ID)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got) == len(events) {
+		t.Errorf("safe events (-want +got):\n%s", diff)
+	}
+	if got := counted(t, l, "publish_failures_total"); got != 1 {
+		t.Errorf("counted %v failures, want 1", got)
+	}
+	publish(t, l, events...) // and the next call works
+}
+
+func TestWhatAPartitionRefusesForAMomentIsSentAgain(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.NotLeaderForPartition.Code }), nil, true
+	})
+	publish(t, l, testEvents(t, 0, 100)...)
+	got := newBasket()
+	consume(t, l, got.take)
+	got.await(t, 100)
+	if len(got.events) != 100 {
+		t.Errorf("%d events came, want 100", len(got.events))
+	}
+}
+
+func TestPartitionsThatHaveMovedAreFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t, kfake.Ports(0, 0, 0))
+	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Partitions = 12 })
+	got := newBasket()
+	consume(t, l, got.take)
+	publish(t, l, testEvents(t, 0, 100)...)
+	for p := range int32(12) {
+		if err := cluster.MoveTopicPartition(l.Topic, p, (cluster.LeaderFor(l.Topic, p)+1)%3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(t, l, testEvents(t, 100, 100)...)
+	got.await(t, 200)
+}
+
+func TestAPartitionThatRefusesForLongIsAnError(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	attempts := 0
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		attempts++
+		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.NotEnoughReplicas.Code }), nil, true
+	})
+	safe, err := l.Publish(t.Context(), testEvents(t, 0, 100))
+	if len(safe) != 0 || !errors.Is(err, kafka.NotEnoughReplicas) || attempts != 4 {
+		t.Errorf("got %d events and %v after %d attempts, want an error after 4", len(safe), err, attempts)
+	}
+}
+
+func TestTopicsAreMadeAndOldOnesLeftAlone(t *testing.T) {
+	t.Parallel()
+	const old = "old"
+	cluster := fakeBroker(t, kfake.SeedTopics(3, old))
+	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Topic, c.Partitions = old, 7 })
+	publish(t, l, testEvents(t, 0, 50)...)
+	for topic, want := range map[string]int{old: 3, l.DeadTopic: 7} {
+		partitions, err := l.partitions(t.Context(), topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(partitions); got != want {
+			t.Errorf("topic %s has %d partitions, want %d", topic, got, want)
+		}
+	}
+}
+
+func TestOverLongEventHoldsBackItsAccountOnly(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		long := testEvent(t, 1, "acc_long")
+		long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", mostEnvelope)))
+		batch := []outbox.Event{testEvent(t, 0, "acc_long"), long, testEvent(t, 2, "acc_long"), testEvent(t, 3, "acc_other")}
+		safe, err := l.Publish(t.Context(), batch)
+		if !errors.Is(err, ErrTooLong) {
+			t.Errorf("got %v, want ErrTooLong", err)
+		}
+		if diff := cmp.Diff([]outbox.Event{batch[0], batch[3]}, safe); diff != "" {
+			t.Errorf("safe (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestMoreThanARequestGoesInSeveral(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		events := make([]outbox.Event, 30)
+		for i := range events {
+			events[i] = testEvent(t, i, "acc_1")
+			events[i].Envelope = slices.Concat(events[i].Envelope, []byte(strings.Repeat(" ", 200<<10)))
+		}
+		got := newBasket()
+		consume(t, l, got.take)
+		publish(t, l, events...)
+		got.await(t, len(events))
+		if diff := cmp.Diff(byAccount(events), byAccount(got.events)); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestATopicThatTakesLessGetsLessAtOnce(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	refused := 0
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		for _, topic := range request.(*kmsg.ProduceRequest).Topics {
+			for _, p := range topic.Partitions {
+				if len(p.Records) > 5000 {
+					refused++
+					return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.MessageTooLarge.Code }), nil, true
+				}
+			}
+		}
+		return nil, nil, false
+	})
+	events := make([]outbox.Event, 200)
+	for i := range events {
+		events[i] = testEvent(t, i, "acc_1")
+	}
+	got := newBasket()
+	consume(t, l, got.take)
+	publish(t, l, events...)
+	got.await(t, len(events))
+	if diff := cmp.Diff(byAccount(events), byAccount(got.events)); diff != "" || refused == 0 {
+		t.Errorf("refused %d, order (-want +got):\n%s", refused, diff)
+	}
+}
+
+func TestPublishGivesUpOnABrokerThatIsSilent(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, []string{silence(t)}, nil)
+	l.pace.publish = 50 * time.Millisecond
+	safe, err := l.Publish(context.Background(), testEvents(t, 0, 3))
+	if len(safe) != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %d events and %v, want none and a time-out", len(safe), err)
+	}
+}
+
+func TestPublishAndCheckWorkAgainWhenTheBrokerIsBack(t *testing.T) {
+	t.Parallel()
+	first := fakeBroker(t)
+	l := newLog(t, first.ListenAddrs(), nil)
+	if err := l.Check(t.Context()); err != nil {
+		t.Errorf("with a broker: %v", err)
+	}
+	publish(t, l, testEvents(t, 0, 50)...)
+	first.Close()
+	if err := l.Check(t.Context()); err == nil {
+		t.Error("a broker that is away passed the check")
+	}
+	if safe, err := l.Publish(t.Context(), testEvents(t, 50, 50)); err == nil {
+		t.Errorf("published %d events to a broker that is away", len(safe))
+	}
+	fakeBroker(t, kfake.Ports(portOf(t, l.Brokers[0])))
+	publish(t, l, testEvents(t, 50, 50)...)
+	if err := l.Check(t.Context()); err != nil {
+		t.Errorf("when the broker is back: %v", err)
+	}
+}
+
+func portOf(tb testing.TB, address string) int {
+	tb.Helper()
+	_, text, err := net.SplitHostPort(address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return port
+}
+
+// silence is an address that takes connections and never says a word.
+func silence(tb testing.TB) string {
+	tb.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().String()
+}

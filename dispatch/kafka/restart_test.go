@@ -1,0 +1,120 @@
+package kafka
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/dispatch/outbox"
+)
+
+// brokerScript starts, kills and stops real brokers.
+const brokerScript = "../../.ci/kafka"
+
+// script runs the broker's script and returns the line that it prints.
+func script(tb testing.TB, action, dir string, more ...string) string {
+	tb.Helper()
+	command := exec.Command(brokerScript, append([]string{action, dir}, more...)...)
+	command.Stderr = tb.Output()
+	out, err := command.Output()
+	if err != nil {
+		tb.Fatalf("%s %s: %v", brokerScript, action, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// relay publishes events until it is stopped: in order, and what is not safe again.
+type relay struct {
+	log  *Log
+	lock sync.Mutex
+	// acked are the events that are safe, failed the calls that had an error.
+	acked, failed int
+}
+
+// run publishes 50 events in 100 ms.
+func (r *relay) run(tb testing.TB, stop <-chan struct{}) {
+	tb.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var waiting []outbox.Event
+	made := 0
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		waiting = append(waiting, testEvents(tb, made, 50)...)
+		made += 50
+		safe, err := r.log.Publish(tb.Context(), waiting[:min(len(waiting), 500)])
+		done := map[string]bool{}
+		for _, e := range safe {
+			done[e.ID] = true
+		}
+		var left []outbox.Event
+		for _, e := range waiting {
+			if !done[e.ID] {
+				left = append(left, e)
+			}
+		}
+		waiting = left
+		r.lock.Lock()
+		r.acked += len(safe)
+		if err != nil {
+			r.failed++
+		}
+		r.lock.Unlock()
+	}
+}
+
+// A broker is killed three times while events go through it. Every event that was
+// acknowledged is taken, and each account's in their order.
+func TestNothingIsLostWhenTheBrokerIsKilled(t *testing.T) {
+	t.Parallel()
+	realBroker(t) // one of its own: nobody else's may be killed
+	dir := filepath.Join(t.TempDir(), "kafka")
+	l := newLog(t, []string{script(t, "start", dir)}, nil)
+	t.Cleanup(func() {
+		if _, err := os.Stat(dir); err == nil {
+			script(t, "stop", dir)
+		}
+	})
+	l.pace = newPace() // as a service has it
+	got := newBasket()
+	stopConsume := consume(t, another(t, l), got.take)
+	publisher := &relay{log: l}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		publisher.run(t, stop)
+	}()
+	for range 3 {
+		got.await(t, got.different()+200)
+		script(t, "kill", dir)
+		script(t, "start", dir)
+		begun := time.Now()
+		got.await(t, got.different()+1)
+		t.Logf("events came again %v after the broker's start", time.Since(begun).Round(time.Millisecond))
+	}
+	got.await(t, got.different()+200)
+	close(stop)
+	receive(t, ended)
+	got.await(t, publisher.acked)
+	stopConsume()
+	t.Logf("%d events were acknowledged, with %d failed calls; %d came, %d of them again",
+		publisher.acked, publisher.failed, len(got.events), len(got.events)-got.different())
+	for account, ids := range byAccount(got.events) {
+		for i := 1; i < len(ids); i++ {
+			if ids[i] < ids[i-1] {
+				t.Errorf("account %s: %s came after %s", account, ids[i], ids[i-1])
+			}
+		}
+	}
+	if publisher.failed == 0 {
+		t.Error("no call failed, so nothing was tried")
+	}
+}

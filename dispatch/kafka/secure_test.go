@@ -1,0 +1,260 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"vayu/internal/config"
+	"vayu/internal/testing/fixture"
+)
+
+// authority signs certificates for brokers and their clients.
+type authority struct{ *fixture.Authority }
+
+func newAuthority(tb testing.TB) authority {
+	tb.Helper()
+	return authority{fixture.NewAuthority(tb)}
+}
+
+// server is how a broker of this authority speaks TLS.
+func (a authority) server(change func(*tls.Config)) kfake.Opt {
+	out := &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12}
+	if change != nil {
+		change(out)
+	}
+	return kfake.TLS(out)
+}
+
+// mutual asks clients for a certificate of the authority.
+func (a authority) mutual(c *tls.Config) {
+	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()
+}
+
+// byTLS are settings that know the authority.
+func (a authority) byTLS(more func(*Settings)) func(*Config) {
+	ca := a.CA()
+	return func(c *Config) {
+		c.TLS, c.CA = true, ca
+		if more != nil {
+			more(&c.Settings)
+		}
+	}
+}
+
+// login logs in.
+func login(sasl, password string) func(*Settings) {
+	return func(s *Settings) { s.SASL, s.Username, s.Password = sasl, "vayu", config.NewSecret(password) }
+}
+
+// loginBroker is a broker whose logins have a password each.
+func loginBroker(tb testing.TB, more ...kfake.Opt) []string {
+	tb.Helper()
+	return fakeBroker(tb, append([]kfake.Opt{
+		kfake.EnableSASL(), kfake.Superuser("PLAIN", "vayu", "one"),
+		kfake.Superuser("SCRAM-SHA-256", "vayu", "two"), kfake.Superuser("SCRAM-SHA-512", "vayu", "three"),
+	}, more...)...).ListenAddrs()
+}
+
+// refusing is a broker that refuses logins as Kafka's own do. The one of the
+// library hangs up.
+func refusing(tb testing.TB, more ...kfake.Opt) []string {
+	tb.Helper()
+	cluster := fakeBroker(tb, append([]kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "vayu", "x"), kfake.Superuser("SCRAM-SHA-512", "vayu", "x")}, more...)...)
+	cluster.ControlKey(int16(kmsg.SASLAuthenticate), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		reply := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		reply.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		return reply, nil, true
+	})
+	return cluster.ListenAddrs()
+}
+
+// deaf hangs up at a TLS greeting, as brokers do at what is no request.
+func deaf(tb testing.TB) []string {
+	tb.Helper()
+	return []string{fixture.Port(tb, nil, func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 4))
+		_ = conn.Close()
+	}).Addr().String()}
+}
+
+// Everything goes through a broker that asks for it: topics, writer, reader, dead
+// topic and the question whether it answers.
+func TestEventsGoThroughSecuredBrokers(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	cert, key := a.Files(a.Client(), t.TempDir())
+	for name, c := range map[string]struct {
+		brokers  []string
+		settings func(*Config)
+	}{
+		"TLS":                  {fakeBroker(t, a.server(nil)).ListenAddrs(), a.byTLS(nil)},
+		"TLS 1.2":              {fakeBroker(t, a.server(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })).ListenAddrs(), a.byTLS(nil)},
+		"certificate":          {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key })},
+		"scram-sha-256":        {loginBroker(t), func(c *Config) { login(loginScram256, "two")(&c.Settings) }},
+		"scram-sha-512":        {loginBroker(t), func(c *Config) { login(loginScram512, "three")(&c.Settings) }},
+		"scram-sha-512 by TLS": {loginBroker(t, a.server(nil)), a.byTLS(login(loginScram512, "three"))},
+		"plain by TLS":         {loginBroker(t, a.server(nil)), a.byTLS(login(loginPlain, "one"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLog(t, c.brokers, c.settings)
+			got := newBasket()
+			consume(t, l, got.take)
+			garbled := encode(testEvent(t, 7, "acc_1"))
+			garbled.value = []byte("{")
+			if acked, err := l.write(t.Context(), l.Topic, []record{garbled}); err != nil {
+				t.Fatal(acked, err)
+			}
+			publish(t, l, testEvents(t, 0, 50)...)
+			got.await(t, 50)
+			eventually(t, "one is buried", func() bool { return counted(t, l, "buried_total", reasonEnvelope) == 1 })
+			if word := l.Word(t.Context()); word != "ok" {
+				t.Errorf("got %q", word)
+			}
+		})
+	}
+}
+
+// Who is not let in says once why, in words that name the setting, and keeps the
+// password to himself.
+func TestWhoIsNotLetInSaysWhy(t *testing.T) {
+	t.Parallel()
+	a, other := newAuthority(t), newAuthority(t)
+	cert, key := other.Files(other.Client(), t.TempDir())
+	for name, c := range map[string]struct {
+		brokers  []string
+		settings func(*Config)
+		word     string
+		names    string // the setting, in the log
+	}{
+		"wrong password":       {refusing(t, a.server(nil)), a.byTLS(login(loginScram512, "hunter2")), wordLogin, "event-log.password"},
+		"wrong plain password": {refusing(t, a.server(nil)), a.byTLS(login(loginPlain, "hunter2")), wordLogin, "event-log.password"},
+		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), wordUntrusted, "event-log.ca"},
+		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *Config) { c.TLS = true }, wordUntrusted, "event-log.ca"},
+		"no TLS":               {deaf(t), a.byTLS(nil), wordNoTLS, "event-log.tls"},
+		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), wordCertificate, "event-log.cert"},
+		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key }), wordCertificate, "event-log.cert"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said fixture.Log
+			l := newLog(t, c.brokers, func(to *Config) {
+				c.settings(to)
+				to.Log = slog.New(slog.NewTextHandler(&said, nil))
+			})
+			stop := consume(t, l, newBasket().take)
+			eventually(t, "three tries", func() bool { return counted(t, l, "connection_failures_total") >= 3 })
+			stop()
+			if got, want := l.Word(t.Context()), c.word+"; events wait"; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if _, err := l.Publish(t.Context(), testEvents(t, 0, 1)); err == nil || !strings.Contains(err.Error(), c.names) {
+				t.Errorf("publishing: got %v, want an error that names %s", err, c.names)
+			}
+			text := said.String()
+			if strings.Count(text, "\n") != 1 || !strings.Contains(text, c.names) {
+				t.Errorf("the log is not one line that names %s:\n%s", c.names, text)
+			}
+			if strings.Contains(text, "hunter2") {
+				t.Errorf("the log has the password:\n%s", text)
+			}
+		})
+	}
+}
+
+// A broker that is frozen, or that is no broker, keeps nobody who logs in.
+func TestALoginThatIsNotAnsweredEnds(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	brokers := append([]string{silent.Addr().String()}, loginBroker(t)...)
+	l := newLog(t, brokers, func(c *Config) { login(loginScram512, "three")(&c.Settings) })
+	if err := l.Check(t.Context()); err != nil {
+		t.Errorf("one of two brokers answers, and Check says %v", err)
+	}
+	door := newDoor(t.Context(), false, l.secure)
+	defer door.shut()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := door.dialer().DialContext(ctx, "tcp", brokers[0])
+		ended <- err
+	}()
+	if err := receive(t, ended); err == nil {
+		t.Error("who does not answer was taken for a broker")
+	}
+}
+
+func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	cert, key := a.Files(a.Client(), t.TempDir())
+	for want, change := range map[string]func(*Settings){
+		"ca: ":       func(s *Settings) { s.CA = "/nowhere/ca.pem" },
+		"ca: t":      func(s *Settings) { s.CA = key },
+		"cert: ":     func(s *Settings) { s.Cert, s.Key = cert, "/nowhere/key.pem" },
+		"cert: r":    func(s *Settings) { s.Cert, s.Key = key, cert },
+		"password: ": func(s *Settings) { login(loginScram256, "bell\a")(s) },
+	} {
+		s := DefaultSettings()
+		s.TLS = true
+		change(&s)
+		_, err := New(Config{Settings: s, Brokers: []string{"kafka:9093"}})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\a") {
+			t.Errorf("got %v, want a fault that begins %q", err, want)
+		}
+	}
+}
+
+func TestSettingsOfConnectionsAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*Settings)
+		wants  []string
+	}{
+		"TLS":                     {func(s *Settings) { s.TLS = true }, nil},
+		"CA without TLS":          {func(s *Settings) { s.CA = "ca.pem" }, []string{"ca"}},
+		"certificate without TLS": {func(s *Settings) { s.Cert, s.Key = "c", "k" }, []string{"cert", "key"}},
+		"certificate without key": {func(s *Settings) { s.TLS, s.Cert = true, "c" }, []string{"key"}},
+		"key without certificate": {func(s *Settings) { s.TLS, s.Key = true, "k" }, []string{"cert"}},
+		"scram":                   {login(loginScram512, "p"), nil},
+		"plain without TLS":       {login(loginPlain, "p"), []string{"sasl"}},
+		"plain":                   {func(s *Settings) { login(loginPlain, "p")(s); s.TLS = true }, nil},
+		"no such way":             {login("gssapi", "p"), []string{"sasl"}},
+		"no password":             {login(loginScram256, ""), []string{"password"}},
+		"no user":                 {func(s *Settings) { login(loginScram256, "p")(s); s.Username = "" }, []string{"username"}},
+		"password without user":   {func(s *Settings) { s.Password = config.NewSecret("p") }, []string{"sasl"}},
+		"user without a way":      {func(s *Settings) { s.Username = "vayu" }, []string{"sasl"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := DefaultSettings()
+			c.change(&s)
+			faults := s.Validate()
+			got := errors.Join(faults...)
+			for _, want := range c.wants {
+				if got == nil || !strings.Contains(got.Error(), want+": ") {
+					t.Errorf("got %v, want a fault of %s", got, want)
+				}
+			}
+			if len(faults) != len(c.wants) {
+				t.Errorf("got %v, want faults of %v", got, c.wants)
+			}
+		})
+	}
+}

@@ -1,0 +1,66 @@
+package kafka
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"vayu/internal/testing/fixture"
+)
+
+// An operator learns of a topic that is smaller than he set, once however often it
+// is looked at, and again when it is another. The events go through nevertheless.
+func TestATopicThatIsSmallerThanSetIsToldOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		small := newLog(t, brokers, func(c *Config) { c.Partitions = 2 })
+		if err := small.makeTopics(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var said fixture.Log
+		l := newLog(t, brokers, func(c *Config) {
+			c.Settings = small.Settings
+			c.Partitions, c.Replicas = 3, 2
+			c.Log = slog.New(slog.NewTextHandler(&said, nil))
+		})
+		for range 3 {
+			l.made.Store(false)
+			publish(t, l, testEvents(t, 0, 10)...)
+		}
+		if got := said.Count("fewer replicas"); got != 2 {
+			t.Errorf("the replicas were told %d times, want once for each topic:\n%s", got, said.String())
+		}
+		if got := said.Count("fewer partitions"); got != 2 {
+			t.Errorf("the partitions were told %d times, want once for each topic:\n%s", got, said.String())
+		}
+		if said.Count("topic="+l.Topic+" replicas=1 set=2") != 1 {
+			t.Errorf("the log does not say what there is and what was set:\n%s", said.String())
+		}
+	})
+}
+
+// Three replicas lose nothing with one broker, and take events without it.
+func TestATopicOfThreeReplicasNeedsTwo(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, fakeBroker(t, kfake.NumBrokers(3), kfake.Ports(0, 0, 0)).ListenAddrs(), func(c *Config) { c.Replicas = 3 })
+	if err := l.makeTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	client := &kafka.Client{Addr: l.addr, Transport: l.transport}
+	for _, topic := range []string{l.Topic, l.DeadTopic} {
+		if got := inSync(t.Context(), client, topic); got != 2 {
+			t.Errorf("%s asks for %d replicas, want 2", topic, got)
+		}
+	}
+	reply, err := client.Metadata(t.Context(), &kafka.MetadataRequest{Topics: []string{l.Topic}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range reply.Topics[0].Partitions {
+		if len(p.Replicas) != 3 {
+			t.Errorf("partition %d has %d replicas, want 3", p.ID, len(p.Replicas))
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package outbox
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/sqlstore/sqlstoretest"
+)
+
+// BenchmarkScaleOutbox is how many events a second go through the outbox when so
+// many callers commit one at a time, beside commits of one row by as many.
+func BenchmarkScaleOutbox(b *testing.B) {
+	for _, engine := range engines {
+		for _, callers := range [...]int{1, 8, 64, 256} {
+			b.Run(fmt.Sprintf("%s/callers=%d", engine, callers), func(b *testing.B) {
+				d := benchDesk(b, engine)
+				n := min(500*callers, 10_000)
+				var id atomic.Int64
+				began := time.Now()
+				atOnce(callers, n, func(int) {
+					sqlstoretest.Exec(b, d.DB, "INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 1)", fmt.Sprint("key_", id.Add(1)), []byte("signature"))
+				})
+				floor := float64(n) / time.Since(began).Seconds()
+				rate := d.relayed(b, callers, n)
+				b.ReportMetric(rate, "events/s")
+				b.ReportMetric(floor, "commits/s")
+				b.ReportMetric(rate/floor, "x-of-commits")
+			})
+		}
+	}
+}
+
+// BenchmarkScaleRelay is the most that one store takes and one relay brings on:
+// events that are committed 500 at a time, and then read, handed over in memory and
+// deleted.
+func BenchmarkScaleRelay(b *testing.B) {
+	for _, engine := range engines {
+		b.Run(engine, func(b *testing.B) {
+			d := benchDesk(b, engine)
+			const n = 50_000
+			appended := d.heap(b, n)
+			relayed := d.drained(b, n)
+			b.ReportMetric(appended, "appended/s")
+			b.ReportMetric(relayed, "relayed/s")
+			b.ReportMetric(relayed/appended, "x-of-appended")
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// counted is a publisher that counts, and says when it has seen enough. It keeps
+// how long each event took from its making to here.
+type counted struct {
+	left  atomic.Int64
+	done  chan struct{}
+	mu    sync.Mutex
+	waits []time.Duration
+}
+
+// Publish implements Publisher.
+func (c *counted) Publish(_ context.Context, batch []Event) ([]Event, error) {
+	c.mu.Lock()
+	for _, e := range batch {
+		c.waits = append(c.waits, time.Since(e.CreatedAt))
+	}
+	c.mu.Unlock()
+	if c.left.Add(-int64(len(batch))) == 0 {
+		close(c.done)
+	}
+	return batch, nil
+}
+
+// engines are the kinds of stores.
+var engines = []string{"sqlite", "postgres"}
+
+// benchDesk is a desk on a store of a kind.
+func benchDesk(b *testing.B, engine string) *desk {
+	b.Helper()
+	c := sqlstore.Config{Data: b.TempDir()}
+	if engine == "postgres" {
+		c.DSN = sqlstoretest.PostgresDSN(b)
+	}
+	return newDesk(b, sqlstoretest.Open(b, c))
+}
+
+// BenchmarkRelay is the way of an event from 64 callers, each of which commits
+// one after the other, through the outbox to a publisher in memory.
+func BenchmarkRelay(b *testing.B) {
+	for _, engine := range engines {
+		b.Run(engine, func(b *testing.B) {
+			d := benchDesk(b, engine)
+			b.ResetTimer()
+			b.ReportMetric(d.relayed(b, 64, b.N), "events/s")
+		})
+	}
+}
+
+// relayed commits n events, by so many callers at once, and is how many a second
+// have reached a publisher in memory.
+func (d *desk) relayed(b *testing.B, callers, n int) float64 {
+	b.Helper()
+	to := &counted{done: make(chan struct{})}
+	to.left.Store(int64(n))
+	stop := d.run(to)
+	defer stop()
+	data := schema.TestEventData(schema.EventPaymentSucceeded)
+	began := time.Now()
+	atOnce(callers, n, func(caller int) {
+		if err := d.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
+			_, err := d.Append(tx, accounts[caller%3], schema.Live, schema.EventPaymentSucceeded, data)
+			return err
+		}); err != nil {
+			b.Error(err)
+		}
+	})
+	<-to.done
+	return float64(n) / time.Since(began).Seconds()
+}
+
+// atOnce has so many callers do something n times in all, each one after the other.
+func atOnce(callers, n int, do func(caller int)) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			for left.Add(-1) >= 0 {
+				do(caller)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// BenchmarkBeside is how long an event takes from its making, in a process beside
+// the one that relays, to the publisher: 200 a second, on time whatever happens.
+func BenchmarkBeside(b *testing.B) {
+	for _, engine := range engines {
+		b.Run(engine, func(b *testing.B) {
+			c := sqlstore.Config{Data: b.TempDir()}
+			if engine == "postgres" {
+				c.DSN = sqlstoretest.PostgresDSN(b)
+			}
+			d := newDesk(b, sqlstoretest.Open(b, c))
+			c.Share = true
+			beside := newDesk(b, sqlstoretest.Open(b, c))
+			to := &counted{done: make(chan struct{})}
+			to.left.Store(int64(b.N))
+			stop := d.run(to)
+			tick := time.NewTicker(5 * time.Millisecond)
+			defer tick.Stop()
+			var appending sync.WaitGroup
+			b.ResetTimer()
+			for range b.N {
+				<-tick.C
+				appending.Go(func() { beside.say("acc_a") })
+			}
+			appending.Wait()
+			<-to.done
+			b.StopTimer()
+			slices.Sort(to.waits)
+			b.ReportMetric(float64(to.waits[len(to.waits)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(to.waits[len(to.waits)*99/100].Microseconds())/1000, "p99-ms")
+			stop()
+		})
+	}
+}
+
+// BenchmarkDrain brings on what has waited.
+func BenchmarkDrain(b *testing.B) {
+	for _, engine := range engines {
+		b.Run(engine, func(b *testing.B) {
+			d := benchDesk(b, engine)
+			d.heap(b, b.N)
+			b.ResetTimer()
+			b.ReportMetric(d.drained(b, b.N), "events/s")
+		})
+	}
+}
+
+// heap commits n events, 500 at a time, and is how many a second.
+func (d *desk) heap(b *testing.B, n int) float64 {
+	b.Helper()
+	data := schema.TestEventData(schema.EventPaymentSucceeded)
+	began := time.Now()
+	for from := 0; from < n; from += 500 {
+		if err := d.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
+			for i := from; i < min(from+500, n); i++ {
+				if _, err := d.Append(tx, accounts[i%3], schema.Live, schema.EventPaymentSucceeded, data); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return float64(n) / time.Since(began).Seconds()
+}
+
+// drained brings on n events that have waited, and is how many a second.
+func (d *desk) drained(b *testing.B, n int) float64 {
+	b.Helper()
+	to := &counted{done: make(chan struct{})}
+	to.left.Store(int64(n))
+	began := time.Now()
+	stop := d.run(to)
+	defer stop()
+	<-to.done
+	return float64(n) / time.Since(began).Seconds()
+}
+
+// BenchmarkIdle is what a relay costs that has nothing to do: the share of one
+// core, in per cent. An operation is a second.
+func BenchmarkIdle(b *testing.B) {
+	for _, engine := range engines {
+		b.Run(engine, func(b *testing.B) {
+			d := benchDesk(b, engine)
+			to := &counted{done: make(chan struct{})}
+			to.left.Store(1)
+			stop := d.run(to)
+			d.say("acc_a")
+			<-to.done
+			<-time.After(time.Second) // until it is as slow as it gets
+			before := spent(b)
+			b.ResetTimer()
+			<-time.After(time.Duration(b.N) * time.Second)
+			b.StopTimer()
+			b.ReportMetric(100*(spent(b)-before).Seconds()/b.Elapsed().Seconds(), "%core")
+			stop()
+		})
+	}
+}
+
+// spent is the time of processors that this process has taken.
+func spent(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

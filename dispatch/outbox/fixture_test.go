@@ -1,0 +1,193 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
+	"vayu/schema"
+)
+
+// desk is an outbox on a store with the accounts a, b and c.
+type desk struct {
+	*Outbox
+	t     testing.TB
+	clock fixture.Clock
+	log   fixture.Log
+	reg   *prometheus.Registry
+}
+
+var accounts = []string{"acc_a", "acc_b", "acc_c", "acc_live", "acc_sandbox"}
+
+// newDesk makes an outbox, and the accounts unless another desk has.
+func newDesk(t testing.TB, db *sqlstore.DB) *desk {
+	t.Helper()
+	d := &desk{t: t, reg: prometheus.NewRegistry()}
+	var err error
+	if d.Outbox, err = New(Config{DB: db, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Metrics: d.reg, Now: d.clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range accounts {
+		d.exec("INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'free', '', 0, 1) ON CONFLICT DO NOTHING", id)
+	}
+	return d
+}
+
+func eachDesk(t *testing.T, do func(t *testing.T, d *desk)) {
+	t.Helper()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newDesk(t, db)) })
+}
+
+func (d *desk) exec(statement string, args ...any) {
+	d.t.Helper()
+	if err := d.DB.Update(context.Background(), func(tx *sqlstore.Tx) error { _, err := tx.Exec(statement, args...); return err }); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) count(query string, args ...any) (n int) {
+	d.t.Helper()
+	if err := d.DB.View(context.Background()).QueryRow("SELECT count(*) FROM "+query, args...).Scan(&n); err != nil {
+		d.t.Fatal(err)
+	}
+	return n
+}
+
+// say commits an event of an account.
+func (d *desk) say(account string) (id string) {
+	d.t.Helper()
+	id, err := d.trySay(account)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return id
+}
+
+func (d *desk) trySay(account string) (id string, err error) {
+	err = d.DB.Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
+		id, err = d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, map[string]any{"of": account})
+		return err
+	})
+	return id, err
+}
+
+// run runs the outbox until the function it returns is called.
+func (d *desk) run(to Publisher) (stop func()) {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx, to) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			d.t.Errorf("Run ended with %v", err)
+		}
+	})
+	d.t.Cleanup(stop)
+	return stop
+}
+
+// metric is the value of a counter or gauge; label is the value of its label, if
+// it has one.
+func (d *desk) metric(name, label string) float64 {
+	d.t.Helper()
+	families, err := d.reg.Gather()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	d.t.Errorf("there is no metric %s %s", name, label)
+	return 0
+}
+
+func (d *desk) failures(step string) float64 {
+	d.t.Helper()
+	return d.metric("vayu_outbox_failures_total", step)
+}
+
+// shelf is a publisher in memory. Refuse says which events it does not take.
+type shelf struct {
+	mu      sync.Mutex
+	refuse  func(e Event) bool
+	err     error
+	batches [][]string // ids, as they came
+	taken   []Event
+	came    chan struct{} // holds one: something was taken
+}
+
+func newShelf() *shelf { return &shelf{came: make(chan struct{}, 1)} }
+
+var errShelf = errors.New("the shelf is full")
+
+// Publish implements Publisher; it keeps the order of accounts.
+func (s *shelf) Publish(_ context.Context, batch []Event) ([]Event, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	var safe []Event
+	held := map[string]bool{}
+	for _, e := range batch {
+		ids = append(ids, e.ID)
+		if held[e.Account] || s.refuse != nil && s.refuse(e) {
+			held[e.Account] = true
+			continue
+		}
+		safe = append(safe, e)
+	}
+	s.batches = append(s.batches, ids)
+	s.taken = append(s.taken, safe...)
+	select {
+	case s.came <- struct{}{}:
+	default:
+	}
+	return safe, s.err
+}
+
+func (s *shelf) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// ids are those taken, of an account or, with "", of all.
+func (s *shelf) ids(account string) (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.taken {
+		if account == "" || e.Account == account {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
+// await waits until everything was taken.
+func (s *shelf) await(t testing.TB, ids ...string) {
+	t.Helper()
+	for {
+		have := s.ids("")
+		if !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(have, id) }) {
+			return
+		}
+		select {
+		case <-s.came:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%d of %d events came", len(s.ids("")), len(ids))
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package outbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// childVariable holds the directory in which the test binary, started as a
+// child, commits and relays until it is killed.
+const childVariable = "VAYU_TEST_OUTBOX_CHILD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childVariable); dir != "" {
+		fmt.Fprintln(os.Stderr, relayUntilKilled(dir))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// book is a publisher that writes each event as a line, "account id".
+type book struct{ file *os.File }
+
+func openBook(dir string) (book, error) {
+	file, err := os.OpenFile(filepath.Join(dir, "book"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	return book{file}, err
+}
+
+// Publish implements Publisher.
+func (b book) Publish(_ context.Context, batch []Event) ([]Event, error) {
+	var lines strings.Builder
+	for _, e := range batch {
+		fmt.Fprintf(&lines, "%s %s\n", e.Account, e.ID)
+	}
+	_, err := b.file.WriteString(lines.String())
+	if err != nil {
+		return nil, err
+	}
+	return batch, nil
+}
+
+var errUndone = errors.New("undone on purpose")
+
+// relayUntilKilled prints the id of each event after the store has said that its
+// change is durable. Every eighth change is undone.
+func relayUntilKilled(dir string) error {
+	db, err := sqlstore.Open(sqlstore.Config{Data: dir}, nil, nil)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- db.Run(ctx); cancel() }()
+	if err := db.Ready(ctx); err != nil {
+		return fmt.Errorf("%w: %w", err, <-ended)
+	}
+	o, err := New(Config{DB: db})
+	if err != nil {
+		return err
+	}
+	to, err := openBook(dir)
+	if err != nil {
+		return err
+	}
+	go func() { ended <- o.Run(ctx, to) }()
+	for worker := range 16 {
+		go func() {
+			for n := 0; ; n++ {
+				var id string
+				err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
+					if id, err = o.Append(tx, accounts[worker%3], schema.Live, schema.EventPaymentSucceeded, map[string]int{"n": n}); err != nil {
+						return err
+					}
+					// The change that the event is about.
+					if _, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", id, []byte("change")); err != nil {
+						return err
+					}
+					if n%8 == 7 {
+						return errUndone
+					}
+					return nil
+				})
+				switch {
+				case errors.Is(err, errUndone):
+					continue
+				case err != nil:
+					ended <- err
+					return
+				}
+				if _, err := os.Stdout.WriteString(id + "\n"); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	return <-ended
+}
+
+// TestKillLosesNoEvent: processes, one after the other, on one directory, each
+// killed after some of its commits.
+func TestKillLosesNoEvent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, stop := sqlstoretest.Start(t, sqlstore.Config{Data: dir})
+	newDesk(t, db) // for its accounts
+	stop()
+	var committed []string
+	for round := range 20 {
+		committed = append(committed, killAfter(t, dir, 1+rand.IntN(400))...)
+		if t.Failed() {
+			t.Fatalf("round %d", round)
+		}
+	}
+	d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+	waiting := d.count("outbox")
+	to, err := openBook(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.file.Close()
+	r := relay{Outbox: d.Outbox, to: to}
+	if _, err := r.pass(t.Context()); err != nil || d.count("outbox") != 0 {
+		t.Fatalf("the rest is not brought on: %v", err)
+	}
+	told, twice := readBook(t, dir)
+	for _, id := range committed {
+		if !told[id] {
+			t.Errorf("%s was committed and never brought on", id)
+		}
+	}
+	if n := d.count("event"); n != len(told) {
+		t.Errorf("%d events were brought on, and %d are stored", len(told), n)
+	}
+	if n := d.count("event WHERE id NOT IN (SELECT key_id FROM seen_signature)") + d.count("seen_signature WHERE key_id NOT IN (SELECT id FROM event)"); n != 0 {
+		t.Errorf("%d events are there without their change, or changes without their event", n)
+	}
+	t.Logf("%d events were acknowledged, %d brought on, %d of them twice; %d waited at the end", len(committed), len(told), twice, waiting)
+}
+
+// readBook returns the ids in the book, and how many lines repeat one. In each
+// account those that come for the first time rise.
+func readBook(t *testing.T, dir string) (told map[string]bool, twice int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "book"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told = map[string]bool{}
+	last := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		account, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if told[id] {
+			twice++
+			continue
+		}
+		told[id] = true
+		if !slices.Contains(accounts, account) || id <= last[account] {
+			t.Errorf("%s got %s after %s", account, id, last[account])
+		}
+		last[account] = id
+	}
+	return told, twice
+}
+
+// killAfter starts a child, kills it after so many answers, and returns all
+// answers that it gave.
+func killAfter(t *testing.T, dir string, answers int) (ids []string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), self)
+	child.Env = append(os.Environ(), childVariable+"="+dir)
+	var said strings.Builder
+	child.Stderr = &said
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil { // the end; a line that was cut is no answer
+			break
+		}
+		ids = append(ids, strings.TrimSpace(line))
+		if len(ids) == answers {
+			_ = child.Process.Kill()
+		}
+	}
+	_ = child.Wait()
+	if len(ids) < answers {
+		t.Errorf("the child ended by itself after %d answers: %s", len(ids), said.String())
+	}
+	return ids
+}

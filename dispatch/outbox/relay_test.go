@@ -1,0 +1,365 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
+	"vayu/schema"
+)
+
+func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		ids := []string{}
+		for n := range 2*batchMost + 3 {
+			ids = append(ids, fmt.Sprint(n))
+		}
+		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
+			for n := range ids {
+				if ids[n], err = d.Append(tx, accounts[n%3], schema.Live, schema.EventPaymentSucceeded, map[string]int{"n": n}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s := newShelf()
+		stop := d.run(s)
+		s.await(t, ids...)
+		ids = append(ids, d.say("acc_a"))
+		s.await(t, ids...)
+		fixture.Until(t, "nothing waits any more", func() bool { return d.count("outbox") == 0 }) // it was taken a moment ago
+		stop()
+		if diff := cmp.Diff(ids, s.ids("")); diff != "" {
+			t.Errorf("the events that came: %s", diff)
+		}
+		if n := d.count("outbox"); n != 0 {
+			t.Errorf("%d events wait after they were brought on", n)
+		}
+		if n := d.metric("vayu_outbox_relayed_total", ""); int(n) != len(ids) {
+			t.Errorf("%v events are counted, want %d", n, len(ids))
+		}
+	})
+}
+
+// A publisher that takes some of a batch gets the others again, in their order,
+// and what it does not take of one account holds up no other.
+func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		var ids []string
+		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
+			for n := range 3 * batchMost {
+				account := "acc_a"
+				if n%100 == 99 {
+					account = "acc_b"
+				}
+				id, err := d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, struct{}{})
+				if err != nil {
+					return err
+				}
+				ids = append(ids, id)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s := newShelf()
+		s.refuse = func(e Event) bool { return e.ID == ids[1] }
+		r := relay{Outbox: d.Outbox, to: s}
+		safe, err := r.pass(t.Context())
+		if safe != 16 || !errors.Is(err, errNotSafe) || d.count("outbox") != len(ids)-safe {
+			t.Errorf("%d were safe, %v; want the first of a and the 15 of b, and that the others wait", safe, err)
+		}
+		if n := d.failures("publish"); n != 1 {
+			t.Errorf("%v failures are counted, want 1", n)
+		}
+		s.set(func() { s.refuse = nil })
+		if _, err := r.pass(t.Context()); err != nil || d.count("outbox") != 0 {
+			t.Errorf("the second pass: %v, and %d wait", err, d.count("outbox"))
+		}
+		for account, want := range map[string]int{"acc_a": 3*batchMost - 15, "acc_b": 15} {
+			if got := s.ids(account); !slices.IsSorted(got) || len(got) != want {
+				t.Errorf("%s got %d events, in order: %t; want %d", account, len(got), slices.IsSorted(got), want)
+			}
+		}
+		if d.log.Count("level=WARN") != 1 || d.log.Count("level=INFO") != 1 {
+			t.Errorf("the log: %s", d.log.String())
+		}
+	})
+}
+
+// A head of more than a batch whose accounts all have to wait is gone behind only when its publisher says that others
+// need not: else each pass would read all that waits.
+func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
+			for n := range 2*batchMost + 10 {
+				account := "acc_a" // the second batch has one of c
+				switch {
+				case n >= 2*batchMost:
+					account = "acc_b"
+				case n == batchMost+1:
+					account = "acc_c"
+				}
+				if _, err := d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, struct{}{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s := newShelf()
+		s.refuse = func(e Event) bool { return e.Account != "acc_b" }
+		for _, c := range []struct {
+			err  error
+			safe int
+		}{{errShelf, 0}, {fmt.Errorf("%w: %w", ErrSome, errShelf), 10}} {
+			s.set(func() { s.err = c.err })
+			safe, err := (&relay{Outbox: d.Outbox, to: s}).pass(t.Context())
+			if safe != c.safe || !errors.Is(err, errShelf) {
+				t.Errorf("with %q %d are safe (%v), want %d", c.err, safe, err, c.safe)
+			}
+		}
+	})
+}
+
+// What is safe is deleted also beside an error and when the service stops, and
+// what could not be deleted is not brought again.
+func TestWhatIsSafeIsForgotten(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		first, second := d.say("acc_a"), d.say("acc_b")
+		s := newShelf()
+		s.refuse, s.err = func(e Event) bool { return e.ID == second }, errShelf
+		r := relay{Outbox: d.Outbox, to: s}
+		if _, err := r.pass(t.Context()); !errors.Is(err, errShelf) || d.count("outbox") != 1 {
+			t.Errorf("got %v, and %d wait", err, d.count("outbox"))
+		}
+		s.set(func() { s.refuse, s.err = nil, nil })
+		ctx, cancel := context.WithCancel(t.Context())
+		if _, err := (&relay{Outbox: d.Outbox, to: stopping{s, cancel}}).pass(ctx); err != nil || d.count("outbox") != 0 {
+			t.Errorf("at the end: %v, and %d wait", err, d.count("outbox"))
+		}
+		if diff := cmp.Diff([]string{first, second}, s.ids("")); diff != "" {
+			t.Errorf("the events that came: %s", diff)
+		}
+	})
+}
+
+// stopping is a publisher during whose work the service is stopped.
+type stopping struct {
+	Publisher
+	stop func()
+}
+
+func (s stopping) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+	s.stop()
+	return s.Publisher.Publish(ctx, batch)
+}
+
+func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
+	t.Parallel()
+	db, stopStore := sqlstoretest.Start(t, sqlstore.Config{Data: t.TempDir()})
+	d := newDesk(t, db)
+	d.say("acc_a")
+	s := newShelf()
+	r := relay{Outbox: d.Outbox, to: closing{s, stopStore}}
+	if _, err := r.pass(t.Context()); err == nil || d.failures("delete") != 1 {
+		t.Errorf("got %v and %v failures", err, d.failures("delete"))
+	}
+	for range 3 {
+		if _, err := r.pass(t.Context()); err == nil {
+			t.Error("a store that is closed deletes")
+		}
+	}
+	if n := len(s.ids("")); n != 1 {
+		t.Errorf("one event was brought %d times", n)
+	}
+	r.done = nil
+	if _, err := r.pass(t.Context()); err == nil || d.failures("read") != 1 {
+		t.Errorf("reading: got %v and %v failures", err, d.failures("read"))
+	}
+	if err := d.look(t.Context()); err == nil {
+		t.Error("a store that is closed counts")
+	}
+	if n := d.log.Count("level=WARN"); n != 2 {
+		t.Errorf("%d lines in the log, want one for each step: %s", n, d.log.String())
+	}
+}
+
+// closing is a publisher during whose work the store goes away.
+type closing struct {
+	Publisher
+	stop func()
+}
+
+func (c closing) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+	safe, err := c.Publisher.Publish(ctx, batch)
+	c.stop()
+	return safe, err
+}
+
+// A commit in this process is brought on at once, without a look by time; one of
+// another process within the slowest pause.
+func TestACommitWakesTheRelay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+		other := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir, Share: true}))
+		s := newShelf()
+		d.run(s)
+		time.Sleep(10 * time.Second) // it is as slow as it gets
+		for range 3 {
+			began := time.Now()
+			s.await(t, d.say("acc_a"))
+			if waited := time.Since(began); waited != 0 {
+				t.Errorf("a commit was brought on after %s", waited)
+			}
+			time.Sleep(7 * time.Second)
+		}
+		began := time.Now()
+		s.await(t, other.say("acc_b"))
+		if waited := time.Since(began); waited > slowPoll {
+			t.Errorf("a commit of another process was brought on after %s", waited)
+		}
+		time.Sleep(time.Second)
+		began = time.Now()
+		s.await(t, other.say("acc_b"))
+		if waited := time.Since(began); waited > quickPoll {
+			t.Errorf("the next was brought on after %s", waited)
+		}
+	})
+}
+
+func TestThePaceFollowsWhatIsFound(t *testing.T) {
+	t.Parallel()
+	var p pace
+	now := noon
+	ms := func(all ...int) (out []time.Duration) {
+		for _, n := range all {
+			out = append(out, time.Duration(n)*time.Millisecond)
+		}
+		return out
+	}
+	idle := func(n int) (got []time.Duration) {
+		for range n {
+			got = append(got, p.idle(now))
+		}
+		return got
+	}
+	if diff := cmp.Diff(ms(3, 6, 12, 24, 48, 96, 150, 150), idle(8)); diff != "" {
+		t.Errorf("nothing found: %s", diff)
+	}
+	p.found(now)
+	now = now.Add(quickFor - 1)
+	if diff := cmp.Diff(ms(3, 3, 3), idle(3)); diff != "" {
+		t.Errorf("something found: %s", diff)
+	}
+	now = now.Add(1)
+	if diff := cmp.Diff(ms(3, 6, 12), idle(3)); diff != "" {
+		t.Errorf("two seconds later: %s", diff)
+	}
+	var got []time.Duration
+	for n := range 9 {
+		got = append(got, p.failure(n == 7))
+	}
+	if diff := cmp.Diff(ms(100, 200, 400, 800, 1600, 3200, 5000, 100, 200), got); diff != "" {
+		t.Errorf("failures: %s", diff)
+	}
+	p.idle(now)
+	if got := p.failure(false); got != firstRetry {
+		t.Errorf("the first failure after a success: %s", got)
+	}
+}
+
+// While the publisher is away everything waits, is tried a few times a minute,
+// and goes on by itself.
+func TestAPublisherThatIsAwayHoldsUpNothingElse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+		s := newShelf()
+		s.refuse, s.err = func(Event) bool { return true }, errShelf
+		d.run(s)
+		var ids []string
+		for range 10 {
+			ids = append(ids, d.say("acc_a"))
+			time.Sleep(time.Minute)
+		}
+		tries := 0
+		s.set(func() { tries = len(s.batches) })
+		if tries < 118 || tries > 130 {
+			t.Errorf("%d tries in ten minutes, want one every five seconds", tries)
+		}
+		if waiting, oldest := d.Backlog(); waiting != 10 || oldest < 10*time.Minute || oldest > 10*time.Minute+time.Second {
+			t.Errorf("%d wait, the oldest for %s", waiting, oldest)
+		}
+		if n := d.metric("vayu_outbox_waiting", ""); n != 10 {
+			t.Errorf("the gauge says that %v wait", n)
+		}
+		if n := d.metric("vayu_outbox_oldest_seconds", ""); n < 600 || n > 601 {
+			t.Errorf("the gauge says that the oldest has waited for %v s", n)
+		}
+		s.set(func() { s.refuse, s.err = nil, nil })
+		s.await(t, ids...)
+		time.Sleep(time.Second)
+		if waiting, oldest := d.Backlog(); waiting != 0 || oldest != 0 {
+			t.Errorf("%d wait, the oldest for %s", waiting, oldest)
+		}
+		if d.log.Count("level=WARN") != 1 || d.log.Count("answers again") != 1 {
+			t.Errorf("the log: %s", d.log.String())
+		}
+	})
+}
+
+// Of two instances one brings on what both commit, and the other goes on when
+// that one stops.
+func TestTwoInstancesShareOneOutbox(t *testing.T) {
+	t.Parallel()
+	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
+	s := newShelf()
+	var desks [2]*desk
+	var stops [2]func()
+	for i := range desks {
+		desks[i] = newDesk(t, sqlstoretest.Open(t, c))
+		stops[i] = desks[i].run(s)
+	}
+	var ids []string
+	for n := range 40 {
+		ids = append(ids, desks[n%2].say(accounts[n%2]))
+	}
+	s.await(t, ids...)
+	stops[0]()
+	for range 20 {
+		ids = append(ids, desks[1].say("acc_a"))
+	}
+	s.await(t, ids...)
+	stops[1]()
+	got := s.ids("")
+	slices.Sort(got)
+	slices.Sort(ids)
+	if diff := cmp.Diff(ids, got); diff != "" {
+		t.Errorf("events that came, each once: %s", diff)
+	}
+	for _, account := range accounts {
+		if got := s.ids(account); account == "acc_b" && !slices.IsSorted(got) {
+			t.Errorf("%s got its events in the order %v", account, got)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// hook is a subscription of acc_a to two types, made at a time.
+func (d *desk) hook(id string, created time.Time, deleted any) {
+	d.t.Helper()
+	d.exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, deleted_at, revision)
+		VALUES ($1, 'acc_a', 'live', 'https://example.com', 'payment.succeeded quota.warning', 1, '', $2, '', $3, $4, 1)`,
+		id, []byte("secret"), created.UnixMicro(), deleted)
+}
+
+// deliver stores a delivery, or the retry of one.
+func (d *desk) deliver(event, webhook, status, retryOf string) {
+	d.t.Helper()
+	d.exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, state, attempts, due_at, token, created_at, retried_as)
+		VALUES ($1, $2, $3, 'acc_a', 'live', $4, $5, 1, 0, '', 0, '')`, "dlv_"+event+webhook+retryOf, event, webhook, retryOf, status)
+}
+
+// happened commits an event that the relay has not got, as one that it has brought on.
+func (d *desk) happened(account string, typ schema.EventType, data map[string]any) (id string) {
+	d.t.Helper()
+	if err := d.DB.Update(d.t.Context(), func(tx *sqlstore.Tx) error {
+		e, err := d.Store(tx, account, schema.Live, typ, data)
+		id = e.ID
+		return err
+	}); err != nil {
+		d.t.Fatal(err)
+	}
+	return id
+}
+
+// waiting are the ids that the relay has.
+func (d *desk) waiting() (ids []string) {
+	d.t.Helper()
+	ids, err := sqlstore.All(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) (id string, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, "SELECT event_id FROM outbox ORDER BY event_id")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return ids
+}
+
+func (d *desk) replay(r Replay) Replayed {
+	d.t.Helper()
+	told := 0
+	done, err := d.Replay(d.t.Context(), r, func(Replayed) error { told++; return nil })
+	if err != nil || told == 0 {
+		d.t.Fatalf("replaying: %v, told %d times", err, told)
+	}
+	return done
+}
+
+func TestAReplayBringsWhatLacksADelivery(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.clock.Set(noon)
+		d.hook("wh_a", noon.Add(time.Minute+schema.WebhookClockMargin), nil) // by the clock of another instance
+		d.hook("wh_b", noon, nil)
+		d.hook("wh_late", noon.Add(3*time.Minute+schema.WebhookClockMargin+time.Second), nil)
+		d.hook("wh_gone", noon, noon.UnixMicro())
+		d.clock.Set(noon.Add(time.Minute))
+		early := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
+		d.clock.Set(noon.Add(2 * time.Minute))
+		lost := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
+		half := d.happened("acc_a", schema.EventQuotaWarning, nothing())
+		d.deliver(half, "wh_a", "delivered", "")
+		retried := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
+		d.deliver(retried, "wh_a", "failed", "")
+		d.deliver(retried, "wh_a", "delivered", "dlv_before")
+		d.deliver(retried, "wh_b", "cancelled", "")
+		d.happened("acc_a", schema.EventPaymentFailed, nothing())    // nobody asks for it
+		d.happened("acc_b", schema.EventPaymentSucceeded, nothing()) // has no webhook
+		test := d.happened("acc_a", schema.EventPaymentSucceeded, map[string]any{"test": true})
+		still := d.say("acc_a")
+		d.clock.Set(noon.Add(3 * time.Minute))
+		late := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
+		d.clock.Set(noon.Add(2 * time.Hour))
+
+		all := Replay{From: noon.Add(2 * time.Minute), To: noon.Add(3 * time.Minute)}
+		dry := all
+		dry.DryRun = true
+		want := Replayed{Looked: 7, Missing: 3, Tests: 1, Put: 0, Until: all.To}
+		if diff := cmp.Diff(want, d.replay(dry)); diff != "" {
+			t.Errorf("dry run (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{still}, d.waiting()); diff != "" {
+			t.Errorf("a dry run changed the outbox (-want +got):\n%s", diff)
+		}
+		typed := all
+		typed.Type = schema.EventQuotaWarning
+		if diff := cmp.Diff(Replayed{Looked: 1, Missing: 1, Put: 1, Until: all.To}, d.replay(typed)); diff != "" {
+			t.Errorf("of a type (-want +got):\n%s", diff)
+		}
+		other := all
+		other.Account = "acc_b"
+		if diff := cmp.Diff(Replayed{Looked: 1, Until: all.To}, d.replay(other)); diff != "" {
+			t.Errorf("of an account (-want +got):\n%s", diff)
+		}
+		want.Put = 1 // half and still wait already
+		if diff := cmp.Diff(want, d.replay(all)); diff != "" {
+			t.Errorf("of all (-want +got):\n%s", diff)
+		}
+		want.Put = 0
+		if diff := cmp.Diff(want, d.replay(all)); diff != "" {
+			t.Errorf("of all again (-want +got):\n%s", diff)
+		}
+		ids := []string{lost, half, still}
+		slices.Sort(ids)
+		if diff := cmp.Diff(ids, d.waiting()); diff != "" {
+			t.Errorf("what the relay has (-want +got):\n%s", diff)
+		}
+		all.Tests, all.From, all.To = true, noon, noon.Add(time.Hour)
+		if got := d.replay(all); got.Missing != 6 || got.Put != 3 || got.Tests != 0 {
+			t.Errorf("got %+v, want the test event and those of before and after, too", got)
+		}
+		shelf := newShelf()
+		d.run(shelf)
+		shelf.await(t, early, lost, half, still, test, late)
+	})
+}
+
+// nothing is data of an event that says nothing.
+func nothing() map[string]any { return map[string]any{} }
+
+// Groups end where they must, and nothing is passed over between two.
+func TestAReplayGoesThroughManyGroups(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.clock.Set(noon)
+		d.hook("wh_a", noon, nil)
+		const count = 2*replayGroup + 1
+		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
+			for i := range count {
+				if _, err := d.Store(tx, "acc_a", schema.Live, schema.EventPaymentSucceeded, map[string]any{"n": i}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		groups := 0
+		enough := errors.New("enough")
+		r := Replay{From: noon, To: noon.Add(time.Minute)}
+		done, err := d.Replay(t.Context(), r, func(Replayed) error { groups++; return enough })
+		if !errors.Is(err, enough) || done.Put != replayGroup || groups != 1 {
+			t.Errorf("got %+v, %v after %d groups, want an end after the first", done, err, groups)
+		}
+		if got := d.replay(r); got.Missing != count || got.Put != count-replayGroup || len(d.waiting()) != count {
+			t.Errorf("got %+v, and %d wait, want %d", got, len(d.waiting()), count)
+		}
+	})
+}
+
+func TestAReplayReachesAsFarAsDeliveriesAreRemembered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, sqlstoretest.SQLite(t))
+	d.clock.Set(noon)
+	for from, want := range map[time.Time]error{noon.Add(-ReplayReach): nil, noon.Add(-ReplayReach - 1): ErrReach} {
+		_, err := d.Replay(t.Context(), Replay{From: from, To: noon}, func(Replayed) error { return nil })
+		if !errors.Is(err, want) {
+			t.Errorf("from %s: got %v, want %v", from, err, want)
+		}
+	}
+	if got := fmt.Sprint(ReplayReach); got != "696h0m0s" { // 29 days, which the error says
+		t.Errorf("the reach is %s", got)
+	}
+}

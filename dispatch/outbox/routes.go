@@ -1,0 +1,94 @@
+package outbox
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/schema"
+)
+
+// Routes are the endpoints under /v1/events.
+func (o *Outbox) Routes() []httpapi.Route {
+	const manage = string(schema.WebhooksManage)
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: "/v1/events", Scope: manage, Body: 0, Handler: o.listEvents},
+		{Method: http.MethodGet, Path: "/v1/events/{id}", Scope: manage, Body: 0, Handler: o.getEvent},
+	}
+}
+
+// listEvents answers GET /v1/events: the oldest first, so that who was away reads
+// on from where he was. A key gets the types of events whose read scope it has.
+func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "type", "subject", "from", "to", "limit", "cursor")
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	var f schema.Faults
+	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"], subject: params["subject"], readable: c.Scopes.Readable()}
+	if _, there := params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
+		f.AddAs(schema.UnknownEventType, "type", "There is no such type of event.")
+	}
+	if _, there := params["subject"]; there && !isSubject(ask.subject) {
+		f.Add("subject", "A subject is the id of a recharge (txn_), a verification (ver_), a payment (pay_) or a batch (rbt_, bat_).")
+	}
+	ask.from, ask.to = pagination.Span(&f, params)
+	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
+	ask.limit, ask.after = pagination.Limit(&f, params), pagination.After(&f, o.Box, c, list, params)
+	if err := f.Problem(); err != nil {
+		return httpapi.Response{}, err
+	}
+	switch {
+	case ask.typ != "" && !c.Scopes.Has(schema.EventType(ask.typ).Scope()):
+		return httpapi.Response{}, schema.UnreadableEvent("type", schema.EventType(ask.typ))
+	case len(ask.readable) == 0:
+		return verbatim(schema.List[json.RawMessage]{Status: schema.Success, Data: []json.RawMessage{}})
+	}
+	envelopes, next, err := ask.find(o.DB.View(c.Context()))
+	if err != nil {
+		return httpapi.Response{}, fmt.Errorf("listing events: %w", err)
+	}
+	reply := schema.List[json.RawMessage]{Status: schema.Success, Data: envelopes, HasMore: next != ""}
+	if reply.HasMore {
+		reply.NextCursor = pagination.Cursor(o.Box, c, list, next)
+	}
+	return verbatim(reply)
+}
+
+// getEvent answers GET /v1/events/{id}.
+func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	var kind schema.EventType
+	var envelope []byte
+	id, err := mux.Vars(c.Request)["id"], sql.ErrNoRows
+	if !timeOf(id).IsZero() {
+		err = o.DB.View(c.Context()).QueryRow("SELECT type, envelope FROM event WHERE id = $1 AND account_id = $2 AND mode = $3",
+			id, c.Account, c.World.String()).Scan(&kind, &envelope)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return httpapi.Response{}, schema.Refuse(schema.NotFound, "", "There is no such event; events are kept for 30 days.")
+	case err != nil:
+		return httpapi.Response{}, fmt.Errorf("reading an event: %w", err)
+	case !c.Scopes.Has(kind.Scope()):
+		return httpapi.Response{}, schema.UnreadableEvent("", kind)
+	}
+	return verbatim(schema.EventShown{Status: schema.Success, Data: envelope})
+}
+
+// verbatim is a reply in which envelopes are as they were stored, byte for byte:
+// what json.Marshal makes of them has escapes for HTML.
+func verbatim(reply any) (httpapi.Response, error) {
+	body, err := encode(reply)
+	return httpapi.Response{Body: body}, err
+}

@@ -1,0 +1,120 @@
+package outbox
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/sse"
+	"vayu/schema"
+)
+
+// narrow is an Access whose keys have only some scopes.
+type narrow struct {
+	httpapitest.Keys
+
+	scopes schema.ScopeSet
+}
+
+// Admit implements httpapi.Access.
+func (n narrow) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, error) {
+	pass, err := n.Keys.Admit(c, route)
+	c.Scopes = n.scopes
+	return pass, err
+}
+
+// with is the counter behind keys with some scopes beside webhooks:manage.
+func (c *counter) with(t *testing.T, scopes ...schema.Scope) *counter {
+	t.Helper()
+	handler, err := httpapi.New(httpapi.Config{Routes: c.Routes(), Access: narrow{keys, schema.SetOf(append(scopes, schema.WebhooksManage)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(httpapitest.Checked(t, handler))
+	t.Cleanup(server.Close)
+	return &counter{c.desk, server.URL}
+}
+
+func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
+	t.Parallel()
+	eachCounter(t, func(t *testing.T, c *counter) {
+		c.clock.Set(noon)
+		ids := c.happen(schema.Live, len(schema.EventTypes), time.Second, schema.EventTypes...)
+		of := map[schema.Scope][]string{} // by what CONTRACT 6 says
+		for i, kind := range schema.EventTypes {
+			switch kind {
+			case schema.EventVerificationCompleted, schema.EventVerificationBulkCompleted, schema.EventVerificationFailed:
+				of[schema.VerifyRead] = append(of[schema.VerifyRead], ids[i])
+			case schema.EventQuotaWarning, schema.EventQuotaExceeded:
+				of[schema.AccountRead] = append(of[schema.AccountRead], ids[i])
+			default:
+				of[schema.RechargeRead] = append(of[schema.RechargeRead], ids[i])
+			}
+		}
+		for name, scopes := range map[string][]schema.Scope{
+			"webhooks:manage alone": {}, "recharge:read": {schema.RechargeRead}, "verify:read": {schema.VerifyRead}, "account:read": {schema.AccountRead},
+			"two": {schema.RechargeRead, schema.AccountRead}, "write scopes": {schema.RechargeWrite, schema.VerifyWrite},
+			"all": {schema.RechargeRead, schema.VerifyRead, schema.AccountRead},
+		} {
+			t.Run(name, func(t *testing.T) {
+				n := c.with(t, scopes...)
+				want := []string{}
+				for _, scope := range scopes {
+					want = append(want, of[scope]...)
+				}
+				slices.Sort(want)
+				for _, query := range []string{"", "limit=2", "from=2026-11-01"} {
+					if got, _ := n.list(schema.Live, query); !cmp.Equal(got, want) {
+						t.Errorf("%q: %s", query, cmp.Diff(want, got))
+					}
+				}
+				for i, kind := range schema.EventTypes {
+					status, code := http.StatusOK, schema.Code("")
+					if !slices.Contains(want, ids[i]) {
+						status, code = http.StatusForbidden, schema.InsufficientScope
+					}
+					for _, path := range []string{"/v1/events/" + ids[i], "/v1/events?type=" + string(kind)} {
+						if r := n.get(schema.Live, path); r.status != status || r.Error.Code != code {
+							t.Errorf("%s (%s): got %d %s, want %d %s", path, kind, r.status, r.text, status, code)
+						}
+					}
+				}
+				if r := n.get(schema.Sandbox, "/v1/events/"+ids[0]); r.status != http.StatusNotFound {
+					t.Errorf("an event of the other world: got %d %s, want 404 whatever the scopes", r.status, r.text)
+				}
+			})
+		}
+	})
+}
+
+// A key that may read few types looks at a bounded number of events in one request.
+func TestEventsOfReadableTypesAreFoundInBoundedSteps(t *testing.T) {
+	t.Parallel()
+	eachCounter(t, func(t *testing.T, c *counter) {
+		want := c.happen(schema.Live, 1, 0, schema.EventQuotaExceeded)
+		c.happen(schema.Live, scanMost, 0, schema.EventPaymentSucceeded)
+		want = append(want, c.happen(schema.Live, 1, 0, schema.EventQuotaExceeded)...)
+		got, pages := c.with(t, schema.AccountRead).list(schema.Live, "")
+		if pages != 2 || !slices.Equal(got, want) {
+			t.Errorf("%d pages, want 2: %s", pages, cmp.Diff(want, got))
+		}
+	})
+}
+
+func TestNoticesOfEventsNeedTheReadScopeOfTheirType(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		before := d.clock.Now()
+		d.say("acc_a") // a payment
+		found, err := Feed{d.DB}.Changes(t.Context(), []sse.Ask{{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: before}})
+		if err != nil || len(found.Notices) != 1 || found.Notices[0].Reads != schema.RechargeRead {
+			t.Errorf("got %+v, %v; want one notice that recharge:read is needed for", found.Notices, err)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package ssrf
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Names with their subdomains. None of them is in the public DNS, or the public
+// DNS sends it to an address that Control refuses; they are listed so that the
+// author of a subscription hears it at once and not after eight attempts.
+var (
+	// machineNames mean the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
+	machineNames = []string{"localhost", "localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}
+	// insideNames are for networks of one's own: RFC 6762 and its appendix G,
+	// RFC 8375, ICANN's .internal, and Kubernetes.
+	insideNames = []string{"local", "internal", "home.arpa", "intranet", "private", "corp", "home", "lan", "svc"}
+	// cloudNames answer with the credentials of the machine, or lead to who does.
+	cloudNames = []string{
+		"metadata", "metadata.google.internal", "metadata.azure.internal", "metadata.tencentyun.com",
+		"metadata.packet.net", "metadata.platformequinix.com", "rancher-metadata",
+		"instance-data", "instance-data.ec2.internal",
+	}
+)
+
+// misnamed says why a name may not be used; empty when it may. An operator who
+// allows networks of his own has names of his own: the dialer judges them by
+// their addresses.
+func (g *Guard) misnamed(name string) string {
+	switch {
+	case under(name, cloudNames):
+		return "This name belongs to the inside of a cloud. Use the public host name of the receiver."
+	case under(name, machineNames) && !g.loopback:
+		return "This name means the machine itself. Use the public host name of the receiver."
+	case !under(name, machineNames) && !g.local && (under(name, insideNames) || !strings.Contains(name, ".")):
+		return "This name has a meaning only inside a network. Use the full public host name of the receiver."
+	}
+	return ""
+}
+
+func under(name string, list []string) bool {
+	return slices.ContainsFunc(list, func(parent string) bool {
+		return name == parent || strings.HasSuffix(name, "."+parent)
+	})
+}
+
+// readHost reads a name in lower case, or an IPv4 address. What a resolver of C
+// would take for a number and so for an address (127.1, 0x7f.1, 2130706433,
+// 0177.0.0.1) is no name and no address here.
+func readHost(host string) (string, netip.Addr, error) {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	switch {
+	case last == "":
+		return "", netip.Addr{}, malformed("The host must not end with a dot.")
+	case numeric(last):
+		addr, err := netip.ParseAddr(host)
+		if err != nil {
+			return "", netip.Addr{}, malformed("The host looks like an IPv4 address. Write that as four decimal numbers without leading zeros.")
+		}
+		return "", addr, nil
+	case len(host) > 253:
+		return "", netip.Addr{}, malformed("The host name must be no longer than 253 characters.")
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if !validLabel(label) {
+			return "", netip.Addr{}, malformed("The host must be a name: parts of 1 to 63 letters, digits and hyphens, none with a hyphen at an end, and dots between them.")
+		}
+	}
+	return host, netip.Addr{}, nil
+}
+
+// validLabel is the LDH rule of RFC 1123 2.1.
+func validLabel(label string) bool {
+	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		return false
+	}
+	for i := range len(label) {
+		if c := label[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// numeric says whether a last label makes a host an IPv4 address to somebody: the
+// "ends in a number" of the WHATWG URL standard.
+func numeric(label string) bool {
+	if hex, ok := strings.CutPrefix(label, "0x"); ok {
+		return isHex(hex)
+	}
+	return strings.Trim(label, "0123456789") == ""
+}
+
+func isHex(text string) bool {
+	return strings.Trim(text, "0123456789abcdefABCDEF") == ""
+}

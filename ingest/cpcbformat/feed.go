@@ -1,0 +1,223 @@
+package cpcbformat
+
+import (
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+	"vayu/schema"
+	"vayu/schema/naqi"
+	"vayu/schema/parameter"
+)
+
+// maxDepth is how deep elements of a feed may lie in one another; the feed
+// itself needs six.
+const maxDepth = 12
+
+// feedStation is a station of the live feed as it was written.
+type feedStation struct {
+	name, city, state   string
+	latitude, longitude string
+	stamp               string
+	figures             []figure
+	value, dominant     string // CPCB's own AQI and predominant pollutant
+}
+
+// figure is a pollutant of a station; min, max and hourly only serve to tell
+// a sensor that has stopped.
+type figure struct{ id, min, max, avg, hourly string }
+
+// ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed
+// carries no concentrations: Avg is the sub-index 0–500 of the last 24 hours (8
+// for CO and O3), published hourly. Nothing is added unless the whole feed is
+// well formed and passes the gate (see [gate]); otherwise the error is an
+// [*ingest.BatchError]. The caller bounds r.
+func ParseFeed(r io.Reader, b *ingest.Builder) error {
+	stations, err := readFeed(r)
+	if err != nil {
+		return err
+	}
+	if err := gate(stations); err != nil {
+		return err
+	}
+	seen := make(map[feedKey]bool, 7*len(stations))
+	for i := range stations {
+		if err := addFeed(b, &stations[i], seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// feedKey tells whether a figure was met before in the same feed.
+type feedKey struct {
+	station   int
+	parameter parameter.Parameter
+	at        int64
+}
+
+func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
+	if schema.Slug(s.name) == "" {
+		for range s.figures {
+			b.Reject(ingest.NoStation)
+		}
+		return nil
+	}
+	lat, lon, reason := Position(s.latitude, s.longitude)
+	if reason != ingest.None {
+		b.Reject(reason)
+	}
+	at, _ := ParseStamp(s.stamp)
+	station := b.Station(Station(s.name, s.city, s.state, lat, lon))
+	for _, f := range s.figures {
+		p, _ := parameter.Parse(f.id)
+		reading, reason := SubIndex(p, at, f.avg)
+		if reason != ingest.None && reason != ingest.MissingValue {
+			b.Reject(reason)
+			continue
+		}
+		key := feedKey{station, reading.Parameter, reading.At.Unix()}
+		if seen[key] {
+			b.Reject(ingest.Duplicate)
+			continue
+		}
+		if reason == ingest.MissingValue {
+			b.Missing(station, reading)
+			continue
+		}
+		seen[key] = true
+		reading.Flag = f.flag()
+		if err := b.Add(station, reading); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flag tells a sensor that has probably stopped: no spread over the day and no
+// figure for the last hour.
+func (f *figure) flag() schema.Flag {
+	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
+		return schema.Stuck
+	}
+	return schema.Plain
+}
+
+// readFeed reads the whole feed, strictly: a part of a feed is no feed.
+func readFeed(r io.Reader) ([]feedStation, error) {
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(512); fetch.IsHTML(head) {
+		return nil, refuse("a web page (HTML) in place of the feed's XML")
+	}
+	d := xml.NewDecoder(in)
+	var w feedWalk
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		if err := w.token(token); err != nil {
+			return nil, err
+		}
+	}
+	if len(w.stations) == 0 {
+		return nil, refuse("the feed has no stations")
+	}
+	return w.stations, nil
+}
+
+// unreadable keeps an error of the reader underneath (the context's, a limit's)
+// and turns one of the text into a refusal.
+func unreadable(err error) error {
+	var syntax *xml.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "xml:") {
+		return refuse(err.Error())
+	}
+	return fmt.Errorf("reading the feed: %w", err)
+}
+
+func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
+
+// feedWalk is where in a feed we are.
+type feedWalk struct {
+	depth       int
+	closed      bool
+	state, city string
+	stations    []feedStation
+}
+
+func (w *feedWalk) token(token xml.Token) error {
+	switch t := token.(type) {
+	case xml.Directive:
+		return refuse("a document type declaration: the feed has none, and entities are not expanded")
+	case xml.StartElement:
+		if w.depth++; w.depth > maxDepth {
+			return refuse(fmt.Sprintf("elements lie more than %d deep", maxDepth))
+		}
+		if w.depth == 1 && (w.closed || t.Name.Local != "AqIndex") {
+			return refuse(fmt.Sprintf("element %q in place of AqIndex", t.Name.Local))
+		}
+		w.start(t)
+	case xml.EndElement:
+		w.depth--
+		w.closed = w.closed || w.depth == 0
+	}
+	return nil
+}
+
+func (w *feedWalk) start(t xml.StartElement) {
+	switch t.Name.Local {
+	case "State":
+		w.state, w.city = attribute(t, "id"), ""
+	case "City":
+		w.city = attribute(t, "id")
+	case "Station":
+		w.stations = append(w.stations, feedStation{
+			name: attribute(t, "id"), city: w.city, state: w.state, stamp: strings.TrimSpace(attribute(t, "lastupdate")),
+			latitude: attribute(t, "latitude"), longitude: attribute(t, "longitude"),
+		})
+	}
+	if len(w.stations) == 0 {
+		return
+	}
+	s := &w.stations[len(w.stations)-1]
+	switch t.Name.Local {
+	case "Pollutant_Index":
+		s.figures = append(s.figures, figure{
+			attribute(t, "id"), attribute(t, "Min"), attribute(t, "Max"), attribute(t, "Avg"), attribute(t, "Hourly_sub_index"),
+		})
+	case "Air_Quality_Index":
+		s.value, s.dominant = strings.TrimSpace(attribute(t, "Value")), attribute(t, "Predominant_Parameter")
+	}
+}
+
+func attribute(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// index is our AQI of a station of the feed: the largest Avg, under the rules
+// of the National AQI.
+func (s *feedStation) index() (aqi int, dominant schema.Pollutant, ok bool) {
+	indices := naqi.None()
+	for _, f := range s.figures {
+		p, known := schema.ParsePollutant(f.id)
+		v, reason := ingest.ParseValue(f.avg)
+		if known && reason == ingest.None && v <= naqi.MaxIndex && indices[p] < 0 {
+			indices[p] = int(v + 0.5)
+		}
+	}
+	return naqi.Index(indices)
+}

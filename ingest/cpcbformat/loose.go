@@ -1,0 +1,154 @@
+package cpcbformat
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"vayu/schema"
+	"vayu/schema/gazetteer"
+)
+
+// agencies are the agencies of the network's stations whose names do not end in
+// PCB, PCBA or PCC, in lower case. Those of two and more words run the stations
+// at their own works.
+var agencies = []string{
+	"iitm", "imd", "cecb", "bmc", "imc", "jmc", "dmc", "smc", "ntpc", "mhua", "nexteng enviro", "birla cement",
+	"bhilai steel plant", "nandesari ind. association", "ntpc unchahar", "mondelez ind. food", "ambuja cements",
+	"kjs cements", "ipca lab", "glenmark",
+}
+
+// Named describes a station by the words of its name without their punctuation,
+// as names of files have them: "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi -
+// DPCC". The identity is the same, because it does not depend on punctuation.
+// Words after the agency are its city and state ("… DPCC Delhi"). It reports
+// false unless the words name a place, a city that is known, and an agency.
+func Named(words string) (schema.Station, bool) {
+	fields := strings.Fields(words)
+	begin, end, ok := findAgency(fields)
+	if !ok || end < len(fields) && !afterAgency(strings.Join(fields[end:], " "), "") {
+		return schema.Station{}, false
+	}
+	for size := min(3, begin-1); size > 0; size-- {
+		city := strings.Join(fields[begin-size:begin], " ")
+		if isCity(city) {
+			return loose(strings.Join(fields[:begin-size], " "), city, strings.Join(fields[begin:end], " ")), true
+		}
+	}
+	return schema.Station{}, false
+}
+
+// isCity reports whether a text is a name of a city, without its state.
+func isCity(text string) bool {
+	key := gazetteer.Key(text)
+	same := func(name string) bool { return gazetteer.Key(name) == key }
+	return slices.ContainsFunc(gazetteer.Lookup(text), func(c gazetteer.City) bool {
+		return same(c.Name) || slices.ContainsFunc(c.Aliases, same)
+	})
+}
+
+// loose makes a station of the parts of its name. Parts in lower case, as in a
+// slug, are written with capitals.
+func loose(place, city, agency string) schema.Station {
+	if strings.ToLower(place+city+agency) == place+city+agency {
+		place, city, agency = capitals(place), capitals(city), strings.ToUpper(agency)
+	}
+	return Station(place+", "+city+" - "+agency, "", "", 0, 0)
+}
+
+func capitals(text string) string {
+	words := strings.Fields(text)
+	for i, w := range words {
+		r := []rune(w)
+		r[0] = unicode.ToUpper(r[0])
+		words[i] = string(r)
+	}
+	return strings.Join(words, " ")
+}
+
+// findAgency finds the words of the last agency in a name. A name has two words
+// at least before it: the place and the city.
+func findAgency(fields []string) (begin, end int, ok bool) {
+	for end = len(fields); end > 2; end-- {
+		for size := min(3, end-2); size > 0; size-- {
+			text := strings.ToLower(strings.Join(fields[end-size:end], " "))
+			if slices.Contains(agencies, text) {
+				return end - size, end, true
+			}
+		}
+		last := strings.ToLower(fields[end-1])
+		switch {
+		case (last == "pcb" || last == "spcb") && end > 3: // "Kerala PCB"
+			return end - 2, end, true
+		case board(last):
+			return end - 1, end, true
+		}
+	}
+	return 0, 0, false
+}
+
+// board reports whether a word is the name of a pollution control board or
+// committee: CPCB, MPCB, DPCC, PCBA.
+func board(word string) bool {
+	word = strings.ToLower(word)
+	return len(word) > 3 && (strings.HasSuffix(word, "pcb") || strings.HasSuffix(word, "pcc")) || word == "pcba"
+}
+
+// states are the names of states and union territories that may follow an
+// agency's, in lower case without blanks.
+var states = []string{
+	"andhrapradesh", "arunachalpradesh", "assam", "bihar", "chandigarh", "chhattisgarh", "delhi", "goa", "gujarat",
+	"haryana", "himachalpradesh", "jammuandkashmir", "jharkhand", "karnataka", "kerala", "ladakh", "madhyapradesh",
+	"maharashtra", "manipur", "meghalaya", "mizoram", "nagaland", "odisha", "puducherry", "punjab", "rajasthan",
+	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
+}
+
+// afterAgency reports whether text is a city or state, as some tables repeat
+// after the agency: "Chennai, Tamil Nadu". city is the one of the name.
+func afterAgency(text, city string) bool {
+	key := gazetteer.Key(text)
+	ends := func(state string) bool { return strings.HasSuffix(key, state) }
+	return slices.ContainsFunc(states, ends) || city != "" && key == gazetteer.Key(city) || len(gazetteer.Lookup(text)) > 0
+}
+
+// Tidy brings a name as tables of others have it into the network's form: it
+// puts the blank back that is missing after the hyphen ("Ballygunge, Kolkata
+// -WBPCB"), and drops a city and state after the agency ("Maninagar, Ahmedabad -
+// GPCB Ahmedabad").
+func Tidy(name string) string {
+	name = schema.CleanPlace(name)
+	if i := strings.LastIndex(name, " -"); i >= 0 && i+2 < len(name) && name[i+2] != ' ' && strings.Contains(name[:i], ",") {
+		name = name[:i] + " - " + name[i+2:]
+	}
+	city, agency, ok := Split(name)
+	if !ok {
+		if i := strings.Index(name, " - "); i < 0 || !strings.Contains(name[:i], ",") {
+			return name
+		}
+	}
+	first, rest, more := strings.Cut(strings.ReplaceAll(agency, ",", " "), " ")
+	if !more || !board(first) && !slices.Contains(agencies, strings.ToLower(first)) || !afterAgency(rest, city) {
+		return name
+	}
+	return strings.TrimSuffix(name, agency) + first
+}
+
+// Period is an averaging interval as CPCB's files are named for it: "15", "Min";
+// "1", "Hr"; "8", "Hrs"; "1", "Day". It is 0 for anything else.
+func Period(number, unit string) time.Duration {
+	n, err := strconv.Atoi(number)
+	if err != nil || n <= 0 || n > 1440 {
+		return 0
+	}
+	switch strings.ToLower(unit) {
+	case "min":
+		return time.Duration(n) * time.Minute
+	case "hr", "hrs":
+		return time.Duration(n) * time.Hour
+	case "day":
+		return time.Duration(n) * 24 * time.Hour
+	}
+	return 0
+}

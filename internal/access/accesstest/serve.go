@@ -1,0 +1,30 @@
+package accesstest
+
+import (
+	"net"
+	"testing"
+
+	"vayu/internal/httpapi"
+)
+
+// Serve serves routes over a connection as the service does, until the test ends, and
+// returns where.
+func Serve(tb testing.TB, access httpapi.Access, routes []httpapi.Route) (url string) {
+	tb.Helper()
+	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: access})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	listener, err := httpapi.NewListener(socket, nil, nil, httpapi.Connections{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	server := httpapi.NewServer(h, nil)
+	go func() { _ = server.Serve(listener) }() // until it is closed
+	tb.Cleanup(func() { _ = server.Close() })
+	return "http://" + socket.Addr().String()
+}

@@ -1,0 +1,204 @@
+package access_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+var auditStart = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
+
+// newAccount makes an account straight in the store.
+func newAccount(t testing.TB, db *sqlstore.DB, name string) string {
+	t.Helper()
+	var id string
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
+		h, _, err := access.CreateAccount(tx, map[string]int64{"unlimited": 0}, name, "unlimited", auditStart)
+		id = h.ID
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func appendRow(db *sqlstore.DB, id string, world schema.World, n int) error {
+	return db.Update(context.Background(), func(tx *sqlstore.Tx) error {
+		return access.Audit(tx, auditStart.Add(time.Duration(n)*time.Second), access.Entry{
+			Account: id, World: world, Actor: "key_1", Action: "key.create", Subject: fmt.Sprint("key_", n),
+			Request: "req_1", Client: "192.0.2.1", Detail: map[string]any{"b": 1, "a": []string{"<x>"}, "n": n},
+		})
+	})
+}
+
+func verify(t testing.TB, db *sqlstore.DB, id string) []access.AuditReport {
+	t.Helper()
+	var all []access.AuditReport
+	if err := access.VerifyAudit(context.Background(), db, id, func(r access.AuditReport) { all = append(all, r) }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestManyAppendingAtOnceKeepUnbrokenChains(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		one, other := newAccount(t, db, "one"), newAccount(t, db, "other")
+		const writers, each = 64, 5
+		running, stop := context.WithCancel(context.Background())
+		checked := make(chan struct{})
+		go func() { // verifying beside it finds nothing wrong at any moment
+			defer close(checked)
+			for running.Err() == nil {
+				const pages = 7 // rows each
+				err := access.VerifyAuditPages(context.Background(), db, "", pages, func(r access.AuditReport) {
+					if r.Reason != "" {
+						t.Errorf("while others append: %+v", r)
+					}
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		var all sync.WaitGroup
+		for w := range writers {
+			all.Go(func() {
+				for n := range each {
+					id, world := one, schema.Live
+					switch w % 4 {
+					case 1:
+						id = other
+					case 2:
+						world = schema.Sandbox
+					}
+					if err := appendRow(db, id, world, w*each+n); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		stop()
+		<-checked
+		rows := int64(0)
+		for _, r := range verify(t, db, "") {
+			if r.Reason != "" {
+				t.Errorf("%+v", r)
+			}
+			rows += r.Rows
+		}
+		if rows != writers*each {
+			t.Errorf("%d rows, want %d", rows, writers*each)
+		}
+	})
+}
+
+func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
+	t.Parallel()
+	const swap = `UPDATE audit SET seq = CASE seq WHEN -1 THEN 2 ELSE 4 END WHERE seq < 0`
+	cases := []struct {
+		name  string
+		do    []string
+		wrong int64
+		why   string
+	}{
+		{"at", []string{"UPDATE audit SET at = at + 1 WHERE seq = 3"}, 3, "hash"},
+		{"actor", []string{"UPDATE audit SET actor = 'key_2' WHERE seq = 1"}, 1, "hash"},
+		{"action", []string{"UPDATE audit SET action = 'key.revoke' WHERE seq = 5"}, 5, "hash"},
+		{"subject", []string{"UPDATE audit SET subject = '' WHERE seq = 3"}, 3, "hash"},
+		{"request", []string{"UPDATE audit SET request_id = 'req_2' WHERE seq = 3"}, 3, "hash"},
+		{"client", []string{"UPDATE audit SET client = '192.0.2.2' WHERE seq = 3"}, 3, "hash"},
+		{"a border between columns", []string{"UPDATE audit SET actor = 'key_1k', action = 'ey.create' WHERE seq = 3"}, 3, "hash"},
+		{"detail", []string{"UPDATE audit SET detail = '{}' WHERE seq = 3"}, 3, "hash"},
+		{"a blank in detail", []string{"UPDATE audit SET detail = detail || ' ' WHERE seq = 3"}, 3, "hash"},
+		{"hash", []string{"UPDATE audit SET hash = (SELECT hash FROM audit WHERE seq = 2) WHERE seq = 3"}, 3, "hash"},
+		{"mode", []string{"UPDATE audit SET mode = 'sandbox' WHERE seq = 3"}, 3, "missing"},
+		{"seq", []string{"UPDATE audit SET seq = 7 WHERE seq = 5"}, 5, "missing"},
+		{"a row too early", []string{"UPDATE audit SET seq = 0 WHERE seq = 1"}, 0, "begins with row 1"},
+		{"the first row is gone", []string{"DELETE FROM audit WHERE seq = 1"}, 1, "missing"},
+		{"a row in the middle is gone", []string{"DELETE FROM audit WHERE seq = 3"}, 3, "missing"},
+		{"the last row is gone", []string{"DELETE FROM audit WHERE seq = 5"}, 5, "missing"},
+		{"all rows are gone", []string{"DELETE FROM audit"}, 1, "missing"},
+		{"the chain is gone", []string{"DELETE FROM audit", "DELETE FROM audit_head"}, 1, "chain is gone"},
+		{"the head is gone", []string{"DELETE FROM audit_head"}, 1, "no head"},
+		{"the head is behind", []string{"UPDATE audit_head SET seq = 4"}, 5, "names row 4"},
+		{"the head's hash", []string{"UPDATE audit_head SET hash = (SELECT hash FROM audit WHERE seq = 2)"}, 5, "head of the chain"},
+		{"two rows are swapped", []string{
+			"UPDATE audit SET seq = -1 WHERE seq = 4", "UPDATE audit SET seq = -2 WHERE seq = 2", swap,
+		}, 2, "hash"},
+	}
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		id := newAccount(t, db, "one")
+		for n := range 5 {
+			if err := appendRow(db, id, schema.Live, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := verify(t, db, id); len(got) != 1 || got[0].Account != id || got[0].World != schema.Live || got[0].Rows != 5 || got[0].Reason != "" {
+			t.Fatalf("before: %+v", got)
+		}
+		run(t, db, `INSERT INTO api_key (id, account_id, mode, name, hash, prefix, last_four, scopes, allow_list, require_signature, created_at, revision)
+			SELECT 'key_1', id, 'live', '', '', '', '', '', '', 0, 0, 0 FROM account`)
+		columns := []string{"account_id", "mode", "seq", "at", "actor", "action", "subject", "request_id", "client", "detail", "hash"}
+		list := strings.Join(columns, ", ")
+		run(t, db, "CREATE TABLE audit_copy AS SELECT "+list+" FROM audit", "CREATE TABLE head_copy AS SELECT account_id, mode, seq, hash FROM audit_head")
+		for _, c := range cases {
+			run(t, db, c.do...)
+			for _, size := range []int{1, 2, 100} {
+				found := false
+				err := access.VerifyAuditPages(context.Background(), db, "", size, func(r access.AuditReport) {
+					if r.World == schema.Live {
+						found = r.Reason != "" && r.Wrong == c.wrong && strings.Contains(r.Reason, c.why)
+						if !found {
+							t.Errorf("%s: %+v, want row %d, %q", c.name, r, c.wrong, c.why)
+						}
+					}
+				})
+				if err != nil || !found {
+					t.Errorf("%s is not found in pages of %d: %v", c.name, size, err)
+				}
+			}
+			run(t, db, "DELETE FROM audit", "DELETE FROM audit_head",
+				"INSERT INTO audit ("+list+") SELECT "+list+" FROM audit_copy",
+				"INSERT INTO audit_head (account_id, mode, seq, hash) SELECT account_id, mode, seq, hash FROM head_copy")
+		}
+		if got := verify(t, db, id); got[0].Reason != "" {
+			t.Errorf("after: %+v", got)
+		}
+	})
+}
+
+func TestVerifyingAnAccountThatIsNotThereIsAnError(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.SQLite(t)
+	err := access.VerifyAudit(context.Background(), db, "acc_none", func(access.AuditReport) { t.Error("there is a report") })
+	if err == nil || !strings.Contains(err.Error(), "acc_none") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// run executes statements in one transaction.
+func run(t testing.TB, db *sqlstore.DB, statements ...string) {
+	t.Helper()
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
+		for _, statement := range statements {
+			if _, err := tx.Exec(statement); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,208 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// keyed is a POST with an Idempotency-Key.
+func (h *house) keyed(world schema.World, key, body string) reply {
+	h.t.Helper()
+	return h.do(h.keys[world], "POST", "/v1/keys", body, "Idempotency-Key", key)
+}
+
+// made counts the keys of both worlds beside the first two.
+func (h *house) made() int {
+	h.t.Helper()
+	var n int
+	if err := h.DB.View(context.Background()).QueryRow("SELECT count(*) FROM api_key").Scan(&n); err != nil {
+		h.t.Fatal(err)
+	}
+	return n - len(h.keys)
+}
+
+func TestARepeatedCallGetsTheSameReplyAndNoSecondEffect(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		first := h.keyed(schema.Live, "order 1", `{"name":"a"}`).want(t, "first", 201)
+		if first.header.Get("Idempotent-Replayed") != "" {
+			t.Error("the first says that it is a replay")
+		}
+		h.pass(23 * time.Hour)
+		again := h.keyed(schema.Live, "order 1", `{"name":"a"}`).want(t, "again", 201)
+		if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("got %s (%q), want %s", again.text, again.header.Get("Idempotent-Replayed"), first.text)
+		}
+		h.keyed(schema.Live, "order 1", `{"name":"b"}`).wantError(t, "another body", 409, "idempotency_conflict", "Idempotency-Key")
+		h.keyed(schema.Live, "order 1", `{"name":"a"} `).wantError(t, "another byte", 409, "idempotency_conflict", "Idempotency-Key")
+		h.live("POST", "/v1/keys/"+first.said("data.id")+"/rotate", "", "Idempotency-Key", "order 1").wantError(t, "another path", 409, "idempotency_conflict", "Idempotency-Key")
+		if other := h.keyed(schema.Sandbox, "order 1", `{"name":"b"}`).want(t, "the other world", 201); other.said("data.mode") != "sandbox" {
+			t.Errorf("got %s", other.text)
+		}
+		if n := h.made(); n != 2 {
+			t.Errorf("%d keys were made, want 2", n)
+		}
+		h.pass(time.Hour)
+		if later := h.keyed(schema.Live, "order 1", `{"name":"b"}`).want(t, "a day later", 201); later.header.Get("Idempotent-Replayed") != "" || later.text == first.text {
+			t.Errorf("a day later: %s", later.text)
+		}
+		if n := h.made(); n != 3 {
+			t.Errorf("%d keys were made, want 3", n)
+		}
+	})
+}
+
+func TestARepeatedRotationIsOne(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		id := h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).want(t, "making", 201).said("data.id")
+		rotate := func() reply {
+			return h.live("POST", "/v1/keys/"+id+"/rotate", `{"grace_seconds":10}`, "Idempotency-Key", "b")
+		}
+		first := rotate().want(t, "rotating", 201)
+		h.pass(2 * time.Hour) // the old key is over by now, and what was asked for first lies in the past
+		if again := rotate().want(t, "again", 201); again.text != first.text {
+			t.Errorf("got %s, want %s", again.text, first.text)
+		}
+		h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).want(t, "making again", 201)
+		if n := h.made(); n != 2 {
+			t.Errorf("%d keys, want 2", n)
+		}
+	})
+}
+
+func TestTheFormOfAnIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		for _, key := range []string{"", strings.Repeat("k", 256), "a\tb", "ä"} {
+			h.keyed(schema.Live, key, `{}`).wantError(t, fmt.Sprintf("%.9q", key), 400, "invalid_request", "Idempotency-Key")
+		}
+		h.live("POST", "/v1/keys", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "a").wantError(t, "twice", 400, "invalid_request", "Idempotency-Key")
+		if n := h.made(); n != 0 {
+			t.Errorf("%d keys were made", n)
+		}
+		h.keyed(schema.Live, strings.Repeat("~", 255), `{}`).want(t, "the longest", 201)
+		h.live("PATCH", "/v1/account", `{"allow_list":[]}`, "Idempotency-Key", "").want(t, "of no meaning for PATCH", 200)
+	})
+}
+
+func TestTheSameCallAtTheSameInstantIsOne(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		const callers = 12
+		replies := make([]reply, callers)
+		var all sync.WaitGroup
+		for i := range replies {
+			all.Go(func() { replies[i] = h.keyed(schema.Live, "same", `{"name":"one"}`) })
+		}
+		all.Wait()
+		firsts := 0
+		for i, r := range replies {
+			if r.status != 201 || r.text != replies[0].text {
+				t.Errorf("caller %d got %d %s", i, r.status, r.text)
+			}
+			if r.header.Get("Idempotent-Replayed") == "" {
+				firsts++
+			}
+		}
+		if n := h.made(); n != 1 || firsts != 1 {
+			t.Errorf("%d keys, %d replies that are no replay", n, firsts)
+		}
+	})
+}
+
+func TestAChangeThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		var s *access.Service
+		var broken atomic.Bool
+		change := func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+			made, entry, err := access.CreateKey(tx, s.Box, access.KeySpec{Account: c.Account}, s.Now())
+			if err == nil && broken.Load() {
+				err = errors.New("sk_live_something secret broke")
+			}
+			return httpapi.Response{Value: map[string]string{"id": made.Record.ID}}, entry, err
+		}
+		h := newHouse(t, db, httpapi.Route{Method: "POST", Path: "/v1/try", Body: httpapi.SmallBody, Handler: func(c *httpapi.Call) (httpapi.Response, error) {
+			return s.Change(change)(c)
+		}})
+		s = h.Service
+		count := func() (n int) {
+			err := db.View(context.Background()).QueryRow(`SELECT (SELECT count(*) FROM api_key) + (SELECT count(*) FROM audit)
+				+ (SELECT count(*) FROM idempotent_reply)`).Scan(&n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := count()
+		broken.Store(true)
+		failed := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k")
+		failed.wantError(t, "broken", 500, "internal_error", "")
+		if strings.Contains(failed.text, "broke") || count() != before {
+			t.Errorf("%d rows are left: %s", count()-before, failed.text)
+		}
+		broken.Store(false)
+		first := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k").want(t, "mended", 200)
+		if n := count(); n != before+3 {
+			t.Errorf("%d rows came, want a key, its audit row and the reply", n-before)
+		}
+		if again := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k"); again.text != first.text {
+			t.Errorf("got %s, want %s", again.text, first.text)
+		}
+	})
+}
+
+func TestWhatIsOverIsDeleted(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		const many = 1203 // more than two groups
+		err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
+			for i := range many {
+				ends := h.Now().UnixMicro() + int64(i%2)*int64(time.Hour/time.Microsecond)
+				if _, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ('key', $1, $2)", []byte(fmt.Sprint(i)), ends); err != nil {
+					return err
+				}
+				if _, err := tx.Exec(`INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
+					VALUES ($1, 'live', $2, $3, 200, $3, $4)`, h.account, fmt.Sprint(i), []byte{1}, ends); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := func() (signatures, replies int) {
+			if err := access.PurgeOnce(h.Service, context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			err := h.DB.View(context.Background()).QueryRow("SELECT (SELECT count(*) FROM seen_signature), (SELECT count(*) FROM idempotent_reply)").Scan(&signatures, &replies)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return signatures, replies
+		}
+		for _, step := range []struct {
+			pass time.Duration
+			left int
+		}{{59 * time.Second, many}, {time.Second, many / 2}, {time.Hour, 0}} {
+			h.pass(step.pass)
+			if s, r := left(); s != step.left || r != step.left {
+				t.Errorf("after %s: %d signatures, %d replies, want %d", step.pass, s, r, step.left)
+			}
+		}
+	})
+}

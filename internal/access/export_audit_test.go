@@ -1,0 +1,26 @@
+package access
+
+import (
+	"math"
+
+	"vayu/schema"
+)
+
+// AuditScan is how many rows of the audit log one page looks at.
+const AuditScan = auditScan
+
+// AuditQueries are the statements of a page of the audit log.
+// at and seq are those of the last row that it looks at.
+func AuditQueries(owner schema.Owner, subject, actor, action string, at, seq int64) (query, lowest string, args, lowestArgs []any) {
+	s := selection{owner: owner, subject: subject, actor: actor, action: action, from: math.MinInt64, to: math.MaxInt64}
+	var floor *place
+	if s.sifts() {
+		floor = &place{at, seq}
+	}
+	query, args = s.query(s.start(), floor, 100)
+	lowest, lowestArgs = s.lowest(s.start())
+	return query, lowest, args, lowestArgs
+}
+
+// Inert is how a text stands in a CSV.
+var Inert = inert

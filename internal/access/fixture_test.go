@@ -1,0 +1,245 @@
+package access
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/config"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/testing/fixture"
+	"vayu/schema"
+)
+
+// site is one instance of the service on a store, with a router in front.
+type site struct {
+	*Service
+
+	t     testing.TB
+	clock *fixture.Clock
+	log   *fixture.Log
+	reg   *prometheus.Registry
+	api   http.Handler
+}
+
+// newSite is an instance that does not run, without rate limits unless change
+// sets them.
+func newSite(t testing.TB, db *sqlstore.DB, change func(*Config)) *site {
+	t.Helper()
+	s := &site{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
+	box := testBox(t)
+	if db != nil {
+		if err := box.Claim(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := Config{
+		DB: db, Box: box, Metrics: s.reg, Now: s.clock.Now,
+		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
+		Settings: Settings{Plans: map[string]int64{"free": 1000, "five": 5, "hundred": 100, "unlimited": 0}},
+	}
+	if change != nil {
+		change(&c)
+	}
+	var err error
+	if s.Service, err = New(c); err != nil {
+		t.Fatal(err)
+	}
+	answer := func(c *httpapi.Call) (httpapi.Response, error) {
+		query := c.URL.Query()
+		if n, err := strconv.ParseInt(query.Get("reserve"), 10, 64); err == nil {
+			if err := c.Reserve(n); err != nil {
+				return httpapi.Response{}, err
+			}
+			c.Count = n
+		}
+		if n, err := strconv.ParseInt(query.Get("count"), 10, 64); err == nil {
+			c.Count = n
+		}
+		if code := query.Get("fail"); code != "" {
+			return httpapi.Response{}, schema.Refuse(schema.Code(code), "", "As asked.")
+		}
+		return httpapi.Response{Value: c.Principal}, nil
+	}
+	s.api, err = httpapi.New(httpapi.Config{Access: s.Service, Routes: []httpapi.Route{
+		{Method: http.MethodGet, Path: "/v1/aqi", Scope: string(schema.AQIRead), Handler: answer},
+		{Method: http.MethodGet, Path: "/v1/recharge/{id}", Scope: string(schema.RechargeRead), Limit: httpapi.Money, Handler: answer},
+		{Method: http.MethodGet, Path: "/v1/keys", Scope: string(schema.KeysManage), Handler: answer},
+		{Method: http.MethodGet, Path: "/v1/any", Handler: answer},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// testBox is a box whose key is the same in every test.
+func testBox(t testing.TB) *encryption.Box {
+	t.Helper()
+	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+// start runs an instance until the function it returns is called, or the test
+// ends.
+func (s *site) start() (stop func()) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.t.Errorf("the service ended with %v", err)
+		}
+	})
+	s.t.Cleanup(stop)
+	ready, done := context.WithTimeout(ctx, 30*time.Second)
+	defer done()
+	if err := s.Ready(ready); err != nil {
+		s.t.Fatal(err)
+	}
+	return stop
+}
+
+// look brings an instance that does not run up to date.
+func (s *site) look() {
+	s.t.Helper()
+	ctx := context.Background()
+	if err := errors.Join(s.Refresh(ctx), s.readTotals(ctx)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// write writes what an instance has counted.
+func (s *site) write() {
+	s.t.Helper()
+	if err := s.flush(context.Background()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// reply is what came back.
+type reply struct {
+	status int
+	code   schema.Code // of a refusal
+	text   string
+	header http.Header
+}
+
+// head is a header of the reply, whatever case its name is written in.
+func (r reply) head(name string) string {
+	for have, values := range r.header {
+		if strings.EqualFold(have, name) {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+// asked is one request: a path with its query, by default /v1/aqi.
+type asked struct {
+	path, client string
+	header       []string // values of Authorization
+}
+
+// get asks with a key.
+func (s *site) get(key, path string) reply {
+	return s.ask(asked{path: path, header: []string{"Bearer " + key}})
+}
+
+func (s *site) ask(a asked) reply {
+	if a.path == "" {
+		a.path = "/v1/aqi"
+	}
+	r := httptest.NewRequest(http.MethodGet, a.path, nil)
+	r.RemoteAddr = "203.0.113.9:4711"
+	if a.client != "" {
+		r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(a.client), 4711).String()
+	}
+	if a.header != nil {
+		r.Header["Authorization"] = a.header
+	}
+	w := httptest.NewRecorder()
+	s.api.ServeHTTP(w, r)
+	text, _ := io.ReadAll(w.Body)
+	var said schema.ProblemBody
+	_ = json.Unmarshal(text, &said) // replies that are no refusal have no code
+	return reply{w.Code, said.Error.Code, string(text), w.Header()}
+}
+
+// do makes a change in a store.
+func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
+	t.Helper()
+	if err := db.Update(context.Background(), change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// one asks the store for one value.
+func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
+	t.Helper()
+	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
+		t.Fatal(query, err)
+	}
+	return value
+}
+
+// addAccount makes an account and returns its id.
+func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
+	t.Helper()
+	do(t, db, func(tx *sqlstore.Tx) error {
+		h, _, err := CreateAccount(tx, map[string]int64{plan: 1}, name, plan, time.Now())
+		id = h.ID
+		return err
+	})
+	return id
+}
+
+// addKey makes a key.
+func addKey(t testing.TB, db *sqlstore.DB, spec KeySpec) (made Made) {
+	t.Helper()
+	do(t, db, func(tx *sqlstore.Tx) (err error) {
+		made, _, err = CreateKey(tx, testBox(t), spec, time.Now())
+		return err
+	})
+	return made
+}
+
+// admitted is a call that was let in and has not ended.
+func (s *site) admitted(key string) (httpapi.Pass, *httpapi.Call) {
+	s.t.Helper()
+	c := call(key)
+	pass, err := s.Admit(c, aqiRoute)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return pass, c
+}
+
+var aqiRoute = &httpapi.Route{Method: http.MethodGet, Path: "/v1/aqi", Scope: string(schema.AQIRead)}
+
+// call is a call with a key, as the router makes it.
+func call(key string) *httpapi.Call {
+	r := httptest.NewRequest(http.MethodGet, "/v1/aqi", nil)
+	r.Header.Set("Authorization", "Bearer "+key)
+	return &httpapi.Call{Request: r, Client: netip.MustParseAddr("203.0.113.9"), Count: 1}
+}

@@ -1,0 +1,156 @@
+package access_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"vayu/internal/access"
+	"vayu/schema"
+)
+
+// bound is a key with every limit that it must hand on; each by itself in one.
+func (h *house) bound(change func(*access.KeySpec)) access.Made {
+	h.t.Helper()
+	spec := access.KeySpec{Account: h.account, World: schema.Live, Scopes: schema.Scopes}
+	change(&spec)
+	return h.newKey(spec)
+}
+
+func TestAKeyMakesNoneThatIsWiderThanItself(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		ends := h.Now().Add(time.Hour)
+		for field, c := range map[string]struct {
+			limit        func(*access.KeySpec)
+			silent, want string
+			good, bad    []string
+		}{
+			"allow_list": {
+				func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8", "2001:db8::/32"} }, `{}`, "[127.0.0.0/8 2001:db8::/32]",
+				[]string{`{"allow_list":["127.0.0.1","2001:db8:1::/48"]}`, `{"allow_list":["127.0.0.0/8"]}`, `{"allow_list":null}`},
+				[]string{`{"allow_list":[]}`, `{"allow_list":["127.0.0.1","10.0.0.1"]}`, `{"allow_list":["126.0.0.0/7"]}`, `{"allow_list":["0.0.0.0/0"]}`, `{"allow_list":["::/0"]}`},
+			},
+			"expires_at": {
+				func(k *access.KeySpec) { k.ExpiresAt = ends }, `{}`, "2026-11-21T07:00:00Z",
+				[]string{`{"expires_at":"2026-11-21T07:00:00Z"}`, `{"expires_at":"2026-11-21T06:59:59Z"}`, `{"expires_at":null}`},
+				[]string{`{"expires_at":"2026-11-21T07:00:01Z"}`, `{"expires_at":"9999-12-31T23:59:59Z"}`},
+			},
+		} {
+			limited, free := h.bound(c.limit), h.bound(func(*access.KeySpec) {})
+			made := h.do(limited.Key, "POST", "/v1/keys", c.silent).want(t, field, 201)
+			if got := fmt.Sprint(made.at("data." + field)); got != c.want {
+				t.Errorf("%s is inherited as %s, want %s", field, got, c.want)
+			}
+			for _, body := range c.good {
+				h.do(limited.Key, "POST", "/v1/keys", body).want(t, body, 201)
+				h.do(free.Key, "POST", "/v1/keys", body).want(t, body, 201)
+			}
+			for _, body := range c.bad {
+				h.do(limited.Key, "POST", "/v1/keys", body).wantError(t, body, 403, "forbidden", field)
+				h.do(free.Key, "POST", "/v1/keys", body).want(t, body, 201)
+			}
+			before := h.made()
+			h.do(limited.Key, "POST", "/v1/keys/"+free.Record.ID+"/rotate", "").wantError(t, "rotating a wider key", 403, "forbidden", field)
+			if h.made() != before {
+				t.Error("a refused rotation has made a key")
+			}
+			h.do(free.Key, "GET", "/v1/account", "").want(t, "which goes on", 200)
+
+			// The stored reply to the same call of another key may hold a wider one.
+			h.do(free.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).want(t, "without limits", 201)
+			h.do(limited.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).wantError(t, "its stored reply", 403, "forbidden", field)
+
+			self := "/v1/keys/" + limited.Record.ID + "/rotate"
+			next := h.do(limited.Key, "POST", self, "", "Idempotency-Key", "self "+field).want(t, "rotating itself", 201)
+			if got := fmt.Sprint(next.at("data." + field)); got != c.want {
+				t.Errorf("after a rotation %s is %s, want %s", field, got, c.want)
+			}
+			if again := h.do(limited.Key, "POST", self, "", "Idempotency-Key", "self "+field).want(t, "again", 201); again.text != next.text {
+				t.Errorf("got %s, want %s", again.text, next.text)
+			}
+		}
+	})
+}
+
+func TestAKeyThatNeedsSignaturesMakesOnlySuch(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		limited, free := h.bound(func(k *access.KeySpec) { k.RequireSignature = true }), h.bound(func(*access.KeySpec) {})
+		signed := func(path, body string) reply {
+			h.pass(time.Millisecond)
+			return h.do(limited.Key, "POST", path, body, signatureName, access.Sign(limited.SigningSecret, "POST", path, []byte(body), h.Now()))
+		}
+		for _, body := range []string{`{}`, `{"require_signature":true}`, `{"require_signature":null}`} {
+			if made := signed("/v1/keys", body).want(t, body, 201); made.at("data.require_signature") != true || made.said("signing_secret") == "" {
+				t.Errorf("%s: got %s", body, made.text)
+			}
+		}
+		signed("/v1/keys", `{"require_signature":false}`).wantError(t, "false", 403, "forbidden", "require_signature")
+		signed("/v1/keys/"+free.Record.ID+"/rotate", `{}`).wantError(t, "rotating a wider key", 403, "forbidden", "require_signature")
+		if made := h.do(free.Key, "POST", "/v1/keys", `{}`).want(t, "free", 201); made.at("data.require_signature") != false {
+			t.Errorf("got %s", made.text)
+		}
+	})
+}
+
+// A key that was replaced ends with its grace, but may hear again what replaced
+// it.
+func TestAKeyThatReplacedItselfHearsOfItAgain(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		key := h.bound(func(*access.KeySpec) {})
+		rotate := func() reply {
+			return h.do(key.Key, "POST", "/v1/keys/"+key.Record.ID+"/rotate", `{"grace_seconds":60}`, "Idempotency-Key", "a").want(t, "rotating", 201)
+		}
+		first := rotate()
+		if first.at("data.expires_at") != nil || rotate().text != first.text {
+			t.Errorf("got %s", first.text)
+		}
+		if made := h.do(key.Key, "POST", "/v1/keys", `{}`).want(t, "making", 201); made.said("data.expires_at") != "2026-11-21T06:01:00Z" {
+			t.Errorf("in its grace it makes %s", made.text)
+		}
+		h.live("POST", "/v1/keys", `{"expires_at":"9999-12-31T23:59:59-01:00"}`).wantError(t, "the year 10000", 400, "invalid_request", "expires_at")
+	})
+}
+
+// TestABoundKeyOnlyNarrowsTheAccount: other keys are bound by the account's list, too.
+func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		bound := h.bound(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
+		free := h.bound(func(*access.KeySpec) {})
+		patch := func(key, list string) reply { return h.do(key, "PATCH", "/v1/account", `{"allow_list":`+list+`}`) }
+
+		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "an open account narrowed", 200)
+		for _, list := range []string{`[]`, `["0.0.0.0/0"]`, `["127.0.0.0/8","11.0.0.0/8"]`, `["126.0.0.0/7"]`, `["127.0.0.0/8","::/0"]`} {
+			patch(bound.Key, list).wantError(t, "widened to "+list, 403, "forbidden", "allow_list")
+		}
+		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "the same list", 200)
+		patch(bound.Key, `["127.0.0.1","10.1.0.0/16"]`).want(t, "a narrower list", 200)
+		patch(bound.Key, `["127.0.0.0/8"]`).wantError(t, "its own earlier list", 403, "forbidden", "allow_list")
+		patch(free.Key, `[]`).want(t, "widened by a key without a list", 200)
+	})
+}
+
+// TestAKeyDeletesNoneThatIsWiderThanItself in scopes or addresses.
+func TestAKeyDeletesNoneThatIsWiderThanItself(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		ends := func(by, of access.Made) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
+		all := h.bound(func(*access.KeySpec) {})
+		few := h.bound(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
+		near := h.bound(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
+
+		ends(few, all).wantError(t, "more scopes", 403, "insufficient_scope", "scopes")
+		ends(near, all).wantError(t, "every address", 403, "forbidden", "allow_list")
+		ends(near, h.bound(func(k *access.KeySpec) { k.AllowList = []string{"10.0.0.1"} })).wantError(t, "another address", 403, "forbidden", "allow_list")
+		h.do(few.Key, "POST", "/v1/keys/"+all.Record.ID+"/rotate", "").wantError(t, "rotating more scopes", 403, "insufficient_scope", "scopes")
+		h.do(all.Key, "GET", "/v1/account", "").want(t, "the wider key goes on", 200)
+
+		ends(few, h.bound(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.AQIRead} })).want(t, "fewer scopes", 200)
+		ends(near, h.bound(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.1"} })).want(t, "fewer addresses", 200)
+		ends(near, near).want(t, "itself", 200)
+		ends(all, few).want(t, "a narrower key", 200)
+	})
+}

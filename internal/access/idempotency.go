@@ -1,0 +1,167 @@
+package access
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+	// CONTRACT 2: the longest key, and how long a reply is kept.
+	idempotencyLongest = 255
+	idempotencyLife    = 24 * time.Hour
+)
+
+// Once is the Idempotency-Key of a POST. Its methods take nil for a call without one.
+type Once struct {
+	box         *encryption.Box
+	account     string
+	mode        string
+	key         string
+	fingerprint []byte
+}
+
+// OnceOf reads the Idempotency-Key of a POST; nil when there is none. The box digests
+// the request, so that a repetition can be compared with it.
+func OnceOf(box *encryption.Box, c *httpapi.Call) (*Once, error) {
+	values := c.Header[idempotencyHeader]
+	if c.Method != http.MethodPost || len(values) == 0 {
+		return nil, nil
+	}
+	if len(values) > 1 || !validIdempotencyKey(values[0]) {
+		return nil, schema.Refuse(schema.InvalidRequest, idempotencyHeader,
+			"The header Idempotency-Key stands once and has 1 to 255 printable ASCII characters.")
+	}
+	o := &Once{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
+	o.fingerprint = box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
+	return o, nil
+}
+
+func validIdempotencyKey(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return len(text) > 0 && len(text) <= idempotencyLongest
+}
+
+// perform does what a call asks for, or finds the reply of the call that has done
+// it; then stored is true. Without an Idempotency-Key it just does it.
+func (o *Once) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, Entry, error)) (resp httpapi.Response, e Entry, stored bool, err error) {
+	if o != nil {
+		before, err := o.claim(tx, now)
+		if err != nil {
+			return httpapi.Response{}, Entry{}, false, err
+		}
+		if before != nil {
+			return *before, Entry{}, true, nil
+		}
+	}
+	if resp, e, err = do(); err != nil {
+		return httpapi.Response{}, Entry{}, false, err
+	}
+	if resp, err = finished(resp); err == nil && o != nil {
+		err = o.keep(tx, resp)
+	}
+	return resp, e, false, err
+}
+
+// claim takes the key for this call, or returns the reply of the call that has
+// it. Of two at the same instant the second waits in this statement until the
+// first has committed or is undone.
+func (o *Once) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
+	n, err := tx.Exec(`
+		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
+		VALUES ($1, $2, $3, $4, 0, $5, $6)
+		ON CONFLICT (account_id, mode, key) DO UPDATE
+		SET fingerprint = excluded.fingerprint, status = 0, body = excluded.body, expires_at = excluded.expires_at
+		WHERE idempotent_reply.expires_at <= $7`,
+		o.account, o.mode, o.key, o.fingerprint, []byte{}, now.Add(idempotencyLife).UnixMicro(), now.UnixMicro())
+	if err != nil {
+		return nil, fmt.Errorf("claiming an Idempotency-Key: %w", err)
+	}
+	if n == 1 {
+		return nil, nil
+	}
+	return o.stored(tx, now)
+}
+
+// stored returns the reply of the call that has claimed the key; nil when no call has,
+// or when the reply has expired.
+func (o *Once) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
+	var fingerprint, sealed []byte
+	resp := &httpapi.Response{Replayed: true}
+	err := q.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3 AND expires_at > $4",
+		o.account, o.mode, o.key, now.UnixMicro()).Scan(&fingerprint, &resp.Status, &sealed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a stored reply: %w", err)
+	}
+	if subtle.ConstantTimeCompare(fingerprint, o.fingerprint) == 0 {
+		return nil, schema.Refuse(schema.IdempotencyConflict, idempotencyHeader,
+			"This Idempotency-Key was used with another request within the last 24 hours.")
+	}
+	text, err := storedReply.Open(o.box, sealed, o.account, o.mode, o.key)
+	if err != nil {
+		return nil, fmt.Errorf("opening a stored reply: %w", err)
+	}
+	location, body, _ := bytes.Cut(text, []byte("\n"))
+	resp.Location, resp.Body = string(location), body
+	return resp, nil
+}
+
+// Made returns the path of what an earlier call with the key has made, for handlers
+// that answer a repetition with its present state; "" when no call has made anything.
+// The error is a *schema.Problem when the key was used with another request.
+func (o *Once) Made(q sqlstore.Querier, now time.Time) (path string, err error) {
+	if o == nil {
+		return "", nil
+	}
+	before, err := o.stored(q, now)
+	if err != nil || before == nil {
+		return "", err
+	}
+	return before.Location, nil
+}
+
+// Claim claims the key for what tx makes at a path; false when another call has
+// claimed it, which [Once.Made] then finds.
+func (o *Once) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
+	if o == nil {
+		return true, nil
+	}
+	before, err := o.claim(tx, now)
+	if err != nil || before != nil {
+		return false, err
+	}
+	return true, o.keep(tx, httpapi.Response{Status: http.StatusAccepted, Location: path})
+}
+
+// keep stores the reply of the call that has claimed the key: its Location, a
+// line feed, its body.
+func (o *Once) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
+	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
+	for _, part := range resp.Tail {
+		body = append(body, part...)
+	}
+	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
+		o.account, o.mode, o.key, resp.Status, storedReply.Seal(o.box, body, o.account, o.mode, o.key))
+	if err != nil {
+		return fmt.Errorf("storing a reply: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package access
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// eachPair runs a test on one store that is opened twice: PostgreSQL by two
+// instances, SQLite by a service and a command beside it.
+func eachPair(t *testing.T, do func(t *testing.T, mine, theirs *sqlstore.DB)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		do(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}), sqlstoretest.Open(t, sqlstore.Config{Data: dir, Share: true}))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		dsn := sqlstoretest.PostgresDSN(t)
+		do(t, sqlstoretest.Open(t, sqlstore.Config{DSN: dsn, Settings: sqlstore.Settings{Connections: 8}}), sqlstoretest.Open(t, sqlstore.Config{DSN: dsn, Settings: sqlstore.Settings{Connections: 8}}))
+	})
+}
+
+// told collects events, in the transactions that they belong to.
+type told struct{}
+
+// Append implements Events: it uses a table of the transaction's own store, so
+// that an event of a transaction that failed is not there either.
+func (told) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
+	q := data.(schema.Quota)
+	_, err := tx.Exec("INSERT INTO told (account, world, event, period, threshold, used, percent, most) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		account, world.String(), string(event), q.Period, q.Threshold, q.Used, q.Percent, q.Limit)
+	return "evt_told", err
+}
+
+// withEvents makes the table of the events.
+func withEvents(t *testing.T, db *sqlstore.DB) func(*Config) {
+	t.Helper()
+	sqlstoretest.Exec(t, db, "CREATE TABLE told (account TEXT, world TEXT, event TEXT, period TEXT, threshold BIGINT, used BIGINT, percent BIGINT, most BIGINT)")
+	return func(c *Config) { c.Events = told{} }
+}
+
+func TestTwoInstancesShareAQuotaAndTellOnce(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
+		events := withEvents(t, mine)
+		acc := addAccount(t, mine, "one", "free")
+		key := addKey(t, mine, KeySpec{Account: acc, World: schema.Live}).Key
+		sites := []*site{newSite(t, mine, events), newSite(t, theirs, events)}
+		for _, s := range sites {
+			s.look()
+		}
+		var passed atomic.Int64
+		ask := func(s *site) {
+			var all sync.WaitGroup
+			for range 32 {
+				all.Go(func() {
+					for range 40 {
+						if s.get(key, "").status == http.StatusOK {
+							passed.Add(1)
+						}
+					}
+				})
+			}
+			all.Wait()
+		}
+		exchange := func() {
+			for _, s := range sites {
+				s.write()
+			}
+			for _, s := range sites {
+				s.look()
+			}
+		}
+		sites[1].get(key, "/v1/aqi?count=300")
+		exchange()
+		ask(sites[0]) // 1280 times, of which 700 are left
+		if n := passed.Load(); n != 700 {
+			t.Errorf("%d calls of 700 passed", n)
+		}
+		exchange()
+		ask(sites[1])
+		exchange()
+		got := [...]int64{
+			one[int64](t, mine, "SELECT used FROM quota_period"),
+			one[int64](t, mine, "SELECT counted FROM usage_day"),
+			one[int64](t, mine, "SELECT calls - failed FROM usage_day"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM told WHERE event = 'quota.warning' AND threshold = 80 AND used >= 800 AND percent = used / 10 AND world = 'live' AND most = 1000"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM told WHERE event = 'quota.exceeded' AND threshold = 100 AND used >= 1000 AND percent = used / 10"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM told"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM quota_period WHERE warned_at IS NOT NULL AND exceeded_at IS NOT NULL"),
+		}
+		if diff := cmp.Diff([...]int64{1000, 1000, 701, 1, 1, 2, 1}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestQuotaUsedElsewhereIsKnown(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
+		acc := addAccount(t, mine, "one", "hundred")
+		key := addKey(t, mine, KeySpec{Account: acc, World: schema.Live}).Key
+		here, there := newSite(t, mine, nil), newSite(t, theirs, nil)
+		here.look()
+		there.look()
+		there.get(key, "/v1/aqi?count=100")
+		here.wants(key, "/v1/aqi?fail=forbidden", schema.Forbidden)
+		there.write()
+		here.look()
+		here.wants(key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded)
+		if got := here.quotaOf(acc).Used; got != 100 {
+			t.Errorf("%d calls are known to be used, want 100", got)
+		}
+	})
+}
+
+func TestUsedQuotaOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		events := withEvents(t, db)
+		acc := addAccount(t, db, "one", "five")
+		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		for i := range 6 {
+			s := newSite(t, db, events)
+			stop := s.start()
+			want := http.StatusOK
+			if i == 5 {
+				want = http.StatusTooManyRequests
+			}
+			if got := s.get(key, ""); got.status != want {
+				t.Errorf("call %d: %d, want %d", i, got.status, want)
+			}
+			stop()
+		}
+		if n := one[int64](t, db, "SELECT COUNT(*) FROM told"); n != 2 {
+			t.Errorf("%d events, want 2", n)
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package access
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// KeySpec is a key that is asked for. Zero values are the defaults.
+type KeySpec struct {
+	Account          string // id
+	World            schema.World
+	Name             string
+	Scopes           []schema.Scope // nil for all but keys:manage
+	AllowList        []string       // CIDRs or addresses
+	RequireSignature bool
+	ExpiresAt        time.Time // zero for never; whole seconds
+	// Most is how many active keys the account may have in the world, this one included;
+	// 0 for any number, as for the command line, whose user sets the limit.
+	Most int
+}
+
+// Made is a new key: the only moment at which it can be read.
+type Made struct {
+	Record        schema.Key
+	Key           string
+	SigningSecret string // empty unless signatures are required
+}
+
+// KeyRecord is a key as it stands in the store.
+type KeyRecord struct {
+	schema.Key
+	Account string
+	World   schema.World
+
+	expiresAt time.Time // exactly; zero for never
+}
+
+// check returns what of a specification is stored, and its faults but for those
+// that time brings.
+func (k *KeySpec) check() (scopes []schema.Scope, networks []netip.Prefix, f faults) {
+	f.keyName("name", k.Name)
+	scopes = f.scopes("scopes", k.Scopes)
+	networks = f.allowList("allow_list", k.AllowList)
+	return scopes, networks, f
+}
+
+// CreateKey makes a key of an account that exists. A *schema.Problem names what
+// is wrong with the specification.
+func CreateKey(tx *sqlstore.Tx, box *encryption.Box, spec KeySpec, now time.Time) (Made, Entry, error) {
+	scopes, networks, f := spec.check()
+	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
+	f.future("expires_at", spec.ExpiresAt, now)
+	if err := f.Problem(); err != nil {
+		return Made{}, Entry{}, err
+	}
+	revision, err := raise(tx)
+	if err != nil {
+		return Made{}, Entry{}, err
+	}
+	k := newKey{KeySpec: spec, scopes: joinScopes(scopes, " "), networks: joinNetworks(networks), revision: revision}
+	made, err := insertKey(tx, box, k, now)
+	if err != nil {
+		return Made{}, Entry{}, err
+	}
+	return made, keyEntry("key.create", spec.Account, made.Record), nil
+}
+
+// keyEntry is what the audit log says of a new key. The prefix and the last four
+// characters are what people tell keys apart by; they give nothing away.
+func keyEntry(action, account string, k schema.Key) Entry {
+	detail := map[string]any{
+		"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour, "scopes": k.Scopes,
+		"allow_list": k.AllowList, "require_signature": k.RequireSignature, "expires_at": k.ExpiresAt,
+	}
+	return Entry{Account: account, World: schema.WorldOf(k.Mode), Action: action, Subject: k.ID, Detail: detail}
+}
+
+// newKey is a checked specification in the form of the store.
+type newKey struct {
+	KeySpec
+	scopes   string
+	networks string
+	from     string // id of the key that it takes over from
+	revision int64
+}
+
+// countActive counts the active keys of an account in a world, along api_key_active.
+const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
+	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
+
+// room demands that an account may have one more active key. Changes of keys happen one
+// after the other (raise), so that the count is exact.
+func (k *KeySpec) room(tx *sqlstore.Tx, now time.Time) error {
+	if k.Most == 0 {
+		return nil
+	}
+	var active int
+	if err := tx.QueryRow(countActive, k.Account, k.World.String(), now.UnixMicro()).Scan(&active); err != nil {
+		return fmt.Errorf("counting the keys of an account: %w", err)
+	}
+	if active < k.Most {
+		return nil
+	}
+	return schema.Refuse(schema.TooManyKeys, "", fmt.Sprintf("The account has %d active %s keys, and may have %d: revoke one first, or rotate one with grace_seconds 0.",
+		active, k.World, k.Most))
+}
+
+func insertKey(tx *sqlstore.Tx, box *encryption.Box, k newKey, now time.Time) (Made, error) {
+	if err := k.room(tx, now); err != nil {
+		return Made{}, err
+	}
+	made := Made{Key: mintKey(k.World)}
+	id := keyIDPrefix + ulid.MustNewDefault(now).String()
+	hash := hashKey(made.Key)
+	var sealed []byte
+	required := 0
+	if k.RequireSignature {
+		var raw [32]byte
+		_, _ = rand.Read(raw[:]) // never fails
+		made.SigningSecret = "sgn_" + base64.RawURLEncoding.EncodeToString(raw[:])
+		sealed = signingSecret.Seal(box, []byte(made.SigningSecret), id)
+		required = 1
+	}
+	_, err := tx.Exec(`
+		INSERT INTO api_key (id, account_id, mode, name, hash, prefix, last_four, scopes, allow_list,
+			require_signature, signing_secret, created_at, expires_at, rotated_from, revision)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		id, k.Account, k.World.String(), k.Name, hash[:], made.Key[:prefixLength], made.Key[len(made.Key)-4:], k.scopes, k.networks,
+		required, sealed, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision)
+	if err != nil {
+		return Made{}, fmt.Errorf("making a key: %w", err)
+	}
+	record, err := keyByID(tx, id, now)
+	made.Record = record.Key
+	return made, err
+}
+
+// prefixLength is how much of a key is kept to tell it apart: sk_live_ or
+// sk_test_ and 4 of its 33 random characters.
+const prefixLength = 12
+
+func optionalTime(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
+}
+
+func optionalText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+const selectKey = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.last_four, k.scopes, k.allow_list,
+	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
+	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
+
+// scanKey reads a row of selectKey; now decides whether the key is active.
+func scanKey(now time.Time) func(sqlstore.Scanner) (KeyRecord, error) {
+	return func(row sqlstore.Scanner) (KeyRecord, error) {
+		var k KeyRecord
+		var scopes, networks string
+		var required, created int64
+		var expires, revoked, used sql.NullInt64
+		var from sql.NullString
+		err := row.Scan(&k.ID, &k.Account, &k.Mode, &k.Name, &k.Prefix, &k.LastFour, &scopes, &networks,
+			&required, &created, &expires, &revoked, &used, &from)
+		if err != nil {
+			return k, err
+		}
+		k.World = schema.WorldOf(k.Mode)
+		k.Scopes = []schema.Scope{}
+		for scope := range strings.FieldsSeq(scopes) {
+			k.Scopes = append(k.Scopes, schema.Scope(scope))
+		}
+		k.AllowList = strings.Fields(networks)
+		k.RequireSignature = required != 0
+		k.CreatedAt = *shownTime(sql.NullInt64{Int64: created, Valid: true})
+		k.ExpiresAt, k.RevokedAt, k.LastUsedAt = shownTime(expires), shownTime(revoked), shownTime(used)
+		if expires.Valid {
+			k.expiresAt = time.UnixMicro(expires.Int64).UTC()
+		}
+		if from.Valid {
+			k.RotatedFrom = &from.String
+		}
+		k.Active = !revoked.Valid && (!expires.Valid || expires.Int64 > now.UnixMicro())
+		return k, nil
+	}
+}
+
+// shownTime is an instant of the store as clients read it.
+func shownTime(micros sql.NullInt64) *string {
+	if !micros.Valid {
+		return nil
+	}
+	text := time.UnixMicro(micros.Int64).UTC().Format(time.RFC3339)
+	return &text
+}
+
+var errNoKey = schema.Refuse(schema.NotFound, "", "There is no such key.")
+
+const keyIDPrefix = "key_"
+
+// isKeyID reports whether a text has the form of a key's id.
+func isKeyID(text string) bool {
+	rest, ok := strings.CutPrefix(text, keyIDPrefix)
+	_, err := ulid.ParseStrict(rest)
+	return ok && err == nil
+}
+
+// keyByID returns a key of any account. When there is none the error is a
+// *schema.Problem with not_found.
+func keyByID(q sqlstore.Querier, id string, now time.Time) (KeyRecord, error) {
+	if !isKeyID(id) { // which PostgreSQL might not even take for a text
+		return KeyRecord{}, errNoKey
+	}
+	k, err := scanKey(now)(q.QueryRow(selectKey+" WHERE k.id = $1", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return KeyRecord{}, errNoKey
+	}
+	if err != nil {
+		return KeyRecord{}, fmt.Errorf("reading a key: %w", err)
+	}
+	return k, nil
+}
+
+// ListKeys returns at most limit keys of an account's world, the newest first,
+// and of those only what comes after the key with the id after; "" begins at the
+// beginning.
+func ListKeys(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]KeyRecord, error) {
+	return sqlstore.All(q, scanKey(now), selectKey+`
+		WHERE k.account_id = $1 AND k.mode = $2 AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,
+		account, world.String(), after, limit)
+}

@@ -1,0 +1,169 @@
+package access
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Holder is an account as it stands in the store.
+type Holder struct {
+	ID        string
+	Name      string
+	Plan      string
+	AllowList []string // CIDRs; empty for every address
+	// NameTolerance is the least score, 0 to 100, of a name that passes a verification
+	// which does not say how alike it has to be; not valid for that of the service.
+	NameTolerance sql.NullInt64
+	CreatedAt     time.Time
+}
+
+// Lock makes changes of accounts and keys wait for each other: who asks for it
+// before it looks whether an account is there can make it, and no other
+// transaction makes it between. It lasts until tx ends.
+func Lock(tx *sqlstore.Tx) error {
+	if _, err := tx.Exec("UPDATE access_revision SET n = n WHERE id = 1"); err != nil {
+		return fmt.Errorf("locking accounts and keys: %w", err)
+	}
+	return nil
+}
+
+// raise counts a change of account or api_key and returns its number. It locks
+// the counter until the transaction ends, so that numbers become visible in
+// their order, and changes of keys happen one after the other.
+func raise(tx *sqlstore.Tx) (revision int64, err error) {
+	err = tx.QueryRow("UPDATE access_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
+	if err != nil {
+		return 0, fmt.Errorf("counting a change of access: %w", err)
+	}
+	return revision, nil
+}
+
+// CreateAccount makes an account; plans are those of the configuration. A
+// *schema.Problem says what is wrong with the name or the plan.
+func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string, now time.Time) (Holder, Entry, error) {
+	var f faults
+	f.accountName("name", name)
+	f.plan("plan", plans, plan)
+	if err := f.Problem(); err != nil {
+		return Holder{}, Entry{}, err
+	}
+	revision, err := raise(tx)
+	if err != nil {
+		return Holder{}, Entry{}, err
+	}
+	h := Holder{ID: "acc_" + ulid.MustNewDefault(now).String(), Name: name, Plan: plan, AllowList: []string{}, CreatedAt: now}
+	n, err := tx.Exec(`
+		INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, $3, '', $4, $5)
+		ON CONFLICT (name) DO NOTHING`, h.ID, name, plan, now.UnixMicro(), revision)
+	if err != nil {
+		return Holder{}, Entry{}, fmt.Errorf("making the account %s: %w", name, err)
+	}
+	if n == 0 {
+		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name", "There is an account of that name already.")
+	}
+	return h, Entry{
+		Account: h.ID, Action: "account.create", Subject: h.ID,
+		Detail: map[string]any{"name": name, "plan": plan},
+	}, nil
+}
+
+const selectHolder = "SELECT id, name, plan, allow_list, name_tolerance, created_at FROM account"
+
+func scanHolder(row sqlstore.Scanner) (Holder, error) {
+	var h Holder
+	var list string
+	var at int64
+	err := row.Scan(&h.ID, &h.Name, &h.Plan, &list, &h.NameTolerance, &at)
+	h.AllowList, h.CreatedAt = strings.Fields(list), time.UnixMicro(at).UTC()
+	return h, err
+}
+
+// AccountNamed returns the account of a name. When there is none the error is a
+// *schema.Problem with not_found.
+func AccountNamed(q sqlstore.Querier, name string) (Holder, error) {
+	return oneHolder(q.QueryRow(selectHolder+" WHERE name = $1", name))
+}
+
+// accountByID is AccountNamed by the account's id.
+func accountByID(q sqlstore.Querier, id string) (Holder, error) {
+	return oneHolder(q.QueryRow(selectHolder+" WHERE id = $1", id))
+}
+
+func oneHolder(row sqlstore.Row) (Holder, error) {
+	h, err := scanHolder(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Holder{}, schema.Refuse(schema.NotFound, "", "There is no such account.")
+	}
+	if err != nil {
+		return Holder{}, fmt.Errorf("reading an account: %w", err)
+	}
+	return h, nil
+}
+
+// ListAccounts returns every account by name.
+func ListAccounts(q sqlstore.Querier) ([]Holder, error) {
+	return sqlstore.All(q, scanHolder, selectHolder+" ORDER BY name")
+}
+
+// SetPlan gives an account another plan.
+func SetPlan(tx *sqlstore.Tx, plans map[string]int64, id, plan string) (Holder, Entry, error) {
+	var f faults
+	f.plan("plan", plans, plan)
+	if err := f.Problem(); err != nil {
+		return Holder{}, Entry{}, err
+	}
+	return setHolder(tx, id, "plan", plan, "account.plan", map[string]any{"plan": plan})
+}
+
+// SetAllowList gives an account the networks, or single addresses, from which
+// alone its keys may be used; an empty list allows every address.
+func SetAllowList(tx *sqlstore.Tx, id string, list []string) (Holder, Entry, error) {
+	var f faults
+	networks := f.allowList("allow_list", list)
+	if err := f.Problem(); err != nil {
+		return Holder{}, Entry{}, err
+	}
+	return setHolder(tx, id, "allow_list", joinNetworks(networks), "account.allow_list", map[string]any{"allow_list": networkTexts(networks)})
+}
+
+// strictest is the score that only the same words have.
+const strictest = 100
+
+// SetNameTolerance gives an account the least score of a name that passes, from 0 to
+// 100; what is not valid leaves that to the service.
+func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Holder, Entry, error) {
+	if score.Valid && (score.Int64 < 0 || score.Int64 > strictest) {
+		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name_tolerance", "A tolerance is a whole number from 0 to 100.")
+	}
+	detail := map[string]any{"name_tolerance": nil}
+	if score.Valid {
+		detail["name_tolerance"] = score.Int64
+	}
+	return setHolder(tx, id, "name_tolerance", score, "account.name_tolerance", detail)
+}
+
+// setHolder changes one column. An account that has the value already stays as
+// it is, and the entry is empty.
+func setHolder(tx *sqlstore.Tx, id, column string, value any, action string, detail map[string]any) (Holder, Entry, error) {
+	revision, err := raise(tx)
+	if err != nil {
+		return Holder{}, Entry{}, err
+	}
+	n, err := tx.Exec("UPDATE account SET "+column+" = $2, revision = $3 WHERE id = $1 AND "+column+" IS DISTINCT FROM $2", id, value, revision)
+	if err != nil {
+		return Holder{}, Entry{}, fmt.Errorf("changing the %s of an account: %w", column, err)
+	}
+	h, err := accountByID(tx, id)
+	if err != nil || n == 0 {
+		return h, Entry{}, err
+	}
+	return h, Entry{Account: id, Action: action, Subject: id, Detail: detail}, nil
+}

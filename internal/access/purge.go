@@ -1,0 +1,67 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/internal/sqlstore"
+)
+
+const (
+	purgeEvery = time.Minute
+	// purgeGroup keeps a deletion in the range of milliseconds, since on SQLite
+	// every other change waits for it.
+	purgeGroup = 500
+	// purgeDelay is how long a row outlives its end, so that an instance whose
+	// clock is behind still finds it, and that none vanishes while it is read.
+	purgeDelay = time.Minute
+)
+
+// purges delete what is over, a group at a time.
+var purges = map[string]string{
+	"idempotent replies": `DELETE FROM idempotent_reply WHERE (account_id, mode, key) IN
+		(SELECT account_id, mode, key FROM idempotent_reply WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)
+		AND expires_at <= $1`,
+	"signatures": `DELETE FROM seen_signature WHERE (key_id, signature) IN
+		(SELECT key_id, signature FROM seen_signature WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`,
+	"sessions": "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+}
+
+// purge deletes once a minute what is over, until ctx ends. A store that is away
+// is no reason to end: the next minute finds the same rows.
+func (s *Service) purge(ctx context.Context) error {
+	tick := time.NewTicker(purgeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := s.purgeOnce(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("deleting what is over", "error", err)
+		}
+	}
+}
+
+// purgeOnce deletes what is over now.
+func (s *Service) purgeOnce(ctx context.Context) error {
+	until := s.Now().Add(-purgeDelay).UnixMicro()
+	for what, statement := range purges {
+		for {
+			var n int64
+			err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
+				n, err = tx.Exec(statement, until, purgeGroup)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("deleting %s: %w", what, err)
+			}
+			if n < purgeGroup {
+				break
+			}
+		}
+	}
+	return nil
+}

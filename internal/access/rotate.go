@@ -1,0 +1,85 @@
+package access
+
+import (
+	"fmt"
+	"time"
+
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Grace of a rotation: what clients get when they say nothing, and the longest
+// (CONTRACT 2).
+const (
+	DefaultGrace = 24 * time.Hour
+	longestGrace = 7 * 24 * time.Hour
+)
+
+var errGrace = schema.Refuse(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
+
+// RotateKey makes a key that takes over from another: the same name, scopes,
+// world, allow-list, need of signatures and expiry, with a secret of its own.
+// The old key goes on for the grace, unless it expires sooner; that is then its
+// expiry, also for whoever rotates it a second time. Of a key that is revoked or
+// expired there is nothing to take over. Most is that of [KeySpec]: with a grace the
+// account has one active key more.
+func RotateKey(tx *sqlstore.Tx, box *encryption.Box, id string, grace time.Duration, most int, now time.Time) (Made, Entry, error) {
+	if grace < 0 || grace > longestGrace {
+		return Made{}, Entry{}, errGrace
+	}
+	revision, err := raise(tx) // and from here on no other change of the key comes between
+	if err != nil {
+		return Made{}, Entry{}, err
+	}
+	old, err := keyByID(tx, id, now)
+	if err != nil {
+		return Made{}, Entry{}, err
+	}
+	if !old.Active {
+		return Made{}, Entry{}, schema.Refuse(schema.InvalidRequest, "id", "The key is revoked or expired; make a new one.")
+	}
+	ends := now.Add(grace)
+	_, err = tx.Exec("UPDATE api_key SET expires_at = $2, revision = $3 WHERE id = $1 AND (expires_at IS NULL OR expires_at > $2)",
+		id, ends.UnixMicro(), revision)
+	if err != nil {
+		return Made{}, Entry{}, fmt.Errorf("ending the old key of a rotation: %w", err)
+	}
+	spec := KeySpec{
+		Account: old.Account, World: old.World, Name: old.Name, Scopes: old.Scopes,
+		AllowList: old.AllowList, RequireSignature: old.RequireSignature, ExpiresAt: old.expiresAt, Most: most,
+	}
+	scopes, networks, f := spec.check()
+	if err := f.Problem(); err != nil {
+		return Made{}, Entry{}, fmt.Errorf("reading the key %s: %w", id, err)
+	}
+	made, err := insertKey(tx, box, newKey{spec, joinScopes(scopes, " "), joinNetworks(networks), id, revision}, now)
+	if err != nil {
+		return Made{}, Entry{}, err
+	}
+	entry := keyEntry("key.rotate", old.Account, made.Record)
+	entry.Detail["rotated_from"] = id
+	entry.Detail["grace_seconds"] = int64(grace / time.Second)
+	return made, entry, nil
+}
+
+// RevokeKey ends a key at once and for ever. A key that is revoked already stays
+// as it is, and the entry is empty.
+func RevokeKey(tx *sqlstore.Tx, id string, now time.Time) (KeyRecord, Entry, error) {
+	revision, err := raise(tx)
+	if err != nil {
+		return KeyRecord{}, Entry{}, err
+	}
+	n, err := tx.Exec("UPDATE api_key SET revoked_at = $2, revision = $3 WHERE id = $1 AND revoked_at IS NULL", id, now.UnixMicro(), revision)
+	if err != nil {
+		return KeyRecord{}, Entry{}, fmt.Errorf("revoking a key: %w", err)
+	}
+	k, err := keyByID(tx, id, now)
+	if err != nil || n == 0 {
+		return k, Entry{}, err
+	}
+	return k, Entry{
+		Account: k.Account, World: k.World, Action: "key.revoke", Subject: id,
+		Detail: map[string]any{"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour},
+	}, nil
+}

@@ -1,0 +1,34 @@
+package access
+
+import (
+	"net/http"
+
+	"vayu/internal/httpapi"
+	"vayu/schema"
+)
+
+// Routes are the endpoints about keys, account, usage, audit and sessions.
+func (s *Service) Routes() []httpapi.Route {
+	const (
+		read   = string(schema.AccountRead)
+		manage = string(schema.KeysManage)
+		body   = httpapi.SmallBody
+	)
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: "/v1/keys", Scope: manage, Body: body, Handler: s.postKey},
+		{Method: http.MethodGet, Path: "/v1/keys", Scope: read, Body: 0, Handler: s.listKeys},
+		{Method: http.MethodGet, Path: "/v1/keys/{id}", Scope: read, Body: 0, Handler: s.getKey},
+		{Method: http.MethodDelete, Path: "/v1/keys/{id}", Scope: manage, Body: 0, Handler: s.deleteKey},
+		{Method: http.MethodPost, Path: "/v1/keys/{id}/rotate", Scope: manage, Body: body, Handler: s.rotateKey},
+		{Method: http.MethodGet, Path: "/v1/account", Scope: read, Body: 0, Handler: s.getAccount},
+		{Method: http.MethodPatch, Path: "/v1/account", Scope: manage, Body: body, Handler: s.patchAccount},
+		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Body: 0, Handler: s.getUsage},
+		{Method: http.MethodGet, Path: "/v1/audit", Scope: read, Body: 0, Type: auditTypes, Handler: s.listAudit},
+		{Method: http.MethodPost, Path: sessionsPath, Scope: "", Body: 0, Handler: s.postSession},
+		{Method: http.MethodGet, Path: sessionsPath, Scope: "", Body: 0, Handler: s.listSessions},
+		{Method: http.MethodDelete, Path: sessionsPath, Scope: "", Body: 0, Handler: s.deleteSessions},
+		{Method: http.MethodGet, Path: sessionsPath + "/current", Scope: "", Body: 0, Handler: s.getCurrent},
+		{Method: http.MethodDelete, Path: sessionsPath + "/current", Scope: "", Body: 0, Handler: s.deleteSession},
+		{Method: http.MethodDelete, Path: sessionsPath + "/{id}", Scope: "", Body: 0, Handler: s.deleteSession},
+	}
+}

@@ -1,0 +1,95 @@
+package access_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+
+	"vayu/internal/access"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// dump is the text of every table that internal/access writes, bytes as they
+// are and in hex.
+func (h *house) dump() string {
+	h.t.Helper()
+	var all strings.Builder
+	for table, columns := range map[string]int{
+		"setting": 2, "account": 7, "api_key": 16, "api_key_use": 2, "quota_period": 6, "usage_day": 7,
+		"seen_signature": 3, "idempotent_reply": 7, "audit": 11, "audit_head": 5,
+	} {
+		err := sqlstore.Each(h.DB.View(context.Background()), func(row sqlstore.Scanner) error {
+			values, dest := make([]any, columns), make([]any, columns)
+			for i := range values {
+				dest[i] = &values[i]
+			}
+			err := row.Scan(dest...)
+			fmt.Fprintf(&all, "%s: %s %x\n", table, values, values)
+			return err
+		}, "SELECT * FROM "+table)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+func TestNothingSecretIsKeptOrSaid(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		made := h.live("POST", "/v1/keys", `{"name":"till","require_signature":true,"scopes":["account:read"]}`, "Idempotency-Key", "k1").want(t, "making", 201)
+		next := h.live("POST", "/v1/keys/"+made.said("data.id")+"/rotate", `{}`, "Idempotency-Key", "k2").want(t, "rotating", 201)
+		key, secret := made.said("key"), made.said("signing_secret")
+		said := made.text + next.text // the only replies that may hold them
+		var later strings.Builder
+		signature := access.Sign(secret, "GET", "/v1/account", nil, h.Now())
+		for _, r := range []reply{
+			h.do(key, "GET", "/v1/account", "", signatureName, signature), h.do(key, "GET", "/v1/account", "", signatureName, signature),
+			h.do(key+"x", "GET", "/v1/account", ""), h.do(key, "POST", "/v1/keys", key), h.do(key, "GET", "/v1/keys/"+key, ""), h.live("GET", "/v1/keys/"+key, ""),
+			h.live("POST", "/v1/keys", `{"name":"a"}`, "Idempotency-Key", "k1"), h.live("GET", "/v1/keys", ""), h.live("GET", "/v1/audit", ""),
+			h.live("DELETE", "/v1/keys/"+made.said("data.id"), ""), h.do(key, "GET", "/v1/account", ""),
+		} {
+			later.WriteString(r.text)
+		}
+		kept := h.dump()
+		if strings.Count(kept, "key.rotate") != 1 || strings.Count(kept, "idempotent_reply: ") != 2 || strings.Count(kept, "seen_signature: ") != 1 {
+			t.Fatalf("the dump shows less than there is:\n%s", kept)
+		}
+		for what, text := range map[string]string{
+			"key": key[12 : len(key)-4], "new key": next.said("key")[12:40], "secret": secret, "new secret": next.said("signing_secret"),
+			"first key": h.keys[schema.Live][12:40],
+		} {
+			if what != "first key" && !strings.Contains(said, text) {
+				t.Fatalf("%s is looked for in vain", what)
+			}
+			for form, form2 := range map[string]string{"text": text, "hex": hex.EncodeToString([]byte(text)), "base64": base64.StdEncoding.EncodeToString([]byte(text))} {
+				if strings.Contains(kept, form2) {
+					t.Errorf("%s stands in the store as %s", what, form)
+				}
+				if strings.Contains(h.log.String(), form2) { // also not where a client wrote it into a path
+					t.Errorf("%s stands in the log as %s:\n%s", what, form, h.log.String())
+				}
+				if strings.Contains(later.String(), form2) {
+					t.Errorf("%s is said again as %s", what, form)
+				}
+			}
+		}
+		sum := sha256.Sum256([]byte(key))
+		if !strings.Contains(kept, hex.EncodeToString(sum[:])) {
+			t.Error("the hash of the key is looked for in vain")
+		}
+		for audited := range strings.SplitSeq(kept, "\n") {
+			if strings.HasPrefix(audited, "audit: ") && strings.Contains(audited, hex.EncodeToString(sum[:])) {
+				t.Error("the hash of the key stands in the audit log")
+			}
+		}
+		if strings.Contains(h.log.String()+later.String(), hex.EncodeToString(sum[:])) {
+			t.Error("the hash of the key is told")
+		}
+	})
+}

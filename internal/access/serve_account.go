@@ -1,0 +1,130 @@
+package access
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// usageLongest is how many days GET /v1/usage answers at once.
+const usageLongest = 366
+
+// getAccount answers GET /v1/account.
+func (s *Service) getAccount(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	h, err := accountByID(s.DB.View(c.Context()), c.Account)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return s.shown(c, h), nil
+}
+
+func (s *Service) shown(c *httpapi.Call, h Holder) httpapi.Response {
+	return httpapi.Response{Value: schema.Account{
+		Status: schema.Success, ID: h.ID, Name: h.Name, Mode: c.World.String(), Plan: h.Plan, AllowList: h.AllowList,
+		CreatedAt: h.CreatedAt.Format(time.RFC3339), Quota: s.quota(c),
+	}}
+}
+
+// patchAccount answers PATCH /v1/account. The allow-list holds for both worlds,
+// so a key of the sandbox, which is handed about more freely, cannot change it.
+func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	wanted, err := httpapi.Decode[struct {
+		AllowList []string `json:"allow_list"`
+	}](c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	var f faults
+	if wanted.AllowList == nil {
+		f.Add("allow_list", "Give the whole allow-list; an empty one allows every address.")
+	}
+	networks := f.allowList("allow_list", wanted.AllowList)
+	own := func(p netip.Prefix) bool { return p.Contains(c.Client.Unmap()) }
+	if len(f.Faults) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
+		f.Add("allow_list", "The list would shut out your own address, "+c.Client.Unmap().String()+".")
+	}
+	if err := f.Problem(); err != nil {
+		return httpapi.Response{}, err
+	}
+	if c.World != schema.Live {
+		return httpapi.Response{}, schema.Refuse(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
+	}
+	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
+		before, err := accountByID(tx, c.Account)
+		if err != nil {
+			return httpapi.Response{}, Entry{}, err
+		}
+		if err := caller.narrows(before.AllowList, networkTexts(networks)); err != nil {
+			return httpapi.Response{}, Entry{}, err
+		}
+		h, entry, err := SetAllowList(tx, c.Account, wanted.AllowList)
+		return s.shown(c, h), entry, err
+	}})
+}
+
+// getUsage answers GET /v1/usage: the days from and to, both included.
+func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "from", "to")
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	now := s.Now()
+	from, to, err := usageDays(params, now)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	days, err := s.usage(c, from.Format(time.DateOnly), to.Format(time.DateOnly))
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.Response{Value: schema.Usage{
+		Status: schema.Success, Mode: c.World.String(), Quota: s.quota(c), Days: days,
+	}}, nil
+}
+
+// usageDays are the days that a question about usage means: to is today unless
+// said, from the first of that month.
+func usageDays(params map[string]string, now time.Time) (from, to time.Time, err error) {
+	var f faults
+	read := func(name string, otherwise time.Time) time.Time {
+		text, ok := params[name]
+		if !ok {
+			return otherwise
+		}
+		t, ok := pagination.Day(text)
+		if !ok {
+			f.Add(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
+		}
+		return t
+	}
+	to = read("to", now.UTC().Truncate(24*time.Hour))
+	from = read("from", to.AddDate(0, 0, 1-to.Day()))
+	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
+	case len(f.Faults) > 0:
+	case days < 1:
+		f.Add("from", "The range ends before it begins.")
+	case days > usageLongest:
+		f.Add("to", "A range has at most 366 days.")
+	}
+	return from, to, f.Problem()
+}
+
+// quota is what the account of a call has used; nil in the sandbox, where
+// nothing is counted.
+func (s *Service) quota(c *httpapi.Call) *schema.Quota {
+	if c.World != schema.Live {
+		return nil
+	}
+	return s.quotaOf(c.Account)
+}

@@ -1,0 +1,208 @@
+package access
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// lastYear is the last that RFC 3339 can write.
+const lastYear = 9999
+
+// keyWanted is the body of POST /v1/keys.
+type keyWanted struct {
+	Name             string         `json:"name"`
+	Scopes           []schema.Scope `json:"scopes"`
+	AllowList        []string       `json:"allow_list"`
+	RequireSignature *bool          `json:"require_signature"`
+	ExpiresAt        *string        `json:"expires_at"`
+	Mode             *string        `json:"mode"`
+}
+
+// spec is the key that a call asks for, with every fault of its body.
+func (w *keyWanted) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, error) {
+	k := KeySpec{
+		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
+		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature, Most: most,
+	}
+	_, _, f := k.check()
+	if w.ExpiresAt != nil {
+		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
+		if err != nil || at.UTC().Year() > lastYear {
+			f.Add("expires_at", "An instant is written as in RFC 3339, such as 2027-01-31T00:00:00Z.")
+		} else {
+			k.ExpiresAt = at.UTC().Truncate(time.Second)
+		}
+	}
+	if w.Mode != nil && *w.Mode != schema.Live.String() && *w.Mode != schema.Sandbox.String() {
+		f.Add("mode", "The mode is live or sandbox.")
+	}
+	if len(f.Faults) > 0 {
+		// With no other fault this waits for CreateKey: a repeated call must get its
+		// stored reply also after the key has expired.
+		f.future("expires_at", k.ExpiresAt, now)
+		return k, f.Problem()
+	}
+	if w.Mode != nil && *w.Mode != c.World.String() {
+		return k, schema.Refuse(schema.Forbidden, "mode", "A key makes keys of its own mode only, which is "+c.World.String()+".")
+	}
+	return k, nil
+}
+
+// postKey answers POST /v1/keys.
+func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	wanted, err := httpapi.Decode[keyWanted](c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	spec, err := wanted.spec(c, s.Settings.MostKeys, s.Now())
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return s.refreshed(c, change{
+		do: func(_ *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
+			spec := caller.inherited(spec, wanted.RequireSignature == nil)
+			made, entry, err := CreateKey(tx, s.Box, spec, s.Now())
+			return keyMade(made), entry, err
+		},
+		after: s.mayHandOn,
+	})
+}
+
+// keysPath is where keys are found by their id.
+const keysPath = "/v1/keys/"
+
+func keyMade(made Made) httpapi.Response {
+	return httpapi.Response{Status: http.StatusCreated, Location: keysPath + made.Record.ID, Value: schema.KeyMade{
+		Status: schema.Success, Key: made.Key, SigningSecret: made.SigningSecret, Data: made.Record,
+	}}
+}
+
+// refreshed makes a change of keys or accounts and lets this instance know it
+// before the reply does.
+func (s *Service) refreshed(c *httpapi.Call, ch change) (httpapi.Response, error) {
+	ch.access = true
+	resp, err := s.change(c, ch)
+	if err == nil {
+		s.refresh(c.Context())
+	}
+	return resp, err
+}
+
+// mayHandOn demands that the key of a reply can do no more than the one that
+// gets to read it. A stored reply may be that of a stronger key's call.
+func (s *Service) mayHandOn(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error {
+	made, err := keyByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
+	if err != nil {
+		return err
+	}
+	return caller.covers(made)
+}
+
+// ownKey returns the key of the path, when it is one of the caller's account and
+// world; all others do not exist for him.
+func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (KeyRecord, error) {
+	k, err := keyByID(q, mux.Vars(c.Request)["id"], s.Now())
+	if err == nil && (k.Account != c.Account || k.World != c.World) {
+		err = errNoKey
+	}
+	return k, err
+}
+
+// listKeys answers GET /v1/keys.
+func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	var f schema.Faults
+	limit, after := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, "keys", params)
+	if err := f.Problem(); err != nil {
+		return httpapi.Response{}, err
+	}
+	rows, err := ListKeys(s.DB.View(c.Context()), c.Account, c.World, after, limit+1, s.Now())
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return pagination.Reply(rows, limit,
+		func(k KeyRecord) (schema.Key, error) { return k.Key, nil },
+		func(k KeyRecord) *string { return pagination.Cursor(s.Box, c, "keys", k.ID) })
+}
+
+// getKey answers GET /v1/keys/{id}.
+func (s *Service) getKey(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	k, err := s.ownKey(c, s.DB.View(c.Context()))
+	return keyShown(k), err
+}
+
+func keyShown(k KeyRecord) httpapi.Response {
+	return httpapi.Response{Value: schema.KeyShown{Status: schema.Success, Data: k.Key}}
+}
+
+// deleteKey answers DELETE /v1/keys/{id}.
+func (s *Service) deleteKey(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
+		k, err := s.ownKey(c, tx)
+		if err != nil {
+			return httpapi.Response{}, Entry{}, err
+		}
+		if err := caller.ends(k); err != nil {
+			return httpapi.Response{}, Entry{}, err
+		}
+		k, entry, err := RevokeKey(tx, k.ID, s.Now())
+		return keyShown(k), entry, err
+	}})
+}
+
+// rotateKey answers POST /v1/keys/{id}/rotate.
+func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	grace, err := graceOf(c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return s.refreshed(c, change{
+		do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
+			old, err := s.ownKey(c, tx)
+			if err != nil {
+				return httpapi.Response{}, Entry{}, err
+			}
+			made, entry, err := RotateKey(tx, s.Box, old.ID, grace, s.Settings.MostKeys, s.Now())
+			return keyMade(made), entry, err
+		},
+		after: s.mayHandOn, // what takes over can do as much as the old key
+	})
+}
+
+// graceOf reads the body of a rotation, which may be left out.
+func graceOf(c *httpapi.Call) (time.Duration, error) {
+	wanted, err := httpapi.DecodeOptional[struct {
+		GraceSeconds *int64 `json:"grace_seconds"`
+	}](c)
+	if err != nil || wanted.GraceSeconds == nil {
+		return DefaultGrace, err
+	}
+	const longest = int64(longestGrace / time.Second)
+	if *wanted.GraceSeconds < 0 || *wanted.GraceSeconds > longest { // as seconds: a duration could overflow
+		return 0, errGrace
+	}
+	return time.Duration(*wanted.GraceSeconds) * time.Second, nil
+}

@@ -1,0 +1,189 @@
+package access_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/access"
+	"vayu/schema"
+)
+
+// signIn exchanges a key for a session and returns its cookie and its id.
+func (h *house) signIn(key string) (cookie, id string) {
+	h.t.Helper()
+	r := h.do(key, "POST", "/v1/sessions", "", "User-Agent", "Browser 1").want(h.t, "signing in", 201)
+	set, err := http.ParseSetCookie(r.header.Get("Set-Cookie"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return set.Name + "=" + set.Value, r.said("data.id")
+}
+
+// by asks with a cookie.
+func (h *house) by(cookie, method, path, body string, header ...string) reply {
+	h.t.Helper()
+	return h.do("", method, "/dashboard"+path, body, append(header, "Cookie", cookie)...)
+}
+
+func TestABrowserSignsInLooksAndSignsOut(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		for _, w := range schema.Worlds {
+			made := h.do(h.keys[w], "POST", "/v1/sessions", "", "User-Agent", "Fire\tfox "+h.keys[w]).want(t, "signing in", 201)
+			if set := made.header.Get("Set-Cookie"); !strings.Contains(set, "; Path=/dashboard; Max-Age=28800; HttpOnly; SameSite=Strict") || strings.Contains(set, "Secure") {
+				t.Errorf("the cookie over plain HTTP: %s", set)
+			}
+			if strings.Contains(made.text, h.keys[w]) || made.said("data.expires_at") != "2026-11-21T14:00:00Z" || made.at("data.current") != true {
+				t.Errorf("made: %s", made.text)
+			}
+			cookie, _, _ := strings.Cut(made.header.Get("Set-Cookie"), ";")
+			who := h.by(cookie, "GET", "/v1/sessions/current", "").want(t, "who am I", 200)
+			if who.said("data.account.id") != h.account || who.said("data.mode") != w.String() || who.said("data.session.id") != made.said("data.id") ||
+				who.said("data.key.last_four") != h.keys[w][len(h.keys[w])-4:] || (who.header.Get("X-Service-Mode") == "sandbox") != (w == schema.Sandbox) {
+				t.Errorf("who: %s %v", who.text, who.header)
+			}
+			if by := h.do(h.keys[w], "GET", "/v1/sessions/current", "").want(t, "by key", 200); by.at("data.session") != nil {
+				t.Errorf("by key: %s", by.text)
+			}
+			h.by(cookie, "HEAD", "/v1/account", "").want(t, "HEAD", 200)
+			token := strings.TrimPrefix(cookie, "vayu_session=")
+			if rows := h.do(h.keys[w], "GET", "/v1/audit", "").text; strings.Contains(rows, token) || !strings.Contains(rows, `"action":"session.create"`) {
+				t.Errorf("audit: %s", rows)
+			}
+			if strings.Contains(h.log.String(), token) {
+				t.Error("the log has the token")
+			}
+			out := h.by(cookie, "DELETE", "/v1/sessions/current", "").want(t, "signing out", 200)
+			if !strings.Contains(out.header.Get("Set-Cookie"), "vayu_session=; Path=/dashboard; Max-Age=0") {
+				t.Errorf("signed out: %v", out.header)
+			}
+			h.by(cookie, "GET", "/v1/account", "").wantError(t, "afterwards", 401, "unauthorized", "")
+			h.do(h.keys[w], "DELETE", "/v1/sessions/current", "").wantError(t, "no session to end", 404, "not_found", "")
+		}
+	})
+}
+
+func TestWhatIsNoSessionOpensNothing(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		cookie, id := h.signIn(h.keys[schema.Live])
+		for name, c := range map[string]struct {
+			cookie, header, path, code, field string
+			status                            int
+		}{
+			"no cookie":          {"", "", "/dashboard/v1/account", "unauthorized", "", 401},
+			"another token":      {"vayu_session=" + strings.Repeat("A", 43), "", "/dashboard/v1/account", "unauthorized", "", 401},
+			"no token":           {"vayu_session=x", "", "/dashboard/v1/account", "unauthorized", "", 401},
+			"an id":              {"vayu_session=" + id, "", "/dashboard/v1/account", "unauthorized", "", 401},
+			"two cookies":        {cookie + "; " + cookie, "", "/dashboard/v1/account", "unauthorized", "", 401},
+			"a header as well":   {cookie, "Bearer " + h.keys[schema.Live], "/dashboard/v1/account", "invalid_request", "Authorization", 400},
+			"on /v1":             {cookie, "", "/v1/account", "unauthorized", "", 401},
+			"nowhere":            {cookie, "", "/dashboard/v1/nothing", "not_found", "", 404},
+			"the prefix doubled": {cookie, "", "/dashboard/dashboard/v1/account", "not_found", "", 404},
+		} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+c.path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			header := []string{"Cookie", c.cookie}
+			if c.header != "" {
+				header = append(header, "Authorization", c.header)
+			}
+			h.send(req, header...).wantError(t, name, c.status, c.code, c.field)
+		}
+		h.by(cookie, "GET", "/v1/account", "").want(t, "the session itself", 200)
+	})
+}
+
+func TestASessionIsGoodAsLongAsItsKey(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		soon := h.newKey(access.KeySpec{Account: h.account, ExpiresAt: h.Now().Add(time.Hour)})
+		cookie, _ := h.signIn(soon.Key)
+		long, _ := h.signIn(h.keys[schema.Live])
+		narrow := h.newKey(access.KeySpec{Account: h.account, Scopes: []schema.Scope{schema.AQIRead}})
+		reader, _ := h.signIn(narrow.Key)
+		h.by(reader, "GET", "/v1/account", "").wantError(t, "without the scope", 403, "insufficient_scope", "")
+		h.by(reader, "POST", "/v1/sessions", "").wantError(t, "a session makes no session", 403, "forbidden", "")
+		made := h.by(long, "POST", "/v1/keys", `{"name":"of a session"}`).want(t, "making a key", 201)
+		if to := made.header.Get("Location"); to != "/dashboard/v1/keys/"+made.said("data.id") {
+			t.Errorf("made at %s", to)
+		}
+		h.by(long, "DELETE", "/v1/keys/"+narrow.Record.ID, "").want(t, "revoking", 200)
+		h.by(reader, "GET", "/v1/sessions/current", "").wantError(t, "of a revoked key", 401, "key_revoked", "")
+		h.pass(time.Hour)
+		h.by(cookie, "GET", "/v1/account", "").wantError(t, "of an expired key", 401, "unauthorized", "")
+		h.by(long, "GET", "/v1/account", "").want(t, "within 8 hours", 200)
+		h.by(long, "PATCH", "/v1/account", `{"allow_list":["127.0.0.1"]}`).want(t, "an allow-list", 200)
+		h.pass(7 * time.Hour)
+		h.by(long, "GET", "/v1/account", "").wantError(t, "after 8 hours", 401, "unauthorized", "")
+		h.pass(2 * time.Minute)
+		if err := access.PurgeOnce(h.Service, t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var rows int
+		if err := h.DB.View(t.Context()).QueryRow("SELECT count(*) FROM session WHERE expires_at <= $1", h.Now().UnixMicro()).Scan(&rows); err != nil || rows != 0 {
+			t.Errorf("%d expired rows are left, %v", rows, err)
+		}
+	})
+}
+
+func TestSignOutEverywhere(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		one, first := h.signIn(h.keys[schema.Live])
+		h.pass(time.Second) // ids of one instant have no order
+		two, _ := h.signIn(h.keys[schema.Live])
+		other, foreign := h.signIn(h.newKey(access.KeySpec{Account: h.account}).Key)
+		h.by(one, "DELETE", "/v1/sessions/"+foreign, "").wantError(t, "of another key", 404, "not_found", "")
+		h.by(one, "DELETE", "/v1/sessions/x", "").wantError(t, "no id", 404, "not_found", "")
+		page := h.by(two, "GET", "/v1/sessions?limit=1", "").want(t, "listing", 200)
+		rest := h.by(two, "GET", "/v1/sessions?cursor="+page.said("next_cursor"), "").want(t, "the next page", 200)
+		if !strings.Contains(page.text, `"current":true`) || !strings.Contains(rest.text, first) || !strings.Contains(rest.text, `"current":false`) || strings.Contains(page.text+rest.text, foreign) {
+			t.Errorf("listed %s\n%s", page.text, rest.text)
+		}
+		if out := h.by(one, "DELETE", "/v1/sessions", "").want(t, "everywhere", 200); out.at("ended") != 2.0 || out.header.Get("Set-Cookie") == "" {
+			t.Errorf("everywhere: %s", out.text)
+		}
+		h.by(one, "GET", "/v1/sessions", "").wantError(t, "the one", 401, "unauthorized", "")
+		h.by(two, "GET", "/v1/sessions", "").wantError(t, "the other", 401, "unauthorized", "")
+		h.by(other, "GET", "/v1/sessions", "").want(t, "of another key", 200)
+	})
+}
+
+func TestTheOldestOfTooManySessionsEnds(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		first, _ := h.signIn(h.keys[schema.Live])
+		h.pass(time.Second) // ids of one instant have no order
+		second, _ := h.signIn(h.keys[schema.Live])
+		h.pass(time.Second)
+		for range 99 {
+			h.signIn(h.keys[schema.Live])
+		}
+		h.by(first, "GET", "/v1/sessions", "").wantError(t, "the oldest", 401, "unauthorized", "")
+		all := h.by(second, "GET", "/v1/sessions?limit=1000", "").want(t, "the second", 200)
+		if n := strings.Count(all.text, `"id":`); n != 100 {
+			t.Errorf("%d sessions, want 100", n)
+		}
+	})
+}
+
+func TestAnotherSiteChangesNothing(t *testing.T) {
+	t.Parallel()
+	eachHouse(t, func(t *testing.T, h *house) {
+		cookie, _ := h.signIn(h.keys[schema.Live])
+		for name, header := range map[string][]string{
+			"Origin":     {"Origin", "https://evil.example"},
+			"cross-site": {"Sec-Fetch-Site", "cross-site"},
+			"same-site":  {"Sec-Fetch-Site", "same-site"},
+			"null":       {"Origin", "null"},
+		} {
+			h.by(cookie, "DELETE", "/v1/sessions", "", header...).wantError(t, name, 403, "forbidden", "")
+		}
+		h.by(cookie, "GET", "/v1/sessions", "", "Sec-Fetch-Site", "cross-site").want(t, "looking changes nothing", 200)
+		h.by(cookie, "DELETE", "/v1/sessions", "", "Sec-Fetch-Site", "same-origin", "Origin", h.url).want(t, "its own page", 200)
+	})
+}

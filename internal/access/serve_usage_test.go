@@ -1,0 +1,126 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// usageOf asks for this month's usage.
+func (s *site) usageOf(account string, world schema.World) (lines []string) {
+	s.t.Helper()
+	c := call("")
+	c.Principal = httpapi.Principal{Account: account, World: world}
+	c.URL.Path = "/v1/usage"
+	resp, err := s.getUsage(c)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, d := range resp.Value.(schema.Usage).Days {
+		lines = append(lines, fmt.Sprintf("%s %s: %d %d %d", d.Date, d.Operation, d.Calls, d.Failed, d.Counted))
+	}
+	return lines
+}
+
+func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, nil)
+		s.clock.Set(november)
+		acc, other := addAccount(t, db, "one", "unlimited"), addAccount(t, db, "other", "unlimited")
+		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		s.look()
+		for _, k := range []string{key, addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox}).Key, addKey(t, db, KeySpec{Account: other, World: schema.Live}).Key} {
+			s.get(k, "/v1/any")
+		}
+		s.get(key, "")
+		s.write()
+		s.get(key, "/v1/aqi?count=5")
+		s.get(key, "/v1/aqi?fail=not_found")
+		s.get(key, "/v1/recharge/1")
+		s.clock.Set(november.Add(time.Minute))
+		s.get(key, "")
+		s.clock.Set(november)
+		want := []string{"2026-11-30 GET /v1/any: 1 0 1", "2026-11-30 GET /v1/aqi: 3 1 7", "2026-11-30 GET /v1/recharge/{id}: 1 0 1"}
+		stored := usageLines(t, db)
+		// A store that takes nothing, as a full one, can be read nevertheless.
+		sqlstoretest.Exec(t, db, "ALTER TABLE quota_period RENAME TO away")
+		if err := s.flush(context.Background()); err == nil {
+			t.Error("the store takes something")
+		}
+		if diff := cmp.Diff(want, s.usageOf(acc, schema.Live)); diff != "" {
+			t.Error(diff)
+		}
+		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO quota_period")
+		if diff := cmp.Diff(stored, usageLines(t, db)); diff != "" {
+			t.Errorf("the question wrote: %s", diff)
+		}
+		s.write()
+		if diff := cmp.Diff(want, s.usageOf(acc, schema.Live)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"2026-11-30 GET /v1/any: 1 0 0"}, s.usageOf(acc, schema.Sandbox)); diff != "" {
+			t.Error(diff)
+		}
+		s.clock.Set(november.Add(time.Minute))
+		if diff := cmp.Diff([]string{"2026-12-01 GET /v1/aqi: 1 0 1"}, s.usageOf(acc, schema.Live)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestUsageIsExactWhileItIsWritten(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, nil)
+		s.clock.Set(november)
+		acc := addAccount(t, db, "one", "unlimited")
+		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		s.look()
+		begin, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			for range begin {
+				if err := s.flush(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		for i := 1; i <= 200; i++ {
+			s.get(key, "")
+			begin <- struct{}{} // and the question comes in the midst of it
+			want := []string{fmt.Sprintf("2026-11-30 GET /v1/aqi: %d 0 %d", i, i)}
+			if diff := cmp.Diff(want, s.usageOf(acc, schema.Live)); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		close(begin)
+		<-ended
+	})
+}
+
+func TestAWritingThatHangsKeepsNobodyFromItsUsage(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, nil)
+		s.clock.Set(november)
+		acc := addAccount(t, db, "one", "unlimited")
+		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		s.look()
+		s.get(key, "")
+		s.ledger.writing.Lock() // as a flush holds it that does not come back
+		s.collect()
+		s.get(key, "")
+		if diff := cmp.Diff([]string{"2026-11-30 GET /v1/aqi: 2 0 2"}, s.usageOf(acc, schema.Live)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package access
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// signedIn makes a session of a key and returns its cookie.
+func (s *site) signedIn(key string) string {
+	s.t.Helper()
+	token, hash := mintToken()
+	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
+		record, err := keyByID(tx, s.book.find(hashKey(key)).id, s.Now())
+		if err != nil {
+			return err
+		}
+		c := &httpapi.Call{Request: httptest.NewRequest(http.MethodPost, sessionsPath, nil)}
+		_, _, _, err = insertSession(tx, c, record, hash, s.Now())
+		return err
+	})
+	return sessionCookie + "=" + token
+}
+
+// by asks with a session's cookie.
+func (s *site) by(cookie, client, path string) reply {
+	r := httptest.NewRequest(http.MethodGet, httpapi.SessionPrefix+path, nil)
+	r.RemoteAddr = client + ":4711"
+	r.Header.Set("Cookie", cookie)
+	w := httptest.NewRecorder()
+	s.api.ServeHTTP(w, r)
+	return reply{status: w.Code, text: w.Body.String(), header: w.Header()}
+}
+
+const desk = "203.0.113.9"
+
+// What a session reads of data counts as it does for a key, and is refused when the quota is
+// used up. The frame of the dashboard stays open.
+func TestDataOfASessionCounts(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, nil)
+		s.clock.Set(november)
+		acc := addAccount(t, db, "one", "five")
+		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
+		s.look()
+		cookie := s.signedIn(key)
+		for _, step := range []struct {
+			path   string
+			status int
+			used   string
+		}{
+			{"/v1/any", 200, "0"},
+			{"/v1/keys", 200, "0"},
+			{"/v1/aqi", 200, "1"},
+			{"/v1/recharge/1", 200, "2"},
+			{"/v1/aqi?reserve=4", 429, "2"},
+			{"/v1/aqi?reserve=3", 200, "5"},
+			{"/v1/aqi", 429, "5"},
+			{"/v1/recharge/1", 429, "5"},
+			{"/v1/keys", 200, "5"},
+			{"/v1/any", 200, "5"},
+		} {
+			if got := s.by(cookie, desk, step.path); got.status != step.status || got.head("X-Quota-Used") != step.used {
+				t.Errorf("%s: %d and %s used, want %d and %s", step.path, got.status, got.head("X-Quota-Used"), step.status, step.used)
+			}
+		}
+		s.write()
+		if calls, counted := one[int64](t, db, "SELECT SUM(calls) FROM usage_day"), one[int64](t, db, "SELECT SUM(counted) FROM usage_day"); calls != 10 || counted != 5 {
+			t.Errorf("%d calls, %d counted; want 10 and 5", calls, counted)
+		}
+	})
+}
+
+// A session has a bucket of its own, but for what is bounded because money moves.
+func TestASessionHasABucketOfItsOwn(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, func(c *Config) {
+			c.Settings.Rate, c.Settings.Burst, c.Settings.MoneyRate, c.Settings.MoneyBurst = 1, 6, 1, 2
+		})
+		s.clock.Set(november)
+		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live}).Key
+		s.look()
+		for range 6 {
+			s.get(key, "")
+		}
+		cookie := s.signedIn(key)
+		if got := s.by(cookie, desk, "/v1/aqi"); got.status != http.StatusOK || !strings.HasPrefix(got.head("RateLimit"), `"viewing";r=5`) {
+			t.Errorf("looking: %d %v", got.status, got.header)
+		}
+		if got := s.by(cookie, desk, "/v1/recharge/1"); !strings.HasPrefix(got.head("RateLimit"), `"money";r=1`) {
+			t.Errorf("money: %v", got.header)
+		}
+		for range 5 {
+			s.by(cookie, desk, "/v1/any")
+		}
+		if got := s.by(cookie, desk, "/v1/any"); got.status != http.StatusTooManyRequests {
+			t.Errorf("the bucket is empty, and got %d", got.status)
+		}
+	})
+}
+
+func TestASessionIsHeldToItsKeysAddresses(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, nil)
+		s.clock.Set(november)
+		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "free"), AllowList: []string{desk}, RequireSignature: true}).Key
+		s.look()
+		cookie := s.signedIn(key)
+		if got := s.by(cookie, desk, "/v1/any"); got.status != http.StatusOK {
+			t.Errorf("unsigned, from its address: %d %s", got.status, got.text)
+		}
+		if got := s.get(key, "/v1/any"); got.code != schema.SignatureRequired {
+			t.Errorf("the key, unsigned: %s", got.text)
+		}
+		if got := s.by(cookie, "203.0.113.10", "/v1/any"); got.status != http.StatusForbidden {
+			t.Errorf("from another address: %d %s", got.status, got.text)
+		}
+		stored := one[[]byte](t, db, "SELECT hash FROM session")
+		if strings.Contains(cookie, string(stored)) || len(stored) != len(sessionHash{}) {
+			t.Error("the store has more than a hash")
+		}
+	})
+}
+
+func TestAStoreThatIsAwaySignsNobodyOut(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, nil)
+		s.clock.Set(november)
+		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "free")}).Key
+		s.look()
+		cookie := s.signedIn(key)
+		do(t, db, func(tx *sqlstore.Tx) error {
+			_, err := tx.Exec("ALTER TABLE session RENAME TO elsewhere")
+			return err
+		})
+		if got := s.by(cookie, desk, "/v1/any"); got.status != http.StatusServiceUnavailable || got.head("Retry-After") == "" {
+			t.Errorf("got %d %s", got.status, got.text)
+		}
+		families, err := s.reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				if f.GetName() == "vayu_access_refusals_total" && m.GetLabel()[0].GetValue() == string(schema.ServiceUnavailable) && m.GetCounter().GetValue() == 1 {
+					return
+				}
+			}
+		}
+		t.Error("it was not counted")
+	})
+}
+
+func TestWhatABrowserCallsItselfIsFitToBeShown(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodPost, sessionsPath, nil)
+	for sent, want := range map[string]string{
+		"Fire\x00fox\xff": "Fire?fox?", strings.Repeat("ü", 300): strings.Repeat("ü", agentLongest),
+		"x " + mintKey(schema.Live): "x sk_live_***",
+	} {
+		r.Header.Set("User-Agent", sent)
+		if got := agentOf(r); !strings.HasPrefix(got, want) || len(got) > len(want)+20 {
+			t.Errorf("%q became %q, want %q", sent, got, want)
+		}
+	}
+	if cookieOf("x", time.Millisecond).MaxAge != 1 || noCookie().MaxAge != -1 {
+		t.Error("the age of a cookie")
+	}
+}
+
+func FuzzParseToken(f *testing.F) {
+	token, want := mintToken()
+	if got, ok := parseToken(token); !ok || got != want {
+		f.Fatal("a token is not known again")
+	}
+	f.Add(token)
+	f.Add("")
+	f.Add(strings.Repeat("_", 43))
+	f.Add(strings.Repeat("A", 42) + "\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, ok := parseToken(text); ok && (len(text) != 43 || strings.ContainsAny(text, "=+/ \r\n")) {
+			t.Errorf("%q is taken for a token", text)
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package access
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+const (
+	// signatureHeader is X-SERVICE-Request-Signature as Go writes header names.
+	signatureHeader = "X-Service-Request-Signature"
+	versionHeader   = "X-Service-Version"
+	// signatureWindow is how far the time of a signature may lie from the
+	// server's, both ways (CONTRACT 2).
+	signatureWindow = 300 * time.Second
+)
+
+// Refusals of signatures. They do not say what would have been right.
+var (
+	errSignatureRequired = schema.Refuse(schema.SignatureRequired, signatureName,
+		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
+	errSignatureForm = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"The header X-SERVICE-Request-Signature must stand once and be t=<unix seconds>,v2=<64 hex digits>, or the same with v1.")
+	errSignatureStale = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"The time of the signature lies more than 300 seconds from the server's.")
+	errSignatureWrong = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"The signature is not that of this request: HMAC-SHA256 with the key's signing secret over the text that the API's description gives for v1 or v2.")
+	errSignatureSeen = schema.Refuse(schema.SignatureInvalid, signatureName,
+		"A request with this signature was accepted already; sign each request afresh.")
+)
+
+const signatureName = "X-SERVICE-Request-Signature"
+
+// scheme is what a signature covers and how its parts are put together.
+type scheme string
+
+const (
+	// dotted is t.METHOD.path?query.body. It leaves out headers, and its parts may hold
+	// dots themselves; clients of 0.1.0 send it.
+	dotted scheme = "v1"
+	// lined is [Signed.text]. A client that sends it cannot be downgraded to dotted:
+	// that needs the secret.
+	lined scheme = "v2"
+)
+
+// signature is a parsed header.
+type signature struct {
+	scheme scheme
+	at     string // as it was sent: it is signed so
+	unix   int64
+	mac    [sha256.Size]byte
+}
+
+// parseSignature reads t=<unix>,v1=<hex> or t=<unix>,v2=<hex>.
+func parseSignature(text string) (signature, bool) {
+	var s signature
+	first, second, _ := strings.Cut(text, ",")
+	at, ok := strings.CutPrefix(first, "t=")
+	name, mac, _ := strings.Cut(second, "=")
+	const mostDigits = 12
+	s.scheme = scheme(name)
+	if s.scheme != dotted && s.scheme != lined {
+		return s, false
+	}
+	if !ok || at == "" || len(at) > mostDigits || len(mac) != hex.EncodedLen(len(s.mac)) {
+		return s, false
+	}
+	for i := range len(at) {
+		if at[i] < '0' || at[i] > '9' {
+			return s, false
+		}
+	}
+	unix, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return s, false
+	}
+	if _, err := hex.Decode(s.mac[:], []byte(mac)); err != nil {
+		return s, false
+	}
+	s.at, s.unix = at, unix
+	return s, true
+}
+
+// Signed is what the scheme v2 signs of a request.
+type Signed struct {
+	Method         string
+	Target         string // path and query as they are sent
+	IdempotencyKey string // value of the header; empty for none
+	Version        string // value of X-SERVICE-Version; empty for none
+	Body           []byte
+}
+
+// Sign returns the value of X-SERVICE-Request-Signature in the scheme v2; secret is the
+// key's signing secret as it was given out.
+func (r *Signed) Sign(secret string, now time.Time) string {
+	at := strconv.FormatInt(now.Unix(), 10)
+	return "t=" + at + ",v2=" + hex.EncodeToString(macOf([]byte(secret), r.text(at), r.Body))
+}
+
+// text is what is signed before the body: six lines. HTTP allows no line feed in any of
+// their values, and the body is last, so no part can be read as another.
+func (r *Signed) text(at string) string {
+	return strings.Join([]string{string(lined), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
+}
+
+// Sign returns the value of X-SERVICE-Request-Signature in the scheme v1: secret is
+// the key's signing secret as it was given out, target the path and query as they are
+// sent. New clients use [Signed.Sign].
+func Sign(secret, method, target string, body []byte, now time.Time) string {
+	at := strconv.FormatInt(now.Unix(), 10)
+	return "t=" + at + ",v1=" + hex.EncodeToString(macOf([]byte(secret), at+"."+method+"."+target+".", body))
+}
+
+func macOf(secret []byte, text string, body []byte) []byte {
+	h := hmac.New(sha256.New, secret)
+	_, _ = io.WriteString(h, text) // a hash takes everything
+	h.Write(body)
+	return h.Sum(nil)
+}
+
+// signs reports whether a signature is that of a call under a secret.
+func (s *signature) signs(c *httpapi.Call, secret []byte) bool {
+	text := s.at + "." + c.Method + "." + c.RequestURI + "."
+	if s.scheme == lined {
+		keys, versions := c.Header[idempotencyHeader], c.Header[versionHeader]
+		if len(keys) > 1 || len(versions) > 1 { // several lines of a header could be joined in two ways
+			return false
+		}
+		r := Signed{Method: c.Method, Target: c.RequestURI, IdempotencyKey: strings.Join(keys, ""), Version: strings.Join(versions, "")}
+		text = r.text(s.at)
+	}
+	return hmac.Equal(macOf(secret, text, c.Body), s.mac[:])
+}
+
+// verifySignature demands the signature of a call when its key needs one, and
+// accepts each signature once, also after a restart and on every instance.
+func (s *Service) verifySignature(c *httpapi.Call, g *grant) error {
+	if !g.requireSignature {
+		return nil
+	}
+	values := c.Header[signatureHeader]
+	if len(values) == 0 {
+		return errSignatureRequired
+	}
+	sent, ok := parseSignature(values[0])
+	if len(values) > 1 || !ok {
+		return errSignatureForm
+	}
+	window := int64(signatureWindow / time.Second)
+	if age := s.Now().Unix() - sent.unix; age < -window || age > window {
+		return errSignatureStale
+	}
+	secret, err := signingSecret.Open(s.Box, g.signingSecret, g.id)
+	if err != nil {
+		return fmt.Errorf("opening the signing secret of %s: %w", g.id, err)
+	}
+	if !sent.signs(c, secret) {
+		return errSignatureWrong
+	}
+	return s.spend(c.Context(), g.id, sent, time.Unix(sent.unix+window+1, 0))
+}
+
+// spend remembers a signature for as long as its time would let it in.
+func (s *Service) spend(ctx context.Context, key string, sent signature, until time.Time) error {
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		n, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, $3) ON CONFLICT (key_id, signature) DO NOTHING",
+			key, sent.mac[:], until.UnixMicro())
+		if err != nil {
+			return fmt.Errorf("remembering a signature: %w", err)
+		}
+		if n == 0 {
+			return errSignatureSeen
+		}
+		return nil
+	})
+}

@@ -1,0 +1,232 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// verifyPage is how many rows of a chain one statement reads: half a second's
+// work, where PostgreSQL ends a statement after ten.
+const verifyPage = 20_000
+
+// AuditReport says whether one chain of the audit log is whole.
+type AuditReport struct {
+	Account string
+	World   schema.World
+	// Rows is how many rows were found right, from the first on, and Hash that of
+	// the last of them, in lower-case hex.
+	Rows int64
+	Hash string
+	// Wrong is the seq of the first row that is wrong or missing, and Reason what
+	// is wrong with it; Reason is "" when the chain is whole.
+	Wrong  int64
+	Reason string
+	// Unkeyed is how many rows at the end the MAC of the head does not cover: a
+	// process without the store's key, or of an earlier version, wrote them.
+	Unkeyed int64
+}
+
+// VerifyAudit walks every chain of the audit log, or only those of one account
+// when its id is given, and tells the outcome of each that has rows. It may run
+// beside a service that appends. Its error is one of reading, or says that there
+// is no such account.
+//
+// A chain is whole when its rows are numbered from 1 without a gap, each row's
+// hash is that of its columns and of the hash before it, and the last is the one
+// that audit_head names; an account that has keys has a chain. In a process with the
+// store's key the head has a right MAC too: who can write to the store and has no key
+// cannot cut off rows and set back the head. A MAC that was copied when an earlier row
+// was the last one stays right; against that helps only a hash that was kept elsewhere.
+func VerifyAudit(ctx context.Context, db *sqlstore.DB, account string, tell func(AuditReport)) error {
+	return verifyAudit(ctx, db, account, verifyPage, tell)
+}
+
+// verifyAudit is VerifyAudit with pages of another size.
+func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int, tell func(AuditReport)) error {
+	view := db.View(ctx)
+	accounts, err := sqlstore.All(view, func(row sqlstore.Scanner) (id string, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
+	if err != nil {
+		return fmt.Errorf("listing the accounts: %w", err)
+	}
+	if account != "" && len(accounts) == 0 {
+		return fmt.Errorf("there is no account %q", account)
+	}
+	known := db.Digest(keyedPurpose) != nil
+	var since time.Time
+	if known {
+		if since, err = keyedSince(db, view); err != nil {
+			return err
+		}
+	}
+	keyed := !since.IsZero() && time.Since(since) > keyedGrace
+	for _, id := range accounts {
+		for _, world := range schema.Worlds {
+			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size, known: known, keyed: keyed, digests: db}
+			if err := c.verify(view); err != nil {
+				return fmt.Errorf("reading the audit log of %s: %w", id, err)
+			}
+			if c.report.Rows == 0 && c.report.Reason == "" {
+				if err := c.missing(view); err != nil {
+					return fmt.Errorf("reading the keys of %s: %w", id, err)
+				}
+			}
+			c.report.Hash = hex.EncodeToString(c.last)
+			if c.report.Rows > 0 || c.report.Reason != "" {
+				tell(c.report)
+			}
+		}
+	}
+	if known && since.IsZero() {
+		return anyKeyed(view)
+	}
+	return nil
+}
+
+// anyKeyed fails when a head has a MAC, where no note says so.
+func anyKeyed(view sqlstore.View) error {
+	var heads int64
+	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)
+	if err == nil && heads > 0 {
+		err = errUnkeyed
+	}
+	return err
+}
+
+// chain is a walk along one chain.
+type chain struct {
+	report AuditReport
+	last   []byte // hash of the last right row
+	size   int    // rows of a page
+	// known says that this process has the key of MACs, and keyed that every head has one.
+	known, keyed bool
+	digests      digester
+}
+
+func (c *chain) wrong(seq int64, reason string) {
+	c.report.Wrong, c.report.Reason = seq, reason
+}
+
+// verify reads the chain in pages. Each page comes with the head of the same
+// instant, so that the last page and its head belong together whatever is
+// appended meanwhile.
+func (c *chain) verify(view sqlstore.View) error {
+	var head struct {
+		seq       int64
+		hash, mac []byte
+	}
+	err := view.QueryRow("SELECT seq, hash, mac FROM audit_head WHERE account_id = $1 AND mode = $2",
+		c.report.Account, c.report.World.String()).Scan(&head.seq, &head.hash, &head.mac)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c.headless(view)
+	}
+	if err != nil {
+		return err
+	}
+	after := int64(math.MinInt64) // a row 0 would be as wrong as a row too many
+	for c.report.Reason == "" {
+		rows := 0
+		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
+			var r storedRow
+			if err := row.Scan(&head.seq, &head.hash, &head.mac, &r.seq, &r.at, &r.actor, &r.action, &r.subject, &r.request, &r.client, &r.detail, &r.hash); err != nil {
+				return err
+			}
+			if r.seq.Valid && c.report.Reason == "" {
+				rows++
+				c.row(&r)
+			}
+			return nil
+		}, `SELECT h.seq, h.hash, h.mac, a.seq, a.at, a.actor, a.action, a.subject, a.request_id, a.client, a.detail, a.hash
+			FROM audit_head h LEFT JOIN audit a ON a.account_id = h.account_id AND a.mode = h.mode AND a.seq > $3
+			WHERE h.account_id = $1 AND h.mode = $2 ORDER BY a.seq LIMIT $4`,
+			c.report.Account, c.report.World.String(), after, c.size)
+		if err != nil {
+			return err
+		}
+		if rows < c.size {
+			break
+		}
+		after = c.report.Rows
+	}
+	switch {
+	case c.report.Reason != "":
+	case c.report.Rows < head.seq:
+		c.wrong(c.report.Rows+1, "the row is missing")
+	case c.report.Rows > head.seq:
+		c.wrong(head.seq+1, fmt.Sprintf("the head of the chain names row %d as the last", head.seq))
+	case !bytes.Equal(c.last, head.hash):
+		c.wrong(head.seq, "its hash is not the one that the head of the chain names")
+	case c.known:
+		return c.authentic(view, head.mac)
+	}
+	return nil
+}
+
+// headless is a chain that has no head: it must have no rows.
+func (c *chain) headless(view sqlstore.View) error {
+	var first sql.NullInt64
+	err := view.QueryRow(`SELECT MIN(a.seq) FROM audit a WHERE a.account_id = $1 AND a.mode = $2
+		AND NOT EXISTS (SELECT 1 FROM audit_head h WHERE h.account_id = $1 AND h.mode = $2)`,
+		c.report.Account, c.report.World.String()).Scan(&first)
+	if err == nil && first.Valid {
+		c.wrong(first.Int64, "the chain has no head")
+	}
+	return err
+}
+
+// missing finds a chain that is gone whole: whoever has a key has a row that says
+// how it came to be.
+func (c *chain) missing(view sqlstore.View) error {
+	var keys int64
+	err := view.QueryRow("SELECT count(*) FROM api_key WHERE account_id = $1 AND mode = $2",
+		c.report.Account, c.report.World.String()).Scan(&keys)
+	if err == nil && keys > 0 {
+		c.wrong(1, "the chain is gone, and the keys that it tells of are there")
+	}
+	return err
+}
+
+// storedRow is a row of which nothing is believed yet.
+type storedRow struct {
+	seq, at                                         sql.NullInt64
+	actor, action, subject, request, client, detail sql.NullString
+	hash                                            []byte
+}
+
+// row takes the next row of the chain.
+func (c *chain) row(r *storedRow) {
+	want := c.report.Rows + 1
+	if r.seq.Int64 > want {
+		c.wrong(want, "the row is missing")
+		return
+	}
+	if r.seq.Int64 < want {
+		c.wrong(r.seq.Int64, "a chain begins with row 1")
+		return
+	}
+	row := auditRow{
+		Entry: Entry{
+			Account: c.report.Account, Actor: r.actor.String, Action: r.action.String,
+			Subject: r.subject.String, Request: r.request.String, Client: r.client.String,
+		},
+		mode: c.report.World.String(), seq: r.seq.Int64, at: r.at.Int64, detail: []byte(r.detail.String),
+	}
+	sum := row.sum(c.last)
+	if !bytes.Equal(sum[:], r.hash) {
+		c.wrong(want, "its hash is not that of its columns and of the row before it")
+		return
+	}
+	c.report.Rows = want
+	c.last = r.hash
+}

@@ -1,0 +1,89 @@
+package columnstore
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"vayu/internal/config"
+)
+
+// Analyst is a user of a server or cluster who may read and nothing else, within limits. The embedded engine has no users.
+type Analyst struct {
+	Name      string   // letters, digits, underscore
+	Hash      string   // SHA-256 of the password, 64 hexadecimal digits
+	Cluster   string   // "" for a single server
+	Databases []string // that may be read
+	Service   string   // the user of the service, who must not become this one; see [Config.User]
+
+	Memory  config.Size   // of one query
+	Time    time.Duration // of one query
+	Rows    uint64        // of one answer
+	Queries uint64        // in an hour
+	Total   time.Duration // execution time of all queries in an hour
+}
+
+// DefaultAnalyst are limits that leave a server with 16 GiB able to work beside two of them: a year of all of India's hours is
+// read in seconds and within 1 GiB, and a notebook takes 10 million rows in.
+func DefaultAnalyst() Analyst {
+	return Analyst{Memory: 4 * config.GiB, Time: time.Minute, Rows: 10_000_000, Queries: 1000, Total: 20 * time.Minute}
+}
+
+var (
+	userName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+	sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// Statements make the user, or give one that is there these limits and this password. The settings profile is the user's
+// own, so that two may have different limits.
+//
+// readonly is 2, with limits that cannot be raised: with 1 most clients cannot even say in which form they want their
+// answer. A limit has a least value as well, because 0, which is below the highest, means none. Tables are read as with FINAL, and a subquery sees all shards.
+func (a Analyst) Statements() ([]string, error) {
+	switch {
+	case !userName.MatchString(a.Name) || a.Name == "default":
+		return nil, fmt.Errorf("%q is not a name for an analyst: letters, digits and underscores", a.Name)
+	case a.Name == a.Service:
+		return nil, fmt.Errorf("%q is the user of the service, which could then write no more: choose another name", a.Name)
+	case !sha256Text.MatchString(a.Hash):
+		return nil, errors.New("the hash of the password is not a SHA-256 in hexadecimal")
+	case a.Memory <= 0 || a.Time < time.Second || a.Rows == 0 || a.Queries == 0 || a.Total < time.Second:
+		return nil, errors.New("a limit is missing: none may be 0, and no time shorter than a second")
+	}
+	p := Params{Database: "x", Cluster: a.Cluster}
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	on := p.onCluster()
+	if on != "" {
+		on = " " + on
+	}
+	name, own := quoteName(a.Name), quoteName("vayu_analyst_"+a.Name)
+	seconds := func(d time.Duration) string { return fmt.Sprintf("%d", int64(d/time.Second)) }
+	limit := func(setting, value string) string { return setting + " = " + value + " MIN 1 MAX " + value }
+	all := []string{
+		"CREATE SETTINGS PROFILE OR REPLACE " + own + on + " SETTINGS\n    " + strings.Join([]string{
+			"readonly = 2 READONLY",
+			limit("max_memory_usage", fmt.Sprintf("%d", int64(a.Memory))),
+			limit("max_execution_time", seconds(a.Time)),
+			"timeout_overflow_mode = 'throw' READONLY",
+			limit("max_result_rows", fmt.Sprintf("%d", a.Rows)),
+			"result_overflow_mode = 'throw' READONLY",
+			limit("max_threads", "4"),
+			limit("max_concurrent_queries_for_user", "4"),
+			"allow_ddl = 0 READONLY",
+			"allow_introspection_functions = 0 READONLY",
+			"final = 1",
+			"distributed_product_mode = 'global'",
+		}, ",\n    "),
+		"CREATE USER OR REPLACE " + name + on + " IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE " + quoteName(a.Databases[0]) +
+			" SETTINGS PROFILE '" + "vayu_analyst_" + a.Name + "'",
+	}
+	for _, database := range a.Databases {
+		all = append(all, "GRANT"+on+" SELECT ON "+quoteName(database)+".* TO "+name)
+	}
+	return append(all, "CREATE QUOTA OR REPLACE "+own+on+" KEYED BY user_name FOR INTERVAL 1 hour MAX queries = "+fmt.Sprint(a.Queries)+
+		", execution_time = "+seconds(a.Total)+" TO "+name), nil
+}

@@ -1,0 +1,108 @@
+package columnstore_test
+
+import (
+	"strings"
+	"testing"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	schemas "vayu/schema/migrations/clickhouse"
+)
+
+func analyst() columnstore.Analyst {
+	a := columnstore.DefaultAnalyst()
+	a.Name, a.Hash, a.Databases = "reports", strings.Repeat("0f", 32), []string{"vayu", "vayu_sandbox"}
+	return a
+}
+
+// TestAnAnalystMayReadWithinLimits: what an administrator is shown. The embedded engine makes no users, so its parser alone
+// has its say.
+func TestAnAnalystMayReadWithinLimits(t *testing.T) {
+	t.Parallel()
+	a := analyst()
+	got, err := a.Statements()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"CREATE SETTINGS PROFILE OR REPLACE `vayu_analyst_reports` SETTINGS\n    readonly = 2 READONLY,\n" +
+			"    max_memory_usage = 4294967296 MIN 1 MAX 4294967296,\n    max_execution_time = 60 MIN 1 MAX 60,\n    timeout_overflow_mode = 'throw' READONLY,\n" +
+			"    max_result_rows = 10000000 MIN 1 MAX 10000000,\n    result_overflow_mode = 'throw' READONLY,\n    max_threads = 4 MIN 1 MAX 4,\n" +
+			"    max_concurrent_queries_for_user = 4 MIN 1 MAX 4,\n    allow_ddl = 0 READONLY,\n    allow_introspection_functions = 0 READONLY,\n" +
+			"    final = 1,\n    distributed_product_mode = 'global'",
+		"CREATE USER OR REPLACE `reports` IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE `vayu` SETTINGS PROFILE 'vayu_analyst_reports'",
+		"GRANT SELECT ON `vayu`.* TO `reports`",
+		"GRANT SELECT ON `vayu_sandbox`.* TO `reports`",
+		"CREATE QUOTA OR REPLACE `vayu_analyst_reports` KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 1000, execution_time = 1200 TO `reports`",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	canBeRead(t, got)
+}
+
+// TestEveryStatementOfAClusterCanBeRead, those too that the embedded engine cannot run because it has no Keeper.
+func TestEveryStatementOfAClusterCanBeRead(t *testing.T) {
+	t.Parallel()
+	p := columnstore.Params{Database: "vayu", Cluster: "air", Values: schemas.Values()}
+	statements, err := columnstore.DDL(schemas.Files, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if !strings.Contains(s, " ON CLUSTER `air`") && !strings.Contains(s, "INSERT INTO") { // rows go through distributed tables
+			t.Errorf("%s is for one node", s)
+		}
+	}
+	storage := columnstore.Storage{KeepReadings: 365 * day, KeepHours: 730 * day, Policy: "tiered", ColdAfter: 30 * day, ColdVolume: "cold"}
+	canBeRead(t, append(statements, storage.Statements(p)...))
+}
+
+// TestAnAnalystOnACluster: each statement reaches all nodes, and is one that ClickHouse can read.
+func TestAnAnalystOnACluster(t *testing.T) {
+	t.Parallel()
+	a := analyst()
+	a.Cluster = "air"
+	statements, err := a.Statements()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if !strings.Contains(s, " ON CLUSTER `air` ") {
+			t.Errorf("%s is for one node", s)
+		}
+	}
+	canBeRead(t, statements)
+}
+
+// canBeRead asks ClickHouse's parser about statements.
+func canBeRead(t *testing.T, statements []string) {
+	t.Helper()
+	db := columnstoretest.New(t)
+	for _, s := range statements {
+		var text string
+		if err := db.Conn().QueryRow(t.Context(), "SELECT formatQuery({text:String})", clickhouse.Named("text", s)).Scan(&text); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestAnAnalystIsRefused(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*columnstore.Analyst){
+		"not a name":              func(a *columnstore.Analyst) { a.Name = "default" },
+		"the user of the service": func(a *columnstore.Analyst) { a.Service = "reports" },
+		"SHA-256":                 func(a *columnstore.Analyst) { a.Hash = "secret" },
+		"limit":                   func(a *columnstore.Analyst) { a.Rows = 0 },
+		"cluster":                 func(a *columnstore.Analyst) { a.Cluster = "a`b" },
+	} {
+		a := analyst()
+		change(&a)
+		if _, err := a.Statements(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("got %v, want an error about %s", err, want)
+		}
+	}
+}

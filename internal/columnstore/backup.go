@@ -1,0 +1,287 @@
+package columnstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	chproto "github.com/ClickHouse/ch-go/proto"
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Backup copies the tables that files define, in every database of worlds, into dir, while others read and write. dir must
+// not exist or be empty; it is a whole backup when Backup returns nil, and has no manifest otherwise.
+//
+// Of each key only the row that counts is copied. Tables are read against the order in which the migrations create them,
+// so that whatever follows from a table is copied before that table: what a copy's figures were made of is in the copy.
+// Rows that are stored while a table is read may or may not be in it.
+func Backup(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
+	m := Manifest{Format: backupFormat, Began: time.Now().UTC().Truncate(time.Second)}
+	b := &backup{db: db, dir: dir}
+	err := b.run(ctx, &m, files, worlds)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("backing up ClickHouse: %w", err)
+	}
+	return m, nil
+}
+
+// backup is one on its way.
+type backup struct {
+	db  *DB
+	dir string
+}
+
+func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []Params) error {
+	if err := emptyDirectory(b.dir); err != nil {
+		return err
+	}
+	var err error
+	if m.ClickHouse, err = b.db.Version(ctx); err != nil {
+		return err
+	}
+	for _, world := range worlds {
+		d, err := b.database(ctx, files, world)
+		if err != nil {
+			return fmt.Errorf("database %s: %w", world.Database, err)
+		}
+		m.Databases = append(m.Databases, d)
+	}
+	m.Ended = time.Now().UTC().Truncate(time.Second)
+	return m.write(b.dir)
+}
+
+// emptyDirectory makes dir, or finds it empty.
+func emptyDirectory(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("%s is not empty", dir)
+	}
+	return err
+}
+
+func (b *backup) database(ctx context.Context, files fs.FS, world Params) (DatabaseBackup, error) {
+	d := DatabaseBackup{Name: world.Database}
+	defined, err := definedTables(files, world)
+	if err != nil {
+		return d, err
+	}
+	if d.Migrations, _, err = b.db.applied(ctx, world); err != nil {
+		return d, err
+	}
+	var present []string
+	rows, err := b.db.names(ctx, "SELECT name FROM system.tables WHERE database = {database:String} AND engine NOT LIKE '%View' ORDER BY name",
+		clickhouse.Named("database", world.Database))
+	if err != nil {
+		return d, err
+	}
+	for _, name := range rows {
+		switch {
+		case slices.Contains(defined, name):
+			present = append(present, name)
+		case name != "migration" && !slices.ContainsFunc(defined, func(t string) bool { return name == world.local(t) }):
+			d.Skipped = append(d.Skipped, name)
+		}
+	}
+	for _, name := range slices.Backward(defined) {
+		if !slices.Contains(present, name) {
+			continue
+		}
+		t, err := b.table(ctx, world.Database, name)
+		if err != nil {
+			return d, fmt.Errorf("table %s: %w", name, err)
+		}
+		d.Tables = append(d.Tables, t)
+	}
+	return d, nil
+}
+
+// names runs a query for one column of text.
+func (db *DB) names(ctx context.Context, query string, args ...any) (names []string, err error) {
+	rows, err := db.conn.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+var createTable = regexp.MustCompile("(?im)^CREATE TABLE (?:IF NOT EXISTS )?[^.\\s]+\\.`?([A-Za-z0-9_]+)")
+
+// definedTables lists the tables of the migrations in the order of their creation.
+func definedTables(files fs.FS, world Params) (tables []string, err error) {
+	list, err := readMigrations(files)
+	if err != nil {
+		return nil, err
+	}
+	world.Cluster = "" // a cluster's tables have the same names, beside those that hold the rows
+	for _, m := range list {
+		text, err := world.render(m.name, m.text)
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range createTable.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(tables, found[1]) {
+				tables = append(tables, found[1])
+			}
+		}
+	}
+	return tables, nil
+}
+
+// counted makes a query read each key's row that counts. A key lives in one partition, which is what makes the second
+// setting right and keeps the memory of a query to a partition.
+func counted(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		finalSetting: 1, "do_not_merge_across_partitions_select_final": 1,
+	}))
+}
+
+func (b *backup) table(ctx context.Context, database, name string) (TableBackup, error) {
+	t := TableBackup{Name: name}
+	var err error
+	t.Columns, err = b.db.names(ctx, `SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}
+		AND default_kind NOT IN ('MATERIALIZED', 'ALIAS', 'EPHEMERAL') ORDER BY position`,
+		clickhouse.Named("database", database), clickhouse.Named("table", name))
+	if err != nil {
+		return t, err
+	}
+	partitions, err := b.db.names(ctx, "SELECT DISTINCT _partition_id FROM "+quoteName(database)+"."+quoteName(name)+" ORDER BY 1")
+	if err != nil {
+		return t, fmt.Errorf("listing its partitions: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(b.dir, database, name), 0o700); err != nil {
+		return t, err
+	}
+	for _, p := range partitions {
+		f, err := b.partition(ctx, database, t, p)
+		if err != nil {
+			return t, fmt.Errorf("partition %s: %w", p, err)
+		}
+		if f.Rows > 0 {
+			t.Files = append(t.Files, f)
+		}
+	}
+	return t, nil
+}
+
+// contentHash is the SQL of a row's hash. The tuple keeps NULL from making the whole hash NULL.
+func contentHash(columns string) string { return "cityHash64(tuple(" + columns + "))" }
+
+func columnList(columns []string) string {
+	quoted := make([]string, len(columns))
+	for i, c := range columns {
+		quoted[i] = quoteName(c)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func (b *backup) partition(ctx context.Context, database string, t TableBackup, id string) (f FileBackup, err error) {
+	f = FileBackup{Path: path.Join(database, t.Name, id+".native.zst"), Partition: id}
+	out, err := newBackupFile(filepath.Join(b.dir, filepath.FromSlash(f.Path)))
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, out.close(&f, err == nil && f.Rows > 0)) }()
+	columns := columnList(t.Columns)
+	query := fmt.Sprintf("SELECT %s, %s AS _content_hash FROM %s.%s WHERE _partition_id = '%s'",
+		columns, contentHash(columns), quoteName(database), quoteName(t.Name), id)
+	return f, selectBlocks(counted(ctx), b.db.conn, query, func(block *proto.Block) error {
+		last := len(block.Columns) - 1
+		for row := range block.Rows() {
+			var h uint64
+			if err := block.Columns[last].ScanRow(&h, row); err != nil {
+				return err
+			}
+			f.Hash += hash(h)
+		}
+		f.Rows += uint64(block.Rows())
+		rest := *block
+		rest.Columns = block.Columns[:last]
+		return out.append(&rest)
+	})
+}
+
+// backupFile is a file of a backup while it is written.
+type backupFile struct {
+	file   *os.File
+	sum    interface{ Sum(b []byte) []byte }
+	size   countingWriter
+	raw    int64
+	zip    *zstd.Encoder
+	buffer chproto.Buffer
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func newBackupFile(path string) (*backupFile, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	b := &backupFile{file: file, sum: sum, size: countingWriter{w: io.MultiWriter(file, sum)}}
+	if b.zip, err = zstd.NewWriter(&b.size, zstd.WithEncoderConcurrency(2)); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *backupFile) append(block *proto.Block) error {
+	if block.Rows() == 0 {
+		return nil
+	}
+	b.buffer.Reset()
+	if err := block.Encode(&b.buffer, 0); err != nil {
+		return err
+	}
+	b.raw += int64(len(b.buffer.Buf))
+	_, err := b.zip.Write(b.buffer.Buf)
+	return err
+}
+
+// close ends the file and notes what it has become; a file that is not kept goes.
+func (b *backupFile) close(f *FileBackup, keep bool) error {
+	err := b.zip.Close()
+	if keep && err == nil {
+		err = b.file.Sync()
+	}
+	err = errors.Join(err, b.file.Close())
+	if !keep {
+		return errors.Join(err, os.Remove(b.file.Name()))
+	}
+	f.Bytes, f.Raw, f.SHA256 = b.size.n, b.raw, hex.EncodeToString(b.sum.Sum(nil))
+	return err
+}

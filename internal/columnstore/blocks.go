@@ -1,0 +1,167 @@
+package columnstore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	chproto "github.com/ClickHouse/ch-go/proto"
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+)
+
+// blockRows is how many rows are held in memory at once, ClickHouse's own block size; of the widest table they take 10 MB.
+const blockRows = 65_409
+
+// blockReader reads blocks of ClickHouse's Native format without BlockInfo, as files and HTTP carry them.
+type blockReader struct {
+	buffer *bufio.Reader
+	reader *chproto.Reader
+}
+
+func newBlockReader(r io.Reader) *blockReader {
+	buffer := bufio.NewReaderSize(r, 1<<20) // chproto takes it as its own, so that Peek sees what is next
+	return &blockReader{buffer, chproto.NewReader(buffer)}
+}
+
+// next returns the next block, and io.EOF only where a block could begin.
+func (b *blockReader) next() (*proto.Block, error) {
+	if _, err := b.buffer.Peek(1); err != nil {
+		return nil, err
+	}
+	block := proto.NewBlock()
+	err := block.Decode(b.reader, 0)
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("the data end within a block: %w", io.ErrUnexpectedEOF)
+	}
+	return block, err
+}
+
+// selectBlocks hands every block of an answer to take, which keeps none of it. Over HTTP, and so from the embedded engine,
+// columns stay columns; the native protocol's client has rows only.
+func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
+	stream, err := conn.QueryFormat(ctx, "Native", query)
+	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
+		return selectRows(ctx, conn, query, take)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stream.Close() }()
+	for blocks := newBlockReader(stream); ; {
+		block, err := blocks.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = take(block)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// selectRows is selectBlocks for a client that gives rows.
+func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
+	rows, err := conn.Query(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	block := proto.NewBlock()
+	var pointers, values []any
+	for _, c := range rows.ColumnTypes() {
+		if err := block.AddColumn(c.Name(), column.Type(c.DatabaseTypeName())); err != nil {
+			return err
+		}
+		pointers = append(pointers, reflect.New(c.ScanType()).Interface())
+	}
+	values = make([]any, len(pointers))
+	for rows.Next() {
+		if err := rows.Scan(pointers...); err != nil {
+			return err
+		}
+		for i, p := range pointers {
+			values[i] = reflect.ValueOf(p).Elem().Interface()
+		}
+		if err := block.Append(values...); err != nil {
+			return err
+		}
+		if block.Rows() == blockRows {
+			if err := take(block); err != nil {
+				return err
+			}
+			block.Reset()
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return take(block)
+}
+
+// insertBlocks stores what r holds, Native as blockReader reads it. insert is "INSERT INTO table (columns)".
+func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
+	buffer := bufio.NewReaderSize(r, 1<<20)
+	err := conn.InsertFormat(clickhouse.Context(ctx, inserting(NewToken())), "Native", insert, buffer)
+	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
+		return insertRows(ctx, conn, insert, buffer)
+	}
+	return err
+}
+
+// batchBlocks is how many blocks make one INSERT of rows: a million rows, which ClickHouse stores as one part.
+const batchBlocks = 16
+
+// insertRows is insertBlocks for a client that takes rows.
+func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
+	blocks := newBlockReader(r)
+	for {
+		over, err := insertBatch(ctx, conn, insert, blocks)
+		if over || err != nil {
+			return err
+		}
+	}
+}
+
+// insertBatch is one INSERT; over says that it was the last.
+func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *blockReader) (over bool, err error) {
+	batch, err := conn.PrepareBatch(clickhouse.Context(ctx, inserting(NewToken())), insert)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = batch.Close() }()
+	if over, err = fill(batch, blocks); err != nil {
+		return false, err
+	}
+	return over, batch.Send()
+}
+
+// fill appends the rows of the next blocks; over says that there are no more.
+func fill(batch driver.Batch, blocks *blockReader) (over bool, err error) {
+	for range batchBlocks {
+		block, err := blocks.next()
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		values := make([]any, len(block.Columns))
+		for row := range block.Rows() {
+			for i, c := range block.Columns {
+				values[i] = c.Row(row, false)
+			}
+			if err := batch.Append(values...); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,48 @@
+package columnstoretest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vayu/internal/columnstore"
+)
+
+// ClusterName is the name of [Cluster]'s cluster.
+const ClusterName = "air"
+
+// oneShard describes a cluster of one shard of one node, which is this engine: it has no port for the protocol in which
+// nodes speak to each other.
+const oneShard = `<clickhouse>
+	<tcp_port>9000</tcp_port>
+	<remote_servers><air><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></air></remote_servers>
+</clickhouse>
+`
+
+// replicated is an engine of a replicated table, up to its arguments.
+var replicated = regexp.MustCompile(`Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?`)
+
+// Cluster is an engine of the test alone with the distributed tables of files in the database vayu, over a cluster of
+// itself. The statements are those for a cluster, but without ON CLUSTER and without replicas, which need Keeper.
+func Cluster(tb testing.TB, files fs.FS, values map[string]any) *columnstore.DB {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), "cluster.xml")
+	if err := os.WriteFile(file, []byte(oneShard), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	db := Start(tb, func(c *columnstore.Config) { c.File = file })
+	statements, err := columnstore.DDL(files, columnstore.Params{Database: "vayu", Cluster: ClusterName, Values: values})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, s := range statements {
+		s = replicated.ReplaceAllString(strings.ReplaceAll(s, " ON CLUSTER `"+ClusterName+"`", ""), "$1(")
+		if err := db.Conn().Exec(tb.Context(), s); err != nil {
+			tb.Fatalf("%s: %v", s, err)
+		}
+	}
+	return db
+}

@@ -1,0 +1,195 @@
+// Package columnstoretest gives tests a real ClickHouse: one embedded engine per test binary, a database per test.
+//
+//	func TestMain(m *testing.M) { columnstoretest.Main(m) }
+//
+//	func TestX(t *testing.T) {
+//		db := columnstoretest.New(t)
+//		name := columnstoretest.Database(t, db) // write name.table in the SQL
+//	}
+package columnstoretest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/embedded"
+)
+
+// childVariable marks the process that the test binary starts of itself to be the engine.
+const childVariable = "VAYU_TEST_ENGINE"
+
+// Environment makes the test binary act as the engine's process; Config.Environment takes it.
+func Environment() []string { return []string{childVariable + "=1"} }
+
+// server is the engine that the tests of one binary share. It starts with the first test that asks for it.
+type server struct {
+	once sync.Once
+	main bool // Main runs, so the binary can be its own engine
+	db   *columnstore.DB
+	data string
+	err  error
+	stop func()
+}
+
+//nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
+var shared server
+
+// searchCheckout has the library found in the node_modules of the checkout: a test
+// binary lies in a temporary folder.
+func searchCheckout() {
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			embedded.SearchIn(dir)
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// Main runs a package's tests, or the engine when the binary was started as such. It does not return.
+func Main(m *testing.M) {
+	searchCheckout()
+	if os.Getenv(childVariable) != "" {
+		if err := embedded.Child(context.Background(), os.Stdin, os.Stdout, os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	shared.main = true
+	code := m.Run()
+	if shared.stop != nil {
+		shared.stop()
+	}
+	os.Exit(code)
+}
+
+// startPatience bounds the first start, on a machine that is busy with other tests.
+const startPatience = 2 * time.Minute
+
+// New returns the binary's engine, ready. Without the library the test is skipped, or fails when CI is true.
+func New(tb testing.TB) *columnstore.DB {
+	tb.Helper()
+	Library(tb)
+	if !shared.main {
+		tb.Fatal("TestMain of this package must call columnstoretest.Main")
+	}
+	shared.once.Do(shared.start)
+	if shared.err != nil {
+		tb.Fatalf("starting the engine: %v", shared.err)
+	}
+	return shared.db
+}
+
+// Access is where a ClickHouse client other than the DB reaches the engine of [New]: host:port, and the password of the
+// user "default".
+func Access(tb testing.TB) (address, password string) {
+	tb.Helper()
+	New(tb)
+	address, password, err := embedded.Access(shared.data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return address, password
+}
+
+// Library returns the path of libchdb. Without it the test is skipped, or fails when CI is true.
+func Library(tb testing.TB) string {
+	tb.Helper()
+	path, err := embedded.FindLibrary("")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			tb.Fatal(err)
+		}
+		tb.Skip(err)
+	}
+	return path
+}
+
+func (s *server) start() {
+	dir, err := os.MkdirTemp("", "vayu-engine-")
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.data = dir
+	cfg := columnstore.Default()
+	cfg.Port, cfg.Data, cfg.Environment = 0, dir, Environment()
+	cfg.Command = []string{os.Args[0]}
+	ctx, cancel := context.WithCancel(context.Background())
+	if s.db, s.err = columnstore.Open(cfg, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), nil); s.err != nil {
+		cancel()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.db.Run(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "engine:", err)
+		}
+	}()
+	s.stop = func() {
+		cancel()
+		<-done
+		_ = os.RemoveAll(dir)
+	}
+	ready, stop := context.WithTimeout(ctx, startPatience)
+	defer stop()
+	s.err = s.db.Ready(ready)
+}
+
+// Start is an engine of the test alone, ready, whose configuration the test changes first; it ends with the test.
+func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
+	tb.Helper()
+	Library(tb)
+	if !shared.main {
+		tb.Fatal("TestMain of this package must call columnstoretest.Main")
+	}
+	cfg := columnstore.Default()
+	cfg.Port, cfg.Data, cfg.Environment, cfg.Command = 0, tb.TempDir(), Environment(), []string{os.Args[0]}
+	change(&cfg)
+	db, err := columnstore.Open(cfg, slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- db.Run(ctx) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			tb.Errorf("the engine ended with %v", err)
+		}
+	})
+	ready, stop := context.WithTimeout(ctx, startPatience)
+	defer stop()
+	if err := db.Ready(ready); err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
+// Database makes a database for one test and drops it at the end. It returns the name.
+func Database(tb testing.TB, db *columnstore.DB) string {
+	tb.Helper()
+	name := "test_" + strings.ToLower(rand.Text())
+	if err := db.Conn().Exec(tb.Context(), "CREATE DATABASE "+name); err != nil {
+		tb.Fatalf("creating a database: %v", err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Conn().Exec(context.WithoutCancel(tb.Context()), "DROP DATABASE "+name+" SYNC"); err != nil {
+			tb.Errorf("dropping the database: %v", err)
+		}
+	})
+	return name
+}

@@ -1,0 +1,27 @@
+package columnstore
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// DDL is what [Migrate] runs on an empty database, statement by statement, as it is sent: the database, the table of
+// migrations, and all of files. It asks nothing.
+func DDL(files fs.FS, p Params) ([]string, error) {
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	list, err := readMigrations(files)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, m := range append([]migration{{name: "migration", text: ownTables}}, list...) {
+		text, err := p.render(m.name, m.text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.name, err)
+		}
+		all = append(all, splitStatements(text)...)
+	}
+	return all, nil
+}

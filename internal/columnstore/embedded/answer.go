@@ -1,0 +1,132 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// answer writes one reply: headers with the first byte, then data, and an error in whichever form is still possible.
+type answer struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	version string
+	tag     string // announces the text of an error that comes after data
+	started bool
+	plain   bool // the error text is not compressed: the request itself could not be read
+	body    io.Writer
+	encoder encoder
+	log     *slog.Logger
+}
+
+func (a *answer) header() http.Header { return a.w.Header() }
+
+// start sends the headers of a good reply. length is the size of the whole body, -1 when it is not known.
+func (a *answer) start(format string, length int, n counters, took time.Duration) {
+	a.started = true
+	h := a.header()
+	h.Set("Content-Type", contentType(format))
+	h.Set("X-ClickHouse-Format", format)
+	h.Set("X-ClickHouse-Summary", summary(n, took))
+	a.tag = rand.Text()[:16]
+	h.Set("X-ClickHouse-Exception-Tag", a.tag)
+	a.encode()
+	if a.encoder == nil && length >= 0 {
+		h.Set("Content-Length", strconv.Itoa(length))
+	}
+	a.w.WriteHeader(http.StatusOK)
+}
+
+func (a *answer) encode() {
+	a.body = a.w
+	var name string
+	if a.encoder, name = newEncoder(a.r, a.w); a.encoder != nil {
+		a.body = a.encoder
+		if name != "" {
+			a.header().Set("Content-Encoding", name)
+		}
+	}
+}
+
+// write sends data; its error means that the client is gone.
+func (a *answer) write(data []byte) error {
+	_, err := a.body.Write(data)
+	return err
+}
+
+// flush hands the client what there is.
+func (a *answer) flush() {
+	if a.encoder != nil {
+		_ = a.encoder.Flush()
+	}
+	_ = http.NewResponseController(a.w).Flush()
+}
+
+// finish ends a good reply.
+func (a *answer) finish() {
+	if a.encoder != nil {
+		_ = a.encoder.Close()
+	}
+}
+
+// fail reports err: as the status and body of the reply, or inside the data when that has begun.
+func (a *answer) fail(err error) {
+	var e *Exception
+	if !errors.As(err, &e) {
+		e = &Exception{Code: codeUnknown, Name: "UNKNOWN_EXCEPTION", Message: err.Error()}
+	}
+	text := fmt.Sprintf("%s (version %s (official build))\n", e.Error(), a.version)
+	a.log.Debug("query failed", "code", e.Code, "error", e.Message)
+	if a.started {
+		block := fmt.Sprintf("\r\n__exception__\r\n%s\r\n%s%d %s\r\n__exception__\r\n", a.tag, text, len(text), a.tag)
+		_ = a.write([]byte(block))
+		a.finish()
+		return
+	}
+	h := a.header()
+	h.Set("Content-Type", "text/plain; charset=UTF-8")
+	h.Set("X-ClickHouse-Exception-Code", strconv.Itoa(int(e.Code)))
+	status := e.status()
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Basic realm="ClickHouse server HTTP API"`)
+	}
+	if a.plain {
+		a.body = a.w
+	} else {
+		a.encode()
+	}
+	a.w.WriteHeader(status)
+	_ = a.write([]byte(text))
+	a.finish()
+}
+
+// summary is the X-ClickHouse-Summary header; its numbers are strings, as ClickHouse writes them.
+func summary(n counters, took time.Duration) string {
+	return fmt.Sprintf(`{"read_rows":"%d","read_bytes":"%d","written_rows":"%d","written_bytes":"%d","total_rows_to_read":"0","result_rows":"%d","result_bytes":"%d","elapsed_ns":"%d"}`,
+		n.scanned, n.scannedB, n.written, n.writtenB, n.rows, n.bytes, took.Nanoseconds())
+}
+
+func contentType(format string) string {
+	switch f := strings.ToLower(format); {
+	case strings.HasPrefix(f, "json") && !strings.Contains(f, "eachrow"):
+		return "application/json; charset=UTF-8"
+	case strings.HasPrefix(f, "json"), f == "ndjson":
+		return "application/x-ndjson; charset=UTF-8"
+	case strings.HasPrefix(f, "csv"):
+		return "text/csv; charset=UTF-8; header=" + map[bool]string{true: "present", false: "absent"}[strings.Contains(f, "withnames")]
+	case strings.HasPrefix(f, "tsv"), strings.HasPrefix(f, "tabseparated"):
+		return "text/tab-separated-values; charset=UTF-8"
+	case f == "native", strings.HasPrefix(f, "rowbinary"), f == "parquet", f == "arrow", f == "arrowstream", f == "orc", f == "avro", f == "msgpack":
+		return "application/octet-stream"
+	case f == "xml":
+		return "application/xml; charset=UTF-8"
+	default:
+		return "text/plain; charset=UTF-8"
+	}
+}

@@ -1,0 +1,59 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Report is the one line of JSON that a child writes to its standard output: where it listens, or why it cannot.
+type Report struct {
+	Address string `json:"address,omitempty"` // host:port
+	Error   string `json:"error,omitempty"`
+	Held    bool   `json:"held,omitempty"`    // another process has the data directory
+	Missing bool   `json:"missing,omitempty"` // the library is not there, or no library for this machine
+}
+
+// Child is the whole of the engine's process: the hidden command "engine" calls it with the process's own streams. It
+// reads its Config as one line of JSON from stdin, works until stdin ends (the parent is gone) or SIGTERM comes, reports
+// on stdout and logs JSON lines to stderr.
+func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	in := bufio.NewReader(stdin)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("the engine command is started by the service itself; reading its configuration: %w", err)
+	}
+	var cfg Config
+	if err := json.Unmarshal(line, &cfg); err != nil {
+		return fmt.Errorf("reading the engine's configuration: %w", err)
+	}
+	report := func(r Report) { _ = json.NewEncoder(stdout).Encode(r) } //nolint:errchkjson // a parent that is gone needs no report
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	cfg.Listened = func(address string) { report(Report{Address: address}) }
+	// An engine that hangs must not keep the data directory: after the stop that it was given it is left behind.
+	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
+	if err := Main(ctx, cfg, slog.New(slog.NewJSONHandler(stderr, nil))); err != nil {
+		var held *HeldError
+		var missing *MissingLibraryError
+		var broken *BrokenLibraryError
+		var unsafe *UnsafeLibraryError
+		report(Report{Error: err.Error(), Held: errors.As(err, &held), Missing: errors.As(err, &missing) || errors.As(err, &broken) || errors.As(err, &unsafe)})
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package embedded
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// TestAStartOutwaitsAHolderThatLeavesTheHardWay: a child has 3*stopTime to leave; a start after it must get the directory.
+func TestAStartOutwaitsAHolderThatLeavesTheHardWay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		old := flock.New(filepath.Join(dir, lockName))
+		if ok, err := old.TryLock(); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		time.AfterFunc(3*stopTime, func() { _ = old.Close() })
+		lock, err := take(t.Context(), dir, "test", os.Getppid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Release()
+		var held *HeldError
+		if _, err := take(t.Context(), dir, "test", os.Getppid()); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
+			t.Errorf("a second start gave %v, want that this process holds the directory", err)
+		}
+	})
+}
+
+// TestWhatAKilledEngineLeftIsNotBelieved: its address goes with the lock, and its record does not name the next holder.
+func TestWhatAKilledEngineLeftIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gone := exec.CommandContext(t.Context(), "true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		lockName: `{"pid":` + strconv.Itoa(gone.Process.Pid) + `,"owner":"killed"}`,
+		portName: "127.0.0.1:1\n", passwordName: "secret\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h, ok := FindHolder(dir); ok {
+		t.Errorf("a directory that nobody holds is held by %s", h)
+	}
+	next := flock.New(filepath.Join(dir, lockName))
+	if ok, err := next.TryLock(); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if h, ok := FindHolder(dir); !ok || h.PID != 0 {
+		t.Errorf("before the next holder has written its record it is %s, %v, want an unknown one", h, ok)
+	}
+	_ = next.Close()
+	lock, err := take(t.Context(), dir, "next", os.Getppid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if h, ok := FindHolder(dir); !ok || h.PID != os.Getpid() || h.Owner != "next" {
+		t.Errorf("held by %s, %v, want this process", h, ok)
+	}
+	if address, _, err := Access(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the address of the killed engine is still there: %q, %v", address, err)
+	}
+}

@@ -1,0 +1,118 @@
+package embedded
+
+import (
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/ClickHouse/ch-go/compress"
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// decodeBody undoes Content-Encoding and ClickHouse's own block compression (decompress=1).
+func decodeBody(r *http.Request) (io.Reader, error) {
+	var body io.Reader = r.Body
+	var err error
+	switch coding := strings.ToLower(r.Header.Get("Content-Encoding")); coding {
+	case "", "identity":
+	case "gzip":
+		body, err = gzip.NewReader(body)
+	case "deflate":
+		body, err = zlib.NewReader(body)
+	case "br":
+		body = brotli.NewReader(body)
+	case "zstd":
+		body, err = newZstd(body)
+	case "lz4":
+		body = lz4.NewReader(body)
+	default:
+		return nil, exception(codeNotImplemented, "NOT_IMPLEMENTED", "Unknown Content-Encoding %q", coding)
+	}
+	if err != nil {
+		return nil, readError(err)
+	}
+	if on(r.URL.Query().Get("decompress")) {
+		body = compress.NewReader(body)
+	}
+	return body, nil
+}
+
+// zstdMemory bounds the window that a body may ask for.
+const zstdMemory = 64 << 20
+
+func newZstd(body io.Reader) (io.Reader, error) {
+	d, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(zstdMemory))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+// encoder compresses an answer. Close writes what is left; it does not close the answer.
+type encoder interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// newEncoder picks the compression that the request asks for; plain is nil. name is the Content-Encoding.
+func newEncoder(r *http.Request, w io.Writer) (e encoder, name string) {
+	values := r.URL.Query()
+	if on(values.Get("compress")) {
+		method := compress.LZ4
+		if strings.EqualFold(values.Get("network_compression_method"), "zstd") {
+			method = compress.ZSTD
+		}
+		return &blockEncoder{w: w, c: compress.NewWriter(compress.LevelZero, method)}, ""
+	}
+	if !on(values.Get("enable_http_compression")) {
+		return nil, ""
+	}
+	accept := strings.ToLower(r.Header.Get("Accept-Encoding"))
+	switch {
+	case strings.Contains(accept, "lz4"):
+		return lz4.NewWriter(w), "lz4"
+	case strings.Contains(accept, "zstd"):
+		if z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)); err == nil {
+			return z, "zstd"
+		}
+	case strings.Contains(accept, "br"):
+		return brotli.NewWriterLevel(w, brotli.BestSpeed), "br"
+	case strings.Contains(accept, "gzip"):
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
+		return z, "gzip"
+	case strings.Contains(accept, "deflate"):
+		z, _ := zlib.NewWriterLevel(w, zlib.BestSpeed)
+		return z, "deflate"
+	}
+	return nil, ""
+}
+
+// blockEncoder writes ClickHouse's compressed blocks.
+type blockEncoder struct {
+	w io.Writer
+	c *compress.Writer
+}
+
+// blockSize is the most that goes into one compressed block, ClickHouse's max_compress_block_size.
+const blockSize = 1 << 20
+
+func (b *blockEncoder) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		part := p[n:min(len(p), n+blockSize)]
+		if err := b.c.Compress(part); err != nil {
+			return n, err
+		}
+		if _, err := b.w.Write(b.c.Data); err != nil {
+			return n, err
+		}
+		n += len(part)
+	}
+	return n, nil
+}
+
+func (*blockEncoder) Flush() error { return nil }
+func (*blockEncoder) Close() error { return nil }

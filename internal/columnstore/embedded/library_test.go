@@ -1,0 +1,69 @@
+package embedded
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A library that lies in the working directory, or above it, is not loaded:
+// whoever put it there would run code as the caller.
+func TestLibraryOfTheWorkingDirectoryIsNotFound(t *testing.T) {
+	was := searched
+	searched = nil
+	t.Cleanup(func() { searched = was })
+	dir := t.TempDir()
+	planted := inModules(dir)
+	if err := os.MkdirAll(filepath.Dir(planted), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(planted, []byte("code"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	below := filepath.Join(dir, "mine")
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(below)
+	path, err := FindLibrary("")
+	if _, missing := errors.AsType[*MissingLibraryError](err); !missing {
+		t.Errorf("found %q, %v", path, err)
+	}
+}
+
+func TestLibraryThatOthersCanChangeIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), libraryFile())
+	if err := os.WriteFile(path, []byte("code"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := FindLibrary(path)
+	if _, unsafe := errors.AsType[*UnsafeLibraryError](err); !unsafe || !strings.Contains(err.Error(), "can be written by every user") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// The pinned hash is that of the library that package-lock.json installs.
+func TestLibraryIsThePinnedVersion(t *testing.T) {
+	t.Parallel()
+	path, err := FindLibrary("")
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := verifyLibrary(path); err != nil {
+		t.Error(err)
+	}
+	other := filepath.Join(t.TempDir(), libraryFile())
+	if err := os.WriteFile(other, []byte("code"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = verifyLibrary(other)
+	if _, unsafe := errors.AsType[*UnsafeLibraryError](err); libraryHashes[platformPackage()] != "" && !unsafe {
+		t.Errorf("another file: %v", err)
+	}
+}

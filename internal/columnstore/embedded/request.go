@@ -1,0 +1,175 @@
+package embedded
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// headSize is how much of a body is looked at to find the query in it; ClickHouse parses no longer query by default
+// (max_query_size).
+const headSize = 256 << 10
+
+// maxQuery bounds a query without data that comes in a body.
+const maxQuery = 16 << 20
+
+// request is one statement as it came over HTTP.
+type request struct {
+	statement
+	format   string // of the answer, or of an INSERT's data
+	params   []param
+	database string
+	settings []setting
+	id       string    // query_id of the client, may be empty
+	hello    bool      // clickhouse-go's preflight query
+	wait     bool      // the whole answer before the first byte
+	readonly bool      // GET changes nothing
+	inline   []byte    // first part of an INSERT's data
+	body     io.Reader // the rest of it, nil when inline is all
+}
+
+// helloQuery is what clickhouse-go asks first; it reads the answer in its own protocol revision.
+const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
+
+// Names in the URL that are not settings.
+var reserved = []string{
+	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
+	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",
+	"session_id", "session_timeout", "session_check",
+	// These ask for headers or for the engine's network, neither of which is there.
+	"send_progress_in_http_headers", "http_headers_progress_interval_ms", "network_compression_method", "network_zstd_compression_level",
+	"enable_http_compression", "http_zlib_compression_level",
+}
+
+// readRequest reads URL, headers and the head of the body.
+func readRequest(r *http.Request, body io.Reader) (*request, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, exception(codeBadArguments, "BAD_ARGUMENTS", "The URL cannot be read: %v", err)
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		return nil, exception(codeNotImplemented, "NOT_IMPLEMENTED", "External tables (multipart bodies) are not supported by the embedded engine")
+	}
+	if values.Get("session_id") != "" {
+		return nil, exception(codeNotImplemented, "NOT_IMPLEMENTED", "Sessions (session_id) are not supported by the embedded engine")
+	}
+	q := &request{
+		id:       values.Get("query_id"),
+		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database")),
+		wait:     on(values.Get("wait_end_of_query")),
+		readonly: r.Method != http.MethodPost,
+	}
+	q.setParams(values)
+	if err := q.readQuery(values.Get("query"), body); err != nil {
+		return nil, err
+	}
+	if q.many {
+		return nil, exception(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
+	}
+	if q.empty {
+		return nil, exception(codeSyntax, "SYNTAX_ERROR", "Syntax error: Empty query")
+	}
+	fallback := "TabSeparated"
+	if q.data >= 0 {
+		fallback = "Values"
+	} else if asked := first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format")); asked != "" {
+		fallback = asked
+	}
+	q.format = first(q.statement.format, fallback)
+	if !name(q.format) {
+		return nil, exception(codeUnknownFormat, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
+	}
+	q.hello = q.text == helloQuery && values.Get("client_protocol_version") != ""
+	return q, nil
+}
+
+// setParams sorts the URL's values into parameters and settings, each by name so that equal requests look equal.
+func (q *request) setParams(values url.Values) {
+	for key, value := range values {
+		if name, ok := strings.CutPrefix(key, "param_"); ok {
+			q.params = append(q.params, param{name, value[len(value)-1]})
+		} else if !slices.Contains(reserved, key) {
+			q.settings = append(q.settings, setting{key, value[len(value)-1]})
+		}
+	}
+	slices.SortFunc(q.params, func(a, b param) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(q.settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
+}
+
+// readQuery takes the statement from the URL and the body together: ClickHouse reads one after the other, with a line
+// break between them.
+func (q *request) readQuery(text string, body io.Reader) error {
+	head := make([]byte, 0, 4<<10)
+	head = append(head, text...)
+	if text != "" {
+		head = append(head, '\n')
+	}
+	// A query in the URL that takes data leaves the body alone; anything else is read on for the rest of the query.
+	if text != "" {
+		if st := readStatement(string(head)); st.data >= 0 && st.format != "" {
+			q.statement, q.inline, q.body = st, head[st.data:], body
+			return nil
+		}
+	}
+	buffer := bytes.NewBuffer(head)
+	_, err := io.CopyN(buffer, body, headSize)
+	whole := errors.Is(err, io.EOF)
+	if err != nil && !whole {
+		return readError(err)
+	}
+	st := readStatement(buffer.String())
+	if st.data >= 0 {
+		q.statement, q.inline = st, buffer.Bytes()[min(st.data, buffer.Len()):]
+		if !whole {
+			q.body = body
+		}
+		return nil
+	}
+	if !whole {
+		n, err := io.CopyN(buffer, body, maxQuery)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return readError(err)
+		}
+		if n == maxQuery {
+			return exception(codeSizeLimit, "TOO_MANY_BYTES", "The query is longer than %d bytes", maxQuery)
+		}
+		st = readStatement(buffer.String())
+	}
+	if text != "" && buffer.Len() == len(head) {
+		st.text = strings.TrimSuffix(st.text, "\n")
+	}
+	q.statement = st
+	return nil
+}
+
+// readError names a body that cannot be read: a client that went away, or bytes that do not decompress.
+func readError(err error) error {
+	if known, ok := errors.AsType[*Exception](err); ok {
+		return known
+	}
+	return exception(codeDecompress, "CANNOT_DECOMPRESS", "The body cannot be read: %v", err)
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// on reads a switch as ClickHouse does.
+func on(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
+
+// name reports whether s is a bare identifier.
+func name(s string) bool {
+	for i, c := range []byte(s) {
+		if !wordStart(c) && (i == 0 || !digit(c)) {
+			return false
+		}
+	}
+	return s != ""
+}

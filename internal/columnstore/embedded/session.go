@@ -1,0 +1,236 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// setting is one setting of a request, in the order it was given.
+type setting struct{ name, value string }
+
+// sessionKey tells connections apart: those with one key have the same current database and settings.
+type sessionKey struct {
+	database string
+	settings string // SET statement, "" for none
+}
+
+// newSessionKey makes the key of a request. readonly forbids changes, as ClickHouse does for GET.
+func newSessionKey(database string, settings []setting, readonly bool) sessionKey {
+	settings = slices.Clone(settings)
+	slices.SortStableFunc(settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
+	if readonly {
+		settings = append(settings, setting{"readonly", "2"})
+	}
+	set := make([]string, len(settings))
+	for i, s := range settings {
+		set[i] = quoteName(s.name) + " = " + quote(s.value)
+	}
+	key := sessionKey{database: database}
+	if len(set) > 0 {
+		key.settings = "SET " + strings.Join(set, ", ")
+	}
+	return key
+}
+
+// idleSessions bounds the connections kept open for reuse. One costs about 0.5 ms to open and some 10 kB to keep.
+const idleSessions = 32
+
+// sessions hands out connections and takes them back. It is safe for concurrent use.
+type sessions struct {
+	lib   *library
+	args  []string // of every connection
+	slots chan struct{}
+	count atomic.Uint64
+
+	mu   sync.Mutex
+	idle map[sessionKey][]*session
+	kept int
+
+	control   *connection // keeps the engine up and kills queries
+	controlMu sync.Mutex
+	pulse     *connection // answers /ping
+	pulseMu   sync.Mutex
+}
+
+// session is a connection that is in use for one request.
+type session struct {
+	*connection
+	pool *sessions
+	key  sessionKey
+	mark string      // its log_comment: how KILL QUERY finds what it runs
+	bad  atomic.Bool // must not be used again; guard sets it beside the handler
+}
+
+// openSessions boots the engine. parallel is how many statements may run at once.
+func openSessions(lib *library, parallel int, args []string) (*sessions, error) {
+	p := &sessions{lib: lib, args: args, slots: make(chan struct{}, parallel), idle: map[sessionKey][]*session{}}
+	var err error
+	if p.control, err = lib.open(args...); err != nil {
+		return nil, err
+	}
+	if p.pulse, err = lib.open(args...); err != nil {
+		p.control.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// queueTime is how long a request waits for a free slot before it is refused.
+const queueTime = 30 * time.Second
+
+// acquire returns a connection set up as key says.
+func (p *sessions) acquire(ctx context.Context, key sessionKey) (*session, error) {
+	wait := time.NewTimer(queueTime)
+	defer wait.Stop()
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-wait.C:
+		return nil, exception(codeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many simultaneous queries. Maximum: %d", cap(p.slots))
+	}
+	if s := p.reuse(key); s != nil {
+		return s, nil
+	}
+	s, err := p.fresh(key)
+	if err != nil {
+		<-p.slots
+		return nil, err
+	}
+	return s, nil
+}
+
+func (p *sessions) reuse(key sessionKey) *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	free := p.idle[key]
+	if len(free) == 0 {
+		return nil
+	}
+	s := free[len(free)-1]
+	p.drop(key)
+	return s
+}
+
+// drop takes the last idle session of key off the list. The caller holds mu.
+func (p *sessions) drop(key sessionKey) {
+	free := p.idle[key]
+	if len(free) == 1 {
+		delete(p.idle, key)
+	} else {
+		p.idle[key] = free[:len(free)-1]
+	}
+	p.kept--
+}
+
+func (p *sessions) fresh(key sessionKey) (*session, error) {
+	mark := fmt.Sprintf("vayu-%d", p.count.Add(1))
+	conn, err := p.lib.open(append(slices.Clone(p.args), "--log_comment="+mark)...)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{connection: conn, pool: p, key: key, mark: mark}
+	if key.database != "" && key.database != "default" {
+		err = conn.exec("USE " + quoteName(key.database))
+	}
+	if err == nil && key.settings != "" {
+		err = conn.exec(key.settings)
+	}
+	if err != nil {
+		conn.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// release gives the connection back.
+func (s *session) release() {
+	p := s.pool
+	defer func() { <-p.slots }()
+	if s.bad.Load() {
+		s.close()
+		return
+	}
+	p.mu.Lock()
+	var evict *session
+	if p.kept >= idleSessions {
+		for key, free := range p.idle {
+			evict = free[len(free)-1]
+			p.drop(key)
+			break
+		}
+	}
+	p.idle[s.key] = append(p.idle[s.key], s)
+	p.kept++
+	p.mu.Unlock()
+	if evict != nil {
+		evict.close()
+	}
+}
+
+// killEvery is the pause between two attempts to stop a query: the first may come before the engine lists it.
+const killEvery = 50 * time.Millisecond
+
+// guard stops what the session runs when ctx ends. The returned function ends the watch and must be called before
+// the session is released.
+func (s *session) guard(ctx context.Context) (stop func()) {
+	over, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-over:
+			return
+		case <-ctx.Done():
+		}
+		s.bad.Store(true)
+		tick := time.NewTicker(killEvery)
+		defer tick.Stop()
+		for {
+			s.pool.kill(s.mark)
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { close(over); <-gone }
+}
+
+func (p *sessions) kill(mark string) {
+	p.controlMu.Lock()
+	defer p.controlMu.Unlock()
+	// A failure leaves the query running: the next attempt follows, and its own time limit stands behind it.
+	_ = p.control.exec("KILL QUERY WHERE Settings['log_comment'] = " + quote(mark) + " ASYNC")
+}
+
+// ping proves that the engine still answers.
+func (p *sessions) ping() error {
+	p.pulseMu.Lock()
+	defer p.pulseMu.Unlock()
+	return p.pulse.exec("SELECT 1")
+}
+
+// close shuts the engine down; no session may be in use.
+func (p *sessions) close() {
+	p.mu.Lock()
+	for _, free := range p.idle {
+		for _, s := range free {
+			s.close()
+		}
+	}
+	p.idle = nil
+	p.mu.Unlock()
+	p.pulseMu.Lock()
+	p.pulse.close()
+	p.pulseMu.Unlock()
+	p.controlMu.Lock()
+	p.control.close()
+	p.controlMu.Unlock()
+	p.lib.shutdown()
+}

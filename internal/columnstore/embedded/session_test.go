@@ -1,0 +1,72 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+)
+
+// leaver is a client that goes away when its query begins to run: the first look at Done is that of the queue.
+type leaver struct {
+	context.Context
+	looks int
+	gone  chan struct{}
+}
+
+func (l *leaver) Done() <-chan struct{} {
+	if l.looks++; l.looks == 1 {
+		return nil
+	}
+	return l.gone
+}
+
+func (l *leaver) Err() error { return context.Canceled }
+
+// TestAKilledSessionIsNotUsedAgain: the KILL of a client that has left may come late, so its session must be closed.
+// The engine is played by functions that answer a query once it has been killed.
+func TestAKilledSessionIsNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	inner := new(uintptr)
+	pin.Pin(inner)
+	handle := uintptr(unsafe.Pointer(inner))
+	killed := make(chan struct{})
+	var once sync.Once
+	var closed int
+	lib := &library{
+		connect:       func(int32, unsafe.Pointer) uintptr { return handle },
+		closeConn:     func(uintptr) { closed++ },
+		resultError:   func(uintptr) string { return "Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)" },
+		destroyResult: func(uintptr) {},
+		query: func(_ uintptr, q unsafe.Pointer, length uintptr, _ unsafe.Pointer, _ uintptr, _, _, _, _ unsafe.Pointer, _ uintptr) uintptr {
+			if strings.HasPrefix(unsafe.String((*byte)(q), length), "KILL QUERY") {
+				once.Do(func() { close(killed) })
+			}
+			<-killed
+			return handle
+		},
+	}
+	pool, err := openSessions(lib, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &handler{pool: pool, log: slog.New(slog.DiscardHandler)}
+	ctx := &leaver{Context: t.Context(), gone: make(chan struct{})}
+	close(ctx.gone)
+	a := &answer{w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), log: h.log}
+	err = h.run(ctx, &request{statement: readStatement("SELECT sleep(3)"), format: "JSON"}, a)
+	var exception *Exception
+	if !errors.As(err, &exception) || exception.Name != "QUERY_WAS_CANCELLED" {
+		t.Errorf("the cancelled query gave %v", err)
+	}
+	if closed != 1 || pool.kept != 0 {
+		t.Errorf("%d sessions closed and %d kept, want 1 and 0", closed, pool.kept)
+	}
+}

@@ -1,0 +1,159 @@
+package columnstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Manifest says what a backup holds. It is the file manifest.json, written last: a directory without it is no whole backup.
+type Manifest struct {
+	Format     int              `json:"format"`     // of the backup, backupFormat
+	ClickHouse string           `json:"clickhouse"` // version that was read
+	Began      time.Time        `json:"began"`      // UTC
+	Ended      time.Time        `json:"ended"`      // UTC
+	Databases  []DatabaseBackup `json:"databases"`
+}
+
+// DatabaseBackup is one database of a backup.
+type DatabaseBackup struct {
+	Name       string        `json:"name"`
+	Migrations []record      `json:"migrations"` // that were applied
+	Tables     []TableBackup `json:"tables"`     // in the order in which they were read
+	// Skipped are tables that no migration defines: they are somebody else's.
+	Skipped []string `json:"skipped,omitempty"`
+}
+
+// TableBackup is one table of a backup.
+type TableBackup struct {
+	Name    string       `json:"name"`
+	Columns []string     `json:"columns"`
+	Files   []FileBackup `json:"files"`
+}
+
+// FileBackup is one partition of a table: ClickHouse's Native format in zstd, which ClickHouse's function file() reads too.
+type FileBackup struct {
+	Path      string `json:"path"`      // relative to the manifest, with slashes
+	Partition string `json:"partition"` // its id in ClickHouse
+	Rows      uint64 `json:"rows"`
+	Hash      hash   `json:"hash"`   // of the rows' contents in any order: sum(cityHash64(tuple(columns)))
+	Bytes     int64  `json:"bytes"`  // of the file
+	SHA256    string `json:"sha256"` // of the file, hexadecimal
+	// Raw is the size before compression, bytes.
+	Raw int64 `json:"raw"`
+}
+
+// hash is written as hexadecimal text: a JSON number of 64 bits does not survive every reader.
+type hash uint64
+
+// MarshalText implements encoding.TextMarshaler.
+func (h hash) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(h)), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *hash) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 16, 64)
+	*h = hash(n)
+	return err
+}
+
+// Rows is how many rows the table has in the backup.
+func (t TableBackup) Rows() (rows uint64) {
+	for _, f := range t.Files {
+		rows += f.Rows
+	}
+	return rows
+}
+
+// Size sums up the backup: its tables, rows, the bytes of its files, and their bytes before compression.
+func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
+	for _, d := range m.Databases {
+		tables += len(d.Tables)
+		for _, t := range d.Tables {
+			rows += t.Rows()
+			for _, f := range t.Files {
+				bytes += f.Bytes
+				raw += f.Raw
+			}
+		}
+	}
+	return tables, rows, bytes, raw
+}
+
+const (
+	manifestName = "manifest.json"
+	// backupFormat is raised when an older program could not read a backup any more.
+	backupFormat = 1
+)
+
+// ReadManifest reads what the backup in dir holds. It fails when the backup is not whole, or of a newer program.
+func ReadManifest(dir string) (Manifest, error) {
+	path := filepath.Join(dir, manifestName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Manifest{}, fmt.Errorf("%s is no whole backup: it has no %s", dir, manifestName)
+	}
+	if err != nil {
+		return Manifest{}, err
+	}
+	m, err := parseManifest(text)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+func parseManifest(text []byte) (m Manifest, err error) {
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("it is damaged: %w", err)
+	}
+	if m.Format < 1 || m.Format > backupFormat {
+		return m, fmt.Errorf("the backup is of format %d, and this program knows %d only; upgrade the program", m.Format, backupFormat)
+	}
+	for _, d := range m.Databases {
+		for _, t := range d.Tables {
+			if !databaseName.MatchString(d.Name) || !databaseName.MatchString(t.Name) {
+				return m, fmt.Errorf("it is damaged: %q.%q is no name of a table", d.Name, t.Name)
+			}
+			for _, f := range t.Files {
+				if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
+					return m, fmt.Errorf("it is damaged: %q is no path inside the backup", f.Path)
+				}
+			}
+			for _, c := range t.Columns {
+				if !databaseName.MatchString(c) {
+					return m, fmt.Errorf("it is damaged: %q is no name of a column", c)
+				}
+			}
+		}
+	}
+	return m, nil
+}
+
+// write puts the manifest into dir, whole or not at all.
+func (m Manifest) write(dir string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, manifestName)
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // closed already unless something failed
+	if _, err := f.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}

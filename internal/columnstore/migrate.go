@@ -1,0 +1,339 @@
+package columnstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/gofrs/flock"
+)
+
+// migration is one numbered file.
+type migration struct {
+	version uint32
+	name    string // of the file
+	text    string
+}
+
+// sum identifies the file's text; it shows that an applied migration was edited afterwards.
+func (m migration) sum() string {
+	sum := sha256.Sum256([]byte(m.text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Migrate brings the database p.Database up to the last of files: NNNN_name.sql in the root of files, applied in order,
+// each a template (see Params) of statements that end with ";" at the end of a line. What was applied is recorded in the
+// table migration of the same database. It looks first: a database that is up to date is sent no statement that changes
+// anything, so that no right to do so is needed, and no node of a cluster is waited for.
+//
+// ClickHouse has no transaction around DDL: a file that stops half-way is applied again from its beginning, so its
+// statements must bear that (IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a statement). On the embedded engine a lock in the data directory keeps two
+// processes apart; on a server the same property of the statements does.
+//
+// On a cluster every node has every row of the table migration, and all nodes that answer are asked: a replica that lags
+// hides nothing, and a node that is away is skipped. A statement ON CLUSTER waits for every node, though, and fails when
+// one is away; [Passing] knows such an error.
+//
+// A database that was migrated by a newer program, and a file that was edited after it was applied, are refused.
+func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
+	list, err := listFor(files, p)
+	if err != nil {
+		return err
+	}
+	return db.migrate(ctx, list, p)
+}
+
+// Look finds out whether the database p.Database is where [Migrate] would bring it, and changes nothing. A database that
+// is older, or that nobody has made, is a *BehindError; otherwise it refuses what Migrate refuses.
+func Look(ctx context.Context, db *DB, files fs.FS, p Params) error {
+	list, err := listFor(files, p)
+	if err != nil {
+		return err
+	}
+	applied, _, err := db.applied(ctx, p)
+	if err != nil {
+		return fmt.Errorf("looking at the tables of %q: %w", p.Database, err)
+	}
+	pending, err := pendingMigrations(list, applied)
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking at the tables of %q: %w", p.Database, err)
+	case len(pending) == 0:
+		return nil
+	case len(applied) == 0:
+		return &BehindError{Database: p.Database, Want: list[len(list)-1].name}
+	}
+	return &BehindError{Database: p.Database, Has: applied[len(applied)-1].Name, Want: list[len(list)-1].name}
+}
+
+// BehindError says that somebody has to migrate a database before this program can use it.
+type BehindError struct {
+	Database  string
+	Has, Want string // names of the last migrations, of the database and of this program; Has is empty for none
+}
+
+// Error says what is missing, and not what to do: that is the program's to say.
+func (e *BehindError) Error() string {
+	if e.Has == "" {
+		return fmt.Sprintf("%q has no tables yet", e.Database)
+	}
+	return fmt.Sprintf("the tables of %q are older than this program: they are at %s, and it needs %s", e.Database, e.Has, e.Want)
+}
+
+// listFor reads the migrations of a database.
+func listFor(files fs.FS, p Params) ([]migration, error) {
+	if err := p.validate(); err != nil {
+		return nil, fmt.Errorf("migrating ClickHouse: %w", err)
+	}
+	list, err := readMigrations(files)
+	if err != nil {
+		return nil, fmt.Errorf("migrating %q: %w", p.Database, err)
+	}
+	return list, nil
+}
+
+// migrate is Migrate with the files read.
+func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
+	if db.Embedded() {
+		lock := flock.New(filepath.Join(db.cfg.Data, "migrate.lock"), flock.SetPermissions(0o600))
+		if _, err := lock.TryLockContext(ctx, readyPause); err != nil {
+			return fmt.Errorf("migrating %q: waiting for another migration to end: %w", p.Database, err)
+		}
+		defer lock.Close()
+	}
+	pending, err := db.pending(ctx, list, p)
+	if err != nil {
+		return fmt.Errorf("migrating %q: %w", p.Database, err)
+	}
+	for _, m := range pending {
+		if err := db.apply(ctx, m, p); err != nil {
+			return fmt.Errorf("migrating %q: %s: %w", p.Database, m.name, err)
+		}
+	}
+	return nil
+}
+
+// pending are the files that have to be applied. When there are any, or nothing was recorded yet, the database and its
+// table migration are made where they are missing: a cluster may have made them on some of its nodes only.
+func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migration, error) {
+	applied, found, err := db.applied(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := pendingMigrations(list, applied)
+	if err != nil || found && len(pending) == 0 {
+		return nil, err
+	}
+	text, err := p.render("migration", ownTables)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.statements(ctx, text, p); err != nil || found {
+		return pending, err
+	}
+	if applied, _, err = db.applied(ctx, p); err != nil { // this node may have been the only one without the table
+		return nil, err
+	}
+	return pendingMigrations(list, applied)
+}
+
+// record is one row of the table migration.
+type record struct {
+	Version  uint32 `ch:"version" json:"version"`
+	Name     string `ch:"name" json:"name"`
+	Checksum string `ch:"checksum" json:"checksum"`
+}
+
+// ownTables is what package columnstore itself needs in a database.
+const ownTables = `CREATE DATABASE IF NOT EXISTS {{.Database}} {{.OnCluster}};
+CREATE TABLE IF NOT EXISTS {{.Database}}.migration {{.OnCluster}}
+(
+    version UInt32 COMMENT 'number of the file',
+    name String COMMENT 'file name',
+    checksum String COMMENT 'first 16 hexadecimal digits of the SHA-256 of the file',
+    applied_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was applied, UTC'
+)
+ENGINE = {{everywhere "ReplacingMergeTree" "applied_at"}}
+ORDER BY version
+COMMENT 'Migrations that were applied. Written by package columnar only.';
+`
+
+// applied reads what was applied. Found is false when there is no table migration, at least on the node that answers.
+func (db *DB) applied(ctx context.Context, p Params) (rows []record, found bool, err error) {
+	var tables uint64
+	all := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
+	err = db.conn.QueryRow(ctx, "SELECT count() FROM "+all+" WHERE database = {database:String} AND name = 'migration' SETTINGS skip_unavailable_shards = 1",
+		clickhouse.Named("database", p.Database)).Scan(&tables)
+	if err != nil {
+		return nil, false, fmt.Errorf("looking for the table migration: %w", err)
+	}
+	if tables == 0 {
+		return nil, false, nil
+	}
+	query := "SELECT version, argMax(m.name, m.applied_at) AS name, argMax(m.checksum, m.applied_at) AS checksum FROM " + p.everyNode("migration") +
+		" AS m GROUP BY version ORDER BY version SETTINGS skip_unavailable_shards = 1"
+	if err := db.conn.Select(ctx, &rows, query); absent(err) {
+		return nil, false, nil
+	} else if err != nil {
+		return nil, false, fmt.Errorf("reading what was applied: %w", err)
+	}
+	return rows, true, nil
+}
+
+// recordColumns are those of a record.
+var recordColumns = []clickhouse.ColumnNameAndType{{Name: "version", Type: "UInt32"}, {Name: "name", Type: "String"}, {Name: "checksum", Type: "String"}}
+
+// apply runs one file and records it.
+func (db *DB) apply(ctx context.Context, m migration, p Params) error {
+	text, err := p.render(m.name, m.text)
+	if err != nil {
+		return err
+	}
+	if err := db.statements(ctx, text, p); err != nil {
+		return err
+	}
+	if err := Insert(ctx, db.conn, quoteName(p.Database)+".migration", NewToken(), recordColumns, []any{[]uint32{m.version}, []string{m.name}, []string{m.sum()}}); err != nil {
+		return fmt.Errorf("recording it: %w", err)
+	}
+	db.log.Info("migration applied", "database", p.Database, "file", m.name)
+	return nil
+}
+
+// guarded is the comment above a statement that runs only while a table on this node has a column. A file that changes the
+// form of a table needs it: a file that stopped half-way is applied again from its beginning, and two programs may apply
+// one at the same time.
+var guarded = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
+
+// statements runs a text's statements one after the other.
+func (db *DB) statements(ctx context.Context, text string, p Params) error {
+	for n, statement := range splitStatements(text) {
+		if err := db.statement(ctx, statement, p); err != nil {
+			return fmt.Errorf("statement %d: %w", n+1, err)
+		}
+	}
+	return nil
+}
+
+// statement runs one statement, if its guard lets it. A guarded one that fails has been overtaken when its guard holds no
+// longer: another program has run it.
+func (db *DB) statement(ctx context.Context, statement string, p Params) error {
+	guard := guarded.FindStringSubmatch(statement)
+	if guard == nil {
+		return db.conn.Exec(ctx, statement)
+	}
+	present, err := db.hasColumn(ctx, p, guard[1], guard[2])
+	if err != nil || !present {
+		return err
+	}
+	if err := db.conn.Exec(ctx, statement); err != nil {
+		if present, lookErr := db.hasColumn(ctx, p, guard[1], guard[2]); lookErr != nil || present {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasColumn reports whether a table on this node has a column.
+func (db *DB) hasColumn(ctx context.Context, p Params, table, column string) (bool, error) {
+	var columns uint64
+	err := db.conn.QueryRow(ctx, "SELECT count() FROM system.columns WHERE database = {database:String} AND table = {table:String} AND name = {column:String}",
+		clickhouse.Named("database", p.Database), clickhouse.Named("table", table), clickhouse.Named("column", column)).Scan(&columns)
+	if err != nil {
+		return false, fmt.Errorf("looking for the column %s.%s: %w", table, column, err)
+	}
+	return columns > 0, nil
+}
+
+// pendingMigrations compares the files with what was applied.
+func pendingMigrations(files []migration, applied []record) ([]migration, error) {
+	known := map[uint32]migration{}
+	for _, m := range files {
+		known[m.version] = m
+	}
+	done := map[uint32]bool{}
+	for _, r := range applied {
+		m, ok := known[r.Version]
+		if !ok {
+			return nil, fmt.Errorf("the database was migrated by a newer version of this program: it has %s, and the latest file here is %s; upgrade the program",
+				r.Name, lastName(files))
+		}
+		if m.sum() != r.Checksum {
+			return nil, fmt.Errorf("%s was edited after it was applied here; put it back and write a new migration", m.name)
+		}
+		done[r.Version] = true
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(m migration) bool { return done[m.version] }), nil
+}
+
+func lastName(files []migration) string {
+	if len(files) == 0 {
+		return "none"
+	}
+	return files[len(files)-1].name
+}
+
+var migrationName = regexp.MustCompile(`^([0-9]{4})_[a-z0-9_]+\.sql$`)
+
+// readMigrations lists the files in order; a wrong name or a number used twice is an error.
+func readMigrations(files fs.FS) ([]migration, error) {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var list []migration
+	for _, name := range names {
+		m := migrationName.FindStringSubmatch(name)
+		if m == nil {
+			return nil, fmt.Errorf("migration %q is not named NNNN_name.sql", name)
+		}
+		version, err := strconv.ParseUint(m[1], 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("migration %q: %w", name, err)
+		}
+		if n := len(list); n > 0 && uint64(list[n-1].version) == version {
+			return nil, fmt.Errorf("migrations %q and %q have one number", list[n-1].name, name)
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, migration{uint32(version), name, string(text)})
+	}
+	return list, nil
+}
+
+// splitStatements cuts a text behind every ";" that ends a line. Pieces of nothing but comments are left out.
+func splitStatements(text string) []string {
+	var list []string
+	var current []string
+	code := false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if trimmed != "" && !strings.HasPrefix(trimmed, "--") {
+			code = true
+		}
+		body, ended := strings.CutSuffix(trimmed, ";")
+		if !ended || strings.HasPrefix(trimmed, "--") {
+			current = append(current, strings.TrimRight(line, "\r\n"))
+			continue
+		}
+		current = append(current, body)
+		if code && strings.TrimSpace(strings.Join(current, "")) != "" {
+			list = append(list, strings.Join(current, "\n"))
+		}
+		current, code = nil, false
+	}
+	if code {
+		list = append(list, strings.Join(current, "\n"))
+	}
+	return list
+}

@@ -1,0 +1,171 @@
+package columnstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/config"
+)
+
+// options are those of clickhouse-go: of the DSN, or of the embedded engine.
+func (db *DB) options() (*clickhouse.Options, error) {
+	options := &clickhouse.Options{}
+	if !db.Embedded() {
+		var err error
+		if options, err = serverOptions(db.cfg); err != nil {
+			return nil, err
+		}
+	} else {
+		db.where = newEndpoint()
+		options.Protocol = clickhouse.HTTP
+		options.Addr = []string{"127.0.0.1:8123"} // replaced by dial
+		options.Auth = clickhouse.Auth{Username: "default"}
+		options.DialContext = db.where.dial
+		options.ReadTimeout = answerPatience
+		options.TransportFunc = func(rt *http.Transport) (http.RoundTripper, error) {
+			rt.Proxy = nil
+			return &transport{where: db.where, next: rt}, nil
+		}
+	}
+	withoutFinal(options)
+	options.MaxOpenConns = db.cfg.Connections
+	options.MaxIdleConns = db.cfg.Connections
+	options.ClientInfo.Products = append(options.ClientInfo.Products, struct{ Name, Version string }{"vayu", "1"})
+	return options, nil
+}
+
+// finalSetting is ClickHouse's setting that reads every table as with FINAL.
+const finalSetting = "final"
+
+// withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies FINAL
+// by default, and a server's profile may. The service's own queries say FINAL where they need it. The others choose the
+// latest version themselves (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
+func withoutFinal(options *clickhouse.Options) {
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	if _, set := options.Settings[finalSetting]; !set {
+		options.Settings[finalSetting] = 0
+	}
+}
+
+// Final returns a context whose queries read each row once: of equal keys the latest version.
+func Final(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{finalSetting: 1}))
+}
+
+// clusterSettings of every statement on a cluster, unless the DSN sets them. A
+// subquery sees the rows of all shards. And as long as a shard's first replica
+// lives, everybody writes there and reads there, so that what was stored is seen by
+// the next query: replicas follow one another with a delay.
+var clusterSettings = clickhouse.Settings{
+	"distributed_product_mode": "global", "prefer_localhost_replica": 0, "load_balancing": "in_order",
+}
+
+// serverOptions are those of a DSN. An error begins with the setting that is wrong.
+func serverOptions(cfg Config) (*clickhouse.Options, error) {
+	options, err := clickhouse.ParseDSN(withSecure(cfg.DSN))
+	if err != nil {
+		return nil, fmt.Errorf("clickhouse: %w", err)
+	}
+	if cfg.CA != "" {
+		if options.TLS == nil {
+			return nil, errors.New("clickhouse-ca: the DSN has no TLS, and so no use for an authority: add ?secure=true")
+		}
+		if options.TLS.RootCAs, err = authorities(cfg.CA); err != nil {
+			return nil, fmt.Errorf("clickhouse-ca: %w", err)
+		}
+	}
+	if options.TLS != nil {
+		options.TLS.MinVersion = tls.VersionTLS12
+	}
+	bounded(options)
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	if cfg.Cluster != "" {
+		for name, value := range clusterSettings {
+			if _, set := options.Settings[name]; !set {
+				options.Settings[name] = value
+			}
+		}
+	}
+	return options, nil
+}
+
+// User is who the service is on a server: the user of the DSN, or the one that ClickHouse takes when that names none.
+func (c Config) User() (string, error) {
+	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
+	if err != nil {
+		return "", fmt.Errorf("clickhouse: %w", err)
+	}
+	return cmp.Or(options.Auth.Username, "default"), nil
+}
+
+// Plain are the hosts of the DSN, beyond this machine, to which passwords and rows travel unencrypted; none for the
+// embedded engine.
+func (c Config) Plain() []string {
+	if c.DSN == "" {
+		return nil
+	}
+	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
+	if err != nil || options.TLS != nil { // Open says what is wrong
+		return nil
+	}
+	var hosts []string
+	for _, address := range options.Addr {
+		if host, _, err := net.SplitHostPort(address); err == nil {
+			address = host
+		}
+		if !config.Local(address) {
+			hosts = append(hosts, address)
+		}
+	}
+	return hosts
+}
+
+// withSecure adds what clickhouse-go wants to hear beside https. Several hosts with ports are no URL to net/url.
+func withSecure(dsn config.DSN) string {
+	text := string(dsn)
+	switch {
+	case !strings.HasPrefix(text, "https://") || strings.Contains(text, "secure="):
+		return text
+	case strings.Contains(text, "?"):
+		return text + "&secure=true"
+	}
+	return text + "?secure=true"
+}
+
+// authorities are those of the system and of a PEM file.
+func authorities(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%q holds no certificate in PEM form", file)
+	}
+	return pool, nil
+}
+
+// unbelieved adds to the error of a certificate what there is to do about it.
+func unbelieved(err error) error {
+	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); unverified {
+		return fmt.Errorf("the certificate of ClickHouse is not believed (clickhouse-ca names the authorities): %w", err)
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package columnstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// passingCodes are the errors of ClickHouse that say that a server, a node of a cluster or Keeper is away, is starting,
+// or has too much to do, with ClickHouse's names for them.
+var passingCodes = map[int32]string{
+	3:    "UNEXPECTED_END_OF_FILE",
+	32:   "ATTEMPT_TO_READ_AFTER_EOF",
+	159:  "TIMEOUT_EXCEEDED", // also ON CLUSTER, when a node has not answered in time
+	198:  "DNS_ERROR",
+	202:  "TOO_MANY_SIMULTANEOUS_QUERIES",
+	209:  "SOCKET_TIMEOUT",
+	210:  "NETWORK_ERROR",
+	225:  "NO_ZOOKEEPER",
+	236:  "ABORTED", // the server is stopping
+	241:  "MEMORY_LIMIT_EXCEEDED",
+	242:  "TABLE_IS_READ_ONLY", // a replica that has lost Keeper
+	244:  "UNEXPECTED_ZOOKEEPER_ERROR",
+	254:  "NO_ACTIVE_REPLICAS",
+	279:  "ALL_CONNECTION_TRIES_FAILED",
+	285:  "TOO_FEW_LIVE_REPLICAS",
+	286:  "UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE",
+	319:  "UNKNOWN_STATUS_OF_INSERT",
+	341:  "UNFINISHED", // a replica has not done an ALTER yet
+	369:  "ALL_REPLICAS_ARE_STALE",
+	394:  "QUERY_WAS_CANCELLED",
+	415:  "ALL_REPLICAS_LOST",
+	473:  "DEADLOCK_AVOIDED",
+	517:  "CANNOT_ASSIGN_ALTER", // another ALTER goes first
+	519:  "NO_REMOTE_SHARD_AVAILABLE",
+	745:  "SERVER_OVERLOADED",
+	999:  "KEEPER_EXCEPTION",
+	1000: "POCO_EXCEPTION", // of the network, mostly
+}
+
+// Passing reports whether what failed may succeed when it is tried again later, because the server, a node of its cluster
+// or the way there is the reason, and not what was asked.
+func Passing(err error) bool {
+	if stated, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		_, passing := passingCodes[stated.Code]
+		return passing
+	}
+	if answer, ok := errors.AsType[*clickhouse.HTTPError](err); ok { // of a proxy that stands between
+		return answer.StatusCode >= http.StatusInternalServerError
+	}
+	if _, network := errors.AsType[net.Error](err); network {
+		return true
+	}
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded, clickhouse.ErrAcquireConnTimeout, clickhouse.ErrConnectionClosed},
+		func(passing error) bool { return errors.Is(err, passing) })
+}
+
+// absent reports whether ClickHouse has said that a table or its database is not there.
+func absent(err error) bool {
+	stated, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && (stated.Code == 60 || stated.Code == 81) // UNKNOWN_TABLE, UNKNOWN_DATABASE
+}

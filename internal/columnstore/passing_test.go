@@ -1,0 +1,54 @@
+package columnstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/config"
+)
+
+// TestPassingErrorsAreClickHousesOwn: the numbers are what they are called.
+func TestPassingErrorsAreClickHousesOwn(t *testing.T) {
+	t.Parallel()
+	db := columnstoretest.New(t)
+	for code, want := range columnstore.PassingCodes() {
+		var got string
+		if err := db.Conn().QueryRow(t.Context(), fmt.Sprintf("SELECT errorCodeToName(%d)", code)).Scan(&got); err != nil || got != want {
+			t.Errorf("%d is %q (%v), want %q", code, got, err, want)
+		}
+	}
+}
+
+func TestWhatPasses(t *testing.T) {
+	t.Parallel()
+	_, password := columnstoretest.Access(t)
+	away := server(t, columnstore.Config{DSN: config.DSN("http://default:" + password + "@" + nobody(t) + "/")})
+	native := server(t, columnstore.Config{DSN: config.DSN("clickhouse://default@" + nobody(t) + "/")})
+	db := columnstoretest.New(t)
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"a server that is away":         {away.Conn().Exec(t.Context(), "SELECT 1"), true},
+		"the same, natively":            {native.Conn().Exec(t.Context(), "SELECT 1"), true},
+		"a node that is away":           {fmt.Errorf("statement 1: %w", &clickhouse.Exception{Code: 159, Message: "Distributed DDL task is not finished"}), true},
+		"time that ran out":             {context.DeadlineExceeded, true},
+		"a proxy whose server is away":  {&clickhouse.HTTPError{StatusCode: 502}, true},
+		"a proxy that refuses":          {&clickhouse.HTTPError{StatusCode: 403}, false},
+		"a statement that cannot be":    {db.Conn().Exec(t.Context(), "SELEC 1"), false},
+		"a table of another kind":       {&clickhouse.Exception{Code: 57}, false},
+		"a mistake of this program":     {errors.New("template"), false},
+		"a migration of a newer vayu":   {columnstore.Migrate(t.Context(), db, files("x.sql", ""), columnstore.Params{Database: "x"}), false},
+		"tables that others have to do": {&columnstore.BehindError{}, false},
+	} {
+		if got := columnstore.Passing(c.err); c.err == nil || got != c.want {
+			t.Errorf("%s: %v passes: %v, want %v", name, c.err, got, c.want)
+		}
+	}
+}

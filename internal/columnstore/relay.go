@@ -1,0 +1,60 @@
+package columnstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+)
+
+// relay hands the engine's log lines to the service's log. Lines that are not JSON come from the library itself, for
+// example the last words of a crash.
+type relay struct {
+	log  *slog.Logger
+	rest []byte
+}
+
+// maxLine bounds a line that is kept waiting for its end.
+const maxLine = 64 << 10
+
+// Write takes a piece of the engine's standard error.
+func (r *relay) Write(p []byte) (int, error) {
+	r.rest = append(r.rest, p...)
+	for {
+		i := bytes.IndexByte(r.rest, '\n')
+		if i < 0 && len(r.rest) < maxLine {
+			return len(p), nil
+		}
+		if i < 0 {
+			i = len(r.rest) - 1
+		}
+		r.line(bytes.TrimSpace(r.rest[:i]))
+		r.rest = r.rest[i+1:]
+	}
+}
+
+func (r *relay) line(line []byte) {
+	if len(line) == 0 {
+		return
+	}
+	var fields map[string]any
+	if json.Unmarshal(line, &fields) != nil {
+		r.log.Warn("the engine wrote", "line", string(line))
+		return
+	}
+	var level slog.Level
+	if text, ok := fields["level"].(string); ok {
+		_ = level.UnmarshalText([]byte(text)) // an unknown level stays info
+	}
+	message, _ := fields["msg"].(string)
+	for _, known := range []string{"level", "msg", "time"} {
+		delete(fields, known)
+	}
+	attrs := make([]slog.Attr, 0, len(fields))
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		attrs = append(attrs, slog.Any(key, fields[key]))
+	}
+	r.log.LogAttrs(context.Background(), level, message, attrs...) //nolint:sloglint // the message is the child's own
+}

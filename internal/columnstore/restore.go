@@ -1,0 +1,204 @@
+package columnstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Restore brings the backup in dir back into the databases of worlds, which must be absent or have only empty tables. It
+// reads every file before it stores anything, brings the tables to where they were when the backup was made, stores the
+// rows, compares them with what was read then, and applies the migrations that are newer. When it fails, the tables that
+// it was filling are emptied again.
+func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return m, fmt.Errorf("restoring ClickHouse: %w", err)
+	}
+	r := &restore{db: db, dir: dir, files: files, worlds: worlds}
+	if err := r.run(ctx, m); err != nil {
+		return m, fmt.Errorf("restoring ClickHouse: %w", err)
+	}
+	return m, nil
+}
+
+// restore is one on its way.
+type restore struct {
+	db     *DB
+	dir    string
+	files  fs.FS
+	worlds []Params
+}
+
+func (r *restore) run(ctx context.Context, m Manifest) error {
+	list, err := readMigrations(r.files)
+	if err != nil {
+		return err
+	}
+	targets := make([]Params, len(m.Databases))
+	for i, d := range m.Databases {
+		at := slices.IndexFunc(r.worlds, func(p Params) bool { return p.Database == d.Name })
+		if at < 0 {
+			return fmt.Errorf("the backup has a database %s, which this program does not know", d.Name)
+		}
+		targets[i] = r.worlds[at]
+		if _, err := pendingMigrations(list, d.Migrations); err != nil {
+			return err
+		}
+		if err := r.vacant(ctx, d); err != nil {
+			return err
+		}
+	}
+	if err := r.verifyFiles(ctx, m); err != nil {
+		return err
+	}
+	for i, d := range m.Databases {
+		if err := r.database(ctx, list, d, targets[i]); err != nil {
+			return errors.Join(fmt.Errorf("database %s: %w", d.Name, err), r.clear(ctx, m.Databases[:i+1], targets))
+		}
+	}
+	return nil
+}
+
+// vacant fails when a table of the backup has rows already.
+func (r *restore) vacant(ctx context.Context, d DatabaseBackup) error {
+	present, err := r.db.names(ctx, "SELECT name FROM system.tables WHERE database = {database:String}", clickhouse.Named("database", d.Name))
+	if err != nil {
+		return err
+	}
+	for _, name := range present {
+		if name == "migration" || !slices.ContainsFunc(d.Tables, func(t TableBackup) bool { return t.Name == name }) {
+			continue
+		}
+		var rows uint64
+		if err := r.db.conn.QueryRow(ctx, "SELECT count() FROM "+quoteName(d.Name)+"."+quoteName(name)).Scan(&rows); err != nil {
+			return err
+		}
+		if rows > 0 {
+			return fmt.Errorf("%s.%s has %d rows: a backup is restored into an empty installation only", d.Name, name, rows)
+		}
+	}
+	return nil
+}
+
+// verifyFiles compares every file with its checksum.
+func (r *restore) verifyFiles(ctx context.Context, m Manifest) error {
+	buffer := make([]byte, 1<<20)
+	for _, d := range m.Databases {
+		for _, t := range d.Tables {
+			for _, f := range t.Files {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := r.verifyFile(f, buffer); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *restore) open(f FileBackup) (*os.File, error) {
+	return os.Open(filepath.Join(r.dir, filepath.FromSlash(f.Path)))
+}
+
+func (r *restore) verifyFile(f FileBackup, buffer []byte) error {
+	file, err := r.open(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	sum := sha256.New()
+	n, err := io.CopyBuffer(struct{ io.Writer }{sum}, file, buffer)
+	if err != nil {
+		return err
+	}
+	if n != f.Bytes || hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
+		return fmt.Errorf("%s is damaged: it is not what the backup wrote", file.Name())
+	}
+	return nil
+}
+
+func (r *restore) database(ctx context.Context, list []migration, d DatabaseBackup, world Params) error {
+	then := slices.DeleteFunc(slices.Clone(list), func(m migration) bool {
+		return !slices.ContainsFunc(d.Migrations, func(r record) bool { return r.Version == m.version })
+	})
+	if err := r.db.migrate(ctx, then, world); err != nil {
+		return err
+	}
+	for _, t := range slices.Backward(d.Tables) { // as they were made: what others follow from comes first
+		if err := r.table(ctx, d.Name, t); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	return r.db.migrate(ctx, list, world)
+}
+
+func (r *restore) table(ctx context.Context, database string, t TableBackup) error {
+	// A file is stored whole and once, when the INSERT returns, and so are the same rows after a restore that failed: each
+	// insert has a token of its own.
+	name, columns := quoteName(database)+"."+quoteName(t.Name), columnList(t.Columns)
+	for _, f := range t.Files {
+		if err := r.store(ctx, "INSERT INTO "+name+" ("+columns+")", f); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
+	var total struct{ rows, hash uint64 }
+	query := fmt.Sprintf("SELECT count(), sum(%s) FROM %s", contentHash(columns), name)
+	if err := r.db.conn.QueryRow(counted(ctx), query).Scan(&total.rows, &total.hash); err != nil {
+		return fmt.Errorf("comparing it: %w", err)
+	}
+	var want hash
+	for _, f := range t.Files {
+		want += f.Hash
+	}
+	if total.rows != t.Rows() || hash(total.hash) != want {
+		return fmt.Errorf("what was stored is not what the backup read: %d rows with the hash %016x, and the backup has %d with %016x",
+			total.rows, total.hash, t.Rows(), uint64(want))
+	}
+	return nil
+}
+
+func (r *restore) store(ctx context.Context, insert string, f FileBackup) error {
+	file, err := r.open(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	return insertBlocks(ctx, r.db.conn, insert, plain)
+}
+
+// clearPatience bounds the clearing after a failure, whose context may have ended.
+const clearPatience = time.Minute
+
+// clear empties the tables that a failed restore may have begun to fill; they were empty before it.
+func (r *restore) clear(ctx context.Context, databases []DatabaseBackup, targets []Params) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearPatience)
+	defer cancel()
+	for i, d := range databases {
+		for _, t := range d.Tables {
+			text := fmt.Sprintf("TRUNCATE TABLE IF EXISTS %s.%s %s", quoteName(d.Name), quoteName(targets[i].local(t.Name)), targets[i].onCluster())
+			if err := r.db.conn.Exec(ctx, text); err != nil {
+				return fmt.Errorf("emptying %s.%s again: %w", d.Name, t.Name, err)
+			}
+		}
+	}
+	return nil
+}

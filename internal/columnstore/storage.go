@@ -1,0 +1,175 @@
+package columnstore
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/config"
+)
+
+// Storage says for how long rows are kept, and where. Its times are whole hours;
+// they count from the end of the interval that a row is about, so that a history
+// which is brought in today is old today.
+type Storage struct {
+	// KeepReadings is how long readings are kept; 0 for ever.
+	KeepReadings time.Duration `koanf:"keep-readings" help:"how long readings are kept; 0 for ever"`
+	// KeepHours is how long the hours of stations and cities are kept; 0 for ever. Days are always kept.
+	KeepHours time.Duration `koanf:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
+	// Policy is the storage policy of the tables, which ClickHouse's own configuration defines; empty for the default.
+	Policy string `koanf:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
+	// ColdAfter is when readings and hours move to ColdVolume; 0 for never.
+	ColdAfter time.Duration `koanf:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
+	// ColdVolume is a volume of Policy.
+	ColdVolume string `koanf:"cold-volume" help:"volume of the storage policy for old rows"`
+}
+
+// shortest is the least time for which rows are kept: a roll-up reads 30 hours back, and a feed that was away for days
+// catches up.
+const shortest = 7 * 24 * time.Hour
+
+var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Validate implements config.Validator.
+func (s Storage) Validate() []error {
+	var faults []error
+	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours} {
+		if d != 0 && d < shortest {
+			faults = append(faults, config.Invalid(key, "must be 0 or at least %s", shortest))
+		}
+	}
+	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours, "cold-after": s.ColdAfter} {
+		if d < 0 || d%time.Hour != 0 {
+			faults = append(faults, config.Invalid(key, "must be whole hours"))
+		}
+	}
+	if s.Policy != "" && !storageName.MatchString(s.Policy) {
+		faults = append(faults, config.Invalid("policy", "%q is not the name of a storage policy", s.Policy))
+	}
+	if s.ColdAfter != 0 && s.Policy == "" {
+		faults = append(faults, config.Invalid("policy", "cold-after needs a storage policy that has the volume"))
+	}
+	if s.ColdAfter != 0 && !storageName.MatchString(s.ColdVolume) {
+		faults = append(faults, config.Invalid("cold-volume", "%q is not the name of a volume", s.ColdVolume))
+	}
+	return faults
+}
+
+// kept are the tables whose rows have an age, and how long they are kept.
+func (s Storage) kept() map[string]time.Duration {
+	return map[string]time.Duration{"reading": s.KeepReadings, "reading_quality": s.KeepReadings, "corrected": s.KeepReadings, "station_parameter_hour": s.KeepHours, "station_hour": s.KeepHours, "city_hour": s.KeepHours}
+}
+
+// ttl is the clause of a table in the form in which ClickHouse writes it; empty for none.
+func (s Storage) ttl(keep time.Duration) string {
+	var rules []string
+	if keep > 0 {
+		rules = append(rules, "at + "+interval(keep))
+	}
+	if s.ColdAfter > 0 && (keep == 0 || s.ColdAfter < keep) {
+		rules = append(rules, "at + "+interval(s.ColdAfter)+" TO VOLUME '"+s.ColdVolume+"'")
+	}
+	return strings.Join(rules, ", ")
+}
+
+func interval(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d%day == 0 {
+		return fmt.Sprintf("toIntervalDay(%d)", d/day)
+	}
+	return fmt.Sprintf("toIntervalHour(%d)", d/time.Hour)
+}
+
+// Statements are those that give fresh tables of a database what s says; none for what ClickHouse does anyway.
+func (s Storage) Statements(p Params) []string {
+	var all []string
+	for _, table := range agedTables {
+		all = append(all, s.changes(p, table, stored{policy: defaultPolicy})...)
+	}
+	return all
+}
+
+// agedTables are the keys of Storage.kept, in the order of their statements.
+var agedTables = []string{"reading", "reading_quality", "corrected", "station_parameter_hour", "station_hour", "city_hour"}
+
+// defaultPolicy is what ClickHouse calls the policy of a table that names none.
+const defaultPolicy = "default"
+
+// stored is what a table has of this on a node.
+type stored struct{ ttl, policy string }
+
+// changes are the statements that bring a table from what it has to what s says.
+func (s Storage) changes(p Params, table string, has stored) []string {
+	alter := "ALTER TABLE " + p.Stored(table)
+	var all []string
+	if s.Policy != "" && s.Policy != has.policy {
+		all = append(all, alter+" MODIFY SETTING storage_policy = '"+s.Policy+"'")
+	}
+	switch want := s.ttl(s.kept()[table]); want {
+	case has.ttl:
+	case "":
+		all = append(all, alter+" REMOVE TTL")
+	default:
+		all = append(all, alter+" MODIFY TTL "+want)
+	}
+	return all
+}
+
+// tableTTL is the TTL clause within what system.tables calls engine_full.
+var tableTTL = regexp.MustCompile(` TTL (.*?)(?: SETTINGS .*)?$`)
+
+// Store brings the tables of a database, which [Migrate] has made, to what the settings of db say about the rows' age and
+// place. It changes only what differs, so it is cheap at each start; ClickHouse then works on the rows in the background.
+// A storage policy that the settings no longer name stays: ClickHouse takes no volume away from a table.
+func (db *DB) Store(ctx context.Context, p Params) error {
+	for _, table := range agedTables {
+		has, err := db.storedIn(ctx, p, table)
+		if err != nil {
+			return fmt.Errorf("reading how %s.%s is stored: %w", p.Database, table, err)
+		}
+		var done []string
+		for _, node := range has {
+			for _, statement := range db.cfg.Storage.changes(p, table, node) {
+				if slices.Contains(done, statement) { // for another node of the cluster
+					continue
+				}
+				if err := db.conn.Exec(ctx, statement); err != nil {
+					return fmt.Errorf("changing how %s.%s is stored: %w", p.Database, table, err)
+				}
+				done = append(done, statement)
+				db.log.Info("storage changed", "statement", statement)
+			}
+		}
+	}
+	return nil
+}
+
+// storedIn asks all nodes that answer what they have of a table.
+func (db *DB) storedIn(ctx context.Context, p Params, table string) ([]stored, error) {
+	from := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
+	rows, err := db.conn.Query(ctx, "SELECT DISTINCT engine_full, storage_policy FROM "+from+
+		" WHERE database = {database:String} AND name = {table:String} SETTINGS skip_unavailable_shards = 1",
+		clickhouse.Named("database", p.Database), clickhouse.Named("table", p.local(table)))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var all []stored
+	for rows.Next() {
+		var full string
+		var one stored
+		if err := rows.Scan(&full, &one.policy); err != nil {
+			return nil, err
+		}
+		if found := tableTTL.FindStringSubmatch(full); found != nil {
+			one.ttl = found[1]
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}

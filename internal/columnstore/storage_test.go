@@ -1,0 +1,143 @@
+package columnstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+	"vayu/schema/migrations/clickhouse"
+)
+
+const day = 24 * time.Hour
+
+func TestStorageStatements(t *testing.T) {
+	t.Parallel()
+	tiered := columnstore.Storage{KeepReadings: 730 * day, KeepHours: 169 * time.Hour, Policy: "tiered", ColdAfter: 30 * day, ColdVolume: "cold"}
+	for name, c := range map[string]struct {
+		storage columnstore.Storage
+		cluster string
+		want    []string
+	}{
+		"for ever": {columnstore.Storage{}, "", nil},
+		"readings for two years": {columnstore.Storage{KeepReadings: 730 * day}, "", []string{
+			"ALTER TABLE vayu.reading MODIFY TTL at + toIntervalDay(730)",
+			"ALTER TABLE vayu.reading_quality MODIFY TTL at + toIntervalDay(730)",
+			"ALTER TABLE vayu.corrected MODIFY TTL at + toIntervalDay(730)",
+		}},
+		"a cold volume on a cluster": {tiered, "air", []string{
+			"ALTER TABLE vayu.reading_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.reading_local ON CLUSTER `air` MODIFY TTL at + toIntervalDay(730), at + toIntervalDay(30) TO VOLUME 'cold'",
+			"ALTER TABLE vayu.reading_quality_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.reading_quality_local ON CLUSTER `air` MODIFY TTL at + toIntervalDay(730), at + toIntervalDay(30) TO VOLUME 'cold'",
+			"ALTER TABLE vayu.corrected_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.corrected_local ON CLUSTER `air` MODIFY TTL at + toIntervalDay(730), at + toIntervalDay(30) TO VOLUME 'cold'",
+			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
+			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)", // gone before it could move
+			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
+			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
+		}},
+	} {
+		got := c.storage.Statements(columnstore.Params{Database: "vayu", Cluster: c.cluster})
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestStorageRefuses(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]columnstore.Storage{
+		"keep-readings": {KeepReadings: day},
+		"keep-hours":    {KeepHours: 1000*time.Hour + time.Minute},
+		"policy":        {ColdAfter: day, ColdVolume: "cold"},
+		"cold-volume":   {ColdAfter: day, Policy: "tiered", ColdVolume: "c'old"},
+	} {
+		faults := s.Validate()
+		if len(faults) != 1 || !strings.Contains(faults[0].Error(), want) {
+			t.Errorf("%+v gave %v, want one fault about %s", s, faults, want)
+		}
+	}
+}
+
+// tiered has a second disk, and a policy that begins with the first.
+const tiered = `<clickhouse><storage_configuration>
+	<disks><slow><path>DIR/</path></slow></disks>
+	<policies><tiered><volumes>
+		<default><disk>default</disk></default>
+		<cold><disk>slow</disk></cold>
+	</volumes></tiered></policies>
+</storage_configuration></clickhouse>`
+
+// TestOldRowsMoveAndGo: the settings take hold on tables that are there, change, and end; and nothing is done twice.
+func TestOldRowsMoveAndGo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "tiered.xml")
+	if err := os.WriteFile(file, []byte(strings.Replace(tiered, "DIR", filepath.Join(dir, "slow"), 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := columnstoretest.Start(t, func(c *columnstore.Config) { c.File = file })
+	p := columnstore.Params{Database: columnstoretest.Database(t, db), Values: clickhouse.Values()}
+	if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, p); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(query string) {
+		t.Helper()
+		if err := db.Conn().Exec(t.Context(), strings.ReplaceAll(query, "vayu.", p.Database+".")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(query string) (answer string) {
+		t.Helper()
+		if err := db.Conn().QueryRow(t.Context(), strings.ReplaceAll(query, "vayu.", p.Database+".")).Scan(&answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	exec("INSERT INTO vayu.reading (station, parameter, at, value, kind, averaging) SELECT 'a', 'pm25', now() - INTERVAL arrayJoin([1, 40, 400]) DAY, 1, 'concentration', 60")
+	const parts = "SELECT arrayStringConcat(arraySort(groupArray(concat(partition, ' on ', disk_name))), ', ') FROM system.parts " +
+		"WHERE active AND rows > 0 AND table = 'reading' AND database || '.' = 'vayu.'"
+	month := func(days int) string { return time.Now().UTC().AddDate(0, 0, -days).Format("200601") }
+	for _, step := range []struct {
+		storage columnstore.Storage
+		ttl     string
+		parts   string
+	}{
+		{columnstore.Storage{Policy: "tiered", ColdAfter: 30 * day, ColdVolume: "cold"}, "at + toIntervalDay(30) TO VOLUME 'cold'",
+			month(400) + " on slow, " + month(40) + " on slow, " + month(1) + " on default"},
+		{columnstore.Storage{Policy: "tiered", ColdAfter: 30 * day, ColdVolume: "cold", KeepReadings: 365 * day}, "at + toIntervalDay(365), at + toIntervalDay(30) TO VOLUME 'cold'",
+			month(40) + " on slow, " + month(1) + " on default"},
+		{columnstore.Storage{}, "", month(40) + " on slow, " + month(1) + " on default"},
+	} {
+		columnstore.SetStorage(db, step.storage)
+		if err := db.Store(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		altered := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'")
+		if err := db.Store(t.Context(), p); err != nil { // there is nothing to do
+			t.Fatal(err)
+		}
+		if again := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'"); again != altered {
+			t.Errorf("the tables changed at %s and again at %s", altered, again)
+		}
+		if full := ask("SELECT engine_full FROM system.tables WHERE name = 'reading' AND database || '.' = 'vayu.'"); !strings.Contains(full, step.ttl) || (step.ttl == "") == strings.Contains(full, "TTL") {
+			t.Errorf("the table has %s, want the rule %q", full, step.ttl)
+		}
+		exec("OPTIMIZE TABLE vayu.reading FINAL")
+		deadline := time.Now().Add(time.Minute)
+		for ask(parts) != step.parts && time.Now().Before(deadline) { // ClickHouse moves in the background
+			exec("SELECT sleepEachRow(0.1) FROM numbers(1)")
+		}
+		if got := ask(parts); got != step.parts {
+			t.Errorf("%+v: the parts are %s, want %s", step.storage, got, step.parts)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package columnstore
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"vayu/internal/columnstore/embedded"
+)
+
+// Backoff between two starts: an engine that dies once is back in about a second, one that cannot live is tried every
+// five. A life of a minute counts as healthy.
+const (
+	backoffFirst = 100 * time.Millisecond
+	backoffLast  = 5 * time.Second
+	healthyLife  = time.Minute
+)
+
+// supervise keeps an engine running, or follows the one of another process, until ctx ends.
+func (db *DB) supervise(ctx context.Context) error {
+	pause := backoffFirst
+	for first := true; ; first = false {
+		if !first {
+			db.metrics.restarts.Inc()
+		}
+		began := time.Now()
+		err := db.once(ctx)
+		db.metrics.up.Set(0)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // told to stop, and has
+		}
+		if permanent, ok := errors.AsType[*stoppedError](err); ok {
+			return permanent.reason
+		}
+		db.where.lose(err)
+		if time.Since(began) > healthyLife || errors.Is(err, errStarting) {
+			pause = backoffFirst
+		}
+		if errors.Is(err, errStarting) {
+			db.log.Info("waiting for the ClickHouse engine of another process", "error", err, "pause", pause)
+		} else {
+			db.log.Error("the ClickHouse engine is gone; starting it again", "error", err, "after", time.Since(began).Round(time.Millisecond), "pause", pause)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil
+		}
+		pause = min(2*pause, backoffLast)
+	}
+}
+
+// once follows one engine from its start to its end.
+func (db *DB) once(ctx context.Context) error {
+	if db.cfg.Share {
+		if holder, ok := embedded.FindHolder(db.cfg.Data); ok {
+			return db.follow(ctx, holder)
+		}
+	}
+	return db.child(ctx)
+}
+
+// errStarting says that another process has an engine, which does not answer yet.
+var errStarting = errors.New("the engine that runs already does not answer yet")
+
+// follow uses an engine that another process owns, until that one ends.
+func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
+	if holder.PID == 0 {
+		return fmt.Errorf("%w: it has only just taken the data directory", errStarting)
+	}
+	address, password, err := embedded.Access(db.cfg.Data)
+	if err == nil {
+		err = ping(ctx, address, db.health.patience)
+	}
+	if err == nil {
+		err = db.held(holder)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: using the engine of %s: %w", errStarting, holder, err)
+	}
+	db.where.serve(access{address: address, password: password})
+	db.metrics.up.Set(1)
+	db.log.Info("using the ClickHouse engine that runs already", "holder", holder.String(), "address", address)
+	return db.watch(ctx, address, nil, func() error { return db.held(holder) })
+}
+
+// held fails unless holder still has the data directory: then its address may be somebody else's by now.
+func (db *DB) held(holder embedded.Holder) error {
+	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
+		return fmt.Errorf("%s has left the data directory", holder)
+	}
+	return nil
+}
+
+// child starts the engine's process and stays with it.
+func (db *DB) child(ctx context.Context) error {
+	command := db.cfg.Command
+	if len(command) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("finding this executable: %w", err)
+		}
+		command = []string{self, "engine"}
+	}
+	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // ends by its stdin, so that queries can finish
+	cmd.Env = append(os.Environ(), db.cfg.Environment...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the parent only, which stops it in order
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("starting the engine: %w", err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("starting the engine: %w", err)
+	}
+	cmd.Stderr = &relay{log: db.log.With("part", "engine")}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting the engine: %w", err)
+	}
+	p := &process{cmd: cmd, stdin: stdin, gone: make(chan struct{})}
+	reports := make(chan embedded.Report, 2)
+	go p.read(stdout, reports)
+	defer p.stop()
+
+	if err := json.NewEncoder(stdin).Encode(db.childConfig()); err != nil {
+		return fmt.Errorf("configuring the engine: %w", err)
+	}
+	var report embedded.Report
+	select {
+	case report = <-reports:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(startPatience):
+		return fmt.Errorf("the engine did not start within %s", startPatience)
+	}
+	if report.Error != "" {
+		err := errors.New(report.Error)
+		if report.Missing || report.Held && !db.cfg.Share {
+			return &stoppedError{err}
+		}
+		return err
+	}
+	if report.Address == "" {
+		return fmt.Errorf("the engine ended at its start: %w", p.wait())
+	}
+	_, password, err := embedded.Access(db.cfg.Data)
+	if err != nil {
+		return err
+	}
+	db.where.serve(access{address: report.Address, password: password, own: true})
+	db.metrics.up.Set(1)
+	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
+	err = db.watch(ctx, report.Address, p, func() error { return nil })
+	if errors.Is(err, errHung) {
+		_ = cmd.Process.Kill() // it would not hear anything else
+	}
+	return err
+}
+
+func (db *DB) childConfig() embedded.Config {
+	return embedded.Config{
+		Data: db.cfg.Data, Library: db.cfg.Library, File: db.cfg.File, Port: db.cfg.Port,
+		MaxMemory: int64(db.cfg.MaxMemory), MaxTime: db.cfg.MaxTime, MaxQueries: 2 * db.cfg.Connections,
+		Owner:  fmt.Sprintf("%s, pid %d", strings.Join(os.Args, " "), os.Getpid()),
+		Parent: os.Getpid(),
+	}
+}
+
+// startPatience is how long a start may take: a store of years is checked first.
+const startPatience = 2 * time.Minute
+
+// health says when an engine counts as hung.
+type health struct {
+	every    time.Duration // between two pings
+	patience time.Duration // for one answer
+	lost     int           // pings in a row without an answer
+}
+
+// defaultHealth is generous: on two processors with sixty processes that want to run, an engine that was well missed two
+// pings of 9 s. A restart then ends the queries under way. A minute of silence is a hang.
+var defaultHealth = health{every: 2 * time.Second, patience: 10 * time.Second, lost: 6}
+
+// errHung says that the engine runs and does not answer.
+var errHung = errors.New("the engine does not answer")
+
+// watch returns when the engine ends, hangs, is not the one that it was, or ctx does.
+func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
+	var gone chan struct{} // never, for an engine of another process
+	lostLimit := 1
+	if p != nil {
+		gone, lostLimit = p.gone, db.health.lost
+	}
+	tick := time.NewTicker(db.health.every)
+	defer tick.Stop()
+	for lost := 0; ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-gone:
+			return fmt.Errorf("the engine's process ended: %w", p.wait())
+		case <-tick.C:
+		}
+		if err := same(); err != nil {
+			return err
+		}
+		if err := ping(ctx, address, db.health.patience); err == nil {
+			lost = 0
+		} else if lost++; lost >= lostLimit {
+			return fmt.Errorf("%w: %w", errHung, err)
+		}
+	}
+}
+
+// ping asks the engine whether it can still run a query.
+func ping(ctx context.Context, address string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/ping", nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	reply, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, 1<<10))
+	if reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("ping: %s", reply.Status)
+	}
+	return nil
+}
+
+// process is a child that was started.
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+	gone  chan struct{} // closed when it has ended
+	err   error         // how, valid after gone
+}
+
+// read hands on what the child reports and waits for its end.
+func (p *process) read(stdout io.Reader, reports chan<- embedded.Report) {
+	defer close(p.gone)
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		var report embedded.Report
+		if json.Unmarshal(lines.Bytes(), &report) == nil {
+			select {
+			case reports <- report:
+			default:
+			}
+		}
+	}
+	p.err = p.cmd.Wait()
+	close(reports)
+}
+
+// wait returns how the process ended.
+func (p *process) wait() error {
+	<-p.gone
+	if p.err == nil {
+		return errors.New("it stopped by itself")
+	}
+	return p.err
+}
+
+// killAfter is how long a child may take to stop: twice the engine's own stop time and some.
+const killAfter = 12 * time.Second
+
+// stop asks the child to end by closing its stdin, and kills it when it does not.
+func (p *process) stop() {
+	_ = p.stdin.Close()
+	select {
+	case <-p.gone:
+	case <-time.After(killAfter):
+		_ = p.cmd.Process.Kill()
+		<-p.gone
+	}
+}

@@ -1,0 +1,297 @@
+package columnstore_test
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/columnstoretest"
+)
+
+func one(ctx context.Context, db *columnstore.DB, query string) (n uint64, err error) {
+	err = db.Conn().QueryRow(ctx, query).Scan(&n)
+	return n, err
+}
+
+func TestConnContinuesAfterTheEngineIsKilled(t *testing.T) {
+	t.Parallel()
+	columnstoretest.Library(t)
+	reg := prometheus.NewRegistry()
+	db, err := columnstore.Open(embedded(t.TempDir()), slog.New(slog.DiscardHandler), reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- db.Run(ctx) }()
+	if err := db.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Conn().Exec(ctx, "CREATE TABLE kept (a UInt64) ENGINE = MergeTree ORDER BY a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Conn().Exec(ctx, "INSERT INTO kept VALUES (41)"); err != nil {
+		t.Fatal(err)
+	}
+	before, ok := db.Holder()
+	if !ok {
+		t.Fatal("no holder")
+	}
+	running := make(chan error, 1)
+	go func() {
+		_, err := one(ctx, db, "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)")
+		running <- err
+	}()
+	awaitCount(t, db, "SELECT count() FROM system.processes WHERE query LIKE '%1000000000000)'", 1)
+	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	if err := <-running; err == nil {
+		t.Error("the query that ran when the engine was killed gave no error")
+	}
+	awaitOther(t, db, before.PID)
+	n, err := one(ctx, db, "SELECT a + 1 FROM kept")
+	if err != nil || n != 42 {
+		t.Errorf("after the kill: got %d, %v", n, err)
+	}
+	t.Logf("answered %s after kill -9", time.Since(killed).Round(time.Millisecond))
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		got[f.GetName()] = f.GetMetric()[0].GetCounter().GetValue() + f.GetMetric()[0].GetGauge().GetValue()
+	}
+	if diff := cmp.Diff(map[string]float64{"vayu_engine_restarts_total": 1, "vayu_engine_up": 1}, got); diff != "" {
+		t.Error(diff)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if holder, ok := db.Holder(); ok {
+		t.Errorf("after Run the directory is still held by %s", holder)
+	}
+}
+
+func TestAHungEngineIsReplaced(t *testing.T) {
+	t.Parallel()
+	columnstoretest.Library(t)
+	db, err := columnstore.Open(embedded(t.TempDir()), slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columnstore.Impatient(db, time.Second)
+	run(t, db)
+	before, _ := db.Holder()
+	if err := syscall.Kill(before.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	awaitOther(t, db, before.PID)
+	if n, err := one(t.Context(), db, "SELECT toUInt64(7)"); err != nil || n != 7 {
+		t.Errorf("after the hang: got %d, %v", n, err)
+	}
+}
+
+// awaitOther waits until a process other than pid holds the directory.
+func awaitOther(t *testing.T, db *columnstore.DB, pid int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if holder, ok := db.Holder(); ok && holder.PID != 0 && holder.PID != pid {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal("no other engine took the directory")
+		}
+	}
+}
+
+// awaitCount waits until a query gives at least n.
+func awaitCount(t *testing.T, db *columnstore.DB, query string, n uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, err := one(ctx, db, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got >= n {
+			return
+		}
+		<-tick.C
+	}
+}
+
+func TestSecondStartNamesTheHolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := own(t, embedded(dir))
+	holder, ok := first.Holder()
+	if !ok {
+		t.Fatal("no holder")
+	}
+	second, err := columnstore.Open(embedded(dir), slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Check(); err == nil || !strings.Contains(err.Error(), "is held by pid "+strconv.Itoa(holder.PID)) {
+		t.Errorf("Check says %v, want it to name process %d", err, holder.PID)
+	}
+	err = second.Run(t.Context())
+	if want := "data directory " + dir + " is held by pid " + strconv.Itoa(holder.PID) + " ("; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %q…", err, want)
+	}
+	if ready := second.Ready(t.Context()); ready == nil || ready.Error() != err.Error() {
+		t.Errorf("Ready says %v, Run said %v", ready, err)
+	}
+	cfg := embedded(dir)
+	cfg.Share = true
+	guest := own(t, cfg)
+	if n, err := one(t.Context(), guest, "SELECT toUInt64(7)"); err != nil || n != 7 {
+		t.Errorf("the guest of a running engine got %d, %v", n, err)
+	}
+}
+
+// TestAGuestDoesNotCallWhoeverTookThePort: an engine was killed, and somebody else listens where it did, while the next
+// engine has taken the directory and has not yet written down that it did.
+func TestAGuestDoesNotCallWhoeverTookThePort(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := embedded(dir)
+	cfg.Share = true
+	db, err := columnstore.Open(cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Conn().Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the guest called a stranger")
+		cancel()
+	}))
+	defer stranger.Close()
+	gone := exec.CommandContext(t.Context(), "true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"engine.lock":     `{"pid":` + strconv.Itoa(gone.Process.Pid) + `,"owner":"killed"}`,
+		"engine.port":     strings.TrimPrefix(stranger.URL, "http://"),
+		"engine.password": "secret",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := flock.New(filepath.Join(dir, "engine.lock"))
+	if ok, err := next.TryLock(); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	defer next.Close()
+	if err := columnstore.Once(ctx, db); err == nil || !strings.Contains(err.Error(), "only just taken") {
+		t.Errorf("got %v, want that the directory has only just been taken", err)
+	}
+}
+
+func TestAGuestWithoutAHostStartsItsOwn(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t.TempDir())
+	cfg.Share = true
+	if version, err := own(t, cfg).Version(t.Context()); err != nil || !strings.HasPrefix(version, "26.") {
+		t.Errorf("got version %q, %v", version, err)
+	}
+}
+
+func TestTheEngineEndsWithItsParent(t *testing.T) {
+	t.Parallel()
+	columnstoretest.Library(t)
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), parentVariable+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if _, wrong := strconv.Atoi(strings.TrimSpace(line)); err != nil || wrong != nil {
+		t.Fatalf("the parent said %q, %v", line, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	lock := flock.New(filepath.Join(dir, "engine.lock"))
+	defer lock.Close()
+	if ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil || !ok {
+		t.Fatalf("the engine still holds its directory: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "engine.port")); !os.IsNotExist(err) {
+		t.Errorf("the engine left its port file behind: %v", err)
+	}
+}
+
+func TestMissingLibrarySaysWhatToType(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t.TempDir())
+	cfg.Library = "/nowhere/libchdb.so"
+	db, err := columnstore.Open(cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{db.Check(), db.Run(t.Context())} {
+		for _, want := range []string{"npm ci", "--engine-library PATH", "/nowhere/libchdb.so"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want it to say %q", err, want)
+			}
+		}
+	}
+}
+
+// A file that is no library is not tried again and again.
+func TestBrokenLibraryEndsTheStart(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t.TempDir())
+	cfg.Library = filepath.Join(t.TempDir(), "libchdb.so")
+	if err := os.WriteFile(cfg.Library, []byte("no ELF file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := columnstore.Open(cfg, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Run(t.Context()); err == nil || !strings.Contains(err.Error(), cfg.Library+" cannot be loaded") {
+		t.Errorf("got %v, want it to name the file", err)
+	}
+}

@@ -1,0 +1,150 @@
+package columnstore
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+	"text/template"
+)
+
+// Params are what a migration's template depends on. One text gives the tables of a single node and those of a cluster.
+//
+// Fields of a template (dot is a map; inside range and with, write $.Database):
+//
+//	{{.Database}}    the database's name, such as vayu
+//	{{.OnCluster}}   "ON CLUSTER `name`", or nothing on a single node
+//	{{.NAME}}        what the caller put in Values under NAME
+//
+// Functions:
+//
+//	{{engine "ReplacingMergeTree" "ingested_at"}}
+//	    the engine with its arguments: ReplacingMergeTree(ingested_at). On a cluster
+//	    ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', ingested_at); the server sets
+//	    the macros. Engines outside the MergeTree family stay as they are.
+//	{{everywhere "ReplacingMergeTree" "applied_at"}}
+//	    the same, for a small table of which every node has all rows: its replicas are the nodes of all shards.
+//	{{local "reading"}}
+//	    the name of the table that holds the rows on each node: reading, or reading_local on a cluster.
+//	{{distributed "reading" "cityHash64(station)"}}
+//	    a whole statement that makes reading the view over all nodes' reading_local, sharded by the expression, with the
+//	    columns and the comment of the table that stands before it; nothing on a single node. Together: CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a
+//	    line of its own {{distributed "reading" "cityHash64(station)"}}
+//
+// A name that is not given is an error, not an empty string.
+type Params struct {
+	Database string         // letters, digits, underscore
+	Cluster  string         // "" for a single node
+	Values   map[string]any // further fields of the template
+}
+
+var databaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (p Params) validate() error {
+	if !databaseName.MatchString(p.Database) {
+		return fmt.Errorf("%q is not a database name", p.Database)
+	}
+	if strings.ContainsAny(p.Cluster, "`\\") {
+		return fmt.Errorf("%q is not a cluster name", p.Cluster)
+	}
+	for _, own := range []string{"Database", "OnCluster"} {
+		if _, ok := p.Values[own]; ok {
+			return fmt.Errorf("the value %s would hide the template's own field", own)
+		}
+	}
+	return nil
+}
+
+// render fills a template.
+func (p Params) render(name, text string) (string, error) {
+	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
+		"engine": p.engine, "everywhere": p.everywhere, "local": p.local, "distributed": p.distributed,
+	}).Parse(text)
+	if err != nil {
+		return "", err
+	}
+	data := maps.Clone(p.Values)
+	if data == nil {
+		data = map[string]any{}
+	}
+	data["Database"], data["OnCluster"] = p.Database, p.onCluster()
+	var b strings.Builder
+	if err := t.Execute(&b, data); err != nil {
+		return "", err
+	}
+	return commentDistributed(b.String()), nil
+}
+
+// distributedTable is a table with its comment and the distributed one behind it, which would have none.
+var distributedTable = regexp.MustCompile(`(?s)\n(COMMENT '(?:[^'\\]|\\.|'')*');\n(CREATE TABLE IF NOT EXISTS [^;]* ENGINE = Distributed\([^;]*\));`)
+
+// commentDistributed gives distributed tables the comments of theirs on each node.
+func commentDistributed(text string) string {
+	return distributedTable.ReplaceAllString(text, "\n$1;\n$2\n$1;")
+}
+
+func (p Params) onCluster() string {
+	if p.Cluster == "" {
+		return ""
+	}
+	return "ON CLUSTER " + quoteName(p.Cluster)
+}
+
+// Where replicas of a table find each other in Keeper, and what each is called there.
+const (
+	sharded   = `'/clickhouse/tables/{uuid}/{shard}', '{replica}'`
+	unsharded = `'/clickhouse/tables/{uuid}/all', '{shard}-{replica}'`
+)
+
+func (p Params) engine(name string, args ...string) (string, error) {
+	if name == "" {
+		return "", errors.New("engine needs a name")
+	}
+	if p.Cluster != "" && strings.HasSuffix(name, "MergeTree") {
+		args = append([]string{sharded}, args...)
+		name = "Replicated" + name
+	}
+	if len(args) == 0 && strings.HasSuffix(name, "MergeTree") {
+		return name, nil
+	}
+	return name + "(" + strings.Join(args, ", ") + ")", nil
+}
+
+// everywhere leaves the shard out of the path, and puts it into the name of the replica instead.
+func (p Params) everywhere(name string, args ...string) (string, error) {
+	text, err := p.engine(name, args...)
+	return strings.Replace(text, sharded, unsharded, 1), err
+}
+
+// Stored names the table that holds the rows on each node, and the nodes, as ALTER TABLE and DELETE FROM take it:
+// "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
+func (p Params) Stored(table string) string {
+	return strings.TrimRight(p.Database+"."+p.local(table)+" "+p.onCluster(), " ")
+}
+
+func (p Params) local(table string) string {
+	if p.Cluster == "" {
+		return table
+	}
+	return table + "_local"
+}
+
+func (p Params) distributed(table, shard string) string {
+	if p.Cluster == "" {
+		return ""
+	}
+	local := p.local(table)
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s %s AS %s.%s ENGINE = Distributed(%s, '%s', '%s', %s);",
+		p.Database, table, p.onCluster(), p.Database, local, quoteName(p.Cluster), p.Database, local, shard)
+}
+
+func quoteName(name string) string { return "`" + name + "`" }
+
+// everyNode is a table of the database as all nodes of the cluster have it, one after the other.
+func (p Params) everyNode(table string) string {
+	if p.Cluster == "" {
+		return quoteName(p.Database) + "." + quoteName(table)
+	}
+	return fmt.Sprintf("clusterAllReplicas(%s, %s, %s)", quoteName(p.Cluster), quoteName(p.Database), quoteName(table))
+}

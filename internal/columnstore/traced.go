@@ -1,0 +1,53 @@
+package columnstore
+
+import (
+	"context"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/internal/tracing"
+)
+
+// traced makes each query and each statement a step of the trace that its context is in,
+// and no insert (PrepareBatch), which belongs to no request. Texts of queries are left
+// out: the arguments of some stand in them.
+type traced struct{ driver.Conn }
+
+func begin(ctx context.Context, operation string) (context.Context, tracing.Span) {
+	ctx, span := tracing.Start(ctx, "clickhouse "+operation, tracing.Asks)
+	span.Set(tracing.System, "clickhouse")
+	span.Set(tracing.Operation, operation)
+	return ctx, span
+}
+
+// Query implements driver.Conn. The step ends when the first rows are there.
+func (t traced) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	ctx, span := begin(ctx, "query")
+	rows, err := t.Conn.Query(ctx, query, args...)
+	span.Done(err)
+	return rows, err
+}
+
+// QueryRow implements driver.Conn.
+func (t traced) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
+	ctx, span := begin(ctx, "query")
+	row := t.Conn.QueryRow(ctx, query, args...)
+	span.Done(row.Err())
+	return row
+}
+
+// Select implements driver.Conn.
+func (t traced) Select(ctx context.Context, dest any, query string, args ...any) error {
+	ctx, span := begin(ctx, "query")
+	err := t.Conn.Select(ctx, dest, query, args...)
+	span.Done(err)
+	return err
+}
+
+// Exec implements driver.Conn.
+func (t traced) Exec(ctx context.Context, query string, args ...any) error {
+	ctx, span := begin(ctx, "statement")
+	err := t.Conn.Exec(ctx, query, args...)
+	span.Done(err)
+	return err
+}

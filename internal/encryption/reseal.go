@@ -1,0 +1,80 @@
+package encryption
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vayu/internal/sqlstore"
+)
+
+// pageRows bounds what a rotation has in memory: a stored reply can have a few
+// megabytes, and most values have a hundred bytes.
+const pageRows = 64
+
+// sealed is a value and the key of its row.
+type sealed struct {
+	key   []string
+	value []byte
+}
+
+// reseal seals every value of the column with the key of next, and calls page
+// after each page of rows. An error names the row whose value does not open.
+func (c Column) reseal(tx *sqlstore.Tx, old, next *Box, page func()) (n int64, err error) {
+	ask, change := c.statements()
+	after := make([]any, len(c.Key)) // no id is empty, so all come after it
+	for i := range after {
+		after[i] = ""
+	}
+	for {
+		rows, err := sqlstore.All(tx, c.scan, ask, after...)
+		if err != nil {
+			return n, fmt.Errorf("reading table %q, column %q: %w", c.Table, c.Name, err)
+		}
+		for _, row := range rows {
+			args := make([]any, 0, len(c.Key)+1)
+			for i, part := range row.key {
+				after[i] = part
+				args = append(args, part)
+			}
+			plain, err := c.Open(old, row.value, row.key...)
+			if err != nil {
+				return n, fmt.Errorf("table %q, row %q, column %q: %w", c.Table, strings.Join(row.key, "/"), c.Name, err)
+			}
+			if _, err := tx.Exec(change, append(args, c.Seal(next, plain, row.key...))...); err != nil {
+				return n, fmt.Errorf("resealing table %q, row %q, column %q: %w", c.Table, strings.Join(row.key, "/"), c.Name, err)
+			}
+			n++
+		}
+		page()
+		if len(rows) < pageRows {
+			return n, nil
+		}
+	}
+}
+
+// statements are those that read a page of values and that change one.
+func (c Column) statements() (ask, change string) {
+	marks, equal := make([]string, len(c.Key)), make([]string, len(c.Key))
+	for i, name := range c.Key {
+		marks[i] = "$" + strconv.Itoa(i+1)
+		equal[i] = name + " = " + marks[i]
+	}
+	key := strings.Join(c.Key, ", ")
+	ask = "SELECT " + key + ", " + c.Name + " FROM " + c.Table +
+		" WHERE length(" + c.Name + ") > 0 AND (" + key + ") > (" + strings.Join(marks, ", ") + ")" +
+		" ORDER BY " + key + " LIMIT " + strconv.Itoa(pageRows)
+	change = "UPDATE " + c.Table + " SET " + c.Name + " = $" + strconv.Itoa(len(c.Key)+1) + " WHERE " + strings.Join(equal, " AND ")
+	return ask, change
+}
+
+// scan reads a row of the page.
+func (c Column) scan(row sqlstore.Scanner) (sealed, error) {
+	s := sealed{key: make([]string, len(c.Key))}
+	into := make([]any, 0, len(c.Key)+1)
+	for i := range s.key {
+		into = append(into, &s.key[i])
+	}
+	err := row.Scan(append(into, &s.value)...)
+	return s, err
+}

@@ -1,0 +1,32 @@
+//go:build crash
+
+package failpoint
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// variable is "NAME:N": kill this process when it passes the point NAME for the Nth
+// time.
+const variable = "VAYU_TEST_CRASH"
+
+var passed atomic.Int64
+
+// Point kills this process, as kill -9 does, when it is where and when the
+// environment says.
+func Point(name string) {
+	at, count, _ := strings.Cut(os.Getenv(variable), ":")
+	if at != name {
+		return
+	}
+	n, err := strconv.ParseInt(count, 10, 64)
+	if err != nil || passed.Add(1) < max(n, 1) {
+		return
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // nothing happens after this
+}

@@ -1,0 +1,86 @@
+package filelock_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vayu/internal/filelock"
+)
+
+func TestOneProcessHasTheLockAndIsNamed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.lock")
+	if h, ok := filelock.Find(path); ok {
+		t.Fatalf("before anybody took it, it is held by %s", h)
+	}
+	first, err := filelock.Take(t.Context(), path, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Sign("vayu serve", os.Getppid()); err != nil {
+		t.Fatal(err)
+	}
+	if h, ok := filelock.Find(path); !ok || h.PID != os.Getpid() || h.Owner != "vayu serve" || !h.Stays() {
+		t.Errorf("held by %s, %v, want this process", h, ok)
+	}
+	var held *filelock.HeldError
+	if _, err := filelock.Take(t.Context(), path, 0); !errors.As(err, &held) || held.Holder.Owner != "vayu serve" || held.Data != filepath.Dir(path) {
+		t.Errorf("a second one gave %v, want that vayu serve has it", err)
+	}
+	first.Release()
+	second, err := filelock.Take(t.Context(), path, time.Second)
+	if err != nil {
+		t.Fatalf("after the first had ended: %v", err)
+	}
+	second.Release()
+}
+
+func TestACallerThatLeavesIsNoHolder(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.lock")
+	lock, err := filelock.Take(t.Context(), path, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := filelock.Take(ctx, path, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that left got %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestARecordOfTheDeadIsNotBelieved: between taking and signing, the file names
+// the process that was killed.
+func TestARecordOfTheDeadIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	gone := exec.CommandContext(t.Context(), "true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.lock")
+	text, err := json.Marshal(filelock.Holder{PID: gone.Process.Pid, Owner: "killed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h, ok := filelock.Find(path); ok {
+		t.Errorf("a lock that nobody has is held by %s", h)
+	}
+	lock, err := filelock.Take(t.Context(), path, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if h, ok := filelock.Find(path); !ok || h.PID != 0 || h.Stays() {
+		t.Errorf("before the next holder has signed it is %s, %v, want an unknown one", h, ok)
+	}
+}

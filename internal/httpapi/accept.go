@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"vayu/schema"
+)
+
+// acceptable checks the headers with which a client chooses a version and a
+// form of the reply. Beside JSON a route may have other forms: their media types,
+// separated by commas.
+func acceptable(r *http.Request, other string) error {
+	if asked, ok := r.Header["X-Service-Version"]; ok && (len(asked) != 1 || asked[0] != Version) {
+		return schema.Refuse(schema.UnknownVersion, "X-SERVICE-Version", "The only version is "+Version+".")
+	}
+	accept := r.Header["Accept"]
+	if len(accept) == 0 {
+		return nil
+	}
+	for one := range strings.SplitSeq(other, ",") {
+		if one != "" && wants(accept, strings.TrimSpace(one)) {
+			return nil
+		}
+	}
+	for _, list := range accept {
+		if strings.Contains(list, "*/*") || strings.Contains(list, "application/json") ||
+			strings.Contains(list, "application/*") || strings.TrimSpace(list) == "" {
+			return nil
+		}
+	}
+	if other != "" {
+		return schema.Refuse(schema.NotAcceptable, "Accept", "Replies are application/json or "+strings.ReplaceAll(other, ",", " or")+".")
+	}
+	return schema.Refuse(schema.NotAcceptable, "Accept", "Replies are application/json.")
+}
+
+// Wants reports whether a call asks for a reply of a media type by its name: one of
+// the Type of its route, which go before JSON when both are named.
+func (c *Call) Wants(mediaType string) bool { return wants(c.Header["Accept"], mediaType) }
+
+func wants(accept []string, mediaType string) bool {
+	for _, list := range accept {
+		for one := range strings.SplitSeq(list, ",") {
+			name, params, _ := strings.Cut(one, ";")
+			if strings.EqualFold(strings.TrimSpace(name), mediaType) && strings.ReplaceAll(params, " ", "") != "q=0" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+
+	"vayu/schema"
+)
+
+// readBody reads the whole body of a call, at most as much as its route takes.
+// What is left unread of a refused one is net/http's to deal with: it skips up
+// to 256 KiB, and closes the connection over more. w must be net/http's own
+// writer, which is what lets it know that a limit was hit.
+func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
+	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
+		return nil
+	}
+	if route.Body == 0 {
+		return c.noBody()
+	}
+	if err := c.typed(); err != nil {
+		return err
+	}
+	if c.Request.ContentLength > route.Body {
+		return tooLarge()
+	}
+	var body bytes.Buffer
+	// A promise of a large body is believed as it comes in.
+	body.Grow(int(min(max(c.Request.ContentLength, 0), SmallBody)) + bytes.MinRead)
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, c.Request.Body, route.Body)); err != nil {
+		w.Header()["Connection"] = closing // where the next request would begin is unknown
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return tooLarge()
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return late()
+		}
+		return schema.Refuse(schema.InvalidRequest, "", "The body did not arrive whole.")
+	}
+	if body.Len() == 0 {
+		return nil
+	}
+	if len(c.Request.Header["Content-Type"]) == 0 {
+		return wrongType()
+	}
+	c.Body = body.Bytes()
+	return nil
+}
+
+// noBody refuses a body where none belongs. A chunked one may turn out to be
+// empty.
+func (c *Call) noBody() error {
+	if c.Request.ContentLength < 0 {
+		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {
+			return nil
+		}
+	}
+	return schema.Refuse(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
+}
+
+// typed checks that the body is JSON in UTF-8 (RFC 8259 knows no other), as it
+// is. A body of unknown length may be empty, and then needs no type.
+func (c *Call) typed() error {
+	for _, list := range c.Request.Header["Content-Encoding"] {
+		for coding := range strings.SplitSeq(list, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				return schema.Refuse(schema.UnsupportedMediaType, "Content-Encoding", "Bodies are taken without Content-Encoding only.")
+			}
+		}
+	}
+	types := c.Request.Header["Content-Type"]
+	if len(types) == 0 && c.Request.ContentLength < 0 {
+		return nil
+	}
+	if len(types) != 1 {
+		return wrongType()
+	}
+	if types[0] == jsonType[0] {
+		return nil
+	}
+	name, params, err := mime.ParseMediaType(types[0])
+	if charset, stated := params["charset"]; err != nil || name != jsonType[0] || stated && !strings.EqualFold(charset, "utf-8") {
+		return wrongType()
+	}
+	return nil
+}
+
+func wrongType() error {
+	return schema.Refuse(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as application/json in UTF-8 only.")
+}
+
+// late refuses a body that took longer than readAll (RFC 9110, 15.5.9).
+func late() error {
+	p := schema.Refuse(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(readAll.Seconds())))
+	p.Status, p.Retryable = http.StatusRequestTimeout, true
+	return p
+}
+
+func tooLarge() error {
+	return schema.Refuse(schema.PayloadTooLarge, "", "The body is larger than this path takes.")
+}

@@ -1,0 +1,213 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+)
+
+const (
+	// lookAgain is how often files are compared with what is in use. They are
+	// a few kilobytes.
+	lookAgain = 5 * time.Second
+	// acmeSoon is the first try after one that failed, which may have come
+	// before the port was open; autocert tries nothing again within a minute.
+	acmeSoon = 70 * time.Second
+	// acmeLater keeps under Let's Encrypt's five failed validations of a name
+	// per hour (letsencrypt.org/docs/rate-limits).
+	acmeLater = 15 * time.Minute
+	// acmeWatch is how often the end of certificates is looked up for the
+	// metric; autocert renews them by itself.
+	acmeWatch = time.Hour
+)
+
+// Certificates is what the API proves itself with. It is made by
+// [TLSConfig.Open].
+type Certificates struct {
+	config   TLSConfig
+	log      *slog.Logger
+	failures prometheus.Counter
+	expiry   prometheus.Gauge
+	manager  *autocert.Manager // nil when certificates come from files
+	current  atomic.Pointer[tls.Certificate]
+	seen     pair // the files as they were last, good or bad
+
+	mu       sync.Mutex
+	expiries map[string]time.Time // by name, of certificates got by ACME
+	failed   map[string]bool      // by name
+}
+
+// pair is the content of the two files.
+type pair struct{ cert, key []byte }
+
+func readPair(cert, key string) (p pair, err error) {
+	if p.cert, err = os.ReadFile(cert); err != nil {
+		return p, fmt.Errorf("reading the certificate: %w", err)
+	}
+	if p.key, err = os.ReadFile(key); err != nil {
+		return p, fmt.Errorf("reading the certificate's key: %w", err)
+	}
+	return p, nil
+}
+
+// Config returns the settings of TLS: version 1.3 only, HTTP/2 and HTTP/1.1,
+// and the current certificate.
+func (s *Certificates) Config() *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: s.get}
+	if s.manager != nil {
+		c.NextProtos = append(c.NextProtos, acme.ALPNProto)
+	}
+	return c
+}
+
+// use takes a pair into service.
+func (s *Certificates) use(p pair) error {
+	s.seen = p
+	c, err := tls.X509KeyPair(p.cert, p.key)
+	if err != nil {
+		return fmt.Errorf("reading %s and %s: %w", s.config.Cert, s.config.Key, err)
+	}
+	if now := time.Now(); now.After(c.Leaf.NotAfter) {
+		s.log.Warn("the certificate has expired", "file", s.config.Cert, "expired", c.Leaf.NotAfter)
+	}
+	s.expiry.Set(float64(c.Leaf.NotAfter.Unix()))
+	s.current.Store(&c)
+	return nil
+}
+
+// get is tls.Config.GetCertificate.
+func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if s.manager == nil {
+		return s.current.Load(), nil
+	}
+	if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) {
+		return s.manager.GetCertificate(hello)
+	}
+	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
+	if name == "" { // a client that asks by address
+		name = s.config.Domains[0]
+	}
+	if !slices.Contains(s.config.Domains, name) {
+		return nil, errNoCertificate
+	}
+	s.mu.Lock()
+	failed := s.failed[name]
+	s.mu.Unlock()
+	if failed { // Run tries again; clients must not use up the authority's patience
+		return nil, errNoCertificate
+	}
+	return s.obtain(name)
+}
+
+// obtain returns the certificate of a name from memory, from the cache, or from
+// the authority, which takes seconds. autocert would choose RSA for a client
+// that lists no cipher suites of TLS 1.2, and so get two certificates for every
+// name; ECDSA is what everybody with TLS 1.3 must know (RFC 8446, 9.1).
+func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
+	c, err := s.manager.GetCertificate(&tls.ClientHelloInfo{
+		ServerName: name, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
+		SupportedCurves: []tls.CurveID{tls.CurveP256}, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed[name] = err != nil
+	if err != nil {
+		s.failures.Inc()
+		return nil, err
+	}
+	if s.expiries[name] != c.Leaf.NotAfter {
+		s.expiries[name] = c.Leaf.NotAfter
+		first := c.Leaf.NotAfter
+		for _, t := range s.expiries {
+			if t.Before(first) {
+				first = t
+			}
+		}
+		s.expiry.Set(float64(first.Unix()))
+	}
+	return c, nil
+}
+
+// Run keeps certificates current until ctx ends: it reads files again when they
+// change, or gets certificates before the first client needs them. With ACME it
+// should start after the listener.
+func (s *Certificates) Run(ctx context.Context) error {
+	if s.manager != nil {
+		return s.runACME(ctx)
+	}
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.look()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// look reads the files again when they differ from what they were. A bad pair
+// is told once; the certificate before it stays.
+func (s *Certificates) look() {
+	p, err := readPair(s.config.Cert, s.config.Key)
+	if bytes.Equal(p.cert, s.seen.cert) && bytes.Equal(p.key, s.seen.key) {
+		return
+	}
+	if err == nil {
+		err = s.use(p)
+	} else {
+		s.seen = p
+	}
+	if err != nil {
+		s.failures.Inc()
+		s.log.Error("the changed certificate cannot be used; the one before it stays", "error", err)
+		return
+	}
+	s.log.Info("certificate read again", "file", s.config.Cert, "expires", s.current.Load().Leaf.NotAfter)
+}
+
+func (s *Certificates) runACME(ctx context.Context) error {
+	pause := acmeSoon
+	for {
+		failed := make(chan bool, 1)
+		go func() { failed <- s.prepare() }() // autocert cannot be stopped; it ends with the process
+		wait := acmeWatch
+		select {
+		case f := <-failed:
+			if f {
+				wait, pause = pause, acmeLater
+			}
+		case <-ctx.Done():
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// prepare gets the certificate of every name.
+func (s *Certificates) prepare() (failed bool) {
+	for _, name := range s.config.Domains {
+		if _, err := s.obtain(name); err != nil {
+			failed = true
+			s.log.Error("no certificate could be got", "name", name, "error", err)
+		}
+	}
+	return failed
+}

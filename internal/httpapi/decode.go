@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/schema"
+)
+
+// maxDepth is how deep a body's objects and arrays may stand in one another.
+const maxDepth = 32
+
+// Decode reads the body of a call as one JSON object, strictly: names are
+// compared as they are written and may stand once, numbers are numbers, text is
+// UTF-8, nothing follows. Unknown names are ignored, and null counts as absent.
+// A call without a body is refused. The error is a *schema.Problem.
+func Decode[T any](c *Call) (T, error) {
+	var v T
+	if len(c.Body) == 0 {
+		return v, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+	}
+	if err := wellFormed(c.Body); err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(c.Body, &v); err != nil {
+		var none T
+		return none, misfit(err)
+	}
+	return v, nil
+}
+
+// DecodeOptional is Decode for a call whose body may be absent, which is the
+// same as {}.
+func DecodeOptional[T any](c *Call) (T, error) {
+	if len(c.Body) == 0 {
+		var v T
+		return v, nil
+	}
+	return Decode[T](c)
+}
+
+// wellFormed checks that a body is one JSON object, before a byte of it is
+// turned into values. It needs memory for names on the way to the place that it
+// is at, and so none to speak of for brackets by the thousand.
+func wellFormed(body []byte) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	kind := d.PeekKind()
+	for {
+		_, err := d.ReadToken()
+		switch {
+		case err != nil:
+			return malformed(err, d.InputOffset())
+		case d.StackDepth() > maxDepth:
+			return schema.Refuse(schema.InvalidJSON, "", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth))
+		case d.StackDepth() > 0:
+			continue
+		}
+		break
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return schema.Refuse(schema.InvalidJSON, "", "Something follows the body's JSON object.")
+	}
+	if kind != jsontext.KindBeginObject {
+		return schema.Refuse(schema.InvalidRequest, "", "The body must be a JSON object.")
+	}
+	return nil
+}
+
+func malformed(err error, at int64) error {
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at = e.ByteOffset
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			field := dotted(e.JSONPointer)
+			return schema.Refuse(schema.InvalidJSON, field, "A name stands twice in the same object, at byte "+strconv.FormatInt(at, 10)+".")
+		}
+	}
+	return schema.Refuse(schema.InvalidJSON, "", "The body is not valid JSON in UTF-8: see byte "+strconv.FormatInt(at, 10)+".")
+}
+
+// misfit says which value is of the wrong type.
+func misfit(err error) error {
+	e, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return schema.Refuse(schema.InvalidJSON, "", "The body cannot be read.")
+	}
+	field := dotted(e.JSONPointer)
+	subject := "The body"
+	if field != "" {
+		subject = field
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		return schema.Refuse(schema.InvalidRequest, field, subject+" is out of range.")
+	}
+	return schema.Refuse(schema.InvalidRequest, field, subject+" must be "+wanted(e.GoType)+".")
+}
+
+// wanted names a Go type in JSON's words.
+func wanted(t reflect.Type) string {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil {
+		return "another type"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number from 0"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	default:
+		return "another type"
+	}
+}
+
+// maxField is the longest path that is told: names that a client made up end
+// there.
+const maxField = 128
+
+// dotted writes a JSON pointer as error bodies name fields: recharges.3.amount.
+func dotted(p jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range p.Tokens() {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(token)
+	}
+	if b.Len() > maxField {
+		return strings.ToValidUTF8(b.String()[:maxField], "")
+	}
+	return b.String()
+}

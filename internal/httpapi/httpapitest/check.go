@@ -1,0 +1,266 @@
+package httpapitest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Check fails the test when a reply is not what the contract, schema.OpenAPI,
+// says: its status, its headers, its type, its body to the last field. body is
+// what came over the wire, compressed or not. A path or method that is not
+// described must be refused, with the body that its status has.
+//
+// Most tests need not call it: wrap the handler that they serve in [Checked], or
+// their client's transport in [Transport].
+func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
+	tb.Helper()
+	for _, fault := range faults(req, resp, body) {
+		tb.Errorf("%s %s, %d: %s", req.Method, req.URL, resp.StatusCode, fault)
+	}
+}
+
+// CheckRefusal fails the test when a refusal has not the headers and the body of
+// its status, whatever was asked: also what a connection answers to bytes that
+// are no request. method is what was asked with, as far as it could be read.
+func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
+	tb.Helper()
+	for _, fault := range refusalFaults(method, resp, body) {
+		tb.Errorf("%d: %s", resp.StatusCode, fault)
+	}
+}
+
+// unread are the statuses, besides 400, of what is refused before a handler
+// is called. They have the replies of 400, and the contract's prose tells
+// of them.
+var unread = []int{
+	http.StatusRequestTimeout, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
+	http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
+}
+
+func refusalFaults(method string, resp *http.Response, body []byte) []string {
+	d, err := contract()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	status := resp.StatusCode
+	if slices.Contains(unread, status) {
+		status = http.StatusBadRequest
+	}
+	want := d.refusals[status]
+	if want == nil {
+		return []string{"the status is not in the contract"}
+	}
+	return append(want.checkHeaders(resp.Header), want.checkBody(method, resp, body)...)
+}
+
+// faults are the differences between a reply and the contract.
+func faults(req *http.Request, resp *http.Response, body []byte) []string {
+	d, err := contract()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	want, found := d.reply(req, resp.StatusCode)
+	if want == nil {
+		return found
+	}
+	found = append(found, want.checkHeaders(resp.Header)...)
+	found = append(found, d.checkLocation(resp.Header)...)
+	return append(found, want.checkBody(req.Method, resp, body)...)
+}
+
+// checkLocation checks that a reply leads to something that can be asked for.
+func (d *document) checkLocation(got http.Header) []string {
+	var found []string
+	for _, text := range got["Location"] {
+		to, err := url.Parse(text)
+		if err != nil || to.Host != "" {
+			found = append(found, fmt.Sprintf("the Location %q is no path", text))
+		} else if p := d.find(to.Path); p == nil || p.methods[http.MethodGet] == nil {
+			found = append(found, fmt.Sprintf("the Location %q cannot be asked for", text))
+		}
+	}
+	return found
+}
+
+// reply returns what is described for a status of a request, or why nothing is.
+func (d *document) reply(req *http.Request, status int) (*reply, []string) {
+	p := d.find(pathOf(req.URL))
+	switch {
+	case p == nil && status != http.StatusNotFound:
+		return nil, []string{"a path that is not in the contract must be 404"}
+	case p == nil:
+		return d.refusals[status], nil
+	}
+	o := p.methods[req.Method]
+	if o == nil && req.Method == http.MethodHead {
+		o = p.methods[http.MethodGet]
+	}
+	switch {
+	case o == nil && status != http.StatusMethodNotAllowed:
+		return nil, []string{"a method that is not in the contract must be 405"}
+	case o == nil:
+		return d.refusals[status], nil
+	case o.replies[status] == nil:
+		return nil, []string{fmt.Sprintf("the status is not in the contract of %s", p.template)}
+	}
+	var found []string
+	if status < http.StatusMultipleChoices {
+		for name := range req.URL.Query() {
+			if !slices.Contains(o.query, name) {
+				found = append(found, fmt.Sprintf("the parameter %q was taken and is not in the contract of %s", name, p.template))
+			}
+		}
+	}
+	return o.replies[status], found
+}
+
+// pathOf is the path of a request's URL, also of one that was written by hand:
+// //host/path or http://host/path.
+func pathOf(u *url.URL) string {
+	if u.Opaque == "" {
+		return u.Path
+	}
+	_, rest, _ := strings.Cut(u.Opaque, "//")
+	_, rest, _ = strings.Cut(rest, "/")
+	if name, err := url.PathUnescape(rest); err == nil {
+		rest = name
+	}
+	return "/" + rest
+}
+
+// plainHeaders belong to HTTP rather than to the contract.
+var plainHeaders = []string{
+	"Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Security-Policy", "Content-Type",
+	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy", "Date", "Referrer-Policy", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "X-Content-Type-Options",
+}
+
+func (r *reply) checkHeaders(got http.Header) []string {
+	all := http.Header{}
+	for name, values := range got {
+		name = http.CanonicalHeaderKey(name) // handlers write some names as the specification does
+		all[name] = append(all[name], values...)
+	}
+	var found []string
+	for name, values := range all {
+		h := r.headers[name]
+		switch {
+		case h == nil && !slices.Contains(plainHeaders, name):
+			found = append(found, fmt.Sprintf("the header %s is not in the contract", name))
+		case len(values) != 1 && name != "Vary": // promhttp writes its list in two lines; nothing else needs to
+			found = append(found, fmt.Sprintf("the header %s is there %d times", name, len(values)))
+		case h != nil:
+			if err := h.schema.Validate(h.value(values[0])); err != nil {
+				found = append(found, fmt.Sprintf("the header %s: %q: %s", name, values[0], explain(err)))
+			}
+		}
+	}
+	for name, h := range r.headers {
+		if h.required && len(all[name]) == 0 {
+			found = append(found, fmt.Sprintf("the header %s is missing", name))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func (r *reply) checkBody(method string, resp *http.Response, body []byte) []string {
+	typed := resp.Header.Get("Content-Type")
+	if len(r.content) == 0 {
+		if len(body) > 0 || typed != "" {
+			return []string{fmt.Sprintf("a body of %d bytes of %q where none belongs", len(body), typed)}
+		}
+		return nil
+	}
+	name, params, err := mime.ParseMediaType(typed)
+	s := r.content[name]
+	switch charset := params["charset"]; {
+	case err != nil || s == nil:
+		return []string{fmt.Sprintf("the type %q is not in the contract", typed)}
+	case charset != "" && !strings.EqualFold(charset, "utf-8"):
+		return []string{fmt.Sprintf("the charset of %q", typed)}
+	case method == http.MethodHead && len(body) > 0:
+		return []string{"the reply to HEAD has a body"}
+	case method == http.MethodHead:
+		return nil
+	}
+	plain, err := unpack(resp.Header.Get("Content-Encoding"), body)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	switch name {
+	case "application/json":
+		return checkJSON(s, plain)
+	case "application/x-ndjson": // the schema is that of a line
+		var found []string
+		for line := range bytes.Lines(plain) {
+			found = append(found, checkJSON(s, line)...)
+		}
+		return found
+	}
+	if name == eventStream {
+		return checkMessages(s, plain)
+	}
+	if err := s.Validate(string(plain)); err != nil {
+		return []string{fmt.Sprintf("the body %.1000s\n%s", plain, explain(err))}
+	}
+	return nil
+}
+
+func checkJSON(s *jsonschema.Schema, text []byte) []string {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return []string{fmt.Sprintf("the body is not JSON: %v: %.200s", err, text)}
+	}
+	if err := s.Validate(v); err != nil {
+		return []string{fmt.Sprintf("the body %.1000s\n%s", text, explain(err))}
+	}
+	return nil
+}
+
+func unpack(encoding string, body []byte) ([]byte, error) {
+	var r io.Reader = bytes.NewReader(body)
+	switch encoding {
+	case "":
+		return body, nil
+	case "gzip":
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, fmt.Errorf("the body is not gzip: %w", err)
+		}
+		r = z
+	case "zstd":
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, fmt.Errorf("the body is not zstd: %w", err)
+		}
+		defer z.Close()
+		r = z
+	default:
+		return nil, fmt.Errorf("the encoding %q is not in the contract", encoding)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the body: %w", err)
+	}
+	return plain, nil
+}
+
+// explain leaves out the address of the schema, which is the same for all.
+func explain(err error) string {
+	if e, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return strings.ReplaceAll(strings.TrimSpace(e.Error()), documentURL, "")
+	}
+	return err.Error()
+}

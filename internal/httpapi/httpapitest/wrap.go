@@ -1,0 +1,99 @@
+package httpapitest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+)
+
+// Checked returns a handler that answers as h does and checks every reply, see
+// [Check]:
+//
+//	h, err := api.New(…)
+//	server := httptest.NewServer(httpapitest.Checked(t, h))
+//
+// The server must be closed before the test ends. In a benchmark it is h alone. A
+// handler does not see the headers that a connection adds, so behind api's own
+// listener take [Transport] instead.
+func Checked(tb testing.TB, h http.Handler) http.Handler {
+	tb.Helper()
+	if _, ok := tb.(*testing.B); ok {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := &recorder{ResponseWriter: w}
+		// Handlers may change the request; the check wants what was asked.
+		at := *r.URL
+		asked := &http.Request{Method: r.Method, URL: &at}
+		h.ServeHTTP(rec, r)
+		if rec.status == 0 { // the handler wrote nothing, which is an empty 200
+			rec.WriteHeader(http.StatusOK)
+		}
+		Check(tb, asked, &http.Response{StatusCode: rec.status, Header: rec.header}, rec.body.Bytes())
+	})
+}
+
+// recorder keeps a copy of what a handler writes.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	header http.Header // as it was when it was sent
+	body   bytes.Buffer
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 && status >= http.StatusOK {
+		r.status, r.header = status, r.Header().Clone()
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.WriteHeader(http.StatusOK)
+	}
+	r.body.Write(p)
+	return r.ResponseWriter.Write(p)
+}
+
+// Transport returns a transport that does what base does (nil is
+// http.DefaultTransport) and checks every reply, see [Check]. It is for tests of
+// a whole process; they must read replies through it before they end.
+func Transport(tb testing.TB, base http.RoundTripper) http.RoundTripper {
+	tb.Helper()
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return transport{tb, base}
+}
+
+type transport struct {
+	tb   testing.TB
+	base http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper. It reads the whole body.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	t.tb.Helper()
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return nil, err
+	}
+	Check(t.tb, req, resp, body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}

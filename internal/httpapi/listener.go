@@ -1,0 +1,165 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// NewListener returns a listener for a server of [NewServer] that accepts from
+// l, in TLS unless config is nil. It is what gives requests that are not even
+// HTTP the body of the contract, so a service should not go without it.
+//
+// It holds at most maxConnections at once, and of one client as many as limits says.
+// When there is no room, the connection that has been idle for longest is closed; when
+// none is idle, more wait in the system's queue.
+func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
+	m := &listenerMetrics{
+		malformed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_http_malformed_total", Help: "Requests refused because they are not valid HTTP.",
+		}),
+		handshakes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_tls_handshake_failures_total", Help: "Connections that ended before TLS was agreed on.",
+		}),
+	}
+	closings := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vayu_http_connections_closed_total",
+		Help: "Connections closed because there was no room, by reason: share (idle, of a client at its share), room (idle, of any), refused (new).",
+	}, []string{"reason"})
+	for _, why := range [...]string{closedForShare, closedForRoom, closedAtOnce} {
+		closings.WithLabelValues(why)
+	}
+	l = newLimitedListener(l, limits, closings)
+	if reg != nil {
+		for _, c := range [...]prometheus.Collector{m.malformed, m.handshakes, closings} {
+			if err := reg.Register(c); err != nil {
+				return nil, fmt.Errorf("registering metrics of the listener: %w", err)
+			}
+		}
+	}
+	if config == nil {
+		return &plainListener{l, m}, nil
+	}
+	return &tlsListener{Listener: l, listenerMetrics: m, config: config, ready: make(chan accepted), closed: make(chan struct{})}, nil
+}
+
+type listenerMetrics struct {
+	malformed, handshakes prometheus.Counter
+}
+
+type plainListener struct {
+	net.Listener
+	*listenerMetrics
+}
+
+// Accept implements net.Listener.
+func (l *plainListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, refused: l.malformed}, nil
+}
+
+// tlsListener agrees on TLS before it hands a connection to net/http, which
+// would do so itself, but then keep what it writes to itself.
+type tlsListener struct {
+	net.Listener
+	*listenerMetrics
+	config *tls.Config
+	begin  sync.Once
+	end    sync.Once
+	ready  chan accepted
+	closed chan struct{}
+}
+
+type accepted struct {
+	net.Conn
+	err error
+}
+
+// Accept implements net.Listener.
+func (l *tlsListener) Accept() (net.Conn, error) {
+	l.begin.Do(func() { go l.accept() })
+	select {
+	case a := <-l.ready:
+		return a.Conn, a.err
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (l *tlsListener) Close() error {
+	l.end.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// accept runs until the listener is closed. Every error goes to whoever
+// accepts: net/http waits before it comes back when files have run out.
+func (l *tlsListener) accept() {
+	for {
+		c, err := l.Listener.Accept()
+		if err == nil {
+			go l.handshake(c)
+			continue
+		}
+		l.hand(accepted{err: err})
+		select {
+		case <-l.closed:
+			return
+		default:
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+	}
+}
+
+// hand gives a connection to whoever accepts, or closes it.
+func (l *tlsListener) hand(a accepted) {
+	select {
+	case l.ready <- a:
+	case <-l.closed:
+		if a.Conn != nil {
+			a.Close()
+		}
+	}
+}
+
+func (l *tlsListener) handshake(c net.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), readHeader)
+	defer cancel()
+	secure := tls.Server(c, l.config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		l.handshakes.Inc()
+		if e, ok := errors.AsType[tls.RecordHeaderError](err); ok && e.Conn != nil && looksLikeHTTP(e.RecordHeader) {
+			_, _ = e.Conn.Write(refusal(http.StatusBadRequest, "this port speaks HTTPS only", false))
+		}
+		c.Close()
+		return
+	}
+	switch secure.ConnectionState().NegotiatedProtocol {
+	case "h2": // net/http takes it over if it is a *tls.Conn
+		l.hand(accepted{Conn: secure})
+	case "", "http/1.1":
+		l.hand(accepted{Conn: secureConn{&conn{Conn: secure, refused: l.malformed, secure: true}, secure}})
+	default: // an authority that checked a name: the handshake was all
+		c.Close()
+	}
+}
+
+func looksLikeHTTP(header [5]byte) bool {
+	switch string(header[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO", "DELET", "PATCH", "TRACE", "CONNE":
+		return true
+	default:
+		return false
+	}
+}

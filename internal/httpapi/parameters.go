@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vayu/schema"
+)
+
+// Parameters reads the query of a request. Parameters that do not exist are
+// refused, and those that stand twice or are empty: who misspells a filter must
+// not get everything. The error is a *schema.Problem that names every fault.
+func Parameters(raw string, allowed ...string) (map[string]string, error) {
+	var faults []schema.ProblemDetail
+	fault := func(field, message string) {
+		faults = append(faults, schema.ProblemDetail{Field: field, Code: schema.InvalidRequest, Message: message})
+	}
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		left, right, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(left)
+		value, err2 := url.QueryUnescape(right)
+		_, twice := out[name]
+		switch shown := Printable(name); {
+		case err != nil:
+			fault("", "The query's percent-encoding is broken.")
+		case !slices.Contains(allowed, name):
+			fault(shown, "There is no parameter "+shown+".")
+		case twice:
+			fault(name, "The parameter "+name+" is there twice.")
+		case err2 != nil:
+			fault(name, "The percent-encoding of the parameter "+name+" is broken.")
+		case value == "":
+			fault(name, "The parameter "+name+" is empty.")
+		}
+		if len(faults) == mostFaults {
+			break
+		}
+		out[name] = value
+	}
+	return out, schema.RefuseAll(faults)
+}
+
+// mostFaults bounds a reply about a query of nothing but faults.
+const mostFaults = 20
+
+// Printable makes a client's own name of a parameter fit for a reply: at most 40
+// characters, each of which shows.
+func Printable(name string) string {
+	const longest = 40
+	name = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, name)
+	if runes := []rune(name); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return name
+}
+
+// Sizes of a page of a list (CONTRACT 2).
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// PageSize reads the parameter limit: 1 to 1000 entries, 100 when it is absent.
+func PageSize(params map[string]string) (int, *schema.Problem) {
+	text, ok := params["limit"]
+	if !ok {
+		return defaultLimit, nil
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
+		return 0, schema.Refuse(schema.InvalidRequest, "limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
+	}
+	return limit, nil
+}

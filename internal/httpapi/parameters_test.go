@@ -1,0 +1,31 @@
+package httpapi_test
+
+import (
+	"net/url"
+	"testing"
+
+	"vayu/internal/httpapi"
+)
+
+// Whatever the query is: no panic, and only what was allowed comes out, once and
+// not empty.
+func FuzzParameters(f *testing.F) {
+	for _, raw := range []string{"", "from=a&limit=2", "from=a&from=b", "from=", "frm=a", "%zz=1", "from=%zz", "\xff=1", "from=a;limit=2"} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		params, err := httpapi.Parameters(raw, "from", "limit")
+		if err != nil {
+			return
+		}
+		want, parseErr := url.ParseQuery(raw)
+		if parseErr != nil { // only of a semicolon, which is a character here
+			return
+		}
+		for name, values := range want {
+			if len(values) != 1 || values[0] == "" || params[name] != values[0] || name != "from" && name != "limit" {
+				t.Errorf("%q is taken as %v", raw, params)
+			}
+		}
+	})
+}

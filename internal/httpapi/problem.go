@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"vayu/schema"
+)
+
+var errPanic = errors.New("panic")
+
+func stack() string { return string(debug.Stack()) }
+
+// problemOf maps any error to what a client may know of it. Errors that are no
+// *schema.Problem stay inside: their text may hold SQL or addresses.
+func problemOf(err error) *schema.Problem {
+	if p, ok := errors.AsType[*schema.Problem](err); ok {
+		return p
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return schema.Refuse(schema.ServiceUnavailable, "", "The answer took too long; please try again.")
+	}
+	return schema.Refuse(schema.InternalError, "", "Something went wrong on our side. Please quote the request id.")
+}
+
+// keyText is what looks like a key.
+var keyText = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]+`)
+
+// pathOf is the path of a request as it may stand in a log: somebody may have
+// written a key into it.
+func pathOf(r *http.Request) string {
+	return keyText.ReplaceAllString(r.URL.Path, "sk_${1}_***")
+}
+
+// refuse answers with the error body and returns the status. It is the one
+// place where errors become replies.
+func (rt *router) refuse(x *exchange, err error) int {
+	p := problemOf(err)
+	status := cmp.Or(p.Status, p.Code.Status())
+	r, id := x.call.Request, x.call.ID
+	if status >= http.StatusInternalServerError && r.Context().Err() == nil {
+		level := slog.LevelWarn // something that is away for now
+		if status == http.StatusInternalServerError {
+			level = slog.LevelError
+		}
+		rt.log.Log(r.Context(), level, "request failed", "request", id, "method", r.Method, "path", pathOf(r),
+			"status", status, "code", p.Code, "error", err)
+	}
+	x.end(status)
+	x.limits()
+	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // it was refused before its route was known
+		x.depends(credentialOf(&x.call, &Route{}))
+	}
+	h := x.Header()
+	switch {
+	case status == http.StatusUnauthorized:
+		h["Www-Authenticate"] = bearer
+	case p.Allow != "":
+		h["Allow"] = []string{p.Allow}
+	}
+	if retry := retryIn(p, &x.call.Limits); retry > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(retry)}
+	}
+	resp := Response{Status: status, Value: p.Body(id)}
+	if err := resp.render(); err != nil {
+		rt.log.Error("writing an error", "request", id, "error", err)
+	}
+	return write(x.begin(), r, &resp)
+}
+
+// retryAfter is the pause in seconds that a 503 asks for: the engine is back
+// within 5 s of dying.
+const retryAfter = 5

@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"math/rand/v2"
+	"net/http"
+)
+
+// maxRequestID is the longest request id that is taken over from a client.
+const maxRequestID = 64
+
+// requestID returns the client's X-Request-Id when it is 1–64 letters, digits,
+// hyphens and underscores, and no key, else a new one: it is logged, sent back
+// and kept in the audit log, where no key may be. It names a request in logs and
+// guards nothing, so its random part need not be secret.
+func requestID(r *http.Request) string {
+	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) && !keyText.MatchString(given[0]) {
+		return given[0]
+	}
+	return newRequestID()
+}
+
+func newRequestID() string {
+	const digits = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base32
+	id := [20]byte{'r', 'e', 'q', '_'}
+	n := rand.Uint64()
+	for i := 4; i < len(id); i++ {
+		if i == 12 {
+			n = rand.Uint64()
+		}
+		id[i] = digits[n&31]
+		n >>= 5
+	}
+	return string(id[:])
+}
+
+func validID(id string) bool {
+	if id == "" || len(id) > maxRequestID {
+		return false
+	}
+	for i := range len(id) {
+		c := id[i]
+		if c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}

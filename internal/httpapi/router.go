@@ -1,0 +1,354 @@
+package httpapi
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/tracing"
+	"vayu/schema"
+)
+
+// Version is the API version of replies, and so far the only one.
+const Version = "2026-11-01"
+
+// SessionPrefix stands before the path of a call that a browser makes with its
+// session: /dashboard/v1/aqi is /v1/aqi, asked so. The cookie of a session is sent
+// to below it only, so that nothing but a key opens /v1.
+const SessionPrefix = "/dashboard"
+
+// Config is what a router is made of. Open holds handlers that need no key
+// (health, metrics), by path; they are asked with GET and HEAD only. A path that
+// ends with a slash stands for all below it, or for what it says when it is a Tree.
+type Config struct {
+	Routes []Route
+	Open   map[string]http.Handler
+	// Proxies are the networks whose X-Forwarded-For is believed, in the form of
+	// config.Network.
+	Proxies []netip.Prefix
+	Access  Access
+	Log     *slog.Logger
+	Trace   *tracing.Tracer // nil for none
+	Metrics prometheus.Registerer
+}
+
+// Tree is a handler of Config.Open that does not have everything below its path. What
+// it has not is answered as not found.
+type Tree interface {
+	http.Handler
+	// Has reports whether there is something at a whole path.
+	Has(path string) bool
+}
+
+// router is the outermost handler.
+type router struct {
+	mux     *mux.Router
+	plain   map[string]*endpoint // the paths without variables
+	proxies proxies
+	origin  *http.CrossOriginProtection // of calls with a session
+	access  Access
+	log     *slog.Logger
+	trace   *tracing.Tracer
+	metrics *metrics
+}
+
+// New returns the handler of the whole API. It fails when a route is there
+// twice or a metric is registered already.
+func New(c Config) (http.Handler, error) {
+	m, err := newMetrics(c.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	rt := &router{
+		mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: c.Proxies,
+		origin: http.NewCrossOriginProtection(), access: c.Access, log: c.Log, trace: c.Trace, metrics: m,
+	}
+	if rt.log == nil {
+		rt.log = slog.New(slog.DiscardHandler)
+	}
+	paths := map[string]*endpoint{}
+	for _, route := range c.Routes {
+		e := paths[route.Path]
+		if e == nil {
+			e = &endpoint{router: rt, methods: map[string]*method{}}
+			paths[route.Path] = e
+			rt.mux.Handle(route.Path, e)
+			if !strings.Contains(route.Path, "{") {
+				rt.plain[route.Path] = e
+			}
+		}
+		if e.methods[route.Method] != nil {
+			return nil, errors.New("route is there twice: " + route.Method + " " + route.Path)
+		}
+		e.methods[route.Method] = &method{Route: route, metrics: m.route(route.Method, route.Path)}
+	}
+	for _, e := range paths {
+		if get := e.methods[http.MethodGet]; get != nil && e.methods[http.MethodHead] == nil {
+			e.methods[http.MethodHead] = get
+		}
+		for name := range e.methods {
+			e.allow = append(e.allow, name)
+		}
+		slices.Sort(e.allow)
+	}
+	for path, h := range c.Open {
+		if strings.HasSuffix(path, "/") {
+			rt.mux.PathPrefix(path).Handler(rt.reading(h))
+			continue
+		}
+		rt.mux.Handle(path, rt.reading(h))
+	}
+	rt.mux.NotFoundHandler = http.HandlerFunc(rt.notFound)
+	return rt, nil
+}
+
+// exchange is one request's reply on its way through the router, with what the
+// endpoint needs to know about it, in one allocation.
+type exchange struct {
+	http.ResponseWriter
+	call       Call
+	LimitClass       // of the route
+	pass       Pass  // what Admit gave and nobody has ended yet; nil for none
+	head       *head // nil when the router's own headers go the usual way
+	limited    bool  // the headers about limits are written
+	varied     bool  // the header Vary is decided
+}
+
+// end tells the pass, once, how its call ended.
+func (x *exchange) end(status int) {
+	pass := x.pass
+	if pass == nil {
+		return
+	}
+	x.pass = nil // before the call: a panic in it must not come back here
+	pass.End(&x.call, status)
+}
+
+// ServeHTTP implements http.Handler: headers of every reply, panics, routing.
+// Paths are matched as they are: "//v1/aqi" and "/v1/aqi/" are not found
+// instead of redirected, because a redirect would drop a POST's body.
+func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := rt.take(w, r)
+	defer rt.recovered(x)
+	if raw := r.URL.RawPath; raw != "" && (strings.Contains(raw, "%2f") || strings.Contains(raw, "%2F")) {
+		rt.notFound(x, r) // a slash that is written so belongs to a name, and none has one
+		return
+	}
+	if rest, ok := strings.CutPrefix(r.URL.Path, SessionPrefix+"/v1/"); ok {
+		r = x.bySession("/v1/" + rest)
+		if err := rt.origin.Check(r); err != nil {
+			rt.metrics.foreign.Inc()
+			rt.refuse(x, schema.Refuse(schema.Forbidden, "", "A session may be used by the dashboard's own pages only."))
+			return
+		}
+	}
+	// Most questions go to a path without variables. The mux tries its routes one
+	// after the other, and copies the request twice; a map does neither.
+	if e := rt.plain[r.URL.Path]; e != nil {
+		e.ServeHTTP(x, r)
+		return
+	}
+	rt.mux.ServeHTTP(x, r)
+}
+
+// take begins the reply to a request with the headers that every reply has.
+func (rt *router) take(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{ResponseWriter: w}
+	x.call.Request = r
+	x.call.ID = requestID(r)
+	x.call.Client = rt.proxies.client(r)
+	x.head = headOf(r)
+	x.constant("X-Request-Id", []string{x.call.ID})
+	x.constant("X-SERVICE-Version", version)
+	x.constant("X-Content-Type-Options", noSniff)
+	if ambiguous(r) {
+		w.Header()["Connection"] = closing
+	}
+	if r.TLS != nil {
+		x.constant("Strict-Transport-Security", onlyTLS)
+	}
+	return x
+}
+
+// bySession marks the call as one of a browser's session and returns its request,
+// as if it had been asked at path.
+func (x *exchange) bySession(path string) *http.Request {
+	r := *x.call.Request
+	at := *r.URL
+	at.Path, at.RawPath = path, ""
+	r.URL = &at
+	x.call.Request, x.call.BySession = &r, true
+	return &r
+}
+
+// recovered turns a panic into a 500; net/http's own way to abort is let by.
+func (rt *router) recovered(x *exchange) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
+		x.end(http.StatusInternalServerError)
+		panic(p)
+	}
+	rt.metrics.panics.Inc()
+	r := x.call.Request
+	rt.log.Error("panic", "request", x.call.ID, "path", pathOf(r), "panic", p, "stack", stack())
+	x.end(http.StatusInternalServerError)
+	h := x.Header()
+	for _, name := range [...]string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified", "Location", "Idempotent-Replayed"} {
+		delete(h, name)
+	}
+	rt.refuse(x, errPanic)
+}
+
+func (rt *router) notFound(w http.ResponseWriter, r *http.Request) {
+	rt.metrics.unrouted.Inc()
+	rt.refuse(w.(*exchange), schema.Refuse(schema.NotFound, "", "There is nothing at this path."))
+}
+
+func (rt *router) refuseMethod(x *exchange, allow string) {
+	p := schema.Refuse(schema.MethodNotAllowed, "", "This path takes "+allow+" only.")
+	p.Allow = allow
+	rt.metrics.unrouted.Inc()
+	rt.refuse(x, p)
+}
+
+// reading lets through to an open handler what only reads.
+func (rt *router) reading(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			rt.refuseMethod(w.(*exchange), "GET, HEAD")
+			return
+		}
+		if tree, ok := h.(Tree); ok && !tree.Has(r.URL.Path) {
+			rt.notFound(w, r)
+			return
+		}
+		h.ServeHTTP(w.(*exchange).begin(), r)
+	})
+}
+
+// endpoint is all methods of one path.
+type endpoint struct {
+	router  *router
+	methods map[string]*method
+	allow   []string
+}
+
+type method struct {
+	Route
+	metrics *routeMetrics
+}
+
+// ServeHTTP implements http.Handler.
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := w.(*exchange) // mux passes on what the router gave it
+	x.call.Request = r
+	m := e.methods[r.Method]
+	if m == nil {
+		e.router.refuseMethod(x, strings.Join(e.allow, ", "))
+		return
+	}
+	done := m.metrics.start()
+	status := http.StatusInternalServerError
+	defer func() { done.end(status) }()
+	if e.router.trace == nil {
+		status = e.router.answer(x, m)
+	} else {
+		status = e.router.traced(x, m)
+	}
+	if e.router.log.Enabled(r.Context(), slog.LevelDebug) {
+		e.router.log.Debug("request", "request", x.call.ID, "method", r.Method, "path", pathOf(r), "status", status,
+			"world", x.call.World.String(), "key", x.call.Key, "session", x.call.Session, "took", time.Since(done.began))
+	}
+}
+
+// answer passes one request through access, body and handler, and writes what
+// comes out.
+func (rt *router) answer(x *exchange, m *method) (status int) {
+	c := &x.call
+	c.Count = 1
+	pass, err := rt.admit(c, &m.Route)
+	x.pass, c.pass = pass, pass
+	x.LimitClass = c.Class(&m.Route)
+	if c.World == schema.Sandbox && c.Key != "" {
+		x.constant("X-SERVICE-Mode", sandboxMode)
+	}
+	by := credentialOf(c, &m.Route)
+	x.depends(by)
+	var resp Response
+	if err == nil {
+		resp, err = rt.handle(x, m, pass)
+	}
+	if err == nil {
+		err = resp.render()
+	}
+	if err != nil {
+		return rt.refuse(x, err)
+	}
+	x.end(resp.Status)
+	x.limits()
+	x.age(&resp)
+	resp.vary = by
+	rt.adapt(c, &resp)
+	if resp.Stream != nil {
+		return rt.stream(x.begin(), c, &resp)
+	}
+	return write(x.begin(), c.Request, &resp)
+}
+
+// adapt makes of a reply what it is to this client: a cookie that came over TLS stays
+// on TLS, and a browser finds what it made where its session is good.
+func (rt *router) adapt(c *Call, resp *Response) {
+	if resp.Cookie != nil && rt.proxies.secure(c.Request) {
+		cookie := *resp.Cookie //nolint:gosec // the next line is what is missed
+		cookie.Secure = true
+		resp.Cookie = &cookie
+	}
+	if c.BySession && strings.HasPrefix(resp.Location, "/v1/") {
+		resp.Location = SessionPrefix + resp.Location
+	}
+}
+
+// admit asks access, unless the route looks after that itself.
+func (rt *router) admit(c *Call, route *Route) (Pass, error) {
+	if route.Unkeyed {
+		return free{}, nil
+	}
+	return rt.access.Admit(c, route)
+}
+
+// free is the pass of calls without a key.
+type free struct{}
+
+// Verify implements Pass.
+func (free) Verify(*Call) error { return nil }
+
+// Reserve implements Pass.
+func (free) Reserve(*Call, int64) error { return nil }
+
+// End implements Pass.
+func (free) End(*Call, int) {}
+
+// handle is what an admitted call goes through.
+func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
+	c := &x.call
+	if err := acceptable(c.Request, m.Type); err != nil {
+		return Response{}, err
+	}
+	if err := c.readBody(x.ResponseWriter, &m.Route); err != nil {
+		return Response{}, err
+	}
+	if err := pass.Verify(c); err != nil {
+		return Response{}, err
+	}
+	return m.Handler(c)
+}

@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+
+	"vayu/internal/config"
+)
+
+// TLSConfig says where certificates come from: from files, or from an
+// authority that speaks ACME. With neither the API speaks plain HTTP. As
+// settings its fields belong under the key "tls".
+type TLSConfig struct {
+	Cert    string   `koanf:"cert" help:"file of the certificate chain for HTTPS, PEM; read again when it changes"`
+	Key     string   `koanf:"key" help:"file of the certificate's private key, PEM"`
+	Domains []string `koanf:"acme-domains" help:"names for which certificates are got by ACME; they must lead to port 443 of this service"`
+	Email   string   `koanf:"acme-email" help:"address at which the ACME authority can warn"`
+	// Directory is empty for autocert's own default, Let's Encrypt.
+	Directory string `koanf:"acme-directory" help:"URL of the ACME directory; empty for Let's Encrypt"`
+	Cache     string `koanf:"acme-cache" help:"directory of the ACME account and certificates; acme in the data directory when empty"`
+	Root      string `koanf:"acme-root" help:"file of the certificates that the ACME directory's own is checked with, PEM; the system's when empty"`
+}
+
+// Enabled reports whether the API speaks HTTPS.
+func (c TLSConfig) Enabled() bool { return c.Cert != "" || len(c.Domains) > 0 }
+
+// Validate reports every fault at once, each naming its key.
+func (c TLSConfig) Validate() []error {
+	var faults []error
+	switch {
+	case c.Cert == "" && c.Key != "":
+		faults = append(faults, config.Invalid("cert", "a key is of no use without its certificate"))
+	case c.Cert != "" && c.Key == "":
+		faults = append(faults, config.Invalid("key", "a certificate is of no use without its key"))
+	}
+	if len(c.Domains) > 0 && (c.Cert != "" || c.Key != "") {
+		faults = append(faults, config.Invalid("acme-domains", "certificates come from files or by ACME, not both"))
+	}
+	if len(c.Domains) == 0 && (c.Email != "" || c.Directory != "" || c.Cache != "" || c.Root != "") {
+		faults = append(faults, config.Invalid("acme-domains", "a name is needed for ACME"))
+	}
+	for _, name := range c.Domains {
+		if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(strings.Trim(name, "."), ".") || strings.ContainsFunc(name, unfit) {
+			faults = append(faults, config.Invalid("acme-domains", "%q is not the full name of a host, in lower case; others than English are written xn--…", name))
+		}
+	}
+	if c.Directory != "" && !strings.HasPrefix(c.Directory, "https://") {
+		faults = append(faults, config.Invalid("acme-directory", "must begin with https://"))
+	}
+	return faults
+}
+
+func unfit(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }
+
+// Open reads the files, or makes ready for ACME, whose account and certificates
+// stand in data unless the settings say otherwise. It asks no authority yet.
+func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string) (*Certificates, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &Certificates{
+		config: c, log: log, expiries: map[string]time.Time{}, failed: map[string]bool{},
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_tls_certificate_failures_total", Help: "Certificates that could not be read or got; the one before stays in use.",
+		}),
+		expiry: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vayu_tls_certificate_expiry_seconds", Help: "When the certificate in use ends, Unix seconds; the earliest of several.",
+		}),
+	}
+	if reg != nil {
+		for _, m := range [...]prometheus.Collector{s.failures, s.expiry} {
+			if err := reg.Register(m); err != nil {
+				return nil, fmt.Errorf("registering metrics of certificates: %w", err)
+			}
+		}
+	}
+	if len(c.Domains) == 0 {
+		pair, err := readPair(c.Cert, c.Key)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.use(pair); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	client, err := c.client()
+	if err != nil {
+		return nil, err
+	}
+	cache := c.Cache
+	if cache == "" {
+		cache = filepath.Join(data, "acme")
+	}
+	s.manager = &autocert.Manager{
+		Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(cache), Email: c.Email, Client: client,
+		HostPolicy: autocert.HostWhitelist(c.Domains...),
+	}
+	return s, nil
+}
+
+// client is nil for autocert's own.
+func (c TLSConfig) client() (*acme.Client, error) {
+	if c.Directory == "" && c.Root == "" {
+		return nil, nil
+	}
+	client := &acme.Client{DirectoryURL: c.Directory}
+	if c.Directory == "" {
+		client.DirectoryURL = autocert.DefaultACMEDirectory
+	}
+	if c.Root == "" {
+		return client, nil
+	}
+	text, err := os.ReadFile(c.Root)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ACME directory's root: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s holds no certificate in PEM", c.Root)
+	}
+	client.HTTPClient = &http.Client{
+		Timeout:   time.Minute,
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}},
+	}
+	return client, nil
+}
+
+// errNoCertificate is what a client meets that asks for a name of nobody here.
+var errNoCertificate = errors.New("no certificate")

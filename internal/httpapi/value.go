@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/schema"
+)
+
+// HasValue reports whether a field of a body has a value; null is none.
+func HasValue(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
+
+// Text reads a value that is a text of any length. It is false when the value is
+// something else, and the fault goes to f.
+func Text(f *schema.Faults, field string, v jsontext.Value) (text string, ok bool) {
+	if v.Kind() != jsontext.KindString {
+		f.Add(field, field+" must be text.")
+		return "", false
+	}
+	raw, err := jsontext.AppendUnquote(nil, v)
+	if err != nil {
+		f.Add(field, "The "+field+" cannot be read.")
+		return "", false
+	}
+	return string(raw), true
+}
+
+// Ref reads the field ref_id, the client's reference. It is "" without one, which is
+// no fault here, and when what is there cannot be one, which goes to f.
+func Ref(f *schema.Faults, v jsontext.Value) string {
+	const field = "ref_id"
+	if !HasValue(v) {
+		return ""
+	}
+	text, ok := Text(f, field, v)
+	if ok && !schema.IsRef(text) {
+		f.Add(field, "The ref_id has 1 to 255 characters, and no control characters.")
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,196 @@
+package sqlstore
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// dumpFormat names the layout of a dump; another layout gets another name.
+	dumpFormat   = "vayu-state-1"
+	manifestName = "manifest.json"
+	tableSuffix  = ".ndjson.zst"
+)
+
+// Manifest says what a dump holds.
+type Manifest struct {
+	Format  string          `json:"format"`
+	Version int64           `json:"version"` // of the tables: the number of the newest migration
+	Engine  string          `json:"engine"`  // from which it came; a dump fits both
+	Made    time.Time       `json:"made"`    // UTC
+	Tables  []ManifestTable `json:"tables"`  // in the order in which they can be filled
+}
+
+// ManifestTable is one file of a dump.
+type ManifestTable struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Rows   int64  `json:"rows"`
+	SHA256 string `json:"sha256"` // of the file, hexadecimal
+}
+
+// Rows is how many rows the dump holds.
+func (m Manifest) Rows() (n int64) {
+	for _, t := range m.Tables {
+		n += t.Rows
+	}
+	return n
+}
+
+// Dump writes the whole store into dir, which must be empty or new: one file for
+// each table, and manifest.json last, so that a dump with a manifest is whole.
+// It shows one moment, while others go on writing. The files are for their owner
+// alone: they hold what the store holds.
+func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
+	if err := emptyFolder(dir); err != nil {
+		return Manifest{}, err
+	}
+	snapshot, err := db.snapshot(ctx)
+	if err != nil {
+		return Manifest{}, View{ctx, db}.classify(err)
+	}
+	defer func() { _ = snapshot.Rollback() }() // it has only read
+	stored, err := version(ctx, snapshot)
+	if err != nil {
+		return Manifest{}, err
+	}
+	all, at, err := tables(ctx, stored)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if stored != at {
+		return Manifest{}, fmt.Errorf("the state store is at version %d, and this program's is %d", stored, at)
+	}
+	m := Manifest{Format: dumpFormat, Version: at, Engine: db.Name(), Made: time.Now().UTC().Truncate(time.Second)}
+	for _, t := range all {
+		written, err := dumpTable(ctx, snapshot, t, dir)
+		if err != nil {
+			return Manifest{}, fmt.Errorf("dumping table %q: %w", t.name, err)
+		}
+		m.Tables = append(m.Tables, written)
+	}
+	document, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return Manifest{}, err
+	}
+	if err := writeFile(filepath.Join(dir, manifestName), func(w io.Writer) error {
+		_, err := w.Write(append(document, '\n'))
+		return err
+	}); err != nil {
+		return Manifest{}, err
+	}
+	return m, syncFolder(dir)
+}
+
+// snapshot begins a transaction that goes on seeing one moment.
+func (db *DB) snapshot(ctx context.Context) (*sql.Tx, error) {
+	options := &sql.TxOptions{ReadOnly: true}
+	if db.Name() == "postgres" {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	tx, err := db.engine.reader().BeginTx(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if db.Name() == "postgres" { // a large table takes longer than any request may
+		if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+			_ = tx.Rollback()
+			return nil, err
+		}
+	}
+	return tx, nil
+}
+
+// emptyFolder makes dir, or fails when something is in it.
+func emptyFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the dump: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("%q is not empty: a dump needs a folder of its own", dir)
+	}
+	return err
+}
+
+func dumpTable(ctx context.Context, from *sql.Tx, t table, dir string) (ManifestTable, error) {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.name
+	}
+	query := "SELECT " + strings.Join(names, ", ") + " FROM " + t.name + " ORDER BY " + strings.Join(t.key, ", ") //nolint:gosec // names from the migrations
+	rows, err := from.QueryContext(ctx, query)                                                                    //nolint:rowserrcheck // writeRows does
+	if err != nil {
+		return ManifestTable{}, err
+	}
+	defer rows.Close()
+	done := ManifestTable{Name: t.name, File: t.name + tableSuffix}
+	sum := sha256.New()
+	err = writeFile(filepath.Join(dir, done.File), func(w io.Writer) error {
+		packed, err := zstd.NewWriter(io.MultiWriter(w, sum), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		done.Rows, err = writeRows(packed, rows, newCells(t.columns))
+		return errors.Join(err, packed.Close())
+	})
+	done.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return done, err
+}
+
+func writeRows(w io.Writer, rows *sql.Rows, row cells) (n int64, err error) {
+	var line []byte
+	for rows.Next() {
+		if err := rows.Scan(row.dest...); err != nil {
+			return n, err
+		}
+		if line, err = row.appendJSON(line[:0]); err != nil {
+			return n, fmt.Errorf("row %d: %w", n+1, err)
+		}
+		if _, err := w.Write(line); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, rows.Err()
+}
+
+// writeFile makes a new file that is on disk when it returns.
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	buffer := bufio.NewWriterSize(file, 256<<10)
+	if err := write(buffer); err != nil {
+		return err
+	}
+	if err := buffer.Flush(); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// syncFolder makes the names of new files durable.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}

@@ -1,0 +1,264 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/config"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+)
+
+// relay is a port in front of a server, which can go away with all its connections.
+type relay struct {
+	listener net.Listener
+	mu       sync.Mutex
+	server   string
+	conns    []net.Conn
+	gone     bool
+}
+
+func newRelay(t *testing.T, server string) *relay {
+	t.Helper()
+	r := &relay{server: server}
+	r.listener = port(t, r.target, func(client, upstream net.Conn) {
+		if r.keep(client, upstream) {
+			go pass(upstream, client, whole)
+			go pass(client, upstream, whole)
+		}
+	})
+	t.Cleanup(r.leave)
+	return r
+}
+
+func (r *relay) target() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.server
+}
+
+// turn breaks every connection; those that come lead to another server.
+func (r *relay) turn(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.server = server
+	for _, c := range r.conns {
+		_ = c.Close()
+	}
+	r.conns = nil
+}
+
+// keep notes connections, unless the relay has left.
+func (r *relay) keep(conns ...net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.conns = append(r.conns, conns...)
+	if r.gone {
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	}
+	return !r.gone
+}
+
+func (r *relay) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	_ = r.listener.Close()
+	for _, c := range r.conns {
+		_ = c.Close()
+	}
+}
+
+// load changes and reads from several goroutines until stop is called, which says how many changes were done. An error must
+// be one that the API answers with a 503.
+func load(t *testing.T, db *sqlstore.DB) (done *atomic.Int64, stop func()) {
+	t.Helper()
+	done = new(atomic.Int64)
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				err := db.Update(context.WithoutCancel(ctx), func(tx *sqlstore.Tx) error {
+					_, err := tx.Exec("UPDATE setting SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'n'")
+					return err
+				})
+				if err == nil {
+					done.Add(1)
+				} else if !unavailable(err) {
+					t.Errorf("a change got %v, want service_unavailable", err)
+				}
+				var value string
+				if err := db.View(context.WithoutCancel(ctx)).QueryRow("SELECT value FROM setting WHERE name = 'n'").Scan(&value); err != nil && !unavailable(err) {
+					t.Errorf("a reader got %v, want service_unavailable", err)
+				}
+			}
+		})
+	}
+	return done, func() { cancel(); all.Wait() }
+}
+
+// await waits until more changes are done.
+func await(t *testing.T, done *atomic.Int64, more int64) {
+	t.Helper()
+	limit := time.After(time.Minute)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for target := done.Load() + more; done.Load() < target; {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("%d changes are missing", target-done.Load())
+		}
+	}
+}
+
+// wantCount compares the counter with what was told to be done: no change is lost, and none is done twice.
+func wantCount(t *testing.T, db *sqlstore.DB, done *atomic.Int64) {
+	t.Helper()
+	var got int64
+	if err := db.View(t.Context()).QueryRow("SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'n'").Scan(&got); err != nil || got != done.Load() {
+		t.Errorf("%d changes are in the store (%v), want %d", got, err, done.Load())
+	}
+}
+
+// TestEveryConnectionEndsUnderLoad, again and again, and the store goes on.
+func TestEveryConnectionEndsUnderLoad(t *testing.T) {
+	t.Parallel()
+	dsn := sqlstoretest.PostgresDSN(t)
+	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "victim"), Settings: sqlstore.Settings{Connections: 4}})
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "n", "0") })
+	done, stop := load(t, db)
+	defer stop()
+	for range 5 {
+		await(t, done, 20)
+		terminate(t, other, "victim")
+	}
+	await(t, done, 20)
+	stop()
+	wantCount(t, db, done)
+}
+
+// TestAFailOverIsFollowed: the first of two hosts goes away under load, and the second takes over.
+func TestAFailOverIsFollowed(t *testing.T) {
+	t.Parallel()
+	address, err := url.Parse(string(sqlstoretest.PostgresDSN(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := newRelay(t, address.Host), newRelay(t, address.Host)
+	address.Host = first.listener.Addr().String() + "," + second.listener.Addr().String()
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(address.String() + "&target_session_attrs=read-write"), Settings: sqlstore.Settings{Connections: 4}})
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "n", "0") })
+	done, stop := load(t, db)
+	defer stop()
+	await(t, done, 20)
+	first.leave()
+	await(t, done, 50)
+	stop()
+	wantCount(t, db, done)
+}
+
+// TestAFirstHostThatSwallowsEverythingIsLeft for the second, also by the first that asks.
+func TestAFirstHostThatSwallowsEverythingIsLeft(t *testing.T) {
+	t.Parallel()
+	dsn := sqlstoretest.PostgresDSN(t)
+	update(t, sqlstoretest.Open(t, sqlstore.Config{DSN: dsn}), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	address, err := url.Parse(string(dsn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := port(t, func() string { return address.Host }, func(client, server net.Conn) {
+		go pass(server, client, func() fate { return swallowed })
+	})
+	through := *address
+	through.Host = silent.Addr().String() + "," + address.Host
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(through.String()), Settings: sqlstore.Settings{StatementTimeout: 20 * time.Second}})
+	wantSettings(t, db, "a=1") // on a new connection: that of the start is gone
+	if err := db.Check(t.Context()); err != nil {
+		t.Errorf("a reader got %v", err)
+	}
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
+	wantSettings(t, db, "a=2")
+}
+
+// TestAServerThatMayOnlyBeReadIsLeft: what was the primary is a standby now. Until there is a primary again a change is a
+// 503, and then it is done.
+func TestAServerThatMayOnlyBeReadIsLeft(t *testing.T) {
+	t.Parallel()
+	dsn := sqlstoretest.PostgresDSN(t)
+	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "victim") + "&target_session_attrs=read-write", Settings: sqlstore.Settings{Connections: 2}})
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	for _, readOnly := range []string{"on", "off"} {
+		if err := other.Update(t.Context(), func(tx *sqlstore.Tx) error {
+			_, err := tx.Exec("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = " + readOnly + "', current_database()); END $$")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		terminate(t, other, "victim")
+		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
+		if readOnly == "on" && !unavailable(err) || readOnly == "off" && err != nil {
+			t.Errorf("read-only %s: got %v", readOnly, err)
+		}
+	}
+	wantSettings(t, db, "a=2")
+}
+
+// TestWithoutPreparedStatements: what a pooler in transaction mode needs.
+func TestWithoutPreparedStatements(t *testing.T) {
+	t.Parallel()
+	dsn := sqlstoretest.PostgresDSN(t)
+	for _, mode := range []config.DSN{"exec", "simple_protocol"} {
+		db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn + "&default_query_exec_mode=" + mode})
+		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", string(mode)) })
+		wantSettings(t, db, "a="+string(mode))
+		var prepared int
+		if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM pg_prepared_statements").Scan(&prepared); err != nil || prepared != 0 {
+			t.Errorf("%s: %d statements are prepared (%v), want none", mode, prepared, err)
+		}
+	}
+}
+
+func TestSettingsReachTheServer(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{StatementTimeout: 7 * time.Second, LockTimeout: 3 * time.Second, IdleTimeout: 20 * time.Second}})
+	for name, want := range map[string]string{"statement_timeout": "7s", "lock_timeout": "3s", "idle_in_transaction_session_timeout": "20s"} {
+		var got string
+		if err := db.View(t.Context()).QueryRow("SHOW " + name).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %q (%v), want %q", name, got, err, want)
+		}
+	}
+	wrong := sqlstore.Settings{StatementTimeout: 1, LockTimeout: 2, IdleTimeout: 1}
+	if faults := wrong.Validate(); len(faults) != 4 {
+		t.Errorf("got %v, want four faults", errors.Join(faults...))
+	}
+	if faults := sqlstore.DefaultSettings().Validate(); len(faults) != 0 {
+		t.Errorf("the defaults have faults: %v", faults)
+	}
+}
+
+// TestAConnectionThatMayOnlyReadIsLeft: its server has become a standby, and said nothing.
+func TestAConnectionThatMayOnlyReadIsLeft(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 1}})
+	update(t, db, func(tx *sqlstore.Tx) error {
+		_, err := tx.Exec("SET default_transaction_read_only = on")
+		return err
+	})
+	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") }); !unavailable(err) {
+		t.Errorf("got %v, want service_unavailable", err)
+	}
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
+	wantSettings(t, db, "a=2")
+}

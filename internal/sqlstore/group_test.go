@@ -1,0 +1,245 @@
+package sqlstore_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// inOneGroup runs changes that share one commit, in their order, and returns
+// their errors: the writer is busy until all of them wait.
+func inOneGroup(tb testing.TB, db *sqlstore.DB, changes ...func(*sqlstore.Tx) error) []error {
+	tb.Helper()
+	errs := make([]error, len(changes))
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if err := db.Update(context.Background(), func(*sqlstore.Tx) error { close(began); <-goOn; return nil }); err != nil {
+			tb.Error(err)
+		}
+	})
+	<-began
+	for i, do := range changes {
+		wait.Go(func() { errs[i] = db.Update(context.Background(), do) })
+		for db.Waiting() <= i {
+			runtime.Gosched()
+		}
+	}
+	close(goOn)
+	wait.Wait()
+	return errs
+}
+
+// TestAFailureInAGroupIsItsOwn: the others are whole, in one commit.
+func TestAFailureInAGroupIsItsOwn(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	db := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir()}, reg)
+	want := errors.New("no")
+	errs := inOneGroup(
+		t, db,
+		func(tx *sqlstore.Tx) error { return set(tx, "a", "1") },
+		func(tx *sqlstore.Tx) error { return errors.Join(set(tx, "b", "2"), set(tx, "a", "x"), want) },
+		func(tx *sqlstore.Tx) error {
+			_, err := tx.Exec("INSERT INTO setting (name) VALUES ($1)", "no value")
+			return err
+		},
+		func(tx *sqlstore.Tx) error { return set(tx, "c", "3") },
+	)
+	if errs[0] != nil || !errors.Is(errs[1], want) || errs[2] == nil || unavailable(errs[2]) || errs[3] != nil {
+		t.Errorf("the four got %v", errs)
+	}
+	wantSettings(t, db, "a=1", "c=3")
+	if got := counter(t, reg, "vayu_state_commits_total"); got != 2 {
+		t.Errorf("there were %v commits, want that of the busy writer and one for the four", got)
+	}
+}
+
+// room leaves room for so many pages.
+func room(tb testing.TB, db *sqlstore.DB, pages int) {
+	tb.Helper()
+	update(tb, db, func(tx *sqlstore.Tx) error {
+		var count, most int
+		if err := tx.QueryRow("PRAGMA page_count").Scan(&count); err != nil {
+			return err
+		}
+		return tx.QueryRow("PRAGMA max_page_count = " + strconv.Itoa(count+pages)).Scan(&most)
+	})
+}
+
+// TestAFullDiskFailsTheGroupAndNoMore: nobody is told that his change is done,
+// and with room it goes on.
+func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
+	t.Parallel()
+	big := func(name string) func(*sqlstore.Tx) error {
+		return func(tx *sqlstore.Tx) error {
+			_, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, hex(zeroblob(1000000)))", name)
+			return err
+		}
+	}
+	silent := func(tx *sqlstore.Tx) error { _ = big("b")(tx); return nil }
+	for name, do := range map[string]func(*sqlstore.Tx) error{"told": big("b"), "kept to itself": silent} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := prometheus.NewRegistry()
+			db := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir()}, reg)
+			update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
+			room(t, db, 2)
+			errs := inOneGroup(
+				t, db,
+				func(tx *sqlstore.Tx) error { return set(tx, "a", "1") },
+				do,
+				func(tx *sqlstore.Tx) error { return set(tx, "c", "3") },
+			)
+			for i, err := range errs {
+				if !unavailable(err) {
+					t.Errorf("change %d of the group got %v, want service_unavailable", i, err)
+				}
+			}
+			if got := counter(t, reg, "vayu_state_faults_total"); got != 3 {
+				t.Errorf("%v faults were counted, want 3", got)
+			}
+			wantSettings(t, db, "before=1")
+			if err := db.Check(t.Context()); err == nil {
+				t.Error("a store that cannot write is called sound")
+			}
+			update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "small", "1") })
+			if err := db.Check(t.Context()); err != nil {
+				t.Errorf("a store that writes again: %v", err)
+			}
+			room(t, db, 1000)
+			update(t, db, big("big"))
+			var length int
+			if err := db.View(t.Context()).QueryRow("SELECT length(value) FROM setting WHERE name = 'big'").Scan(&length); err != nil || length != 2_000_000 {
+				t.Errorf("with room the row has %d characters, %v, want 2000000", length, err)
+			}
+		})
+	}
+}
+
+// TestARefusalIsUndoneWithItsGroup: what it refused for is not there.
+func TestARefusalIsUndoneWithItsGroup(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.SQLite(t)
+	taken := schema.Refuse(schema.ConflictingParameters, "name", "This name is taken.")
+	errs := inOneGroup(
+		t, db,
+		func(tx *sqlstore.Tx) error { return set(tx, "name", "first") },
+		func(tx *sqlstore.Tx) error {
+			var owner string
+			if err := tx.QueryRow("SELECT value FROM setting WHERE name = 'name'").Scan(&owner); err != nil {
+				return err
+			}
+			return taken
+		},
+		func(tx *sqlstore.Tx) error { // COMMIT will say that a parent is missing
+			if _, err := tx.Exec("PRAGMA defer_foreign_keys = 1"); err != nil {
+				return err
+			}
+			_, err := tx.Exec("INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ('acc_nobody', 'live', 1, $1)", []byte{1})
+			return err
+		},
+	)
+	for i, err := range errs {
+		if !unavailable(err) || errors.Is(err, taken) {
+			t.Errorf("change %d of the group got %v, want service_unavailable", i, err)
+		}
+	}
+	wantSettings(t, db)
+}
+
+// TestAFailedCheckpointLeavesTheWriterAsItWas: patient with other processes.
+func TestAFailedCheckpointLeavesTheWriterAsItWas(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.SQLite(t)
+	patience := func(tx *sqlstore.Tx) (ms int) {
+		if err := tx.QueryRow("PRAGMA busy_timeout").Scan(&ms); err != nil {
+			t.Error(err)
+		}
+		return ms
+	}
+	update(t, db, func(tx *sqlstore.Tx) error {
+		before := patience(tx)
+		if err := db.CheckpointNow(t.Context()); err == nil {
+			t.Error("a checkpoint within a transaction went well: the test shows nothing")
+		}
+		if after := patience(tx); after != before || after == 0 {
+			t.Errorf("the writer waits for %d ms, want %d as before", after, before)
+		}
+		return nil
+	})
+}
+
+// TestABrokenWriterIsReplaced: the next change finds a new connection.
+func TestABrokenWriterIsReplaced(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.SQLite(t)
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+		_, err := tx.Exec("ROLLBACK") // ends the transaction of the group behind its back
+		return err
+	}); !unavailable(err) {
+		t.Errorf("a change whose transaction ended got %v, want service_unavailable", err)
+	}
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
+	wantSettings(t, db, "a=1", "b=2")
+}
+
+// TestTheLogIsBounded: it grows while a reader looks at an old state, and is
+// cut when the reader has gone.
+func TestTheLogIsBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := sqlstoretest.Open(t, sqlstore.Config{Data: dir})
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(dir, "state.db-wal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	const most = 1 << 20
+	write := func(piece byte) {
+		update(t, db, func(tx *sqlstore.Tx) error {
+			_, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", "key", bytes.Repeat([]byte{piece}, most/4))
+			return err
+		})
+	}
+	old, err := db.Pool().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := old.QueryRow("SELECT count(*) FROM setting").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		write(byte(i))
+	}
+	if size() <= most {
+		t.Fatalf("beside a long reader the log has %d bytes only: the test shows nothing", size())
+	}
+	if err := old.QueryRow("SELECT count(*) FROM setting").Scan(&n); err != nil || n != 0 {
+		t.Errorf("the long reader sees %d settings, %v, want what there was at its beginning", n, err)
+	}
+	if err := old.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	update(t, db, func(*sqlstore.Tx) error { db.BoundWAL(most); return nil })
+	update(t, db, func(*sqlstore.Tx) error { return nil }) // after the look
+	if size() > most {
+		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), most)
+	}
+}

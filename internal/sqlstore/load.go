@@ -1,0 +1,241 @@
+package sqlstore
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// batch is how many rows go into one INSERT: 100 of 16 columns stay far below
+	// the 32,766 values that a statement may have.
+	batch = 100
+	// lineMost bounds a line, in bytes; the largest value is a stored reply.
+	lineMost = 64 << 20
+	// loadPatience is how long filling a store on a server may take.
+	loadPatience = 6 * time.Hour
+)
+
+// ReadManifest reads what the dump in dir holds. A dump without a manifest is
+// not whole.
+func ReadManifest(dir string) (Manifest, error) {
+	path := filepath.Join(dir, manifestName)
+	document, err := os.ReadFile(path)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("reading the manifest of the dump: %w", err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(document, &m); err != nil {
+		return Manifest{}, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	if m.Format != dumpFormat {
+		return Manifest{}, fmt.Errorf("%s: the format is %q, and this program reads %q", path, m.Format, dumpFormat)
+	}
+	return m, nil
+}
+
+// Load fills the store that cfg names with the dump in dir, from whichever
+// engine it came, and then brings its tables up to date. It makes the tables when
+// they are not there, and refuses a store that has accounts, or that a running
+// service holds; a dump of an older version needs a place where no store is yet.
+// All rows come in one transaction: a file that is damaged is named in the error,
+// and nothing is changed.
+func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
+	m, known, err := loadable(ctx, dir)
+	if err != nil {
+		return err
+	}
+	all, _, err := tables(ctx, m.Version)
+	if err != nil {
+		return err
+	}
+	err = opened(ctx, cfg, log, m.Version, func(ctx context.Context, db *DB) error {
+		return db.Update(ctx, func(tx *Tx) error { return fill(ctx, tx, all, m, dir) })
+	})
+	if err != nil || m.Version == known {
+		return err
+	}
+	if err := opened(ctx, cfg, log, known, func(context.Context, *DB) error { return nil }); err != nil {
+		return fmt.Errorf("the dump of version %d is restored; bringing it to version %d: %w", m.Version, known, err)
+	}
+	return nil
+}
+
+// loadable reads what the dump in dir holds, which this program must know. Known is
+// the newest version that it knows.
+func loadable(ctx context.Context, dir string) (m Manifest, known int64, err error) {
+	if m, err = ReadManifest(dir); err != nil {
+		return m, 0, err
+	}
+	if _, known, err = tables(ctx, 0); err != nil {
+		return m, 0, err
+	}
+	if m.Version < 1 || m.Version > known {
+		err = fmt.Errorf("the dump is of version %d, and this program knows the versions 1 to %d: restore it with a newer vayu", m.Version, known)
+	}
+	return m, known, err
+}
+
+// opened does something with a store whose tables have a version, which nobody
+// else has meanwhile.
+func opened(ctx context.Context, cfg Config, log *slog.Logger, version int64, do func(context.Context, *DB) error) error {
+	cfg.Share = false
+	db, err := Open(cfg, log, nil)
+	if err != nil {
+		return err
+	}
+	db.version, db.patience = version, loadPatience
+	ctx, stop := context.WithCancelCause(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		err := db.Run(ctx)
+		stop(err)
+		ended <- err
+	}()
+	if err = db.Ready(ctx); err == nil {
+		err = do(ctx, db)
+	}
+	stop(nil)
+	if failed := <-ended; failed != nil {
+		return failed
+	}
+	return err
+}
+
+// fill puts every table's rows where there are none.
+func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) error {
+	var n int64
+	if err := tx.QueryRow("UPDATE access_revision SET n = n RETURNING n").Scan(&n); err != nil { // others that change accounts wait
+		return err
+	}
+	if err := tx.QueryRow("SELECT count(*) FROM account").Scan(&n); err != nil {
+		return err
+	}
+	if n > 0 {
+		return occupied(n)
+	}
+	for _, t := range slices.Backward(all) { // what the migrations put there is in the dump too
+		if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
+			return err
+		}
+	}
+	for _, t := range all {
+		i := slices.IndexFunc(m.Tables, func(of ManifestTable) bool { return of.Name == t.name })
+		if i < 0 {
+			return fmt.Errorf("the manifest of the dump has no table %q", t.name)
+		}
+		path := filepath.Join(dir, t.name+tableSuffix)
+		if err := loadTable(ctx, tx, t, m.Tables[i], path); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// occupied refuses a store that is somebody's.
+func occupied(accounts int64) error {
+	return fmt.Errorf("the state store has %d accounts: a dump is restored into an empty one only", accounts)
+}
+
+// errDamaged says that a file is not what was written.
+var errDamaged = errors.New("the file is damaged")
+
+func loadTable(ctx context.Context, tx *Tx, t table, want ManifestTable, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	raw := io.TeeReader(bufio.NewReaderSize(file, 256<<10), sum)
+	unpacked, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	defer unpacked.Close()
+	rows, err := insertRows(ctx, tx, t, unpacked)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || rows != want.Rows {
+		return fmt.Errorf("%w: it has %d rows and the SHA-256 %s, and the manifest says %d and %s", errDamaged, rows, got, want.Rows, want.SHA256)
+	}
+	return nil
+}
+
+// insertRows reads all lines and puts them into the table.
+func insertRows(ctx context.Context, tx *Tx, t table, from io.Reader) (n int64, err error) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 0, 64<<10), lineMost)
+	whole := insertion(t, batch)
+	var values []any
+	for lines.Scan() {
+		row, err := parseRow(t.columns, bytes.TrimSpace(lines.Bytes()))
+		if err != nil {
+			return n, fmt.Errorf("%w: line %d: %w", errDamaged, n+1, err)
+		}
+		n++
+		values = append(values, row...)
+		if len(values) < batch*len(t.columns) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		if _, err := tx.Exec(whole, values...); err != nil {
+			return n, err
+		}
+		values = values[:0]
+	}
+	if err := lines.Err(); err != nil {
+		return n, fmt.Errorf("%w: after line %d: %w", errDamaged, n, err)
+	}
+	if len(values) > 0 {
+		_, err = tx.Exec(insertion(t, len(values)/len(t.columns)), values...)
+	}
+	return n, err
+}
+
+// insertion is an INSERT of so many rows.
+func insertion(t table, rows int) string {
+	var out strings.Builder
+	out.WriteString("INSERT INTO " + t.name + " (")
+	for i, c := range t.columns {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		out.WriteString(c.name)
+	}
+	out.WriteString(") VALUES ")
+	for i := range rows * len(t.columns) {
+		switch {
+		case i == 0:
+			out.WriteString("($")
+		case i%len(t.columns) == 0:
+			out.WriteString("), ($")
+		default:
+			out.WriteString(", $")
+		}
+		out.WriteString(strconv.Itoa(i + 1))
+	}
+	out.WriteString(")")
+	return out.String()
+}

@@ -1,0 +1,111 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	migrations "vayu/schema/migrations/sql"
+)
+
+// Another instance migrates for a minute at most; the lock is asked for once a
+// second.
+const (
+	lockSeconds = 1
+	lockTries   = 60
+)
+
+// migrations reads the files, for one store.
+func newProvider(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
+	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	if dialect == goose.DialectPostgres {
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockSeconds, lockTries))
+		if err != nil {
+			return nil, fmt.Errorf("migrating: %w", err)
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	provider, err := goose.NewProvider(dialect, db, migrations.Files, options...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the migrations: %w", err)
+	}
+	return provider, nil
+}
+
+// newest is the version of the tables that this program knows.
+func newest(provider *goose.Provider) int64 {
+	sources := provider.ListSources()
+	return sources[len(sources)-1].Version
+}
+
+// migrate brings the tables to a version, 0 for the newest. On PostgreSQL an
+// advisory lock lets one instance do it while the others wait; on SQLite the
+// caller has the lock.
+func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) error {
+	provider, err := newProvider(dialect, db)
+	if err != nil {
+		return err
+	}
+	known := newest(provider)
+	if to == 0 {
+		to = known
+	}
+	if err := refuseNewer(ctx, db, known, to); err != nil {
+		return err
+	}
+	if _, err := provider.UpTo(ctx, to); err != nil {
+		return fmt.Errorf("migrating: %w", err)
+	}
+	// A newer program may have had the lock first.
+	return refuseNewer(ctx, db, known, to)
+}
+
+// refuseNewer refuses tables that are newer than this program, or than what they are to
+// be. Where there are none yet, everything fits.
+func refuseNewer(ctx context.Context, db querier, known, to int64) error {
+	switch at, err := version(ctx, db); {
+	case noTable(err):
+	case err != nil: // whoever cannot tell must not take them for old ones
+		return err
+	case at > known:
+		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, known)
+	case at > to:
+		return ahead(at, to)
+	}
+	return nil
+}
+
+// noTable reports that a statement names a table that is not there.
+func noTable(err error) bool {
+	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return stated.Code == "42P01"
+	}
+	return err != nil && strings.Contains(err.Error(), "no such table: ") // SQLite has no code for it
+}
+
+// ahead refuses a store whose tables are newer than what is to be put there.
+func ahead(at, to int64) error {
+	return fmt.Errorf("the state store is at version %d, and what is to be put there is of version %d: it needs a place where no store is yet", at, to)
+}
+
+// version reads which version the tables have, changing nothing. It fails when
+// there are none.
+func version(ctx context.Context, db querier) (int64, error) {
+	var at int64
+	err := db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&at)
+	if err != nil {
+		return 0, fmt.Errorf("reading the version of the state store: %w", err)
+	}
+	return at, nil
+}
+
+// querier is a *sql.DB, *sql.Conn or *sql.Tx.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}

@@ -1,0 +1,18 @@
+package sqlstore
+
+import "fmt"
+
+// Others is how many other connections of this program the server has in this
+// database, from wherever: a service that runs always has one. It is 0 on SQLite,
+// whose directory belongs to the process that opened it without Config.Share.
+func (tx *Tx) Others() (n int64, err error) {
+	if tx.Name() != "postgres" {
+		return 0, nil
+	}
+	err = tx.QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
+		AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()`).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("counting who else uses the store: %w", err)
+	}
+	return n, nil
+}

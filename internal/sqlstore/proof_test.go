@@ -1,0 +1,148 @@
+package sqlstore_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/config"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
+	"vayu/schema"
+)
+
+// TestACommitThatComesLateIsNotDone: when the client was told that nothing was changed, nothing is.
+func TestACommitThatComesLateIsNotDone(t *testing.T) {
+	t.Parallel()
+	dsn, hold, deliver := delay(t, sqlstoretest.PostgresDSN(t))
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
+	// What the change has done so far stays locked until it is delivered; so it does nothing that others wait for.
+	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+		defer hold() // the next word is COMMIT
+		return set(tx, "a", "1")
+	})
+	if !unavailable(err) || !strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("got %v, want service_unavailable and that nothing was changed", err)
+	}
+	deliver()
+	wantSettings(t, db)
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
+	wantSettings(t, db, "a=2")
+}
+
+// TestTheOnlyConnectionIsNoObstacle to asking what became of its change.
+func TestTheOnlyConnectionIsNoObstacle(t *testing.T) {
+	t.Parallel()
+	dsn, cut := proxy(t, sqlstoretest.PostgresDSN(t))
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn, Settings: sqlstore.Settings{Connections: 1}})
+	update(t, db, func(tx *sqlstore.Tx) error {
+		cut := cut
+		defer cut() // the next answer is that to COMMIT
+		return set(tx, "a", "1")
+	})
+	wantSettings(t, db, "a=1")
+}
+
+// TestAnOutcomeThatNobodyKnowsIsSaid.
+func TestAnOutcomeThatNobodyKnowsIsSaid(t *testing.T) {
+	t.Parallel()
+	address, err := url.Parse(string(sqlstoretest.PostgresDSN(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	relay := newRelay(t, address.Host)
+	address.Host = relay.listener.Addr().String()
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(address.String())})
+	db.SetAsking(50 * time.Millisecond)
+	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+		defer relay.leave()
+		return set(tx, "a", "1")
+	})
+	if !unavailable(err) || !strings.Contains(err.Error(), "it is not known whether") {
+		t.Errorf("got %v, want service_unavailable and that it is not known", err)
+	}
+}
+
+// TestACommitThatTheServerRefusesIsUndone, and nobody has to ask whether it is.
+func TestACommitThatTheServerRefusesIsUndone(t *testing.T) {
+	t.Parallel()
+	dsn := sqlstoretest.PostgresDSN(t)
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
+	db.SetAsking(50 * time.Millisecond)
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
+	sqlstoretest.Administer(t, string(dsn), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+		$$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$`)
+	sqlstoretest.Administer(t, string(dsn), "CREATE TRIGGER refuse BEFORE INSERT ON commit_proof EXECUTE FUNCTION refuse()")
+	for range 3 {
+		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+		if !unavailable(err) || !strings.Contains(err.Error(), "nothing was changed") || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("got %v, want service_unavailable, that nothing was changed, and why", err)
+		}
+	}
+	wantSettings(t, db, "before=1")
+}
+
+// TestWhoOnlyReadsFindsOutThatTheStoreIsWell: an instance that waits to lead changes nothing.
+func TestWhoOnlyReadsFindsOutThatTheStoreIsWell(t *testing.T) {
+	t.Parallel()
+	for name, db := range map[string]*sqlstore.DB{"sqlite": sqlstoretest.SQLite(t), "postgres": sqlstoretest.Postgres(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+				return schema.Unavailable("as on a full disk", nil)
+			}); !unavailable(err) {
+				t.Fatal(err)
+			}
+			if err := db.Check(t.Context()); err == nil {
+				t.Error("a store that could not write is called sound")
+			}
+			fixture.Until(t, "the store is called sound", func() bool { return db.Check(t.Context()) == nil })
+			wantSettings(t, db)
+		})
+	}
+}
+
+// TestProofsAreFewAndGoAway: a change that changed nothing leaves none, and old ones are deleted.
+func TestProofsAreFewAndGoAway(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}, reg)
+	wantProofs := func(want int) {
+		t.Helper()
+		var got int
+		if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM commit_proof WHERE undone = 0").Scan(&got); err != nil || got != want {
+			t.Errorf("there are %d proofs (%v), want %d", got, err, want)
+		}
+	}
+	update(t, db, func(tx *sqlstore.Tx) error {
+		_, err := tx.Exec("UPDATE setting SET value = '' WHERE name = 'nobody'")
+		return err
+	})
+	wantProofs(0)
+	for range 3 {
+		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	}
+	wantProofs(3)
+	update(t, db, func(tx *sqlstore.Tx) error { // more than go at once
+		return run(tx, "INSERT INTO commit_proof (id, at, undone) SELECT 'old' || n, 0, 0 FROM generate_series(1, 2500) AS n")
+	})
+	wantProofs(2504)
+	db.Sweep(t.Context(), time.Hour)
+	wantProofs(4)
+	db.Sweep(t.Context(), -time.Hour) // all are older than that
+	wantProofs(0)
+	db.SetAnswer(time.Nanosecond)
+	db.Sweep(t.Context(), time.Hour)
+	if n := counter(t, reg, "vayu_state_sweep_failures_total"); n != 1 {
+		t.Errorf("%v failures are counted, want 1", n)
+	}
+}
+
+func run(tx *sqlstore.Tx, statement string) error {
+	_, err := tx.Exec(statement)
+	return err
+}

@@ -1,0 +1,83 @@
+package sqlstore_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+)
+
+// asks are the ways to wait for a store.
+var asks = map[string]func(context.Context, *sqlstore.DB) error{
+	"a change": func(ctx context.Context, db *sqlstore.DB) error {
+		return db.Update(ctx, func(*sqlstore.Tx) error { return nil })
+	},
+	"a row": func(ctx context.Context, db *sqlstore.DB) error { return db.Check(ctx) },
+	"rows": func(ctx context.Context, db *sqlstore.DB) error {
+		return sqlstore.Each(db.View(ctx), func(sqlstore.Scanner) error { return nil }, "SELECT 1")
+	},
+}
+
+// wantOwnEnd asks with a patience that is far longer than the store's.
+func wantOwnEnd(t *testing.T, db *sqlstore.DB, ask func(context.Context, *sqlstore.DB) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	if err := ask(ctx, db); !unavailable(err) {
+		t.Errorf("got %v, want service_unavailable", err)
+	}
+	if ctx.Err() != nil {
+		t.Error("only the caller's own patience ended the waiting")
+	}
+}
+
+// TestAServerThatNeverAnswersIsNotWaitedFor: neither on a connection that was
+// there before it fell silent, nor for a new one.
+func TestAServerThatNeverAnswersIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, ask := range asks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn, hush := silence(t, sqlstoretest.PostgresDSN(t))
+			db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn, Settings: sqlstore.Settings{Connections: 2}})
+			if err := ask(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			hush()
+			db.SetAnswer(50 * time.Millisecond)
+			for range 3 { // the first has the old connection
+				wantOwnEnd(t, db, ask)
+			}
+		})
+	}
+}
+
+// TestAConnectionThatNeverBecomesFreeIsNotWaitedFor.
+func TestAConnectionThatNeverBecomesFreeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 1}})
+	update(t, db, func(*sqlstore.Tx) error {
+		db.SetAnswer(50 * time.Millisecond)
+		for name, ask := range asks {
+			t.Run(name, func(t *testing.T) { wantOwnEnd(t, db, ask) }) //nolint:paralleltest // while the only connection is taken
+		}
+		return nil
+	})
+}
+
+// TestAnAnswerOfSQLiteHasTheSameEnd.
+func TestAnAnswerOfSQLiteHasTheSameEnd(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.SQLite(t)
+	db.SetAnswer(50 * time.Millisecond)
+	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	wantOwnEnd(t, db, func(ctx context.Context, db *sqlstore.DB) error {
+		var n int
+		return db.View(ctx).QueryRow(endless).Scan(&n)
+	})
+	wantOwnEnd(t, db, func(ctx context.Context, db *sqlstore.DB) error {
+		return sqlstore.Each(db.View(ctx), func(sqlstore.Scanner) error { return nil }, endless)
+	})
+}

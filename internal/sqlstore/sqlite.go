@@ -1,0 +1,172 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"vayu/internal/filelock"
+)
+
+// sqlite is the store in a file.
+type sqlite struct {
+	db      *DB
+	path    string
+	queue   chan *change // of the live world and of the service itself
+	sandbox chan *change
+	writing *sql.DB     // holds one connection
+	writer  *statements // on that connection; nil while there is none
+	readers *sql.DB
+	release func() // gives the directory back
+	wal     wal
+}
+
+func (s *sqlite) open(ctx context.Context) (err error) {
+	if err := os.MkdirAll(s.db.cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("making the data directory: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	s.path = filepath.Join(s.db.cfg.Data, fileName)
+	s.wal = wal{path: s.path + "-wal", most: walMost}
+	if err := private(s.path); err != nil {
+		return err
+	}
+	if s.writing, err = sql.Open("sqlite", sqliteDSN(s.path, "_txlock=immediate")); err != nil {
+		return err
+	}
+	s.writing.SetMaxOpenConns(1)
+	if err := s.claim(ctx,
+		func() error {
+			if err := migrate(ctx, goose.DialectSQLite3, s.writing, s.db.version); err != nil {
+				return fmt.Errorf("%s: %w", s.path, err)
+			}
+			return nil
+		},
+		func(holder filelock.Holder) error { return s.fits(ctx, holder) }); err != nil {
+		return err
+	}
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if s.readers, err = sql.Open("sqlite", sqliteDSN(s.path, "_pragma=query_only(1)")); err != nil {
+		return err
+	}
+	s.readers.SetMaxOpenConns(s.db.cfg.Settings.Connections)
+	s.readers.SetMaxIdleConns(s.db.cfg.Settings.Connections)
+	return nil
+}
+
+// private makes the file for its owner alone, before SQLite makes it for all:
+// what else SQLite makes beside it has the same mode. It must not open a file
+// that exists: closing it would take the locks that this process has on it.
+func private(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("making the state store: %w", err)
+	}
+	return file.Close()
+}
+
+// fits refuses a command of another version than the service beside which it
+// runs.
+func (s *sqlite) fits(ctx context.Context, holder filelock.Holder) error {
+	provider, err := newProvider(goose.DialectSQLite3, s.writing)
+	if err != nil {
+		return err
+	}
+	at, err := version(ctx, s.writing)
+	if err != nil {
+		return err
+	}
+	if known := newest(provider); at != known {
+		return fmt.Errorf("the service that runs here is of another version: its state store is at version %d, and this program's is %d; it is %s",
+			at, known, holder)
+	}
+	return nil
+}
+
+// busyTimeout is how long a statement waits for another process, in
+// milliseconds: as long as a client waits.
+const busyTimeout = "10000"
+
+// sqliteDSN: every commit is on disk when it returns (FULL), readers and the
+// writer do not wait for each other (WAL), and a command beside the service
+// waits for its turn. What a savepoint would need to undo its change is kept in memory
+// and not in files, which took a quarter of the writer's time; it is gone with the
+// transaction in any case.
+func sqliteDSN(path string, more ...string) string {
+	settings := append([]string{
+		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
+		"_pragma=temp_store(MEMORY)",
+		fmt.Sprintf("_pragma=journal_size_limit(%d)", walMost), "_dqs=0",
+	}, more...)
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(settings, "&")}).String()
+}
+
+// connect gets the connection for writing.
+func (s *sqlite) connect(ctx context.Context) error {
+	conn, err := s.writing.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	s.writer = newStatements(conn)
+	return nil
+}
+
+// disconnect gives up a connection whose state is not known; the next group
+// makes a new one.
+func (s *sqlite) disconnect() {
+	s.writer.discard()
+	s.writer = nil
+}
+
+func (s *sqlite) reader() *sql.DB { return s.readers }
+
+func (s *sqlite) close() {
+	if s.readers != nil {
+		_ = s.readers.Close()
+	}
+	if s.writer != nil {
+		s.writer.close()
+	}
+	if s.writing != nil {
+		_ = s.writing.Close()
+	}
+	if s.release != nil {
+		s.release()
+	}
+}
+
+// sqliteFaults are the result codes that say that the file or the disk cannot
+// be used now (sqlite.org/rescode.html); the low byte of an extended code is
+// the code.
+var sqliteFaults = map[int]bool{
+	lib.SQLITE_BUSY: true, lib.SQLITE_LOCKED: true, lib.SQLITE_NOMEM: true, lib.SQLITE_READONLY: true,
+	lib.SQLITE_IOERR: true, lib.SQLITE_FULL: true, lib.SQLITE_CANTOPEN: true, lib.SQLITE_CORRUPT: true,
+	lib.SQLITE_PROTOCOL: true, lib.SQLITE_NOTADB: true,
+}
+
+func (s *sqlite) fault(err error) fault {
+	var stated *driver.Error
+	if errors.Is(err, errGroup) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &stated) && sqliteFaults[stated.Code()&0xff] {
+		return unable
+	}
+	return sound
+}

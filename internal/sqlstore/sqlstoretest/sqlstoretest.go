@@ -1,0 +1,161 @@
+// Package sqlstoretest gives tests a state store of their own: SQLite in a folder
+// that ends with the test, or a database of its own on a PostgreSQL server.
+//
+// The server is named by VAYU_TEST_POSTGRES, a DSN with the right to create
+// databases (.ci/postgres starts one). Without it what needs PostgreSQL is
+// skipped, and fails when CI=true.
+package sqlstoretest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/config"
+	"vayu/internal/sqlstore"
+)
+
+// Variable names the environment variable with the DSN of the server.
+const Variable = "VAYU_TEST_POSTGRES"
+
+// patience is how long a store may take to open and to close.
+const patience = time.Minute
+
+// Each runs a test on each kind of store, as the subtests "sqlite" and
+// "postgres", each with a fresh store that is ready.
+func Each(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		do(t, SQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		do(t, Postgres(t))
+	})
+}
+
+// SQLite is a fresh store in a folder of the test, ready, and stopped at the
+// test's end.
+func SQLite(tb testing.TB) *sqlstore.DB {
+	tb.Helper()
+	return Open(tb, sqlstore.Config{Data: tb.TempDir()})
+}
+
+// Postgres is a fresh store in a database of its own, ready, and stopped at the
+// test's end. A statement may take long: a test that makes many rows shares its
+// machine with others.
+func Postgres(tb testing.TB) *sqlstore.DB {
+	tb.Helper()
+	return Open(tb, sqlstore.Config{DSN: PostgresDSN(tb), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: patience}})
+}
+
+// Open is the store that c names, ready, and stopped at the test's end. Two on
+// one PostgresDSN are two instances of the service. Its metrics go to the first
+// registry, if there is one.
+func Open(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) *sqlstore.DB {
+	tb.Helper()
+	db, _ := Start(tb, c, metrics...)
+	return db
+}
+
+// Start is Open with a function that stops the store before the test's end and
+// waits until it has stopped. It may be called more than once.
+func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {
+	tb.Helper()
+	db, ready, stop := Begin(tb, c, metrics...)
+	if err := ready(); err != nil {
+		stop()
+		tb.Fatalf("the state store did not become ready: %v", err)
+	}
+	return db, stop
+}
+
+// Begin is Start that does not wait, so that several can begin together. The
+// store can be used once ready has returned nil; any goroutine may call it.
+func Begin(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
+	tb.Helper()
+	var reg prometheus.Registerer
+	if len(metrics) > 0 {
+		reg = metrics[0]
+	}
+	db, err := sqlstore.Open(c, nil, reg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- db.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				tb.Errorf("the state store ended with %v", err)
+			}
+		case <-time.After(patience):
+			tb.Errorf("the state store did not stop within %s", patience)
+		}
+	})
+	tb.Cleanup(stop)
+	ready = func() error {
+		limit, done := context.WithTimeout(ctx, patience)
+		defer done()
+		go func() {
+			select {
+			case err := <-ended: // before it was ready
+				ended <- err
+				done()
+			case <-limit.Done():
+			}
+		}()
+		return db.Ready(limit)
+	}
+	return db, ready, stop
+}
+
+// PostgresDSN makes a database for this test alone and returns its address. It
+// is dropped at the test's end, whoever is still connected.
+func PostgresDSN(tb testing.TB) config.DSN {
+	tb.Helper()
+	server := os.Getenv(Variable)
+	switch {
+	case server == "" && os.Getenv("CI") == "true":
+		tb.Fatalf("%s is not set: CI needs PostgreSQL", Variable)
+	case server == "":
+		tb.Skipf("%s is not set; .ci/postgres starts a server and prints it", Variable)
+	}
+	address, err := url.Parse(server)
+	if err != nil {
+		tb.Fatalf("%s is no URL", Variable)
+	}
+	name := "vayu_test_" + strings.ToLower(rand.Text())
+	Administer(tb, server, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { Administer(tb, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	address.Path = "/" + name
+	return config.DSN(address.String())
+}
+
+// Administer runs a statement on the server itself.
+func Administer(tb testing.TB, server, statement string) {
+	tb.Helper()
+	db, err := sql.Open("pgx", server)
+	if err != nil {
+		tb.Fatalf("%s cannot be read", Variable)
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := db.ExecContext(ctx, statement); err != nil {
+		tb.Errorf("%s: %v", statement, err)
+	}
+}

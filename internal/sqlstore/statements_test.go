@@ -1,0 +1,71 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkPrepared compares a statement that is kept prepared with one that is
+// prepared at every call: a change is three or more of them.
+func BenchmarkPrepared(b *testing.B) {
+	for name, prepared := range map[string]bool{"kept": true, "each": false} {
+		b.Run(name, func(b *testing.B) {
+			db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(b.TempDir(), fileName)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer db.Close()
+			conn, err := db.Conn(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			kept := newStatements(conn)
+			defer kept.close()
+			var on session = conn
+			if prepared {
+				on = kept
+			}
+			exec := func(query string, args ...any) {
+				if _, err := on.ExecContext(b.Context(), query, args...); err != nil {
+					b.Fatal(err)
+				}
+			}
+			exec("CREATE TABLE seen (id TEXT NOT NULL PRIMARY KEY, at BIGINT NOT NULL)")
+			exec("BEGIN")
+			for i := 0; b.Loop(); i++ {
+				exec("SAVEPOINT change")
+				exec("INSERT INTO seen (id, at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET at = excluded.at", "key_01", i)
+				exec("RELEASE change")
+			}
+			exec("COMMIT")
+		})
+	}
+}
+
+// TestKeptStatementsAreBounded: texts beyond the bound run all the same.
+func TestKeptStatementsAreBounded(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(t.TempDir(), fileName)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := newStatements(conn)
+	defer kept.close()
+	query := "SELECT 1"
+	for range statementsMost + 10 {
+		var one int
+		if err := kept.QueryRowContext(t.Context(), query).Scan(&one); err != nil || one != 1 {
+			t.Fatal(one, err)
+		}
+		query += " "
+	}
+	if len(kept.kept) != statementsMost {
+		t.Errorf("%d statements are kept, want %d", len(kept.kept), statementsMost)
+	}
+}

@@ -1,0 +1,81 @@
+//go:build integration
+
+package sqlstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"vayu/internal/config"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
+)
+
+// handOver gives files to whoever runs PostgreSQL, which insists on owning its key.
+func handOver(t *testing.T, folder string, files ...string) {
+	t.Helper()
+	is, err := os.Stat(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, ok := is.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	for _, f := range files {
+		if err := os.Chown(f, int(owner.Uid), int(owner.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// encrypted is a PostgreSQL of the test alone that takes encrypted connections, too, and the PEM file of the authority
+// of its certificate.
+func encrypted(t *testing.T) (dsn, ca string) {
+	t.Helper()
+	dsn, dir := ownServer(t)
+	authority, cluster := fixture.NewAuthority(t), filepath.Join(dir, "cluster")
+	cert, key := authority.Files(authority.Server(), cluster)
+	handOver(t, cluster, cert, key)
+	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl_cert_file = '"+cert+"'")
+	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl_key_file = '"+key+"'")
+	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl = on")
+	sqlstoretest.Administer(t, dsn, "SELECT pg_reload_conf()") // told; heard a moment later
+	for deadline := time.Now().Add(time.Minute); ; {
+		conn, err := pgconn.Connect(t.Context(), strings.Replace(dsn, "disable", "require", 1))
+		if err == nil {
+			_ = conn.Close(t.Context())
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	return strings.TrimSuffix(dsn, "?sslmode=disable"), authority.CA()
+}
+
+// TestIntegrationPostgresOverTLS: a DSN with its own authority is enough, and a server that is not believed is not used.
+func TestIntegrationPostgresOverTLS(t *testing.T) {
+	t.Parallel()
+	dsn, ca := encrypted(t)
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(dsn + "?sslmode=verify-full&sslrootcert=" + ca)})
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	var used bool
+	if err := db.View(t.Context()).QueryRow("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&used); err != nil || !used {
+		t.Errorf("the connection is encrypted: %t, %v", used, err)
+	}
+	db, err := sqlstore.Open(sqlstore.Config{DSN: config.DSN(dsn + "?sslmode=verify-full"), Share: true}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "x509") {
+		t.Errorf("without its authority the server gave %v, want that its certificate is not believed", err)
+	}
+}

@@ -1,0 +1,45 @@
+package sqlstore_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+)
+
+// What Load would refuse at its end is refused before anything else is done.
+func TestAPlaceForADumpIsVacant(t *testing.T) {
+	t.Parallel()
+	old := sqlstore.Config{Data: t.TempDir()}
+	var dir string
+	if err := sqlstore.Opened(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
+		dir, _ = dump(t, db)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	now, _ := dump(t, sqlstoretest.SQLite(t))
+	empty, made, taken := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}
+	sqlstoretest.Open(t, made)
+	populate(t, sqlstoretest.Open(t, taken))
+	for name, c := range map[string]struct {
+		at   sqlstore.Config
+		dump string
+		want string // in the error; empty for none
+	}{
+		"no tables":                 {empty, dir, ""},
+		"tables without accounts":   {made, now, ""},
+		"newer tables":              {made, dir, "where no store is yet"},
+		"somebody's":                {taken, now, "250 accounts"},
+		"a directory":               {sqlstore.Config{Data: t.TempDir()}, now, ""},
+		"a dump that is not there":  {empty, dir + "x", "manifest"},
+		"an address of nobody here": {sqlstore.Config{DSN: "mysql://127.0.0.1/"}, now, "postgres://"},
+	} {
+		err := sqlstore.Vacant(t.Context(), c.at, c.dump, nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"time"
+)
+
+// Micros is a time for the store, microseconds since 1970 UTC; NULL for zero.
+func Micros(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return at.UnixMicro()
+}
+
+// Moment is a time of the store; zero for NULL.
+func Moment(micros sql.NullInt64) time.Time {
+	if !micros.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros.Int64).UTC()
+}
+
+// Whole is a time as the store keeps it.
+func Whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
+
+// Flag is a truth for the store: 0 or 1.
+func Flag(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,270 @@
+package sse_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/sse"
+	"vayu/internal/testing/fixture"
+	"vayu/schema"
+)
+
+// doorkeeper is an Access whose word tests change. Keys that it does not know have
+// every scope.
+type doorkeeper struct {
+	mu     sync.Mutex
+	scopes map[string][]schema.Scope
+	over   map[string]bool // sessions, by key
+}
+
+func (d *doorkeeper) Scopes(c *httpapi.Call) []schema.Scope {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if all, known := d.scopes[c.Key]; known {
+		return all
+	}
+	return schema.Scopes
+}
+
+func (d *doorkeeper) Ended(_ context.Context, calls []*httpapi.Call) ([]bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]bool, len(calls))
+	for i, c := range calls {
+		out[i] = d.over[c.Key]
+	}
+	return out, nil
+}
+
+// grant says what a key may do; nothing ends it.
+func (d *doorkeeper) grant(key string, scopes ...schema.Scope) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.scopes[key] = scopes
+}
+
+func (d *doorkeeper) endSession(key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.over[key] = true
+}
+
+// source is a feed of what a test says has changed.
+type source struct {
+	mu      sync.Mutex
+	kinds   []sse.Kind
+	changes []change
+	cut     bool
+	err     error
+	asked   int
+}
+
+type change struct {
+	at     time.Time
+	notice sse.Notice
+}
+
+func (f *source) Kinds() []sse.Kind { return f.kinds }
+
+func (f *source) Changes(_ context.Context, asks []sse.Ask) (sse.Found, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	if f.err != nil {
+		return sse.Found{}, f.err
+	}
+	var found sse.Found
+	for _, a := range asks {
+		for _, c := range f.changes {
+			if c.notice.Owner == a.Owner && !c.at.Before(a.Since) {
+				found.Notices = append(found.Notices, c.notice)
+			}
+		}
+	}
+	if f.cut {
+		found.Cut = sse.Owners(asks)
+	}
+	return found, nil
+}
+
+func (f *source) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+}
+
+// happen is a change of now.
+func (f *source) happen(o schema.Owner, id, state string) {
+	kind := f.kinds[0]
+	f.change(func() {
+		f.changes = append(f.changes, change{time.Now(), sse.Notice{Owner: o, Kind: kind.Name, ID: id, Scope: kind.Scopes[0], Data: map[string]string{"id": id, "state": state}}})
+	})
+}
+
+var errAway = errors.New("the store is away")
+
+// hub is a service with two feeds.
+type hub struct {
+	*sse.Service
+
+	access     *doorkeeper
+	deliveries *source
+	air        *source
+	log        *fixture.Log
+	metrics    *prometheus.Registry
+}
+
+func newHub(tb testing.TB, most int) *hub {
+	tb.Helper()
+	h := &hub{
+		access:     &doorkeeper{scopes: map[string][]schema.Scope{}, over: map[string]bool{}},
+		deliveries: &source{kinds: []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}},
+		air:        &source{kinds: []sse.Kind{{Name: schema.LiveAir, Scopes: []schema.Scope{schema.AQIRead}}}},
+		log:        &fixture.Log{}, metrics: prometheus.NewRegistry(),
+	}
+	var err error
+	h.Service, err = sse.New(sse.Config{
+		Access: h.access, Feeds: []sse.Feed{h.deliveries, h.air}, Log: h.log.Logger(), Metrics: h.metrics, Most: most,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return h
+}
+
+// bubble runs a hub within fake time. The bubble ends when the hub has, and with it
+// every stream.
+func bubble(t *testing.T, do func(t *testing.T, h *hub)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, 0)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- h.Run(ctx) }()
+		do(t, h)
+		h.End()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// client is one who listens, and who may stop reading.
+type client struct {
+	mu     sync.Mutex
+	text   bytes.Buffer
+	stuck  chan struct{} // nil for one who reads
+	leave  context.CancelFunc
+	ended  chan struct{}
+	refuse error
+}
+
+// Write implements httpapi.Flusher.
+func (c *client) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
+}
+
+// Flush implements httpapi.Flusher.
+func (c *client) Flush() error {
+	if c.stuck != nil {
+		<-c.stuck
+	}
+	return nil
+}
+
+// messages are those that came, each as its event and its data.
+func (c *client) messages() (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range httpapitest.Messages(c.text.Bytes()) {
+		out = append(out, m["event"]+" "+m["data"])
+	}
+	return out
+}
+
+// said is all that came.
+func (c *client) said() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// lastID is the last id that came.
+func (c *client) lastID() string {
+	text := c.said()
+	id, _, _ := strings.Cut(text[strings.LastIndex(text, "id: ")+len("id: "):], "\n")
+	return id
+}
+
+func (c *client) hasEnded() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// ask is how a client asks.
+type ask struct {
+	owner     schema.Owner
+	key, path string
+	lastID    string
+	session   bool
+	stuck     chan struct{}
+}
+
+var delhi = schema.Owner{Account: "acc_a", World: schema.Sandbox}
+
+// listen opens a stream.
+func (h *hub) listen(tb testing.TB, a ask) *client {
+	tb.Helper()
+	if a.path == "" {
+		a.path = "/v1/live"
+	}
+	if a.owner == (schema.Owner{}) {
+		a.owner = delhi
+	}
+	if a.key == "" {
+		a.key = "key_a"
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, a.path, http.NoBody)
+	if a.lastID != "" {
+		r.Header.Set("Last-Event-ID", a.lastID)
+	}
+	call := &httpapi.Call{Request: r, Principal: httpapi.Principal{World: a.owner.World, Account: a.owner.Account, Key: a.key}, BySession: a.session}
+	c := &client{stuck: a.stuck, leave: leave, ended: make(chan struct{})}
+	resp, err := h.Routes()[0].Handler(call)
+	if err != nil {
+		leave()
+		c.refuse = err
+		close(c.ended)
+		return c
+	}
+	go func() {
+		defer close(c.ended)
+		if err := resp.Stream(c); err != nil {
+			tb.Errorf("the stream ended with %v", err)
+		}
+	}()
+	return c
+}
+
+// count is how often a text came.
+func (c *client) count(text string) int { return strings.Count(c.said(), text) }

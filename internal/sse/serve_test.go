@@ -1,0 +1,289 @@
+package sse_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/testing/fixture"
+	"vayu/schema"
+)
+
+// keys open both worlds.
+var keys = httpapitest.Keys{"sk_live", "sk_test"}
+
+// served is a hub that runs, behind a server.
+type served struct {
+	*hub
+
+	url    string
+	server *http.Server
+}
+
+func serve(t *testing.T, most int) *served {
+	t.Helper()
+	s := &served{hub: newHub(t, most)}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	h, err := httpapi.New(httpapi.Config{Routes: s.Routes(), Access: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := httpapi.NewListener(socket, nil, nil, httpapi.Connections{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.url, s.server = "http://"+socket.Addr().String(), httpapi.NewServer(h, nil)
+	s.server.RegisterOnShutdown(s.End)
+	go func() { _ = s.server.Serve(listener) }() // until it is closed
+	t.Cleanup(func() { _ = s.server.Close() })
+	return s
+}
+
+// open opens a stream.
+func (s *served) open(t *testing.T, query string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/live"+query, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer sk_test")
+	r.Header.Set("Accept-Encoding", "gzip, zstd")
+	resp, err := (&http.Transport{DisableCompression: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
+
+// until reads lines until one begins so.
+func until(t *testing.T, lines *bufio.Reader, begin string) string {
+	t.Helper()
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("waiting for %q: %v", begin, err)
+		}
+		if strings.HasPrefix(line, begin) {
+			return line
+		}
+	}
+}
+
+var tester = schema.Owner{Account: "acc_sandbox", World: schema.Sandbox}
+
+func TestAStreamOverAConnection(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0)
+	resp := s.open(t, "")
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no", "Content-Encoding": "", "X-Service-Mode": "sandbox",
+	} {
+		if got := resp.Header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	lines := bufio.NewReader(resp.Body)
+	if got := until(t, lines, "retry: "); got != "retry: 2000\n" {
+		t.Error(got)
+	}
+	until(t, lines, "event: hello")
+	s.deliveries.happen(tester, "dlv_01KAHR3M5Q7S9V1X3Z5B7D9F1H", "waiting")
+	if got, want := until(t, lines, `data: {"id"`), "data: {\"id\":\"dlv_01KAHR3M5Q7S9V1X3Z5B7D9F1H\",\"state\":\"waiting\"}\n"; got != want {
+		t.Error(cmp.Diff(want, got))
+	}
+	if got := fixture.Figure(t, s.metrics, "vayu_live_streams"); got != 1 {
+		t.Errorf("%v streams are open, want 1", got)
+	}
+	resp.Body.Close()
+	fixture.Until(t, "a stream is closed whose client has left", func() bool {
+		return fixture.Figure(t, s.metrics, "vayu_live_streams") == 0
+	})
+}
+
+// TestAStreamIsAsTheContractSays reads one that ends.
+func TestAStreamIsAsTheContractSays(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0)
+	door := http.Client{Transport: httpapitest.Transport(t, nil)}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		r, err := http.NewRequestWithContext(t.Context(), method, s.url+"/v1/live?for=1&kinds=delivery", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer sk_test")
+		r.Header.Set("Last-Event-ID", "1")
+		resp, err := door.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK || method == http.MethodGet && len(httpapitest.Messages(text)) != 2 {
+			t.Errorf("%s: %d %v %q", method, resp.StatusCode, err, text)
+		}
+	}
+	if got := fixture.Figure(t, s.metrics, "vayu_live_streams"); got != 0 {
+		t.Errorf("%v streams are open, want none", got)
+	}
+}
+
+func TestWhatIsNoStreamIsRefused(t *testing.T) {
+	t.Parallel()
+	door := accesstest.NewDoor(t, keys, newHub(t, 0).Routes())
+	for query, field := range map[string]string{
+		"kinds=delivery,wallet": "kinds", "kinds=": "kinds", "kinds=,": "kinds", "for=0": "for", "for=3601": "for", "for=-1": "for",
+		"for=1.5": "for", "for=99999999999999999999": "for", "since=1": "since", "for=1&for=2": "for",
+	} {
+		door.Ask("sk_test", http.MethodGet, "/v1/live?"+query, "").WantError(t, query, http.StatusBadRequest, schema.InvalidRequest, field)
+	}
+	door.Ask("sk_test", http.MethodGet, "/v1/live", "", "Accept", "application/json").
+		WantError(t, "JSON", http.StatusNotAcceptable, schema.NotAcceptable, "Accept")
+	door.Ask("", http.MethodGet, "/v1/live", "").WantError(t, "no key", http.StatusUnauthorized, schema.Unauthorized, "")
+}
+
+func TestAKeyHasTwentyStreams(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0)
+	for range 20 {
+		until(t, bufio.NewReader(s.open(t, "").Body), "event: hello")
+	}
+	door := accesstest.NewDoor(t, keys, s.Routes())
+	refused := door.Ask("sk_test", http.MethodGet, "/v1/live", "")
+	refused.WantError(t, "the next one", http.StatusTooManyRequests, schema.RateLimited, "")
+	if refused.Header.Get("Retry-After") == "" || !strings.Contains(refused.Said("message"), "20 streams") {
+		t.Errorf("%v %s", refused.Header, refused.Text)
+	}
+	if got := fixture.Figure(t, s.metrics, "vayu_live_refused_total", "reason", "key"); got != 1 {
+		t.Errorf("%v refusals are counted, want 1", got)
+	}
+}
+
+// With many keys an account takes nobody else's place, and what it closes it has again.
+func TestAnAccountHasTwoHundredStreams(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, h *hub) {
+		mine := make([]*client, 0, 200)
+		for i := range cap(mine) {
+			mine = append(mine, h.listen(t, ask{key: "key_" + strconv.Itoa(i%25)}))
+		}
+		next := h.listen(t, ask{key: "key_next"})
+		if p, refused := errors.AsType[*schema.Problem](next.refuse); !refused || p.Code != schema.RateLimited || p.RetryAfter == 0 {
+			t.Errorf("the next one: %v", next.refuse)
+		}
+		if got := fixture.Figure(t, h.metrics, "vayu_live_refused_total", "reason", "account"); got != 1 {
+			t.Errorf("%v refusals are counted, want 1", got)
+		}
+		if other := h.listen(t, ask{owner: schema.Owner{Account: "acc_b"}, key: "key_b"}); other.refuse != nil {
+			t.Errorf("another account: %v", other.refuse)
+		}
+		mine[0].leave()
+		<-mine[0].ended
+		if again := h.listen(t, ask{key: "key_next"}); again.refuse != nil {
+			t.Errorf("after one was closed: %v", again.refuse)
+		}
+	})
+}
+
+func TestAnInstanceHasSoManyStreams(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2)
+	for range 2 {
+		until(t, bufio.NewReader(s.open(t, "").Body), "event: hello")
+	}
+	door := accesstest.NewDoor(t, keys, s.Routes())
+	door.Ask("sk_live", http.MethodGet, "/v1/live", "").WantError(t, "the third", http.StatusTooManyRequests, schema.RateLimited, "")
+	if got := fixture.Figure(t, s.metrics, "vayu_live_refused_total", "reason", "all"); got != 1 {
+		t.Errorf("%v refusals are counted, want 1", got)
+	}
+}
+
+// A stop ends streams; that none holds it up shows in that Shutdown, whose time is that of
+// the service, ends without an error.
+func TestAStopEndsStreams(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0)
+	lines := bufio.NewReader(s.open(t, "").Body)
+	until(t, lines, "event: hello")
+	limit, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	if err := s.server.Shutdown(limit); err != nil {
+		t.Errorf("stopping: %v", err)
+	}
+	if _, err := io.ReadAll(lines); err != nil {
+		t.Errorf("the stream ended with %v, want a whole end", err)
+	}
+}
+
+func TestManyListenAtOnce(t *testing.T) {
+	t.Parallel()
+	const many = 200
+	s := newHub(t, 0)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { _ = s.Run(ctx) }() // until the test ends
+	url := accesstest.Serve(t, manyKeys{}, s.Routes())
+	defer s.End()
+	var all []*bufio.Reader
+	client := &http.Transport{}
+	for i := range many {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v1/live", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer key_"+string(rune('a'+i%20)))
+		resp, err := client.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		all = append(all, bufio.NewReader(resp.Body))
+		until(t, all[i], "event: hello")
+	}
+	if got := fixture.Figure(t, s.metrics, "vayu_live_streams"); got != many {
+		t.Errorf("%v streams are open, want %d", got, many)
+	}
+	for i := range 20 {
+		s.deliveries.happen(schema.Owner{Account: "key_" + string(rune('a'+i)), World: schema.Sandbox}, "dlv_1", "waiting")
+	}
+	for _, lines := range all {
+		until(t, lines, "event: delivery")
+	}
+}
+
+// manyKeys lets every key in, each as an account of its own.
+type manyKeys struct{ httpapitest.Keys }
+
+func (manyKeys) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, error) {
+	key, err := httpapi.BearerKey(c.Request)
+	if err != nil {
+		return nil, err
+	}
+	pass, err := httpapitest.Keys{"", key}.Admit(c, route)
+	c.Principal = httpapi.Principal{World: schema.Sandbox, Account: key, Key: key}
+	return pass, err
+}

@@ -1,0 +1,84 @@
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// loopback is where everything listens that is not in a network of its own.
+const loopback = "127.0.0.1"
+
+// Ports that are tried: below those that systems give to outgoing connections, so that
+// a process that is killed gets its own again.
+const (
+	firstPort = 20000
+	ports     = 12000
+)
+
+// freeAddress is host:port that nobody of this machine listens on.
+func freeAddress(ip string) string {
+	for {
+		address := net.JoinHostPort(ip, strconv.Itoa(firstPort+rand.IntN(ports)))
+		if ip != loopback {
+			return address // a network that was just made
+		}
+		if listener, err := net.Listen("tcp", address); err == nil { //nolint:noctx // done at once
+			_ = listener.Close()
+			return address
+		}
+	}
+}
+
+// host is host:port of a DSN.
+func host(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// replaceHost is a DSN that leads elsewhere.
+func replaceHost(dsn, to string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return dsn
+	}
+	u.Host = to
+	return u.String()
+}
+
+// answers reports whether somebody takes connections.
+func answers(ctx context.Context, address string) bool {
+	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// serve answers on a free address until ctx ends, and returns its URL.
+func (c *Cluster) serve(ctx context.Context, h http.Handler) (string, error) {
+	address := freeAddress(loopback)
+	return "http://" + address + "/", c.serveAt(ctx, address, h)
+}
+
+func (c *Cluster) serveAt(ctx context.Context, address string, h http.Handler) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	c.services.Go(func() { _ = server.Serve(listener) })
+	c.services.Go(func() {
+		<-ctx.Done()
+		_ = server.Close()
+	})
+	return nil
+}

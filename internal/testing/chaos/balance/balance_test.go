@@ -1,0 +1,135 @@
+package balance_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/internal/testing/chaos/balance"
+	"vayu/internal/testing/fixture"
+)
+
+// backend is an instance: it answers with its name, and says whether it is ready.
+type backend struct {
+	*httptest.Server
+
+	ready  atomic.Bool
+	broken atomic.Bool // closes the connection once it has read the request
+	asked  atomic.Int64
+}
+
+func newBackend(t *testing.T, name string) *backend {
+	t.Helper()
+	b := &backend{}
+	b.ready.Store(true)
+	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" {
+			if !b.ready.Load() {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return
+		}
+		b.asked.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		if b.broken.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = io.WriteString(w, name+" "+string(body))
+	}))
+	t.Cleanup(b.Close)
+	return b
+}
+
+func (b *backend) address() string { return strings.TrimPrefix(b.URL, "http://") }
+
+// between starts a proxy in front of two instances that are known to be ready.
+func between(t *testing.T) (p *balance.Proxy, front string, one, two *backend) {
+	t.Helper()
+	one, two = newBackend(t, "one"), newBackend(t, "two")
+	p = balance.New([]string{"one", "two"}, []string{one.address(), two.address()})
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.Run(ctx)
+	}()
+	server := httptest.NewServer(p)
+	t.Cleanup(func() {
+		server.Close()
+		end()
+		<-done
+	})
+	fixture.Until(t, "both instances are up", func() bool { return p.Up() == 2 })
+	return p, server.URL, one, two
+}
+
+func post(t *testing.T, url, body string) (status int, said string) {
+	t.Helper()
+	client := http.Client{Timeout: time.Minute}
+	reply, err := client.Post(url, "text/plain", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.StatusCode, string(text)
+}
+
+func TestARequestGoesElsewhereWhenNoConnectionWasMade(t *testing.T) {
+	t.Parallel()
+	p, front, one, two := between(t)
+	one.Close()
+	for range 4 {
+		if status, said := post(t, front, "hello"); status != http.StatusOK || said != "two hello" {
+			t.Fatalf("got %d %q, want the other instance's answer", status, said)
+		}
+	}
+	if p.Elsewhere.Load() == 0 || two.asked.Load() != 4 {
+		t.Errorf("%d requests went elsewhere, and two had %d", p.Elsewhere.Load(), two.asked.Load())
+	}
+}
+
+func TestWhatWasSentIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	_, front, one, two := between(t)
+	one.broken.Store(true)
+	two.broken.Store(true)
+	if status, _ := post(t, front, "order"); status != http.StatusBadGateway {
+		t.Errorf("got %d, want 502", status)
+	}
+	if asked := one.asked.Load() + two.asked.Load(); asked != 1 {
+		t.Errorf("the instances were asked %d times, want once", asked)
+	}
+}
+
+func TestAnInstanceThatLeavesGetsNothingNew(t *testing.T) {
+	t.Parallel()
+	p, front, one, _ := between(t)
+	one.ready.Store(false)
+	fixture.Until(t, "one instance is up", func() bool { return p.Up() == 1 })
+	for range 4 {
+		if _, said := post(t, front, "hello"); said != "two hello" {
+			t.Fatalf("got %q from an instance that is not ready", said)
+		}
+	}
+	one.ready.Store(true)
+	fixture.Until(t, "both instances are up", func() bool { return p.Up() == 2 })
+}
+
+func TestNobodyIsReady(t *testing.T) {
+	t.Parallel()
+	p := balance.New([]string{"one"}, []string{"127.0.0.1:1"})
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	if status, _ := post(t, server.URL, ""); status != http.StatusServiceUnavailable {
+		t.Errorf("got %d, want 503", status)
+	}
+}

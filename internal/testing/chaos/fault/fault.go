@@ -1,0 +1,314 @@
+// Package fault breaks a cluster, one thing after the other, while clients use it, and
+// says whether what must hold has held.
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"vayu/internal/sleep"
+	"vayu/internal/testing/chaos"
+	"vayu/internal/testing/chaos/load"
+)
+
+// Fault is something that breaks.
+type Fault struct {
+	Name string
+	// Do breaks it and mends it. What it returns is for people.
+	Do func(ctx context.Context, c *chaos.Cluster) (note string, err error)
+	// kills is how many instances that answer are killed: each may lose what it has
+	// counted in its last second.
+	kills int
+	// takeOver is whether the events that were committed before must arrive all the same
+	// within takeOverMost.
+	takeOver bool
+	// healMost is how long after its end everything that was committed before must have
+	// arrived; 0 for as long as it takes.
+	healMost time.Duration
+	// rolls is whether everything is restarted in good order: no request may fail.
+	rolls bool
+	// alone is whether instances cannot tell each other what they have counted.
+	alone bool
+}
+
+// How long something is away.
+const (
+	killedFor   = 5 * time.Second
+	deadFor     = 20 * time.Second // longer than another may take to take over
+	cutFor      = 30 * time.Second
+	pausedFor   = 60 * time.Second
+	diskFullFor = 30 * time.Second
+	abusedFor   = 60 * time.Second
+)
+
+// Faults are all of them, in their order.
+func Faults() []Fault {
+	all := []Fault{
+		{Name: "kill-api-1", Do: killed("api-1", killedFor), kills: 1},
+		{Name: "kill-api-2", Do: killed("api-2", killedFor), kills: 1},
+		{Name: "kill-ingest-leader", Do: killLeader},
+		{Name: "kill-ingest-other", Do: killOther},
+		{Name: "kill-pipeline-1", Do: killed("pipeline-1", killedFor)},
+		{Name: "kill-pipeline-2", Do: killed("pipeline-2", killedFor)},
+		{Name: "kill-dispatch-1", Do: killed("dispatch-1", deadFor), takeOver: true},
+		{Name: "kill-dispatch-2", Do: killed("dispatch-2", deadFor), takeOver: true},
+		{Name: "kill-engine", Do: killEngine},
+	}
+	for n := range 3 {
+		all = append(all, Fault{Name: fmt.Sprint("kill-broker-", n+1), Do: killBroker(n + 1)})
+	}
+	return append(all,
+		Fault{Name: "abuse", Do: abuse},
+		Fault{Name: "kill-postgres", Do: killPostgres, alone: true},
+		Fault{Name: "cut-postgres", Do: cutPostgres, alone: true},
+		Fault{Name: "pause-engine", Do: pauseEngine},
+		Fault{Name: "full-disk-api", Do: fullDisk("api-2")},
+		Fault{Name: "full-disk-engine", Do: fullDisk("engine")},
+		Fault{Name: "full-disk-postgres", Do: fullDiskPostgres, alone: true},
+		Fault{Name: "full-disk-broker-2", Do: fullDiskBroker},
+		Fault{Name: "roll-instances", Do: rollInstances, rolls: true},
+		Fault{Name: "roll-stores", Do: rollStores, rolls: true},
+	)
+}
+
+// Chosen are the faults whose name begins with one of some words, or all without words.
+func Chosen(all []Fault, words []string) ([]Fault, error) {
+	if len(words) == 0 {
+		return all, nil
+	}
+	var chosen []Fault
+	known := map[string]bool{}
+	for _, f := range all {
+		for _, word := range words {
+			if strings.HasPrefix(f.Name, word) {
+				chosen, known[word] = append(chosen, f), true
+				break
+			}
+		}
+	}
+	for _, word := range words {
+		if !known[word] {
+			return nil, fmt.Errorf("there is no fault %q; there are %s", word, names(all))
+		}
+	}
+	return chosen, nil
+}
+
+func names(all []Fault) string {
+	var text []string
+	for _, f := range all {
+		text = append(text, f.Name)
+	}
+	return strings.Join(text, ", ")
+}
+
+// wait waits, and fails when ctx ends before.
+func wait(ctx context.Context, d time.Duration) error {
+	if !sleep.For(ctx, d) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// killed kills an instance and starts it again after some time.
+func killed(name string, away time.Duration) func(context.Context, *chaos.Cluster) (string, error) {
+	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
+		return "", restart(ctx, c.Instance(name).Process, away)
+	}
+}
+
+func restart(ctx context.Context, p *chaos.Process, away time.Duration) error {
+	if err := p.Kill(); err != nil {
+		return err
+	}
+	if err := wait(ctx, away); err != nil {
+		return err
+	}
+	return p.Start(ctx)
+}
+
+// leaderMost is how long nobody may collect.
+const leaderMost = 15 * time.Second
+
+// killLeader kills the instance that collects; the other must do so soon.
+func killLeader(ctx context.Context, c *chaos.Cluster) (string, error) {
+	leader := c.Leader(ctx)
+	if leader == nil {
+		return "", errors.New("nobody collects")
+	}
+	began := time.Now()
+	if err := leader.Kill(); err != nil {
+		return "", err
+	}
+	for c.Leader(ctx) == nil {
+		if time.Since(began) > 4*leaderMost {
+			return "", errors.Join(fmt.Errorf("%s after the end of %s nobody collects", 4*leaderMost, leader.Name), leader.Start(ctx))
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return "", err
+		}
+	}
+	after := time.Since(began)
+	note := fmt.Sprintf("the other collected after %.1f s", after.Seconds())
+	if err := wait(ctx, deadFor-after); err != nil {
+		return note, err
+	}
+	if after > leaderMost {
+		note = "FAIL: " + note
+	}
+	return note, leader.Start(ctx)
+}
+
+// killOther kills the instance that waits to collect.
+func killOther(ctx context.Context, c *chaos.Cluster) (string, error) {
+	leader := c.Leader(ctx)
+	for _, i := range c.Instances {
+		if i.Has("ingest") && i != leader {
+			return "", restart(ctx, i.Process, killedFor)
+		}
+	}
+	return "", errors.New("there is no other")
+}
+
+// abuse has one account of the sandbox send as much as it can.
+func abuse(ctx context.Context, c *chaos.Cluster) (string, error) {
+	key, err := c.NewKey(ctx, "test")
+	if err != nil {
+		return "", err
+	}
+	a := &load.Abuse{URL: c.URL, Key: key, Cities: chaos.Cities}
+	for _, i := range c.Instances {
+		if i.Has("api") {
+			a.Instances = append(a.Instances, i.Address)
+		}
+	}
+	ctx, end := context.WithTimeout(ctx, abusedFor)
+	defer end()
+	err = a.Run(ctx)
+	return a.Said(), err
+}
+
+func killEngine(ctx context.Context, c *chaos.Cluster) (string, error) {
+	return "", restart(ctx, c.Engine, killedFor)
+}
+
+func killBroker(n int) func(context.Context, *chaos.Cluster) (string, error) {
+	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
+		if err := c.KillBroker(ctx, n); err != nil {
+			return "", err
+		}
+		if err := wait(ctx, killedFor); err != nil {
+			return "", err
+		}
+		return "", c.ReviveBroker(ctx, n)
+	}
+}
+
+func killPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
+	pid, err := c.PostgresPID()
+	if err != nil {
+		return "", err
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return "", fmt.Errorf("killing PostgreSQL: %w", err)
+	}
+	if err := wait(ctx, killedFor); err != nil {
+		return "", err
+	}
+	return "", c.StartPostgres(ctx)
+}
+
+func cutPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
+	c.Store.Cut()
+	defer c.Store.Mend()
+	return "", wait(ctx, cutFor)
+}
+
+func pauseEngine(ctx context.Context, c *chaos.Cluster) (string, error) {
+	if err := c.Engine.Signal(syscall.SIGSTOP); err != nil {
+		return "", err
+	}
+	return "", errors.Join(wait(ctx, pausedFor), c.Engine.Signal(syscall.SIGCONT))
+}
+
+func fullDisk(name string) func(context.Context, *chaos.Cluster) (string, error) {
+	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
+		free, err := c.FillDisk(name)
+		if errors.Is(err, chaos.ErrNoDisk) {
+			return "left out: " + err.Error(), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return "", errors.Join(wait(ctx, diskFullFor), free())
+	}
+}
+
+// fullDiskPostgres fills the disk of PostgreSQL. It goes on without what needs room, or
+// ends, when it cannot write its log; then it is started as soon as there is room.
+func fullDiskPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
+	note, err := fullDisk("postgres")(ctx, c)
+	if err != nil || note != "" {
+		return note, err
+	}
+	return "", c.StartPostgres(ctx)
+}
+
+// fullDiskBroker fills the disk of a broker, which ends when it cannot write, and is
+// started as soon as there is room.
+func fullDiskBroker(ctx context.Context, c *chaos.Cluster) (string, error) {
+	const n = 2
+	note, err := fullDisk("broker-2")(ctx, c)
+	if err != nil || note != "" {
+		return note, err
+	}
+	if err := c.KillBroker(ctx, n); err != nil { // it may be on its way out
+		return "", err
+	}
+	return "", c.ReviveBroker(ctx, n)
+}
+
+// rollInstances restarts every instance in good order, each when all is well again.
+func rollInstances(ctx context.Context, c *chaos.Cluster) (string, error) {
+	for _, i := range c.Instances {
+		if err := i.Stop(ctx); err != nil {
+			return "", err
+		}
+		if err := i.Start(ctx); err != nil {
+			return "", err
+		}
+		if err := c.AwaitHealthy(ctx); err != nil {
+			return "", fmt.Errorf("after the restart of %s: %w", i.Name, err)
+		}
+	}
+	return "", nil
+}
+
+// rollStores restarts ClickHouse and every broker in good order.
+func rollStores(ctx context.Context, c *chaos.Cluster) (string, error) {
+	if err := c.Engine.Stop(ctx); err != nil {
+		return "", err
+	}
+	if err := c.Engine.Start(ctx); err != nil {
+		return "", err
+	}
+	if err := c.AwaitHealthy(ctx); err != nil {
+		return "", fmt.Errorf("after the restart of ClickHouse: %w", err)
+	}
+	for n := range c.Brokers {
+		if err := c.StopBroker(ctx, n+1); err != nil {
+			return "", err
+		}
+		if err := c.ReviveBroker(ctx, n+1); err != nil {
+			return "", err
+		}
+		if err := c.AwaitHealthy(ctx); err != nil {
+			return "", fmt.Errorf("after the restart of broker %d: %w", n+1, err)
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,203 @@
+package fault
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"vayu/internal/testing/chaos/load"
+)
+
+// What must hold.
+const (
+	availabilityLeast = 99.9 // percent, over the run
+	shareLeast        = 40.0 // percent of the deliveries, of each dispatcher
+	takeOverMost      = 15 * time.Second
+)
+
+// arrived waits until every event has come, or nothing new comes any more, and returns
+// those that are lost.
+func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int, err error) {
+	for until := time.Now().Add(arriveMost); ; {
+		all, err := r.store.Events(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		lost = map[string]bool{}
+		for id := range all {
+			if _, ok := r.Inbox.Arrived(id); !ok {
+				lost[id] = true
+			}
+		}
+		for _, id := range r.events.Between(r.began, time.Now()) {
+			if _, stored := all[id]; !stored {
+				lost[id] = true // the store has said that it is there
+			}
+		}
+		if len(lost) == 0 || time.Now().After(until) {
+			return lost, len(all), nil
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// after is how long after a moment the last event came that was committed before.
+func (r *Run) after(moment time.Time) (longest time.Duration) {
+	for _, id := range r.events.Between(r.began, moment) {
+		if at, ok := r.Inbox.Arrived(id); ok {
+			longest = max(longest, at.Sub(moment))
+		}
+	}
+	return longest
+}
+
+// verdict is one thing that must hold.
+type verdict struct {
+	what, is, must string
+	held           bool
+}
+
+func inTime(what string, is, most time.Duration) verdict {
+	return verdict{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", most.Seconds()), is <= most}
+}
+
+// rolled is whether nobody noticed that everything was restarted in good order.
+func rolled(name string, asked load.Asked) verdict {
+	return verdict{"requests failed during " + name, fmt.Sprintf("%d of %d", asked.Failed, asked.Requests), "0", asked.Failed == 0 && asked.Requests > 0}
+}
+
+// judge waits until everything has arrived, prints the table and the verdicts, and
+// returns whether all have held.
+func (r *Run) judge(ctx context.Context) (held bool, err error) {
+	lost, committed, err := r.arrived(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := r.table(lost); err != nil {
+		return false, err
+	}
+	verdicts, err := r.verdicts(ctx, len(lost), committed)
+	if err != nil {
+		return false, err
+	}
+	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "\nWHAT MUST HOLD\tIS\tMUST BE\t")
+	held = true
+	for _, v := range verdicts {
+		word := "ok"
+		if !v.held {
+			word, held = "FAIL", false
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.what, v.is, v.must, word)
+	}
+	return held, table.Flush()
+}
+
+// table shows what was so far. Without lost nobody knows what is lost.
+func (r *Run) table(lost map[string]bool) error {
+	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table, "\nFAULT\tSECONDS\tREQUESTS\tFAILED\tAVAILABILITY\tP50 ms\tP99 ms\tGAP s\tCOMMITTED\tRECEIVED\tAGAIN\tLOST\tWELL AFTER s\tAIR AFTER s\t")
+	for _, d := range append(slices.Clone(r.rows), row{Fault: Fault{Name: "all"}, from: r.began, to: r.ended}) {
+		asked := r.air.Between(d.from, d.to)
+		ids := r.events.Between(d.from, d.to)
+		gone := 0
+		for _, id := range ids {
+			if lost[id] {
+				gone++
+			}
+		}
+		missing := fmt.Sprint(gone)
+		if lost == nil {
+			missing = "?"
+		}
+		first, again := r.Inbox.Between(d.from, d.to)
+		_, _ = fmt.Fprintf(table, "%s\t%.0f\t%d\t%d\t%.3f %%\t%.1f\t%.1f\t%.2f\t%d\t%d\t%d\t%s\t%.1f\t%.1f\t\n", d.Name, d.to.Sub(d.from).Seconds(),
+			asked.Requests, asked.Failed, asked.Availability(), milliseconds(asked.P50), milliseconds(asked.P99), asked.Gap.Seconds(), len(ids), first, again, missing, d.recovered.Seconds(), d.aired.Seconds())
+	}
+	return table.Flush()
+}
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// verdicts are of the whole run.
+func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, error) {
+	asked := r.air.Between(r.began, time.Now())
+	all := []verdict{
+		{"availability of current /v1/aqi", fmt.Sprintf("%.3f %% of %d", asked.Availability(), asked.Requests), fmt.Sprintf("at least %.1f %%", availabilityLeast), asked.Availability() >= availabilityLeast},
+		{"events lost", fmt.Sprintf("%d of %d", lost, committed), "0", lost == 0 && committed > 0},
+		{"deliveries that do not verify", fmt.Sprint(r.Inbox.Bad()), "0", r.Inbox.Bad() == 0},
+	}
+	for _, d := range r.rows {
+		if d.rolls {
+			all = append(all, rolled(d.Name, r.air.Between(d.from, d.to)))
+		}
+		if d.takeOver {
+			all = append(all, inTime("another takes over after "+d.Name, r.after(d.from), takeOverMost))
+		}
+		if d.healMost > 0 {
+			all = append(all, inTime("all has arrived after "+d.Name, max(d.recovered, r.after(d.mended)), d.healMost))
+		}
+		if strings.HasPrefix(d.note, "FAIL") {
+			all = append(all, verdict{d.Name, d.note, "in time", false})
+		}
+	}
+	for _, i := range r.Cluster.Instances {
+		if i.Has("dispatch") { // one that is not known to have sent anything has no share
+			share := r.shares[i.Name]
+			all = append(all, verdict{"share of " + i.Name, fmt.Sprintf("%.1f %%", share), fmt.Sprintf("at least %.0f %%", shareLeast), share >= shareLeast})
+		}
+	}
+	slices.SortStableFunc(all[3:], func(a, b verdict) int { return cmp.Compare(a.what, b.what) })
+	for _, more := range []func(context.Context) ([]verdict, error){r.freshness, r.counts, r.money} {
+		found, err := more(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// settleMost is how long recharges may take to be final: they are enquired about after
+// 5, 10, 20 and 40 s.
+const settleMost = 90 * time.Second
+
+// money asks whether recharges are what they must be, and whether the books are balanced.
+func (r *Run) money(ctx context.Context) ([]verdict, error) {
+	var open map[string]string
+	var orders int
+	for until := time.Now().Add(settleMost); ; {
+		var err error
+		if open, orders, err = r.recharges.Unsettled(ctx); err != nil {
+			return nil, err
+		}
+		if len(open) == 0 || time.Now().After(until) {
+			break
+		}
+		if err := wait(ctx, 2*time.Second); err != nil {
+			return nil, err
+		}
+	}
+	is := fmt.Sprintf("%d of %d", len(open), orders)
+	if refs := slices.Sorted(maps.Keys(open)); len(refs) > 0 {
+		is += fmt.Sprintf("; %s is %s", refs[0], open[refs[0]])
+	}
+	said, err := r.Cluster.Command(ctx, "ledger", "verify")
+	books := "balanced"
+	if err != nil {
+		books = err.Error()
+	} else if lines := strings.Split(said, "\n"); len(lines) > 0 {
+		books = lines[len(lines)-1]
+	}
+	return []verdict{
+		{"recharges that are not what they must be", is, "0", len(open) == 0 && orders > 0},
+		{"the books", books, "balanced", err == nil},
+	}, nil
+}

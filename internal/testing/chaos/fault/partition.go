@@ -1,0 +1,64 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"vayu/internal/testing/chaos"
+)
+
+const (
+	// partedFor is as long as PostgreSQL is cut for, and longer than any lease or session.
+	partedFor = 30 * time.Second
+	// healMost is how long after the end of a partition all that happened before must have
+	// arrived. TCP sends again after twice the time of its last try, so that a connection
+	// that is kept through 30 silent seconds goes on up to 26 seconds later; and the
+	// brokers' session and a new connection need some more.
+	healMost = 45 * time.Second
+)
+
+// Partitions are those of a cluster whose instances have wires: instances and what they
+// no longer reach, in each direction and in both.
+func Partitions() []Fault {
+	var all []Fault
+	for _, way := range []chaos.Way{chaos.Both, chaos.There, chaos.Back} {
+		all = append(all,
+			Fault{Name: "api-store-" + string(way), Do: parted(way, store, "api-1", "api-2"), healMost: healMost, alone: true},
+			Fault{Name: "api-clickhouse-" + string(way), Do: parted(way, engine, "api-1", "api-2"), healMost: healMost},
+			Fault{Name: "ingest-store-" + string(way), Do: parted(way, store, "ingest-1", "ingest-2"), healMost: healMost},
+			Fault{Name: "dispatch-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1", "dispatch-2"), healMost: healMost},
+			Fault{Name: "dispatch-1-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1"), healMost: healMost, takeOver: true},
+		)
+	}
+	return all
+}
+
+// store, engine and kafka are the addresses on the other side.
+func store(c *chaos.Cluster) []string  { return []string{c.Store.Address()} }
+func engine(c *chaos.Cluster) []string { return []string{c.EngineAddress()} }
+func kafka(c *chaos.Cluster) []string  { return c.Brokers }
+
+// parted drops packets between instances and addresses for some time.
+func parted(way chaos.Way, from func(*chaos.Cluster) []string, names ...string) func(context.Context, *chaos.Cluster) (string, error) {
+	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
+		var ports []string
+		for _, address := range from(c) {
+			_, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return "", err
+			}
+			ports = append(ports, port)
+		}
+		var faults []error
+		for _, name := range names {
+			faults = append(faults, c.Instance(name).Net.Drop(ctx, way, ports...))
+		}
+		faults = append(faults, wait(ctx, partedFor))
+		for _, name := range names {
+			faults = append(faults, c.Instance(name).Net.Mend(context.WithoutCancel(ctx), way, ports...))
+		}
+		return "", errors.Join(faults...)
+	}
+}

@@ -1,0 +1,258 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"vayu/internal/testing/chaos"
+	"vayu/internal/testing/chaos/load"
+)
+
+// The load during a run.
+const (
+	airRate    = 200 // questions per second
+	eventRate  = 200 // events per second
+	orderRate  = 2   // recharges per second
+	airClients = 8
+	// limitedRate is how often a client asks, per second, who has a quota: it is used up
+	// after 100 s, when the instances that answer have been killed.
+	limitedRate = 10
+	// clients have a webhook each. An account's events stay on one of 12 partitions: with
+	// so many, what falls on one half differs from the other by less than a tenth.
+	clients = 200
+	// undisturbed is how long the load runs before anything breaks.
+	undisturbed = 45 * time.Second
+	// apart is the least time between the end of one fault and the next.
+	apart = 4 * time.Second
+	// arriveMost is how long everything may take to arrive after the last fault: the
+	// second attempt at a webhook comes after 10 s, the third 30 s later.
+	arriveMost = 3 * time.Minute
+)
+
+// Run is a run of faults on a cluster.
+type Run struct {
+	Cluster *chaos.Cluster
+	Inbox   *load.Inbox
+	Faults  []Fault
+	Out     io.Writer
+
+	store     *load.Store
+	air       *load.Air
+	limited   *load.Air // the client who has a quota
+	feed      *load.Feed
+	events    *load.Events
+	recharges *load.Recharges
+	rows      []row
+	began     time.Time
+	ended     time.Time
+	shares    map[string]float64 // deliveries of each dispatcher while nothing was broken
+}
+
+// row is what one fault did.
+type row struct {
+	Fault
+	from, mended, to time.Time
+	recovered        time.Duration
+	aired            time.Duration // until everybody got air from after the end of the fault
+	stale            bool          // nobody waited for longer
+	note             string
+	wrong            error
+}
+
+// Do makes the clients, breaks everything under their load, and returns whether all that
+// must hold has held. The error is of what kept it from finding out.
+func (r *Run) Do(ctx context.Context) (held bool, err error) {
+	c := r.Cluster
+	if r.store, err = load.OpenStore(c.DSN, c.Key, c.Dir); err != nil {
+		return false, err
+	}
+	ctx, end := context.WithCancel(ctx)
+	var open sync.WaitGroup
+	var broken error
+	open.Go(func() { broken = r.store.Run(ctx) })
+	defer func() {
+		end()
+		open.Wait()
+		err = errors.Join(err, broken)
+	}()
+	if err := r.prepare(ctx); err != nil {
+		return false, err
+	}
+	if err := r.underLoad(ctx); err != nil {
+		r.ended = time.Now()
+		return false, errors.Join(err, r.table(nil)) // what there is of it
+	}
+	return r.judge(ctx)
+}
+
+// prepare waits until nothing else is done, and makes accounts, webhooks and a wallet.
+func (r *Run) prepare(ctx context.Context) error {
+	c := r.Cluster
+	if err := c.AwaitPast(ctx); err != nil {
+		return err
+	}
+	all, err := r.store.Accounts(ctx, clients, load.Unlimited)
+	if err != nil {
+		return err
+	}
+	limited, err := r.store.Accounts(ctx, 1, load.Limited)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, 2*time.Second); err != nil { // a new key is known everywhere within one
+		return err
+	}
+	if err := r.Inbox.Subscribe(ctx, c.URL, all); err != nil {
+		return err
+	}
+	sandbox, err := c.NewKey(ctx, "test")
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	r.air = &load.Air{URL: c.URL, Accounts: all[:airClients], Cities: chaos.Cities, Rate: airRate}
+	r.limited = &load.Air{URL: c.URL, Accounts: limited, Cities: chaos.Cities, Rate: limitedRate}
+	r.feed = &load.Feed{Folder: c.Folder(), Air: chaos.Air, Ask: c.Ask}
+	r.events = &load.Events{Store: r.store, Accounts: all, Rate: eventRate}
+	r.recharges = &load.Recharges{URL: c.URL, Key: sandbox, Rate: orderRate}
+	return r.recharges.Prepare(ctx)
+}
+
+// underLoad breaks one thing after the other, while clients do what they do.
+func (r *Run) underLoad(ctx context.Context) error {
+	loads, end := context.WithCancel(ctx)
+	defer end()
+	var all sync.WaitGroup
+	for _, run := range []func(context.Context){r.air.Run, r.limited.Run, r.feed.Run, r.events.Run, r.recharges.Run} {
+		all.Go(func() { run(loads) })
+	}
+	defer all.Wait()
+	defer end() // before the wait
+	r.began = time.Now()
+	before, err := r.attempts(ctx)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx, undisturbed); err != nil {
+		return err
+	}
+	after, err := r.attempts(ctx)
+	if err != nil {
+		return err
+	}
+	r.shares = shares(before, after)
+	r.rows = append(r.rows, row{Fault: Fault{Name: "undisturbed"}, from: r.began, mended: time.Now(), to: time.Now()})
+	r.tell(r.rows[0])
+	for _, f := range r.Faults {
+		done, err := r.one(ctx, f)
+		r.rows = append(r.rows, done)
+		r.tell(done)
+		if err != nil {
+			return err
+		}
+	}
+	err = r.refused(ctx)
+	r.ended = time.Now()
+	return err
+}
+
+// refusedMost is longer than a quota takes to be used up.
+const refusedMost = 3 * time.Minute
+
+// refused waits until the quota is used up, which it is before in a long run, and a
+// little longer: for what is answered all the same.
+func (r *Run) refused(ctx context.Context) error {
+	for until := time.Now().Add(refusedMost); time.Now().Before(until); {
+		if asked := r.limited.Between(r.began, time.Now()); asked.Refused > 0 {
+			break
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	return wait(ctx, apart)
+}
+
+// one breaks one thing, and waits until all is well.
+func (r *Run) one(ctx context.Context, f Fault) (done row, err error) {
+	done = row{Fault: f, from: time.Now()}
+	done.note, done.wrong = f.Do(ctx, r.Cluster)
+	done.mended = time.Now()
+	if err = r.Cluster.AwaitHealthy(ctx); err == nil {
+		done.recovered = time.Since(done.mended)
+		err = errors.Join(r.awaitAir(ctx, &done), wait(ctx, apart-time.Since(done.mended)+done.recovered))
+	}
+	done.to = time.Now()
+	return done, errors.Join(done.wrong, err)
+}
+
+// airMost is how long after the end of a fault everybody must have air from after it. A
+// folder of files is looked at each 30 s, and 15 s are what another instance may take to
+// collect, or a connection to be made anew.
+const airMost = 45 * time.Second
+
+// awaitAir waits until everybody gets air from after the end of a fault, or for much
+// longer than that may take.
+func (r *Run) awaitAir(ctx context.Context, done *row) error {
+	for {
+		var ok bool
+		if done.aired, ok = r.air.Newer(done.mended); ok {
+			return nil
+		}
+		if time.Since(done.mended) > 2*airMost {
+			done.stale = true
+			return nil
+		}
+		if err := wait(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// attempts is how many deliveries each dispatcher has made.
+func (r *Run) attempts(ctx context.Context) (map[string]float64, error) {
+	made := map[string]float64{}
+	for _, i := range r.Cluster.Instances {
+		if !i.Has("dispatch") {
+			continue
+		}
+		n, err := i.Metric(ctx, "vayu_webhook_attempts_total", "acknowledged")
+		if err != nil {
+			return nil, err
+		}
+		made[i.Name] = n
+	}
+	return made, nil
+}
+
+// shares is how many of a hundred deliveries each has made; 0 for all when there was none.
+func shares(before, after map[string]float64) map[string]float64 {
+	var sum float64
+	for name, n := range after {
+		sum += n - before[name]
+	}
+	all := map[string]float64{}
+	for name, n := range after {
+		all[name] = 0
+		if sum > 0 {
+			all[name] = 100 * (n - before[name]) / sum
+		}
+	}
+	return all
+}
+
+// tell says how one fault went, at once: a run takes some minutes.
+func (r *Run) tell(d row) {
+	asked := r.air.Between(d.from, d.to)
+	_, _ = fmt.Fprintf(r.Out, "%s  %-20s %6d requests, %d failed; away %.1f s, well %.1f s later, air %.1f s  %s\n",
+		d.from.Format(time.TimeOnly), d.Name, asked.Requests, asked.Failed, d.mended.Sub(d.from).Seconds(), d.recovered.Seconds(), d.aired.Seconds(), d.note)
+	for text, n := range asked.Faults {
+		_, _ = fmt.Fprintf(r.Out, "          %d× %s\n", n, text)
+	}
+}

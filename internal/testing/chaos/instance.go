@@ -1,0 +1,164 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/internal/sleep"
+)
+
+// Instance is one process of `vayu serve`.
+type Instance struct {
+	*Process
+
+	Roles   []string
+	Address string // host:port of its API, or of its /readyz alone
+	Data    string
+	Net     *Network // nil for that of the cluster
+}
+
+// topology are the instances: enough that each role goes on without any one of them.
+var topology = []struct {
+	name  string
+	roles []string
+}{
+	{"api-1", []string{"api"}},
+	{"api-2", []string{"api"}},
+	{"ingest-1", []string{"ingest"}},
+	{"ingest-2", []string{"ingest"}},
+	{"pipeline-1", []string{"pipeline"}},
+	{"pipeline-2", []string{"pipeline"}},
+	{"dispatch-1", []string{"dispatch"}},
+	{"dispatch-2", []string{"dispatch"}},
+}
+
+// Has reports whether it has a role.
+func (i *Instance) Has(role string) bool { return slices.Contains(i.Roles, role) }
+
+// plan makes the instances, and starts none.
+func (c *Cluster) plan(ctx context.Context) error {
+	for _, t := range topology {
+		i := &Instance{Roles: t.roles, Data: filepath.Join(c.Dir, t.name)}
+		ip, env, argv := loopback, c.environment(), []string{c.program(), "serve"}
+		if c.nets != nil {
+			var err error
+			if i.Net, err = c.nets.add(ctx, t.name); err != nil {
+				return err
+			}
+			ip, argv = i.Net.IP, append(i.Net.enter(), argv...)
+			env = append(env, "VAYU_INSECURE_HTTP=true")
+		}
+		if err := os.MkdirAll(i.Data, 0o700); err != nil {
+			return fmt.Errorf("making the folder of %s: %w", t.name, err)
+		}
+		i.Address = freeAddress(ip)
+		env = append(env, "VAYU_DATA="+i.Data, "VAYU_LISTEN="+i.Address, "VAYU_INTERNAL_LISTEN=public", "VAYU_ROLES="+strings.Join(t.roles, ","))
+		i.Process = &Process{Name: t.name, argv: argv, env: env, dir: c.Dir}
+		c.Instances = append(c.Instances, i)
+	}
+	return nil
+}
+
+// Instance is the one with a name; nil when there is none.
+func (c *Cluster) Instance(name string) *Instance {
+	for _, i := range c.Instances {
+		if i.Name == name {
+			return i
+		}
+	}
+	return nil
+}
+
+// askPatience is how long an instance may take to say how it is.
+const askPatience = 3 * time.Second
+
+// readiness is what /readyz says.
+type readiness struct {
+	Status     string `json:"status"`
+	State      string `json:"state"`
+	ClickHouse string `json:"clickhouse"`
+	Kafka      string `json:"kafka"`
+}
+
+// Healthy is nil when an instance is ready and reaches every store that it needs.
+func (i *Instance) Healthy(ctx context.Context) error {
+	if !i.Alive() {
+		return fmt.Errorf("%s does not run", i.Name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return fmt.Errorf("%s does not answer: %w", i.Name, err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	var said readiness
+	if err := json.NewDecoder(reply.Body).Decode(&said); err != nil {
+		return fmt.Errorf("%s answers what nobody understands: %w", i.Name, err)
+	}
+	well := func(of string) bool { return of == "" || of == "ok" }
+	if said.Status != "ready" || !well(said.State) || !well(said.ClickHouse) || !well(said.Kafka) {
+		return fmt.Errorf("%s says %+v", i.Name, said)
+	}
+	return nil
+}
+
+// healPatience is how long everything may take to be well, on a busy machine: Kafka's
+// brokers alone need 20 seconds there.
+const healPatience = 3 * time.Minute
+
+// Healthy is nil when everything runs and reaches everything.
+func (c *Cluster) Healthy(ctx context.Context) error {
+	for _, i := range c.Instances {
+		if err := i.Healthy(ctx); err != nil {
+			return err
+		}
+	}
+	for n, at := range c.Brokers {
+		if !answers(ctx, at) {
+			return fmt.Errorf("broker %d does not answer", n+1)
+		}
+	}
+	if up := c.Balancer.Up(); up < 2 {
+		return fmt.Errorf("the balancer has %d instances", up)
+	}
+	return nil
+}
+
+// AwaitHealthy waits until everything is well; the error is the last thing that was not.
+func (c *Cluster) AwaitHealthy(ctx context.Context) error {
+	if err := await(ctx, healPatience, c.Healthy); err != nil {
+		return fmt.Errorf("waiting for the cluster: %w", err)
+	}
+	return nil
+}
+
+// await asks again and again until nothing is wrong; the error is the last thing that was.
+func await(ctx context.Context, patience time.Duration, wrong func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("that took too long"))
+	defer cancel()
+	for {
+		err := wrong(ctx)
+		if err == nil {
+			return nil
+		}
+		if !sleep.For(ctx, 200*time.Millisecond) {
+			if errors.Is(context.Cause(ctx), context.Canceled) {
+				return context.Canceled // nothing is wrong with what was waited for
+			}
+			return fmt.Errorf("%w; the last of it: %w", context.Cause(ctx), err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package link_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+
+	"vayu/internal/testing/chaos/link"
+	"vayu/internal/testing/fixture"
+)
+
+// echo sends back what it gets.
+func echo(t *testing.T) string {
+	t.Helper()
+	return fixture.Port(t, nil, func(c net.Conn) {
+		_, _ = io.Copy(c, c)
+		_ = c.Close()
+	}).Addr().String()
+}
+
+// said is what comes back of a word; an error when the connection is cut.
+func said(c net.Conn, word string) (string, error) {
+	if _, err := io.WriteString(c, word); err != nil {
+		return "", err
+	}
+	back := make([]byte, len(word))
+	_, err := io.ReadFull(c, back)
+	return string(back), err
+}
+
+func TestALinkIsCutAndMended(t *testing.T) {
+	t.Parallel()
+	l, err := link.New(t.Context(), "127.0.0.1:0", echo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.Run(ctx)
+	}()
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", l.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	open := dial()
+	if got, err := said(open, "hello"); got != "hello" || err != nil {
+		t.Fatalf("got %q, %v through a whole link", got, err)
+	}
+	l.Cut()
+	if got, err := said(open, "hello"); err == nil {
+		t.Errorf("got %q through a connection that was cut", got)
+	}
+	if late, err := net.Dial("tcp", l.Address()); err == nil { // a reset may come before the dial is over
+		if got, err := said(late, "hello"); err == nil {
+			t.Errorf("got %q through a link that is cut", got)
+		}
+		_ = late.Close()
+	}
+	l.Mend()
+	l.Aim(echo(t))
+	last := dial()
+	if got, err := said(last, "again"); got != "again" || err != nil {
+		t.Errorf("got %q, %v through a mended link", got, err)
+	}
+	end()
+	<-done // with a connection open
+	if _, err := said(last, "late"); err == nil {
+		t.Error("a connection outlives its link")
+	}
+}

@@ -1,0 +1,146 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"vayu/internal/sleep"
+	"vayu/schema"
+)
+
+// Feed puts a file with newer readings into the folder that instances collect from,
+// again and again, and looks into ClickHouse for when each was stored.
+type Feed struct {
+	Folder string
+	// Air is the text of a file with readings of a moment, to the second.
+	Air func(at time.Time) string
+	// Ask asks ClickHouse past everything that is cut.
+	Ask func(ctx context.Context, sql string) (string, error)
+
+	mu     sync.Mutex
+	given  map[int64]bool   // by the moment of the readings, seconds
+	stored map[int64]Stored // the same
+	wrong  error            // of giving, at last
+}
+
+// Stored is what became of readings in ClickHouse.
+type Stored struct {
+	// Began is when ClickHouse began to store them.
+	Began time.Time
+	// RolledUp is when they were in figures that are stored; zero while they are not.
+	RolledUp time.Time
+}
+
+// Times of feeding.
+const (
+	feedEvery = 3 * time.Second
+	lookEvery = time.Second
+	lookMost  = 2 * time.Second
+)
+
+// Run feeds until ctx ends.
+func (f *Feed) Run(ctx context.Context) {
+	f.mu.Lock()
+	f.given, f.stored = map[int64]bool{}, map[int64]Stored{}
+	f.mu.Unlock()
+	var all sync.WaitGroup
+	all.Go(func() {
+		for sleep.For(ctx, lookEvery) {
+			_ = f.look(ctx) // ClickHouse is away: the next look finds it
+		}
+	})
+	for again := true; again; again = sleep.For(ctx, feedEvery) {
+		f.give(time.Now().Truncate(time.Second))
+	}
+	all.Wait()
+}
+
+// give puts a file with readings of a moment into the folder.
+func (f *Feed) give(at time.Time) {
+	file := filepath.Join(f.Folder, fmt.Sprint(at.Unix(), ".xml"))
+	err := os.WriteFile(file+".tmp", []byte(f.Air(at)), 0o600)
+	if err == nil {
+		err = os.Rename(file+".tmp", file)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.given[at.Unix()] = err == nil; err != nil {
+		f.wrong = fmt.Errorf("giving readings: %w", err)
+	}
+}
+
+// selectStored are the moments of readings, when they began to be stored, and the end of
+// the first roll-up that began after that: it has them. Times are milliseconds, 0 for none.
+const selectStored = `SELECT toUnixTimestamp(r.at), toUnixTimestamp64Milli(r.stored), toUnixTimestamp64Milli(u.at)
+	FROM (SELECT 1 AS one, at, min(ingested_at) AS stored FROM %[1]s.reading GROUP BY at) AS r
+	ASOF LEFT JOIN (SELECT 1 AS one, started, at FROM %[1]s.rollup) AS u ON r.one = u.one AND r.stored <= u.started`
+
+// look learns what is stored. The first stamp of a reading counts: an instance that
+// begins to collect reads the folder once more.
+func (f *Feed) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	defer cancel()
+	text, err := f.Ask(ctx, fmt.Sprintf(selectStored, schema.Live.Database()))
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for line := range strings.Lines(text) {
+		var second, stored, rolledUp int64
+		if _, err := fmt.Sscan(line, &second, &stored, &rolledUp); err != nil {
+			return fmt.Errorf("reading what is stored: %w", err)
+		}
+		s, known := f.stored[second]
+		if !known {
+			s.Began = time.UnixMilli(stored)
+		}
+		if s.RolledUp.IsZero() && rolledUp > 0 {
+			s.RolledUp = time.UnixMilli(rolledUp)
+		}
+		f.stored[second] = s
+	}
+	return nil
+}
+
+// Stored is what became of the readings of a moment; false when they are not stored.
+func (f *Feed) Stored(at time.Time) (Stored, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, ok := f.stored[at.Unix()]
+	return s, ok
+}
+
+// Missing waits until everything that was given is stored, or for some time, and returns
+// how many files are not, of how many.
+func (f *Feed) Missing(ctx context.Context, patience time.Duration) (missing, given int, err error) {
+	for until := time.Now().Add(patience); ; {
+		if err = f.look(ctx); err == nil {
+			if missing, given, err = f.count(); err != nil || missing == 0 || time.Now().After(until) {
+				return missing, given, err
+			}
+		}
+		if time.Now().After(until) {
+			return 0, 0, err
+		}
+		if !sleep.For(ctx, lookEvery) {
+			return 0, 0, ctx.Err()
+		}
+	}
+}
+
+func (f *Feed) count() (missing, given int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for at := range f.given {
+		if _, ok := f.stored[at]; !ok {
+			missing++
+		}
+	}
+	return missing, len(f.given), f.wrong
+}

@@ -1,0 +1,34 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"vayu/internal/sleep"
+)
+
+// pace calls do at a rate until ctx ends, whether or not earlier calls are done, and
+// waits for those under way. No more than most are under way: what is more is not
+// called, and told to missed.
+func pace(ctx context.Context, perSecond float64, most int, do func(n int), missed func(n int)) {
+	room := make(chan struct{}, most)
+	var all sync.WaitGroup
+	defer all.Wait()
+	began := time.Now()
+	for n := 0; ; n++ {
+		due := time.Duration(float64(n) / perSecond * float64(time.Second))
+		if !sleep.For(ctx, due-time.Since(began)) {
+			return
+		}
+		select {
+		case room <- struct{}{}:
+			all.Go(func() {
+				do(n)
+				<-room
+			})
+		default:
+			missed(n)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Package load is what clients of a cluster do, and what they count: they ask for air,
+// they receive webhooks, they order recharges. It looks into the state store where only
+// that can say what should have come.
+package load
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/config"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Store is the state store, past everything that is cut in a cluster.
+type Store struct {
+	db     *sqlstore.DB
+	box    *encryption.Box
+	events *outbox.Outbox
+}
+
+// OpenStore opens it; Run must run.
+func OpenStore(dsn, key, dir string) (*Store, error) {
+	log := slog.New(slog.DiscardHandler)
+	db, err := sqlstore.Open(sqlstore.Config{DSN: config.DSN(dsn), Data: dir}, log, nil)
+	if err != nil {
+		return nil, err
+	}
+	box, err := encryption.Open(config.NewSecret(key), dir)
+	if err != nil {
+		return nil, err
+	}
+	events, err := outbox.New(outbox.Config{DB: db, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db: db, box: box, events: events}, nil
+}
+
+// Run keeps the store open until ctx ends.
+func (s *Store) Run(ctx context.Context) error { return s.db.Run(ctx) }
+
+// Account is a client.
+type Account struct{ ID, Key string }
+
+// Plans of accounts: without limits, and with some calls a month.
+const (
+	Unlimited = "unlimited"
+	Limited   = "free"
+)
+
+// Quota is how many calls of a month the plan Limited has.
+func Quota() int { return int(access.DefaultSettings().Plans[Limited]) }
+
+// Accounts makes so many accounts of a plan, each with a key of the live world.
+func (s *Store) Accounts(ctx context.Context, n int, plan string) ([]Account, error) {
+	if err := s.db.Ready(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.box.Claim(ctx, s.db); err != nil {
+		return nil, err
+	}
+	all := make([]Account, n)
+	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
+		for i := range all {
+			holder, _, err := access.CreateAccount(tx, access.DefaultSettings().Plans, fmt.Sprint("client-", plan, "-", i), plan, time.Now())
+			if err != nil {
+				return err
+			}
+			made, _, err := access.CreateKey(tx, s.box, access.KeySpec{Account: holder.ID, World: schema.Live, Name: "load"}, time.Now())
+			if err != nil {
+				return err
+			}
+			all[i] = Account{ID: holder.ID, Key: made.Key}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making the clients: %w", err)
+	}
+	return all, nil
+}
+
+// fire commits an event of an account, as a change of that account would.
+func (s *Store) fire(ctx context.Context, account string) (id string, err error) {
+	err = s.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
+		id, err = s.events.Append(tx, account, schema.Live, fired, schema.TestEventData(fired))
+		return err
+	})
+	return id, err
+}
+
+// fired is the type of the events that are committed.
+const fired = schema.EventPaymentSucceeded
+
+// Events are the ids of all events that were committed for accounts, and whose they are.
+func (s *Store) Events(ctx context.Context) (map[string]string, error) {
+	type row struct{ id, account string }
+	all, err := sqlstore.All(s.db.View(ctx), func(r sqlstore.Scanner) (e row, err error) {
+		err = r.Scan(&e.id, &e.account)
+		return e, err
+	}, "SELECT id, account_id FROM event WHERE mode = 'live' AND type = $1", string(fired))
+	if err != nil {
+		return nil, fmt.Errorf("listing events: %w", err)
+	}
+	found := make(map[string]string, len(all))
+	for _, e := range all {
+		found[e.id] = e.account
+	}
+	return found, nil
+}
+
+// Usage is how many questions about air the store has counted, what all calls count
+// towards quotas, and how much of the quotas is used.
+func (s *Store) Usage(ctx context.Context) (calls, counted, quota int64, err error) {
+	view := s.db.View(ctx)
+	err = view.QueryRow("SELECT coalesce(sum(CASE WHEN operation = 'GET /v1/aqi' THEN calls ELSE 0 END), 0), coalesce(sum(counted), 0) FROM usage_day WHERE mode = 'live'").Scan(&calls, &counted)
+	if err == nil {
+		err = view.QueryRow("SELECT coalesce(sum(used), 0) FROM quota_period").Scan(&quota)
+	}
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("reading what was counted: %w", err)
+	}
+	return calls, counted, quota, nil
+}

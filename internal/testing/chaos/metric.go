@@ -1,0 +1,108 @@
+package chaos
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Metric is the sum of an instance's metric over all labels that hold some text, such
+// as `name="ingest"`; an empty text is for all.
+func (i *Instance) Metric(ctx context.Context, name, labelled string) (sum float64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, fmt.Errorf("reading the metrics of %s: %w", i.Name, err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	lines := bufio.NewScanner(reply.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		series, value, ok := strings.Cut(lines.Text(), " ")
+		if bare, _, _ := strings.Cut(series, "{"); !ok || bare != name || !strings.Contains(series, labelled) {
+			continue
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading the metric %s of %s: %w", name, i.Name, err)
+		}
+		sum += v
+	}
+	return sum, lines.Err()
+}
+
+// Leader is the instance that collects; nil while none does.
+func (c *Cluster) Leader(ctx context.Context) *Instance {
+	for _, i := range c.Instances {
+		if !i.Has("ingest") || !i.Alive() {
+			continue
+		}
+		if leads, err := i.Metric(ctx, "vayu_leader", `name="ingest"`); err == nil && leads == 1 {
+			return i
+		}
+	}
+	return nil
+}
+
+// pastPatience is how long the simulator's 60 days may take beside everything else on a
+// small machine.
+const pastPatience = 10 * time.Minute
+
+// AwaitPast waits until the sandbox has its past, which is simulated at the first start and
+// takes most of a small machine while it is: nothing that is measured meanwhile is undisturbed.
+func (c *Cluster) AwaitPast(ctx context.Context) error {
+	err := await(ctx, pastPatience, func(ctx context.Context) error {
+		i := c.Leader(ctx)
+		if i == nil {
+			return errors.New("nobody collects")
+		}
+		began, err := i.Metric(ctx, "vayu_source_last_success_timestamp_seconds", `source="simulator"`)
+		if err != nil || began == 0 {
+			return errors.Join(err, errors.New("the simulator has not begun"))
+		}
+		left, err := i.Metric(ctx, "vayu_source_backlog_seconds", "")
+		if err != nil || left > 0 {
+			return errors.Join(err, fmt.Errorf("%.0f s are not simulated", left))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the past of the sandbox: %w", err)
+	}
+	return nil
+}
+
+// Ask asks ClickHouse itself, and returns lines of values with tabs between.
+func (c *Cluster) Ask(ctx context.Context, sql string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.engineURL, strings.NewReader(sql))
+	if err != nil {
+		return "", err
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", fmt.Errorf("asking ClickHouse: %w", err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
+	if err == nil && reply.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %.200s", reply.Status, text)
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking ClickHouse: %w", err)
+	}
+	return string(text), nil
+}
+
+// EngineAddress is host:port of ClickHouse.
+func (c *Cluster) EngineAddress() string { return host(c.engineURL) }

@@ -1,0 +1,209 @@
+package chaos
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"vayu/internal/columnstore/embedded"
+)
+
+// brokers is how many of Kafka there are: the least of which one may be away.
+const brokers = 3
+
+// newKey is a key of the state store.
+func newKey() (string, error) {
+	var raw [32]byte
+	if _, err := rand.Read(raw[:]); err != nil {
+		return "", fmt.Errorf("making a key: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(raw[:]), nil
+}
+
+// script runs one of .ci, which starts and ends a store, and returns what it prints.
+func (c *Cluster) script(ctx context.Context, name string, args ...string) (string, error) {
+	out, err := runScript(ctx, c.Root, name, args...)
+	if err != nil {
+		return "", fmt.Errorf(".ci/%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return out, nil
+}
+
+func runScript(ctx context.Context, root, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(root, ".ci", name), args...) //nolint:gosec // a script of the project
+	var said strings.Builder
+	cmd.Stderr = &said
+	cmd.SysProcAttr = group()
+	out, err := cmd.Output()
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return "", ctx.Err() // it was killed, which says nothing of the store
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Install brings the programs of PostgreSQL and Kafka, where they are missing: from a
+// network that leads nowhere they cannot be fetched.
+func Install(ctx context.Context, root string) error {
+	for _, name := range []string{"postgres", "kafka"} {
+		if _, err := runScript(ctx, root, name, "install"); err != nil {
+			return fmt.Errorf(".ci/%s install: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// startStores starts PostgreSQL, Kafka and ClickHouse at once.
+func (c *Cluster) startStores(ctx context.Context) error {
+	var all sync.WaitGroup
+	var postgres, kafka, click error
+	all.Go(func() { postgres = c.StartPostgres(ctx) })
+	all.Go(func() {
+		var list string
+		list, kafka = c.script(ctx, "kafka", "start", c.kafkaDir(), "--brokers", strconv.Itoa(brokers))
+		c.Brokers = strings.Split(list, ",")
+	})
+	all.Go(func() { click = c.startEngine(ctx) })
+	all.Wait()
+	return errors.Join(postgres, kafka, click)
+}
+
+func (c Config) postgresDir() string { return filepath.Join(c.Dir, "pg-disk", "pg") }
+func (c Config) kafkaDir() string    { return filepath.Join(c.Dir, "kafka") }
+func (c Config) engineDir() string   { return filepath.Join(c.Dir, "engine") }
+
+// StartPostgres starts PostgreSQL, also after it was killed; then it has another port.
+func (c *Cluster) StartPostgres(ctx context.Context) error {
+	dsn, err := c.script(ctx, "postgres", "start", c.postgresDir(), "max_wal_size=256") // MB, for its small disk
+	if err != nil {
+		return err
+	}
+	c.postgres = host(dsn)
+	if c.Store == nil { // the first start
+		c.DSN = dsn
+		return nil
+	}
+	c.Store.Aim(c.postgres)
+	c.direct.Aim(c.postgres)
+	return nil
+}
+
+// PostgresPID is the number of PostgreSQL's first process.
+func (c *Cluster) PostgresPID() (int, error) {
+	text, err := os.ReadFile(filepath.Join(c.postgresDir(), "cluster", "postmaster.pid"))
+	if err != nil {
+		return 0, fmt.Errorf("finding PostgreSQL: %w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		return 0, fmt.Errorf("finding PostgreSQL: %w", err)
+	}
+	return pid, nil
+}
+
+// KillBroker ends broker n, from 1, as kill -9 does.
+func (c *Cluster) KillBroker(ctx context.Context, n int) error {
+	_, err := c.script(ctx, "kafka", "kill", c.kafkaDir(), strconv.Itoa(n))
+	return err
+}
+
+// stopPatience is how long a broker may take to hand over what it leads and end.
+const stopPatience = 30 * time.Second
+
+// StopBroker asks broker n to end, which hands over what it leads before.
+func (c *Cluster) StopBroker(ctx context.Context, n int) error {
+	pid, err := c.brokerPID(n)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stopping broker %d: %w", n, err)
+	}
+	late := await(ctx, stopPatience, func(ctx context.Context) error {
+		if answers(ctx, c.Brokers[n-1]) {
+			return fmt.Errorf("broker %d still answers", n)
+		}
+		return nil
+	})
+	return errors.Join(late, c.KillBroker(ctx, n)) // which waits until nothing is left of it
+}
+
+// brokerPID is the number of a broker's process.
+func (c *Cluster) brokerPID(n int) (int, error) {
+	text, err := os.ReadFile(filepath.Join(c.kafkaDir(), strconv.Itoa(n), "pid"))
+	if err != nil {
+		return 0, fmt.Errorf("finding broker %d: %w", n, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("finding broker %d: %w", n, err)
+	}
+	return pid, nil
+}
+
+// ReviveBroker starts a broker that was killed, and waits until it takes part.
+func (c *Cluster) ReviveBroker(ctx context.Context, n int) error {
+	_, err := c.script(ctx, "kafka", "revive", c.kafkaDir(), strconv.Itoa(n))
+	return err
+}
+
+// startEngine starts the embedded ClickHouse as a process of its own, which no instance
+// owns: it reads its configuration as a parent instance would write it.
+func (c *Cluster) startEngine(ctx context.Context) error {
+	if err := os.MkdirAll(c.engineDir(), 0o700); err != nil {
+		return fmt.Errorf("making the folder of the engine: %w", err)
+	}
+	_, text, err := net.SplitHostPort(freeAddress(loopback))
+	if err != nil {
+		return err
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return err
+	}
+	settings := embedded.Config{Data: c.engineDir(), Port: port, MaxQueries: 64, Owner: "make cluster", Parent: os.Getpid()}
+	c.Engine = &Process{
+		Name: "engine", argv: []string{c.program(), "engine"}, env: os.Environ(), dir: c.Dir,
+		talk: func(in io.Writer, out io.Reader) error {
+			if err := json.NewEncoder(in).Encode(settings); err != nil {
+				return fmt.Errorf("configuring the engine: %w", err)
+			}
+			var said embedded.Report
+			if err := json.NewDecoder(out).Decode(&said); err != nil {
+				return fmt.Errorf("the engine says nothing: %w", err)
+			}
+			if said.Error != "" {
+				return errors.New(said.Error)
+			}
+			if _, got, _ := net.SplitHostPort(said.Address); got != text {
+				return fmt.Errorf("the engine listens on %s, and port %s was asked for", said.Address, text)
+			}
+			return nil
+		},
+	}
+	if err := c.Engine.Start(ctx); err != nil {
+		return err
+	}
+	address, password, err := embedded.Access(c.engineDir())
+	if err != nil {
+		return err
+	}
+	c.engineURL = "http://default:" + password + "@" + address + "/"
+	return nil
+}

@@ -1,0 +1,25 @@
+package tracing
+
+// Key is the name of a value of a span. What is not here is in no span.
+type Key string
+
+// The values that spans may have.
+const (
+	Method     Key = "http.request.method"
+	Route      Key = "http.route" // the template: ids stand in braces
+	Status     Key = "http.response.status_code"
+	Request    Key = "vayu.request" // X-Request-Id
+	World      Key = "vayu.world"   // live or sandbox
+	Event      Key = "vayu.event"   // evt_…
+	EventType  Key = "vayu.event.type"
+	Delivery   Key = "vayu.delivery" // dlv_…
+	Number     Key = "vayu.attempt"  // from 1
+	Stage      Key = "vayu.stage"    // dns, connect, tls, write, wait, status
+	Provider   Key = "vayu.provider" // who was called, by the name in the settings
+	Call       Key = "vayu.call"     // submit, enquire, deposit …
+	Result     Key = "vayu.result"   // of a call
+	Subject    Key = "vayu.subject"  // txn_… or ver_…
+	Operation  Key = "db.operation.name"
+	System     Key = "db.system.name"
+	Partitions Key = "vayu.partitions"
+)

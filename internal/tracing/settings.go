@@ -1,0 +1,65 @@
+package tracing
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"vayu/internal/config"
+)
+
+// Settings say whether and where spans go.
+type Settings struct {
+	Endpoint string        `koanf:"endpoint" help:"where traces go: OTLP over HTTP, http://127.0.0.1:4318; empty for off"`
+	Headers  config.Secret `koanf:"headers" help:"headers that the collector wants, name=value,name=value"`
+	Sample   float64       `koanf:"sample" help:"share of traces that are kept, 0 to 1"`
+}
+
+// DefaultSettings are off; once there is an endpoint, everything is kept.
+func DefaultSettings() Settings { return Settings{Sample: 1} }
+
+// Validate implements config.Validator.
+func (s Settings) Validate() []error {
+	var wrong []error
+	if u, err := url.Parse(s.Endpoint); err != nil || s.Endpoint != "" &&
+		(u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "") {
+		wrong = append(wrong, config.Invalid("endpoint", "must be a URL such as http://127.0.0.1:4318"))
+	}
+	if _, err := s.headers(); err != nil {
+		wrong = append(wrong, config.Invalid("headers", "%w", err))
+	}
+	if !(s.Sample >= 0 && s.Sample <= 1) { // NaN is neither
+		wrong = append(wrong, config.Invalid("sample", "must be from 0 to 1"))
+	}
+	return wrong
+}
+
+// url is where spans are posted: at the path that OTLP gives them unless the endpoint
+// names one.
+func (s Settings) url() string {
+	if u, err := url.Parse(s.Endpoint); err == nil && (u.Path == "" || u.Path == "/") {
+		return u.JoinPath("/v1/traces").String()
+	}
+	return s.Endpoint
+}
+
+// headers are those of Headers. The error says which, and never what.
+func (s Settings) headers() (map[string]string, error) {
+	all := map[string]string{}
+	if !s.Headers.IsSet() {
+		return all, nil
+	}
+	n := 0
+	for pair := range strings.SplitSeq(s.Headers.Reveal(), ",") {
+		n++
+		name, value, ok := strings.Cut(pair, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return nil, fmt.Errorf("number %d is not name=value", n)
+		}
+		all[name] = value
+	}
+	return all, nil
+}

@@ -1,0 +1,314 @@
+package tracing_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	proto "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"vayu/internal/config"
+	"vayu/internal/tracing"
+	"vayu/internal/tracing/tracingtest"
+)
+
+// lines is a log that can be read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(part string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), part)
+}
+
+// running is a tracer that runs until the test ends, or stop.
+type running struct {
+	*tracing.Tracer
+
+	reg  *prometheus.Registry
+	log  *lines
+	stop func()
+}
+
+func run(t *testing.T, s tracing.Settings) running {
+	t.Helper()
+	r := running{reg: prometheus.NewRegistry(), log: &lines{}}
+	var err error
+	r.Tracer, err = tracing.New(tracing.Config{Settings: s, Version: "1", Instance: "here/1", Log: slog.New(slog.NewTextHandler(r.log, nil)), Metrics: r.reg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = r.Run(ctx)
+	}()
+	r.stop = func() { cancel(); <-done }
+	t.Cleanup(r.stop)
+	return r
+}
+
+// spans is a counter by its result.
+func (r running) spans(t *testing.T, result string) float64 {
+	t.Helper()
+	all, err := r.reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range all {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "vayu_trace_spans_total" && m.GetLabel()[0].GetValue() == result {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return -1
+}
+
+func named(all []*proto.Span, name string) *proto.Span {
+	for _, s := range all {
+		if s.GetName() == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func has(names ...string) func([]*proto.Span) bool {
+	return func(all []*proto.Span) bool {
+		for _, name := range names {
+			if named(all, name) == nil {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// What follows soon is in the trace; what follows late has a trace with a link to it.
+// Both cross processes as text.
+func TestWhatFollowsBelongsToItsOrigin(t *testing.T) {
+	t.Parallel()
+	c := tracingtest.New(t)
+	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1, Headers: config.NewSecret("X-Token = abc=, X-Other=d")})
+	ctx, origin := r.Start(t.Context(), "origin", tracing.Answers)
+	carried := tracing.Carried(ctx)
+	_, inner := tracing.Start(ctx, "inner", tracing.Inside)
+	inner.Set(tracing.Provider, "acme")
+	inner.Done(errors.New("the number 9876543210 is barred"))
+	origin.End()
+	if !tracing.Valid(carried) {
+		t.Fatalf("carried %q", carried)
+	}
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	_, soon := r.Resume(t.Context(), carried, at, at.Add(9*time.Minute), "soon", tracing.Asks)
+	soon.End()
+	_, late := r.Resume(t.Context(), carried, at, at.Add(10*time.Minute), "late", tracing.Asks)
+	late.End()
+	all := c.Wait("all four", has("origin", "inner", "soon", "late"))
+	first := named(all, "origin")
+	for _, name := range []string{"inner", "soon"} {
+		if s := named(all, name); !bytes.Equal(s.GetTraceId(), first.GetTraceId()) || !bytes.Equal(s.GetParentSpanId(), first.GetSpanId()) {
+			t.Errorf("%s is not a step of its origin: %v", name, s)
+		}
+	}
+	s := named(all, "late")
+	if bytes.Equal(s.GetTraceId(), first.GetTraceId()) || len(s.GetLinks()) != 1 || !bytes.Equal(s.GetLinks()[0].GetSpanId(), first.GetSpanId()) {
+		t.Errorf("late is not a trace with a link to its origin: %v", s)
+	}
+	if in := named(all, "inner"); in.GetStatus().GetCode() != proto.Status_STATUS_CODE_ERROR || tracingtest.Value(in, "vayu.provider") != "acme" {
+		t.Errorf("inner is %v", in)
+	}
+	if strings.Contains(c.Text(), "9876543210") {
+		t.Error("the text of an error was sent")
+	}
+	if c.Header().Get("X-Token") != "abc=" || c.Header().Get("X-Other") != "d" {
+		t.Errorf("the collector got the headers %v", c.Header())
+	}
+	for _, part := range []string{`"service.name"`, `"vayu"`, `"service.instance.id"`, `"here/1"`} {
+		if !strings.Contains(c.Text(), part) {
+			t.Errorf("the resource lacks %s", part)
+		}
+	}
+}
+
+// A trace that is not kept is carried on as such; what is linked to one is as it was.
+func TestWhatIsNotKeptStaysSo(t *testing.T) {
+	t.Parallel()
+	c := tracingtest.New(t)
+	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 0})
+	ctx, origin := r.Start(t.Context(), "origin", tracing.Answers)
+	if origin.Kept() || !strings.HasSuffix(tracing.Carried(ctx), "-00") {
+		t.Errorf("carried %q", tracing.Carried(ctx))
+	}
+	at := time.Now()
+	for _, after := range []time.Duration{0, time.Hour} {
+		if _, s := r.Resume(t.Context(), tracing.Carried(ctx), at, at.Add(after), "next", tracing.Asks); s.Kept() {
+			t.Errorf("what comes %s after it is kept", after)
+		}
+		kept := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		if _, s := r.Resume(t.Context(), kept, at, at.Add(after), "next", tracing.Asks); !s.Kept() {
+			t.Errorf("what comes %s after one that was kept is not", after)
+		}
+	}
+}
+
+// A stranger decides neither what is kept nor under which id.
+func TestATraceparentOfAClientIsOnlyLinkedTo(t *testing.T) {
+	t.Parallel()
+	c := tracingtest.New(t)
+	const theirs = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	ask := func() *http.Request {
+		req := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		req.Header.Set("Traceparent", theirs)
+		req.Header.Set("Tracestate", "secret=1")
+		return req
+	}
+	none := run(t, tracing.Settings{Endpoint: c.URL, Sample: 0})
+	if _, s := none.Request(ask(), "asked"); s.Kept() {
+		t.Error("a client has a trace kept")
+	}
+	all := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
+	_, s := all.Request(ask(), "asked")
+	s.End()
+	got := named(c.Wait("the request", has("asked")), "asked")
+	if strings.Contains(theirs, hex.EncodeToString(got.GetTraceId())) || len(got.GetParentSpanId()) != 0 || len(got.GetLinks()) != 1 || strings.Contains(c.Text(), "secret") {
+		t.Errorf("the client's traceparent makes %v", got)
+	}
+	unsampled := ask()
+	unsampled.Header.Set("Traceparent", strings.TrimSuffix(theirs, "1")+"0")
+	if _, s := all.Request(unsampled, "asked"); !s.Kept() {
+		t.Error("a client has a trace left out")
+	}
+}
+
+// A collector that is away costs spans, never time; it is said once when that begins
+// and once when it ends.
+func TestACollectorThatIsAway(t *testing.T) {
+	t.Parallel()
+	c := tracingtest.New(t)
+	c.Answer(http.StatusServiceUnavailable)
+	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
+	spans := func(n int) {
+		for range n {
+			_, s := r.Start(t.Context(), "step", tracing.Inside)
+			s.End() // must not wait
+		}
+	}
+	spans(1)
+	c.Asked(2)
+	spans(20_000)
+	if got := r.spans(t, "dropped"); got < 10_000 {
+		t.Errorf("%v spans are counted as dropped of 20000 that came while 4096 fit", got)
+	}
+	c.Answer(http.StatusOK)
+	c.Wait("what has waited", func(all []*proto.Span) bool { return len(all) >= 4096 })
+	r.stop()
+	if sent, dropped := r.spans(t, "sent"), r.spans(t, "dropped"); sent+dropped != 20_001 {
+		t.Errorf("%v sent and %v dropped make not 20001", sent, dropped)
+	}
+	if r.log.count("does not answer") != 1 || r.log.count("answers again") != 1 {
+		t.Errorf("the log says %s", r.log.text.String())
+	}
+}
+
+// What has ended before the service stops is sent.
+func TestTheLastSpansAreSent(t *testing.T) {
+	t.Parallel()
+	c := tracingtest.New(t)
+	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
+	for range 2000 {
+		_, s := r.Start(t.Context(), "step", tracing.Inside)
+		s.End()
+	}
+	r.stop()
+	if got := r.spans(t, "sent"); got != 2000 {
+		t.Errorf("%v spans were sent, want 2000", got)
+	}
+}
+
+// Off is free.
+func TestOffCostsNoAllocation(t *testing.T) { // AllocsPerRun counts alone
+	off, err := tracing.New(tracing.Config{Settings: tracing.DefaultSettings()})
+	if err != nil || off != nil {
+		t.Fatalf("without an endpoint there is %v, %v", off, err)
+	}
+	req := httptest.NewRequest(http.MethodGet, "/v1/aqi", http.NoBody)
+	ctx := t.Context()
+	for name, do := range map[string]func(){
+		"request": func() {
+			r, s := off.Request(req, "request")
+			s.Set(tracing.Route, r.URL.Path)
+			s.SetInt(tracing.Status, 200)
+			s.End()
+		},
+		"step": func() { _, s := tracing.Start(ctx, "step", tracing.Inside); s.Done(nil) },
+		"resume": func() {
+			_, s := off.Resume(ctx, "", time.Time{}, time.Time{}, "step", tracing.Inside)
+			s.Fail()
+			s.End()
+		},
+		"carry": func() { _ = tracing.Carried(ctx) },
+	} {
+		if got := testing.AllocsPerRun(100, do); got != 0 {
+			t.Errorf("%s allocates %v times", name, got)
+		}
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set  tracing.Settings
+		want string
+	}{
+		"default":        {tracing.DefaultSettings(), ""},
+		"all":            {tracing.Settings{Endpoint: "https://c.example/v1/traces", Headers: config.NewSecret("a=b, c=d"), Sample: 0.1}, ""},
+		"scheme":         {tracing.Settings{Endpoint: "c.example:4317"}, "endpoint"},
+		"password":       {tracing.Settings{Endpoint: "http://u:p@c.example"}, "endpoint"},
+		"header":         {tracing.Settings{Headers: config.NewSecret("a=b,swordfish")}, "headers"},
+		"broken header":  {tracing.Settings{Headers: config.NewSecret("a b=swordfish")}, "headers"},
+		"sample":         {tracing.Settings{Sample: 1.1}, "sample"},
+		"negative share": {tracing.Settings{Sample: -1}, "sample"},
+	} {
+		err := errors.Join(c.set.Validate()...)
+		switch {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		case err != nil && strings.Contains(err.Error(), "swordfish"):
+			t.Errorf("%s: the error holds a secret: %v", name, err)
+		}
+	}
+}
+
+// FuzzCarried says that no text is carried on that is none of ours.
+func FuzzCarried(f *testing.F) {
+	f.Add("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	f.Add("00-00000000000000000000000000000000-b7ad6b7169203331-01")
+	f.Add("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x")
+	f.Fuzz(func(t *testing.T, text string) {
+		if tracing.Valid(text) && (len(text) != 55 || strings.Trim(text, "0123456789abcdef-") != "") {
+			t.Errorf("%q is taken", text)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package httpconnector
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// auth is how a request shows whose it is. All parts are optional, and can be
+// together: a key that says who, and a signature that proves it.
+type auth struct {
+	header, value  string
+	user, password string
+	signer         *signer
+}
+
+// auth reads the section of that name.
+func (s *Section) auth() auth {
+	var a auth
+	header, basic, mac := s.Section("header"), s.Section("basic"), s.Section("hmac")
+	if header.Given() {
+		a.header, a.value = header.Needed("name"), header.Needed("value")
+		header.checkHeader("name", a.header)
+		header.checkValue("value", a.value)
+	}
+	if basic.Given() {
+		a.user, a.password = basic.Needed("user"), basic.Text("password")
+		if strings.Contains(a.user, ":") {
+			basic.Faultf("user", "cannot hold a colon")
+		}
+		if strings.EqualFold(a.header, "Authorization") {
+			s.Faultf("basic", "is sent as Authorization, and so is header")
+		}
+	}
+	if mac.Given() {
+		a.signer = mac.signer(signedFields)
+		for _, h := range []string{a.header, "Content-Type"} {
+			if h != "" && strings.EqualFold(h, a.signer.header) {
+				mac.Faultf("header", "carries something else already")
+			}
+		}
+	}
+	return a
+}
+
+// checkValue refuses what cannot stand in a header.
+func (s *Section) checkValue(key, value string) {
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		s.Faultf(key, "cannot stand in a header")
+	}
+}
+
+// apply puts onto a request what shows whose it is. The request is complete but for
+// that.
+func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
+	if a.header != "" {
+		req.Header.Set(a.header, a.value)
+	}
+	if a.user != "" {
+		req.SetBasicAuth(a.user, a.password)
+	}
+	if a.signer == nil {
+		return nil
+	}
+	stamp := a.signer.stamp(now)
+	value, err := a.signer.sign(map[string]any{
+		"timestamp": stamp, "method": req.Method, "path": req.URL.EscapedPath(), "query": req.URL.RawQuery, "body": string(body),
+	})
+	if err != nil {
+		return err
+	}
+	if a.signer.timestampHeader != "" {
+		req.Header.Set(a.signer.timestampHeader, stamp)
+	}
+	req.Header.Set(a.signer.header, value)
+	return nil
+}

@@ -1,0 +1,155 @@
+package httpconnector
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/testing/fixture"
+)
+
+// While an upstream is down nothing is sent to it but one request now and then.
+func TestTheBreakerOpensAndTries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var well atomic.Bool
+		var came atomic.Int32
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				r, err := http.ReadRequest(bufio.NewReader(theirs))
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				came.Add(1)
+				if well.Load() {
+					_, _ = io.WriteString(theirs, "HTTP/1.0 200 OK\r\n\r\n{\"status\":\"done\"}")
+				} else {
+					_, _ = io.WriteString(theirs, "HTTP/1.0 503 X\r\n\r\n")
+				}
+			}()
+			return ours, nil
+		}
+		reg := prometheus.NewRegistry()
+		client := open(t, simple+"breaker: {failures: 3, open: 10s}", "http://127.0.0.1:1", Options{Dial: dial, Metrics: reg})
+		order := func() error {
+			_, err := client.Call(t.Context(), "order", values)
+			return err
+		}
+		for range 3 {
+			if err := order(); err == nil || errors.Is(err, ErrNotSent) || !client.Available() && came.Load() < 3 {
+				t.Fatalf("got %v", err)
+			}
+		}
+		if err := order(); !errors.Is(err, ErrNotAsked) || errors.Is(err, ErrNotSent) || came.Load() != 3 || client.Available() {
+			t.Errorf("open: got %v after %d requests", err, came.Load())
+		}
+		if fixture.Figure(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 1 || fixture.Figure(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop") != 1 {
+			t.Error("nobody can see that it is open")
+		}
+		time.Sleep(10*time.Second + time.Millisecond)
+		if !client.Available() {
+			t.Error("it would not be tried again")
+		}
+		if err := order(); err == nil || errors.Is(err, ErrNotSent) || errors.Is(err, ErrNotAsked) || came.Load() != 4 || client.Available() {
+			t.Errorf("half open: got %v after %d requests", err, came.Load())
+		}
+		time.Sleep(10*time.Second + time.Millisecond)
+		well.Store(true)
+		if err := order(); err != nil || !client.Available() {
+			t.Errorf("well again: got %v", err)
+		}
+		if fixture.Figure(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
+			t.Error("it still looks open")
+		}
+	})
+}
+
+// While one call finds out whether an upstream is well again, the others are not
+// made, and are not lost.
+func TestOneCallTriesWhetherItIsWellAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done() // nobody answers
+			return nil, ctx.Err()
+		}
+		client := open(t, simple+"breaker: {failures: 1, open: 10s}", "http://127.0.0.1:1", Options{Dial: dial})
+		call := func(ctx context.Context) <-chan error {
+			ended := make(chan error, 1)
+			go func() {
+				_, err := client.Call(ctx, "order", values)
+				ended <- err
+			}()
+			synctest.Wait()
+			return ended
+		}
+		if err := <-call(t.Context()); !errors.Is(err, ErrNotSent) {
+			t.Fatalf("got %v", err)
+		}
+		time.Sleep(10*time.Second + time.Millisecond)
+		for range 2 { // the first is given up, and has found out nothing
+			ctx, cancel := context.WithCancel(t.Context())
+			if !client.Available() {
+				t.Error("nobody may try")
+			}
+			tried := call(ctx)
+			if client.Available() {
+				t.Error("others may try at the same time")
+			}
+			if err := <-call(t.Context()); !errors.Is(err, ErrNotAsked) || errors.Is(err, ErrNotSent) {
+				t.Errorf("beside the one that tries: %v", err)
+			}
+			cancel()
+			if err := <-tried; !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotAsked) {
+				t.Errorf("the one that tries: %v", err)
+			}
+		}
+	})
+}
+
+// Lists that cannot be had are no reason to take no orders.
+func TestWhatStandsAsideClosesNothing(t *testing.T) {
+	t.Parallel()
+	url := replying(t, 500, "")
+	client := open(t, simple+"breaker: {failures: 1}", url, Options{})
+	for _, want := range []bool{false, true} {
+		if _, err := client.Call(t.Context(), "list", nil); errors.Is(err, ErrNotAsked) != want {
+			t.Errorf("got %v, want it to be refused: %v", err, want)
+		}
+	}
+	if _, err := client.Call(t.Context(), "order", values); errors.Is(err, ErrNotAsked) || client.Available() {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A refusal is an answer: a number that is wrong five times is no reason to stop.
+func TestRefusalsDoNotOpenTheBreaker(t *testing.T) {
+	t.Parallel()
+	client := open(t, simple+"breaker: {failures: 1}", replying(t, 400, `{"error":"number"}`), Options{})
+	strange := open(t, simple+"breaker: {failures: 1}", replying(t, 200, `{"status":"strange"}`), Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = client.Call(ctx, "order", values)
+	for range 3 {
+		_, err1 := client.Call(t.Context(), "order", values)
+		_, err2 := strange.Call(t.Context(), "order", values)
+		if errors.Is(err1, ErrNotAsked) || errors.Is(err2, ErrNotAsked) || err1 == nil || err2 == nil {
+			t.Errorf("got %v, %v", err1, err2)
+		}
+	}
+	if !client.Available() || !strange.Available() {
+		t.Error("the breaker is open")
+	}
+}

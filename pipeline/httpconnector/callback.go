@@ -1,0 +1,67 @@
+package httpconnector
+
+import (
+	"net/http"
+	"time"
+)
+
+// The tolerance of a callback's time (spec 5.4 has the same for ours), and its limits.
+const (
+	defaultTolerance = 5 * time.Minute
+	leastTolerance   = time.Second
+	mostTolerance    = 24 * time.Hour
+)
+
+// callback is how requests to us are verified and read.
+type callback struct {
+	signer    *signer
+	tolerance time.Duration
+	answer    reading
+}
+
+// callback reads the section of that name.
+func (s *Section) callback(shape AnswerShape) *callback {
+	c := &callback{}
+	if shape == nil {
+		s.Faultf("", "there is none here")
+	}
+	signature := s.Section("signature")
+	if !signature.Given() {
+		s.Faultf("signature", "is missing: anybody could send a callback without one")
+	}
+	c.tolerance = signature.Duration("tolerance", defaultTolerance, leastTolerance, mostTolerance)
+	if signature.Given() {
+		c.signer = signature.signer(toldFields)
+	}
+	c.answer = s.reading(shape)
+	return c
+}
+
+// Receive verifies a request of the upstream to us and reads its body. The error is
+// ErrNoSignature, ErrSignature or ErrStale of one that is not genuine, and another
+// of one that is not understood. It holds no word of the request but, of one that is
+// genuine, a word that had to be mapped and is not.
+func (c *Client) Receive(header http.Header, body []byte, now time.Time) (Reply, error) {
+	reply, err := c.d.receive(header, body, now)
+	outcome := outcomeOf(err)
+	c.metrics.callbacks.WithLabelValues(c.d.Name, string(outcome)).Inc()
+	if err != nil {
+		c.log.Warn("a callback is not believed", "outcome", outcome, "error", err)
+		c.log.Debug("what an upstream has told", "detail", detailOf(err))
+	}
+	return reply, err
+}
+
+func (d *Description) receive(header http.Header, body []byte, now time.Time) (Reply, error) {
+	if d.callback == nil {
+		return Reply{}, &Error{Outcome: forged, err: ErrNoSignature}
+	}
+	if err := d.callback.signer.verify(header, body, now, d.callback.tolerance); err != nil {
+		return Reply{}, &Error{Outcome: forged, err: err}
+	}
+	reply, err := d.callback.answer.read(http.StatusOK, body)
+	if err != nil {
+		return Reply{}, misread(err, 0, body)
+	}
+	return reply, nil
+}

@@ -1,0 +1,78 @@
+package httpconnector
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whoever writes a description must learn everything at once, each with its place.
+func TestEveryFaultIsNamed(t *testing.T) {
+	t.Parallel()
+	cases, err := filepath.Glob("testdata/*.bad.yaml")
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".bad.yaml"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for line := range strings.Lines(string(text)) {
+				if fault, ok := strings.CutPrefix(line, "#! "); ok {
+					want = append(want, strings.TrimSpace(fault))
+				}
+			}
+			_, err = parse(string(text))
+			if err == nil {
+				t.Fatal("it is taken")
+			}
+			var got []string
+			for _, line := range strings.Split(err.Error(), "\n")[1:] {
+				got = append(got, strings.TrimSpace(line))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+			for _, secret := range secrets {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("a secret stands in %q", err)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsNotSaidHasItsDefault(t *testing.T) {
+	t.Parallel()
+	d, err := parse(strings.Replace(strings.Replace(simple, "timeout: 5s\n", "", 1), "URL", "https://shop.example/v2/", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Timeout != defaultTimeout || d.Concurrency != defaultConcurrency || d.failures != defaultFailures || d.open != defaultOpen || !d.keepAlive {
+		t.Errorf("got %+v", d)
+	}
+	if got := d.base.String(); got != "https://shop.example/v2" {
+		t.Errorf("the URL is %q", got)
+	}
+}
+
+func TestPlainHTTPStaysOnThisMachine(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]bool{
+		"http://127.0.0.1:80": true, "http://[::1]:80": true, "http://localhost:80/x": true, "https://shop.example": true,
+		"http://shop.example": false, "http://10.0.0.1": false, "http://localhost.example": false, "ftp://127.0.0.1": false,
+		"https://": false, "https://a@shop.example": false, "https://shop.example?x=1": false, "https://shop.example#x": false, "shop.example": false,
+		"http://shop.example\ninsecure-http: true": true,
+	} {
+		if _, err := parse(strings.Replace(simple, "URL", url, 1)); (err == nil) != want {
+			t.Errorf("%q: got %v, want it to be taken: %v", url, err, want)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package httpconnector
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vayu/schema"
+)
+
+// shop is what the tests describe: something that can be ordered and asked for.
+var shop = Shape{
+	Calls: map[string]CallShape{
+		"order": {Needed: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: AnswerShape{
+			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}, Defaults: []string{"waiting"}},
+			"ref":    {},
+		}},
+		"ask": {Fields: []string{"reference", "theirs", "note"}, Names: []string{"reference", "theirs"}, Answer: AnswerShape{
+			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}},
+		}},
+		"list": {List: true, Aside: true, Answer: AnswerShape{"price": {Needed: true}, "text": {}}},
+	},
+	Callback: AnswerShape{"reference": {Needed: true}, "status": {Needed: true, Values: []string{"done"}}},
+}
+
+var secrets = map[string]string{"KEY": "k-secret{reference}", "SECRET": "0123456789abcdef"}
+
+func environment(name string) (string, bool) {
+	v, ok := secrets[name]
+	return v, ok
+}
+
+func parse(text string) (*Description, error) {
+	return Parse(Source{File: "shop.yaml", Text: []byte(text), Env: environment, ReadFile: os.ReadFile}, shop, nil)
+}
+
+// simple is a description whose url is to be filled in.
+const simple = `
+name: shop
+url: URL
+timeout: 5s
+calls:
+  order:
+    path: /orders
+    body: {ref: "{reference}", amount: "{amount}"}
+    answer: {status: status, ref: id}
+  ask:
+    method: GET
+    path: /orders/{reference}
+    answer: {status: status}
+    by-http:
+      404: {status: nothing}
+  list:
+    method: GET
+    path: /list
+    items: data.items
+    answer: {price: price, text: text}
+`
+
+var values = map[string]any{"reference": "r1", "amount": schema.Paise(19950), "paise": int64(19950), "note": "", "gift": true}
+
+// open makes a client of a description, whose URL is put in.
+func open(t *testing.T, text, url string, o Options) *Client {
+	t.Helper()
+	d, err := parse(strings.Replace(text, "URL", url, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// replying is an upstream that says one thing to everybody.
+func replying(t *testing.T, status int, body string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// wire is an upstream that a test writes byte by byte.
+type wire struct {
+	net.Listener
+	mu       sync.Mutex
+	requests []string // method and path, in the order in which they came
+	late     chan struct{}
+}
+
+// expire lets the time of the call be over that came.
+func (w *wire) expire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.late:
+	default:
+		close(w.late)
+	}
+}
+
+// patience is a context whose time is over when its upstream says so.
+type patience struct {
+	context.Context
+	late <-chan struct{}
+}
+
+func (p patience) Done() <-chan struct{} { return p.late }
+
+func (p patience) Err() error {
+	select {
+	case <-p.late:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// onWire serves every connection with serve, which reads requests with next.
+func onWire(t *testing.T, serve func(w *wire, number int, conn net.Conn, in *bufio.Reader)) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Listener: l, late: make(chan struct{})}
+	var all sync.WaitGroup
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	all.Go(func() {
+		for number := 0; ; number++ {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				defer conn.Close()
+				serve(w, number, conn, bufio.NewReader(conn))
+			})
+		}
+	})
+	return w
+}
+
+func (w *wire) url() string { return "http://" + w.Addr().String() }
+
+// next reads a request; false when there is none any more.
+func (w *wire) next(in *bufio.Reader) bool {
+	r, err := http.ReadRequest(in)
+	if err != nil {
+		return false
+	}
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests = append(w.requests, r.Method+" "+r.URL.Path)
+	return true
+}
+
+func (w *wire) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.requests)
+}
+
+// reset closes a connection so that the other side hears of it at once.
+func reset(conn net.Conn) {
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	conn.Close()
+}
+
+const done = "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n{\"status\":\"done\"}"
+
+var noon = time.Date(2026, 11, 18, 12, 26, 40, 0, time.UTC)

@@ -1,0 +1,79 @@
+package httpconnector
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// No file, whatever it is made of, does more than be refused; and what is taken
+// makes requests whose bodies are JSON.
+func FuzzDescription(f *testing.F) {
+	f.Add(simple)
+	f.Add(telling)
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.Replace(text, "URL", "https://shop.example", 1)
+		d, err := Parse(Source{File: "x.yaml", Text: []byte(text), Env: environment, ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist }}, shop, nil)
+		if err != nil {
+			return
+		}
+		c, err := New(d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range d.calls {
+			req, err := c.request(t.Context(), spec, values)
+			if err != nil {
+				continue
+			}
+			if req.URL.Hostname() != d.base.Hostname() {
+				t.Errorf("a path leads from %s to %s", d.base, req.URL)
+			}
+			if spec.body != nil && !spec.isForm && utf8.ValidString(text) {
+				if body, err := spec.body.appendJSON(nil, values); err == nil && !jsontext.Value(body).IsValid() {
+					t.Errorf("a body is %s", body)
+				}
+			}
+		}
+	})
+}
+
+// What anybody can send to us is never believed, and breaks nothing.
+func FuzzCallback(f *testing.F) {
+	f.Add(toldSignature, "1795004800", []byte(told), []byte(done))
+	d, err := parse(strings.Replace(telling, "URL", "https://shop.example", 1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, signature, stamp string, body, answer []byte) {
+		reply, err := d.receive(http.Header{"X-Signature": {signature}, "X-Time": {stamp}}, body, noon)
+		if err == nil && (signature != toldSignature && !strings.EqualFold(signature, toldSignature) || string(body) != told) {
+			t.Errorf("%q was believed", body)
+		}
+		if err == nil && reply.Fields["reference"] == "" {
+			t.Errorf("got %v", reply)
+		}
+		for _, c := range d.calls {
+			if reply, err := c.answer.read(200, answer); err == nil && reply.Items == nil && c.answer.items == "" && reply.Fields["status"] == "" {
+				t.Errorf("%q was understood as %v", answer, reply)
+			}
+		}
+	})
+}

@@ -1,0 +1,249 @@
+// Package httpconnector calls an upstream that speaks JSON over HTTP and is described by
+// a file: where it is, how requests to it look and are signed, and where its answers
+// say what. What the calls mean is the business of whoever makes them.
+//
+// A request goes out once, whatever happens: nothing is retried, and no redirect is
+// followed. The error of a call says whether the upstream can have got it.
+package httpconnector
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sony/gobreaker/v2"
+)
+
+// Options are what a Client needs beside its description. The zero value is usable.
+type Options struct {
+	Log     *slog.Logger          // nil for none
+	Metrics prometheus.Registerer // nil for none; clients share one
+	// Now is the clock of signatures; nil for time.Now.
+	Now func() time.Time
+	// Dial opens connections; nil for the network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Client calls an upstream. It can be used by many goroutines at once.
+type Client struct {
+	d         *Description
+	log       *slog.Logger
+	metrics   *metrics
+	now       func() time.Time
+	transport *http.Transport
+	main      lane
+	aside     lane // of calls that stand aside
+}
+
+// lane is a room for calls, and the breaker that closes it.
+type lane struct {
+	breaker *gobreaker.CircuitBreaker[Reply]
+	room    chan struct{}
+}
+
+// New returns a client. It connects to nothing yet. It fails when a metric of the
+// same name is registered that is none of ours.
+func New(d *Description, o Options) (*Client, error) {
+	m, err := newMetrics(o.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Dial == nil {
+		o.Dial = new(net.Dialer).DialContext
+	}
+	c := &Client{d: d, log: o.Log.With("upstream", d.Name), metrics: m, now: o.Now, transport: newTransport(d, o.Dial)}
+	c.main, c.aside = c.lane(m.open.WithLabelValues(d.Name, "main")), c.lane(m.open.WithLabelValues(d.Name, "aside"))
+	return c, nil
+}
+
+// tries is how many calls find out at once whether an upstream is well again.
+const tries = 1
+
+func (c *Client) lane(opened prometheus.Gauge) lane {
+	return lane{room: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
+		Name: c.d.Name, MaxRequests: tries, Timeout: c.d.open,
+		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.d.failures },
+		IsSuccessful: alive,
+		IsExcluded:   func(err error) bool { return outcomeOf(err) == stopped },
+		OnStateChange: func(_ string, _, to gobreaker.State) {
+			opened.Set(0)
+			if to == gobreaker.StateOpen {
+				opened.Set(1)
+			}
+			c.log.Warn("the breaker of an upstream has changed", "state", to.String())
+		},
+	})}
+}
+
+// Available says whether a call would be made now that does not stand aside; false
+// while the breaker is open, and while one call is on its way to find out whether it
+// may close.
+func (c *Client) Available() bool {
+	switch c.main.breaker.State() {
+	case gobreaker.StateOpen:
+		return false
+	case gobreaker.StateHalfOpen:
+		n := c.main.breaker.Counts()
+		return n.Requests-n.TotalExclusions < tries
+	default:
+		return true
+	}
+}
+
+// Close closes the idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Call makes a call with the values of its fields: string, int64, bool and
+// schema.Paise. It waits while as many calls as may be are under way, and takes the
+// description's Timeout from then on, or until ctx ends.
+//
+// An error is ErrNotSent when nothing has reached the upstream and nothing will;
+// every other leaves that open. None holds a word of the upstream but one that had to
+// be mapped and is not; clients are not to see it. An error is logged for debugging
+// only: the caller logs it.
+func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
+	begun := time.Now()
+	reply, err := c.call(ctx, name, fields)
+	outcome := outcomeOf(err)
+	c.metrics.calls.WithLabelValues(c.d.Name, name, string(outcome)).Inc()
+	c.metrics.seconds.WithLabelValues(c.d.Name, name).Observe(time.Since(begun).Seconds())
+	if err == nil {
+		return reply, nil
+	}
+	// Whoever called knows what for, and says that it was in vain.
+	c.log.DebugContext(ctx, "an upstream was called in vain", "call", name, "outcome", outcome, "http", reply.HTTP,
+		"error", err, "seconds", time.Since(begun).Seconds(), "detail", detailOf(err))
+	return reply, fmt.Errorf("calling %q of %q: %w", name, c.d.Name, err)
+}
+
+func (c *Client) call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
+	spec := c.d.calls[name]
+	if spec == nil {
+		return Reply{}, unsent(unfit, errNoCall)
+	}
+	in := &c.main
+	if spec.aside {
+		in = &c.aside
+	}
+	select {
+	case in.room <- struct{}{}:
+		defer func() { <-in.room }()
+	case <-ctx.Done():
+		return Reply{}, unsent(stopped, ctx.Err())
+	}
+	reply, err := in.breaker.Execute(func() (Reply, error) { return c.exchange(ctx, spec, fields) })
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		return reply, &Error{Outcome: refused, err: errOpen}
+	}
+	return reply, err
+}
+
+// exchange sends a request and reads its answer.
+func (c *Client) exchange(parent context.Context, spec *call, fields map[string]any) (Reply, error) {
+	ctx, cancel := context.WithTimeout(parent, c.d.Timeout)
+	defer cancel()
+	a := &attempt{}
+	req, err := c.request(a.trace(ctx), spec, fields)
+	if err != nil {
+		return Reply{}, unsent(unfit, err)
+	}
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return Reply{}, failure(parent, ctx, err, a.giveUp())
+	}
+	defer resp.Body.Close()
+	reply := Reply{HTTP: resp.StatusCode}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(spec.most)+1))
+	if err != nil {
+		return reply, failure(parent, ctx, err, true)
+	}
+	a.release()
+	switch {
+	case !spec.answer.takes(resp.StatusCode):
+		return reply, &Error{Outcome: badStatus, HTTP: resp.StatusCode, err: fmt.Errorf("the answer has the HTTP status %d", resp.StatusCode), detail: excerpt(body)}
+	case len(body) > spec.most:
+		return reply, &Error{Outcome: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.most)}
+	}
+	if reply, err = spec.answer.read(resp.StatusCode, body); err != nil {
+		return Reply{HTTP: reply.HTTP}, misread(err, resp.StatusCode, body)
+	}
+	return reply, nil
+}
+
+// request makes one.
+func (c *Client) request(ctx context.Context, spec *call, fields map[string]any) (*http.Request, error) {
+	if !spec.isNamed(fields) {
+		return nil, errName
+	}
+	path, err := spec.path.render(fields, segment)
+	if err != nil {
+		return nil, err
+	}
+	query, err := encode(spec.query, fields)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(c.d.base.String() + path)
+	if err != nil {
+		return nil, errPath
+	}
+	u.RawQuery = query
+	header := http.Header{"Accept": {"application/json"}, "User-Agent": {"Vayu/1"}}
+	for _, h := range spec.headers {
+		text, err := h.value.render(fields, nil)
+		if err != nil {
+			return nil, err
+		}
+		header.Set(h.name, text)
+	}
+	body, err := spec.content(header, fields)
+	if err != nil {
+		return nil, err
+	}
+	req := (&http.Request{Method: spec.method, URL: u, Host: u.Host, Header: header, ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	if body != nil { // and no GetBody: it would be a leave to send it again
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	return req, c.d.auth.apply(req, body, c.now())
+}
+
+// content is the body of a request, nil for none, and sets its type.
+func (s *call) content(header http.Header, fields map[string]any) ([]byte, error) {
+	if s.body == nil {
+		return nil, nil
+	}
+	kind := "application/json"
+	if s.isForm {
+		kind = "application/x-www-form-urlencoded"
+	}
+	if header.Get("Content-Type") == "" {
+		header.Set("Content-Type", kind)
+	}
+	if s.isForm {
+		return s.body.form(fields)
+	}
+	return s.body.appendJSON(nil, fields)
+}
+
+// segment escapes a field for a path. It refuses what a server would take for the
+// way up, and nothing.
+func segment(text string) (string, error) {
+	if text == "" || text == "." || text == ".." {
+		return "", errPath
+	}
+	return url.PathEscape(text), nil
+}

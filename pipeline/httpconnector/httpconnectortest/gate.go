@@ -1,0 +1,67 @@
+package httpconnectortest
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What a client of a simulator shows, and what requests are signed with in both
+// directions.
+const (
+	Key    = "simulator-key"
+	Secret = "simulator-secret"
+)
+
+// Fill is the description of a simulator with its URL, key and secret.
+func Fill(description, url string) string {
+	return strings.NewReplacer("URL", url, "KEY", Key, "SECRET", Secret).Replace(description)
+}
+
+// mostBody is how much of a request is read.
+const mostBody = 64 << 10
+
+// Admit says whether a request shows the key and is signed, not longer ago than a
+// minute, over time, method, path and body. Who does not is answered. The body can be
+// read afterwards.
+func Admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
+	refuse := func(status int, code string) bool {
+		Reply(w, status, map[string]string{"code": code})
+		return false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	stamp := r.Header.Get("X-Timestamp")
+	at, timeErr := strconv.ParseInt(stamp, 10, 64)
+	age := now.Sub(time.Unix(at, 0)).Abs()
+	want := sign(stamp + "." + r.Method + "." + r.URL.EscapedPath() + "." + string(body))
+	switch {
+	case err != nil:
+		return refuse(http.StatusRequestEntityTooLarge, "TOO_LARGE")
+	case r.Header.Get("X-Api-Key") != Key:
+		return refuse(http.StatusUnauthorized, "BAD_KEY")
+	case !hmac.Equal([]byte(want), []byte(r.Header.Get("X-Signature"))) || timeErr != nil || age > time.Minute:
+		return refuse(http.StatusUnauthorized, "BAD_SIGNATURE")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return true
+}
+
+func sign(text string) string {
+	mac := hmac.New(sha256.New, []byte(Secret))
+	_, _ = mac.Write([]byte(text)) // never fails
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Sign puts onto a callback what the simulators' carry.
+func Sign(header http.Header, body []byte, now time.Time) {
+	stamp := strconv.FormatInt(now.Unix(), 10)
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Timestamp", stamp)
+	header.Set("X-Signature", sign(stamp+"."+string(body)))
+}

@@ -1,0 +1,129 @@
+package httpconnectortest
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Blocks is a page of documentation, and its blocks in a language.
+func Blocks(tb testing.TB, page, language string) (text string, all []string) {
+	tb.Helper()
+	content, err := os.ReadFile(page)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?\n)```\n").FindAllSubmatch(content, -1) {
+		all = append(all, string(m[1]))
+	}
+	return string(content), all
+}
+
+// Start runs a program of a page with Node, and returns the URL that it says first.
+// Without Node the test is skipped, and fails in CI.
+func Start(tb testing.TB, program string) string {
+	tb.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			tb.Fatalf("node: %v", err)
+		}
+		tb.Skipf("node: %v", err)
+	}
+	file := filepath.Join(tb.TempDir(), "program.mjs")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.CommandContext(tb.Context(), node, file) //nolint:gosec // a program of our own documentation
+	cmd.Env = append(os.Environ(), "PORT=0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	in := bufio.NewReader(out)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		tb.Fatalf("it does not start: %v", err)
+	}
+	go func() { _, _ = in.WriteTo(io.Discard) }() // so that it is never held up; ends with the program
+	return strings.TrimSpace(line)
+}
+
+// MissingWords are those keys, fields and values that the faults of a strange file
+// name as known, and that a page does not hold. There are at least so many.
+func MissingWords(tb testing.TB, page string, faults error, least int) (missing []string) {
+	tb.Helper()
+	if faults == nil {
+		tb.Fatal("the strange file is taken")
+	}
+	words := map[string]bool{}
+	for line := range strings.Lines(faults.Error()) {
+		line, _, _ = strings.Cut(line, " (/")
+		if _, known, ok := strings.Cut(line, "known here: "); ok {
+			for word := range strings.SplitSeq(strings.TrimSpace(known), ", ") {
+				words[word] = true
+			}
+		}
+		if _, known, ok := strings.Cut(line, "must be "); ok && !strings.Contains(known, " a ") && !strings.Contains(known, "such as") {
+			for _, word := range regexp.MustCompile(`[a-z_]{4,}`).FindAllString(known, -1) {
+				words[word] = true
+			}
+		}
+	}
+	if len(words) < least {
+		tb.Fatalf("only %d words are known: %v", len(words), faults)
+	}
+	for word := range words {
+		if !strings.Contains(page, "`"+word+"`") && !strings.Contains(page, "`{"+word+"}`") && !strings.Contains(page, "  "+word+": ") {
+			missing = append(missing, word)
+		}
+	}
+	return missing
+}
+
+// Faults checks files whose faults stand at their beginning, one in each line that
+// begins with #!. FILE stands there for the path.
+func Faults(t *testing.T, pattern string, check func(file string) error) {
+	t.Helper()
+	cases, err := filepath.Glob(pattern)
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range cases {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for line := range strings.Lines(string(text)) {
+			if fault, ok := strings.CutPrefix(line, "#! "); ok {
+				want = append(want, strings.TrimSpace(fault))
+			}
+		}
+		if err = check(file); err == nil {
+			t.Errorf("%s is taken", file)
+			continue
+		}
+		for _, line := range strings.Split(err.Error(), "\n")[1:] {
+			got = append(got, strings.ReplaceAll(strings.TrimSpace(line), file, "FILE"))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", file, diff)
+		}
+	}
+}

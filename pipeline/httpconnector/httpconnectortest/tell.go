@@ -1,0 +1,142 @@
+package httpconnectortest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Teller sends callbacks. One that is not taken comes again, as those of real
+// upstreams do for some time.
+type Teller struct {
+	To     func() string              // where callbacks go; empty for none
+	Say    func(reference string) any // what is known now of what a callback is about
+	Client *http.Client               // nil for http.DefaultClient
+	Now    func() time.Time
+
+	once sync.Once
+	wake chan struct{} // a callback is new
+	mu   sync.Mutex
+	due  []telling
+}
+
+// telling is a callback that is to be sent.
+type telling struct {
+	reference string
+	at        time.Time
+	tries     int
+}
+
+const (
+	mostTries = 20
+	pause     = 500 * time.Millisecond
+)
+
+// Due has callbacks about something sent at a time.
+func (t *Teller) Due(reference string, at time.Time, times int) {
+	if t.To() == "" {
+		return
+	}
+	t.mu.Lock()
+	for range times {
+		t.due = append(t.due, telling{reference: reference, at: at})
+	}
+	t.mu.Unlock()
+	select {
+	case t.woken() <- struct{}{}:
+	default:
+	}
+}
+
+func (t *Teller) woken() chan struct{} {
+	t.once.Do(func() { t.wake = make(chan struct{}, 1) })
+	return t.wake
+}
+
+// Run sends callbacks when they are due, until ctx ends.
+func (t *Teller) Run(ctx context.Context) error {
+	for {
+		next := t.Tell(ctx)
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		case <-t.woken():
+			timer.Stop()
+		}
+	}
+}
+
+// idle is how long nothing is looked at when nothing is due.
+const idle = time.Hour
+
+// Tell sends the callbacks that are due, once each, and returns how long it is until
+// the next is. One that is not taken becomes due again.
+func (t *Teller) Tell(ctx context.Context) time.Duration {
+	for _, one := range t.collect() {
+		if err := t.call(ctx, one.reference); err != nil && one.tries+1 < mostTries {
+			one.tries++
+			one.at = t.Now().Add(pause)
+			t.mu.Lock()
+			t.due = append(t.due, one)
+			t.mu.Unlock()
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := idle
+	for _, one := range t.due {
+		next = min(next, one.at.Sub(t.Now()))
+	}
+	return max(0, next)
+}
+
+// collect takes those that are due.
+func (t *Teller) collect() []telling {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var now []telling
+	t.due = slices.DeleteFunc(t.due, func(one telling) bool {
+		if one.at.After(t.Now()) {
+			return false
+		}
+		now = append(now, one)
+		return true
+	})
+	return now
+}
+
+// call sends one callback.
+func (t *Teller) call(ctx context.Context, reference string) error {
+	body, err := json.Marshal(t.Say(reference))
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.To(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	Sign(req.Header, body, t.Now())
+	client := t.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, mostBody)) // so that the connection can be used again
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("the callback was answered with %d", resp.StatusCode)
+	}
+	return nil
+}

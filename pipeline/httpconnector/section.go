@@ -1,0 +1,236 @@
+package httpconnector
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"vayu/internal/config"
+)
+
+// Section is a mapping of a description. Its methods read the values of its keys.
+// What is wrong with one becomes a fault of the file, with its line, and reads as
+// the fallback or as nothing. A key that nobody reads is a fault too.
+type Section struct {
+	file  *sheet
+	key   string // dotted, from the root
+	line  int
+	given bool
+	pairs []pair
+	known []string // what was asked for, in this order
+}
+
+type pair struct {
+	name  string
+	line  int
+	value *yaml.Node
+}
+
+// Entry is a key of a Section, or an item of a list, with its text.
+type Entry struct {
+	Name string // of an item: its place, from 0
+	Text string
+	line int
+}
+
+// Given says whether the section stands in the file.
+func (s *Section) Given() bool { return s.given }
+
+// Faultf notes that the value of a key is wrong; an empty key stands for the section
+// itself. The text must not hold what came from the environment.
+func (s *Section) Faultf(key, format string, args ...any) {
+	line := s.line
+	if i := s.find(key); i >= 0 {
+		line = s.pairs[i].line
+	}
+	s.file.fault(line, join(s.key, key), fmt.Errorf(format, args...))
+}
+
+// Text is the text of a key, with ${VARIABLE} replaced; empty when it is absent.
+func (s *Section) Text(key string) string {
+	text, _ := s.text(key)
+	return text
+}
+
+// Needed is Text of a key that must be there and not be empty.
+func (s *Section) Needed(key string) string {
+	faults := len(s.file.faults)
+	text, there := s.text(key)
+	if text == "" && len(s.file.faults) == faults {
+		if there {
+			s.Faultf(key, "must not be empty")
+		} else {
+			s.Faultf(key, "is missing")
+		}
+	}
+	return text
+}
+
+// Choice is one of several texts; the fallback when the key is absent.
+func (s *Section) Choice(key, fallback string, of ...string) string {
+	text, there := s.text(key)
+	switch {
+	case !there:
+		return fallback
+	case !slices.Contains(of, text):
+		s.Faultf(key, "must be %s", oneOf(of))
+		return fallback
+	}
+	return text
+}
+
+// Bool is true or false; false when the key is absent.
+func (s *Section) Bool(key string, fallback bool) bool {
+	return s.Choice(key, strconv.FormatBool(fallback), "true", "false") == "true"
+}
+
+// Whole is a whole number between two others, both included.
+func (s *Section) Whole(key string, fallback, least, most int) int {
+	text, there := s.text(key)
+	if !there {
+		return fallback
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		s.Faultf(key, "must be a whole number from %d to %d", least, most)
+		return fallback
+	}
+	return n
+}
+
+// Duration is a time such as 90s between two others, both included.
+func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
+	text, there := s.text(key)
+	if !there {
+		return fallback
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < least || d > most {
+		s.Faultf(key, `must be a duration such as "90s", from %s to %s`, short(least), short(most))
+		return fallback
+	}
+	return d
+}
+
+// Section is the mapping under a key; an empty one when the key is absent.
+func (s *Section) Section(key string) *Section {
+	n := s.node(key)
+	if n == nil {
+		return &Section{file: s.file, key: join(s.key, key), line: s.line}
+	}
+	return s.file.section(n, join(s.key, key), s.pairs[s.find(key)].line)
+}
+
+// List is the texts of a list, or a single text as a list of one.
+func (s *Section) List(key string) []Entry {
+	n := s.node(key)
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.ScalarNode:
+		return []Entry{{Name: "0", Text: s.file.expand(n, join(s.key, key)), line: n.Line}}
+	case n.Kind != yaml.SequenceNode:
+		s.Faultf(key, "must be a list")
+		return nil
+	}
+	var all []Entry
+	for i, item := range n.Content {
+		at := fmt.Sprintf("%s[%d]", join(s.key, key), i)
+		if item.Kind != yaml.ScalarNode {
+			s.file.fault(item.Line, at, errText)
+			continue
+		}
+		all = append(all, Entry{Name: strconv.Itoa(i), Text: s.file.expand(item, at), line: item.Line})
+	}
+	return all
+}
+
+// Entries are all keys of the section that have texts, in their order.
+func (s *Section) Entries() []Entry {
+	all := make([]Entry, 0, len(s.pairs))
+	for _, p := range s.pairs {
+		if text, there := s.text(p.name); there {
+			all = append(all, Entry{Name: p.name, Text: text, line: p.line})
+		}
+	}
+	return all
+}
+
+// Names are all keys of the section, in their order.
+func (s *Section) Names() []string {
+	all := make([]string, len(s.pairs))
+	for i, p := range s.pairs {
+		all[i] = p.name
+	}
+	return all
+}
+
+var errText = errors.New("must be a single text or number")
+
+func (s *Section) text(key string) (text string, there bool) {
+	n := s.node(key)
+	if n == nil {
+		return "", false
+	}
+	if n.Kind != yaml.ScalarNode {
+		s.file.fault(n.Line, join(s.key, key), errText)
+		return "", false
+	}
+	return s.file.expand(n, join(s.key, key)), true
+}
+
+// node is the value of a key, nil when it is absent or null. The key is known then.
+func (s *Section) node(key string) *yaml.Node {
+	if !slices.Contains(s.known, key) {
+		s.known = append(s.known, key)
+	}
+	i := s.find(key)
+	if i < 0 || s.pairs[i].value.Kind == yaml.ScalarNode && s.pairs[i].value.ShortTag() == "!!null" {
+		return nil
+	}
+	return s.pairs[i].value
+}
+
+func (s *Section) find(key string) int {
+	return slices.IndexFunc(s.pairs, func(p pair) bool { return p.name == key })
+}
+
+func join(key, sub string) string {
+	if key == "" || sub == "" {
+		return key + sub
+	}
+	return key + "." + sub
+}
+
+func oneOf(all []string) string {
+	if len(all) == 1 {
+		return all[0]
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
+
+// short is a duration without the zeros that String ends with: 2m, not 2m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// asProblem is a fault as configuration says it.
+func (f *sheet) asProblem(at fault) config.Problem {
+	origin := f.name
+	if at.line > 0 {
+		origin = fmt.Sprintf("%s line %d", f.name, at.line)
+	}
+	return config.Problem{Key: at.key, Origin: origin, Err: at.err}
+}

@@ -1,0 +1,177 @@
+package httpconnector
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"vayu/internal/config"
+)
+
+const (
+	// maxSheet is how long a file may be: a description has some hundred lines.
+	maxSheet = 1 << 20
+	// maxDepth is how deep it may nest; a body of a request lies at four.
+	maxDepth = 32
+)
+
+// sheet is a file while it is read.
+type sheet struct {
+	name     string
+	env      func(string) (string, bool)
+	faults   []fault
+	sections []*Section
+	read     map[*yaml.Node]*Section
+}
+
+func newSheet(from Source) *sheet {
+	return &sheet{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
+}
+
+type fault struct {
+	line int
+	key  string
+	err  error
+}
+
+var (
+	errAlias  = errors.New("anchors, aliases and merge keys are not supported")
+	errDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
+	errDeep   = fmt.Errorf("nests deeper than %d levels", maxDepth)
+)
+
+// parse reads the root of a file. What cannot be read at all is a fault, and the
+// root is empty then.
+func (f *sheet) parse(text []byte) *Section {
+	none := &Section{file: f}
+	if len(text) > maxSheet {
+		f.fault(0, "", fmt.Errorf("is longer than %d bytes", maxSheet))
+		return none
+	}
+	doc, err := document(text)
+	if err != nil {
+		line, reason := syntaxFault(text, err)
+		f.fault(line, "", reason)
+		return none
+	}
+	if !f.plain(doc.Content[0], maxDepth) {
+		return none
+	}
+	return f.section(doc.Content[0], "", doc.Content[0].Line)
+}
+
+// plain says whether a node can be read without going in circles.
+func (f *sheet) plain(n *yaml.Node, depth int) bool {
+	switch {
+	case depth == 0:
+		f.fault(n.Line, "", errDeep)
+		return false
+	case n.Kind == yaml.AliasNode || n.Anchor != "" || n.ShortTag() == "!!merge":
+		f.fault(n.Line, "", errAlias)
+		return false
+	}
+	for _, kid := range n.Content {
+		if !f.plain(kid, depth-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// section reads a mapping whose key stands in a line.
+func (f *sheet) section(n *yaml.Node, key string, line int) *Section {
+	// A section that is asked for again is the same, with what is known in it.
+	if s := f.read[n]; s != nil {
+		return s
+	}
+	s := &Section{file: f, key: key, line: line, given: n.Kind == yaml.MappingNode}
+	f.sections = append(f.sections, s)
+	f.read[n] = s
+	if !s.given {
+		f.fault(n.Line, key, errors.New("must be a mapping"))
+		return s
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		switch {
+		case k.Kind != yaml.ScalarNode:
+			f.fault(k.Line, key, errors.New("a key must be a single word"))
+		case s.find(k.Value) >= 0:
+			f.fault(k.Line, join(key, k.Value), errors.New("stands here twice"))
+		default:
+			s.pairs = append(s.pairs, pair{k.Value, k.Line, v})
+		}
+	}
+	return s
+}
+
+func (f *sheet) fault(line int, key string, err error) {
+	f.faults = append(f.faults, fault{line, key, err})
+}
+
+// finish is everything that is wrong with the file, in the order of its lines; nil
+// when nothing is. What nobody has asked for is unknown.
+func (f *sheet) finish() error {
+	for _, s := range f.sections {
+		for _, p := range s.pairs {
+			if !slices.Contains(s.known, p.name) {
+				f.fault(p.line, join(s.key, p.name), fmt.Errorf("is unknown; known here: %s", strings.Join(slices.Sorted(slices.Values(s.known)), ", ")))
+			}
+		}
+	}
+	if len(f.faults) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(f.faults, func(a, b fault) int { return a.line - b.line })
+	all := make(config.Problems, len(f.faults))
+	for i, at := range f.faults {
+		all[i] = f.asProblem(at)
+	}
+	return all
+}
+
+// variable is the name of one in the environment.
+var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// expand is the text of a scalar with its variables replaced.
+func (f *sheet) expand(n *yaml.Node, key string) string {
+	var out strings.Builder
+	rest := n.Value
+	for {
+		before, after, found := strings.Cut(rest, "${")
+		if !found {
+			out.WriteString(rest)
+			return out.String()
+		}
+		if escaped, ok := strings.CutSuffix(before, "$"); ok {
+			out.WriteString(escaped + "${")
+			rest = after
+			continue
+		}
+		out.WriteString(before)
+		value, length := f.lookup(rest[len(before):], n.Line, key)
+		if length == 0 {
+			return ""
+		}
+		out.WriteString(value)
+		rest = rest[len(before)+length:]
+	}
+}
+
+// lookup is the value of the variable at the beginning of a text, and how long its
+// name is there; 0 for a fault. An empty variable counts as missing.
+func (f *sheet) lookup(text string, line int, key string) (value string, length int) {
+	m := variable.FindStringSubmatch(text)
+	if m == nil {
+		f.fault(line, key, errDollar)
+		return "", 0
+	}
+	if value, _ = f.env(m[1]); value == "" {
+		f.fault(line, key, fmt.Errorf("the environment variable %s is not set", m[1]))
+	}
+	return value, len(m[0])
+}

@@ -1,0 +1,169 @@
+package httpconnector
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// signer makes and checks HMACs (RFC 2104) of requests.
+type signer struct {
+	header          string
+	prefix          string // before the code, in the header
+	timestampHeader string // empty for none
+	secret          []byte
+	hash            func() hash.Hash
+	base64          bool
+	milliseconds    bool
+	over            template
+}
+
+var (
+	// signedFields are what a request from us is signed over, and toldFields one to us:
+	// it may have come through proxies that have changed its path.
+	signedFields = []string{"timestamp", "method", "path", "query", "body"}
+	toldFields   = []string{"timestamp", "body"}
+)
+
+// leastSecret is how long a secret is at least: nobody should guess it (RFC 2104, 3,
+// wants the length of the hash; upstreams choose it).
+const leastSecret = 8
+
+// signer reads a section that describes one.
+func (s *Section) signer(fields []string) *signer {
+	g := &signer{
+		header: s.Needed("header"), prefix: s.Text("prefix"), timestampHeader: s.Text("timestamp-header"),
+		secret:       []byte(s.Needed("secret")),
+		hash:         sha256.New,
+		base64:       s.Choice("encoding", "hex", "hex", "base64") == "base64",
+		milliseconds: s.Choice("timestamp", "seconds", "seconds", "milliseconds") == "milliseconds",
+	}
+	if s.Choice("algorithm", "sha256", "sha256", "sha512") == "sha512" {
+		g.hash = sha512.New
+	}
+	s.checkHeader("header", g.header)
+	s.checkHeader("timestamp-header", g.timestampHeader)
+	s.checkValue("prefix", g.prefix)
+	if len(g.secret) > 0 && len(g.secret) < leastSecret {
+		s.Faultf("secret", "must have at least %d bytes", leastSecret)
+	}
+	g.over = s.over(fields)
+	switch stamped := g.over.has("timestamp"); {
+	case !g.over.has("body"):
+		s.Faultf("over", "must hold {body}: what is not signed anybody can change")
+	case stamped && g.timestampHeader == "":
+		s.Faultf("timestamp-header", "is missing: over holds {timestamp}")
+	case !stamped && g.timestampHeader != "":
+		s.Faultf("over", "must hold {timestamp}: what is not signed anybody can change")
+	}
+	return g
+}
+
+// over is the template of what is signed.
+func (s *Section) over(fields []string) template {
+	n := s.node("over")
+	if n == nil {
+		return template{pieces: []piece{{field: "body"}}}
+	}
+	if s.Text("over") == "" {
+		return template{}
+	}
+	return s.file.template(n.Value, n.Line, join(s.key, "over"), fields)
+}
+
+func (g *signer) mac(fields map[string]any) ([]byte, error) {
+	text, err := g.over.render(fields, nil)
+	if err != nil {
+		return nil, err
+	}
+	h := hmac.New(g.hash, g.secret)
+	_, _ = h.Write([]byte(text)) // never fails
+	return h.Sum(nil), nil
+}
+
+// sign is the value of the header.
+func (g *signer) sign(fields map[string]any) (string, error) {
+	sum, err := g.mac(fields)
+	if err != nil {
+		return "", err
+	}
+	if g.base64 {
+		return g.prefix + base64.StdEncoding.EncodeToString(sum), nil
+	}
+	return g.prefix + hex.EncodeToString(sum), nil
+}
+
+func (g *signer) stamp(now time.Time) string {
+	if g.milliseconds {
+		return strconv.FormatInt(now.UnixMilli(), 10)
+	}
+	return strconv.FormatInt(now.Unix(), 10)
+}
+
+// What can be wrong with the signature of a request to us.
+var (
+	ErrNoSignature = errors.New("the request carries no signature")
+	ErrSignature   = errors.New("the signature is not that of the request")
+	ErrStale       = errors.New("the request was signed too long ago, or in the future")
+)
+
+// verify checks a request to us, over its raw body and in constant time. The error
+// is one of the three above. A zero tolerance stands for any age.
+func (g *signer) verify(header http.Header, body []byte, now time.Time, tolerance time.Duration) error {
+	given := header.Values(g.header)
+	if len(given) == 0 || g.timestampHeader != "" && len(header.Values(g.timestampHeader)) == 0 {
+		return ErrNoSignature
+	}
+	stamps := header.Values(g.timestampHeader)
+	if len(given) > 1 || len(stamps) > 1 {
+		return ErrSignature
+	}
+	fields := map[string]any{"timestamp": "", "body": string(body)}
+	if len(stamps) == 1 {
+		fields["timestamp"] = stamps[0]
+	}
+	code, ok := strings.CutPrefix(given[0], g.prefix)
+	if !ok {
+		return ErrSignature
+	}
+	decode := hex.DecodeString
+	if g.base64 {
+		decode = base64.StdEncoding.DecodeString
+	}
+	have, err := decode(code)
+	if err != nil {
+		return ErrSignature
+	}
+	want, err := g.mac(fields)
+	if err != nil || !hmac.Equal(have, want) {
+		return ErrSignature
+	}
+	if g.timestampHeader == "" {
+		return nil
+	}
+	return g.fresh(stamps[0], now, tolerance)
+}
+
+// fresh checks the time at which a request was signed.
+func (g *signer) fresh(stamp string, now time.Time, tolerance time.Duration) error {
+	n, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return ErrSignature
+	}
+	at := time.Unix(n, 0)
+	if g.milliseconds {
+		at = time.UnixMilli(n)
+	}
+	if age := now.Sub(at); age > tolerance || age < -tolerance {
+		return ErrStale
+	}
+	return nil
+}

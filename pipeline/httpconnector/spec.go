@@ -1,0 +1,195 @@
+package httpconnector
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	// defaultReply is how much of an answer is read: an order's has some hundred bytes.
+	defaultReply = 64 << 10
+	// mostReply bounds lists, such as plans.
+	mostReply = 8 << 20
+)
+
+// call is how one thing is asked for.
+type call struct {
+	method  string
+	path    template
+	query   []named
+	headers []named
+	body    *tree // nil for none
+	isForm  bool
+	most    int // bytes of the answer
+	answer  reading
+	aside   bool
+	names   []string // fields in it that say what it is about; nil when it is about nothing
+}
+
+// keptHeaders are those that net/http writes, or whose meaning is that of the
+// connection.
+var keptHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "Trailer", "Upgrade", "Expect", "Te"}
+
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// call reads one.
+func (s *Section) call(shape CallShape) *call {
+	c := &call{
+		method:  s.Choice("method", http.MethodPost, methods...),
+		query:   s.named("query", shape.Fields),
+		headers: s.named("headers", shape.Fields),
+		aside:   shape.Aside,
+		isForm:  s.Bool("form", false),
+		most:    s.Whole("max-reply", defaultReply, 1, mostReply),
+	}
+	c.path = s.path(shape.Fields)
+	for _, h := range c.headers {
+		if err := headerFault(h.name); err != nil {
+			s.file.fault(h.line, join(s.key, "headers."+h.name), err)
+		}
+	}
+	if n := s.node("body"); n != nil {
+		t := s.file.tree(n, join(s.key, "body"), shape.Fields)
+		c.body = &t
+		if n.Kind == yaml.ScalarNode {
+			s.Faultf("body", "must be a mapping or a list")
+		}
+	}
+	s.checkForm(c)
+	s.checkNames(c, shape.Names)
+	c.answer = s.reading(shape.Answer)
+	c.answer.readStatuses(s, shape.Answer)
+	if shape.List {
+		c.answer.items = s.place("items")
+		if c.answer.items == "" {
+			s.Faultf("items", "is missing: where the list stands in the answer; @this when the answer is the list")
+		}
+	}
+	return c
+}
+
+func (s *Section) checkForm(c *call) {
+	switch {
+	case c.body == nil:
+		if c.isForm {
+			s.Faultf("form", "there is no body")
+		}
+	case c.method == http.MethodGet:
+		s.Faultf("body", "a GET has none")
+	case c.isForm && (c.body.kind != yaml.MappingNode || slices.ContainsFunc(c.body.kids, func(t tree) bool { return t.kind != yaml.ScalarNode })):
+		s.Faultf("body", "of a form must be a mapping of single values")
+	}
+}
+
+// checkNames demands that requests say what they are about.
+func (s *Section) checkNames(c *call, names []string) {
+	braced := make([]string, len(names))
+	for i, name := range names {
+		if braced[i] = "{" + name + "}"; c.holds(name) {
+			c.names = append(c.names, name)
+		}
+	}
+	if len(names) > 0 && c.names == nil {
+		s.Faultf("", "holds no %s in path, query, headers or body: nothing else says what it is about", strings.Join(braced, " and no "))
+	}
+}
+
+// holds says whether a field stands in requests.
+func (s *call) holds(field string) bool {
+	in := func(n named) bool { return n.value.has(field) }
+	return s.path.has(field) || slices.ContainsFunc(s.query, in) || slices.ContainsFunc(s.headers, in) || s.body != nil && s.body.has(field)
+}
+
+// isNamed says whether a request with these fields says what it is about.
+func (s *call) isNamed(fields map[string]any) bool {
+	return s.names == nil || slices.ContainsFunc(s.names, func(name string) bool {
+		text, err := textOf(fields[name], "")
+		return err == nil && text != ""
+	})
+}
+
+// path is the template of a call's path, which comes after that of the base URL.
+func (s *Section) path(fields []string) template {
+	n := s.node("path")
+	if n == nil || n.Kind != yaml.ScalarNode {
+		s.Needed("path")
+		return template{}
+	}
+	t := s.file.template(n.Value, n.Line, join(s.key, "path"), fields)
+	sample := map[string]any{}
+	for _, f := range fields {
+		sample[f] = "1"
+	}
+	text, err := t.render(sample, segment)
+	u, parseErr := url.Parse("http://host" + text)
+	if err != nil || parseErr != nil || !strings.HasPrefix(text, "/") || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		s.Faultf("path", "must be a path such as /orders/{reference}; parameters go to query")
+	}
+	return t
+}
+
+// checkHeader checks the name of a header under a key, when there is one.
+func (s *Section) checkHeader(key, name string) {
+	if name == "" {
+		return
+	}
+	if err := headerFault(name); err != nil {
+		s.Faultf(key, "%w", err)
+	}
+}
+
+func headerFault(name string) error {
+	switch {
+	case !isToken(name):
+		return errors.New("is no name of a header")
+	case slices.Contains(keptHeaders, http.CanonicalHeaderKey(name)):
+		return errors.New("is not to be set")
+	}
+	return nil
+}
+
+// isToken says whether a text is a name by RFC 9110, 5.6.2.
+func isToken(name string) bool {
+	for _, c := range []byte(name) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// place is a path into JSON under a key; empty when it is absent.
+func (s *Section) place(key string) string {
+	text := s.Text(key)
+	if strings.ContainsAny(text, "\n\r\x00") || len(text) > 200 {
+		s.Faultf(key, "is no path")
+	}
+	return text
+}
+
+// status reads the number of an HTTP status that can carry a word of the upstream.
+// 5xx cannot: whoever says it, the upstream or what stands in between, does not
+// know what became of the request. 3xx leads elsewhere, and nobody follows.
+func status(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 200 || n > 499 || n/100 == 3 {
+		return 0, fmt.Errorf("%q is no HTTP status of 200–299 or 400–499: no other says what became of a request", clip(text))
+	}
+	return n, nil
+}
+
+// clip shortens what is quoted.
+func clip(text string) string {
+	if len(text) > 60 {
+		return text[:60] + "…"
+	}
+	return text
+}

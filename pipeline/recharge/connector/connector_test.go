@@ -1,0 +1,220 @@
+package connector_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/testing/fixture"
+	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/simulator"
+	"vayu/schema"
+)
+
+func TestAFileIsAConnection(t *testing.T) {
+	t.Parallel()
+	_, c := serve(t, simulator.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
+	if c.Name != "simulator" || c.World != schema.Sandbox || c.Timeout != 5*time.Second || c.ResendAfter != 5*time.Second || c.Concurrency != 7 ||
+		!cmp.Equal(c.Operators, []string{"Airtel", "d2h"}) || !c.Available() || c.Reverser == nil || c.Directory == nil || c.Receiver == nil {
+		t.Errorf("got %+v", c)
+	}
+	_, c = serve(t, simulator.Config{})
+	if len(c.Operators) != 10 {
+		t.Errorf("it serves %v", c.Operators)
+	}
+	text, _, _ := strings.Cut(simulator.Describe("https://aggregator.example"), "  refund:")
+	c = open(t, text, nil)
+	if c.Operators != nil || c.Reverser != nil || c.Directory != nil || c.Receiver != nil || c.ResendAfter != 2*time.Minute || c.World != schema.Live {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// Two files, one registry: each is a connection of its own.
+func TestSeveralFilesShareMetrics(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	for _, name := range []string{"first", "second"} {
+		c := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
+		_, _ = c.Operator.Submit(t.Context(), order)
+	}
+	if counted := fixture.Figure(t, reg, "vayu_upstream_calls_total"); counted != 2 {
+		t.Errorf("%v calls are counted, want 2", counted)
+	}
+}
+
+func TestRefunds(t *testing.T) {
+	t.Parallel()
+	s, c := serve(t, simulator.Config{})
+	other := order
+	other.Reference = "txn_refused"
+	s.Script(other.Reference, simulator.Refuse)
+	for _, o := range []recharge.Order{order, other} {
+		if _, err := c.Operator.Submit(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		a, err := c.Reverser.Reverse(t.Context(), order)
+		if err != nil || a.Outcome != recharge.Reversed {
+			t.Errorf("got %v, %v", a, err)
+		}
+	}
+	if got := s.Received(order.Number); got != 0 {
+		t.Errorf("the subscriber has kept %s", got)
+	}
+	if a, err := c.Reverser.Reverse(t.Context(), other); err != nil || a.Outcome != recharge.Failed {
+		t.Errorf("what has failed: got %v, %v", a, err)
+	}
+	if a, err := c.Operator.Enquire(t.Context(), order); err != nil || a.Outcome != recharge.Reversed {
+		t.Errorf("the enquiry: got %v, %v", a, err)
+	}
+}
+
+func TestNumbersAndPlans(t *testing.T) {
+	t.Parallel()
+	s, c := serve(t, simulator.Config{Ported: map[string]string{order.Number: "Jio"}})
+	if sub, err := c.Directory.Detect(t.Context(), order.Number); err != nil || sub.Operator != "Jio" {
+		t.Errorf("a ported number: got %v, %v", sub, err)
+	}
+	if sub, err := c.Directory.Detect(t.Context(), "6000000000"); err != nil && sub != (recharge.Subscriber{}) {
+		t.Errorf("got %v, %v", sub, err)
+	}
+	s.ScriptEnquiry(order.Number, simulator.Page)
+	if sub, err := c.Directory.Detect(t.Context(), order.Number); err == nil {
+		t.Errorf("a page: got %v", sub)
+	}
+	if a, err := c.Operator.Submit(t.Context(), order); err != nil || a.Outcome != recharge.NotSubscriber {
+		t.Errorf("an order for the operator that it has left: got %v, %v", a, err)
+	}
+	got, err := c.Directory.Plans(t.Context(), "Jio", "")
+	want := []schema.Plan{
+		{Amount: 19900, Days: 28, Description: "1.5 GB a day, unlimited calls"}, {Amount: 29900, Days: 28, Description: "2 GB a day, unlimited calls"},
+		{Amount: 2200, Days: 1, Description: "1 GB"},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("plans (-want +got), %v:\n%s", err, diff)
+	}
+	for body, want := range map[string]recharge.Subscriber{
+		`{"operator":"AT","circle":"DL"}`:   {Operator: "Airtel", Circle: "Delhi"},
+		`{"operator":"AT","circle":"Mars"}`: {Operator: "Airtel"},
+		`{"operator":"AD"}`:                 {}, // DTH has no numbers
+		`{"operator":"Airtel"}`:             {}, // no code of theirs
+		`{}`:                                {},
+	} {
+		sub, err := answering(t, 200, body).Directory.Detect(t.Context(), order.Number)
+		if sub != want || (err != nil) != (want.Operator == "") {
+			t.Errorf("%s: got %v, %v, want %v", body, sub, err, want)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"plans":[{"price":"1.5","days":"x","text":"a\n\u0000<b>  \u202e"}]}`: "a <b>",
+		`{"plans":[{"price":1,"text":"` + strings.Repeat("é", 1000) + `"}]}`:   strings.Repeat("é", 299) + "…",
+		`{"plans":[{"price":0}]}`:     "",
+		`{"plans":[{"price":"ten"}]}`: "",
+		`{"plans":[{}]}`:              "",
+	} {
+		all, err := answering(t, 200, body).Directory.Plans(t.Context(), "Airtel", "Delhi")
+		if (err != nil) != (want == "") || err == nil && all[0].Description != want {
+			t.Errorf("%.60s: got %v, %v", body, all, err)
+		}
+	}
+}
+
+// A callback must come from who it says, and say something that is understood.
+func TestCallbacks(t *testing.T) {
+	t.Parallel()
+	now := newClock()
+	s, c := serve(t, simulator.Config{Callback: "set below", Now: now.Now, Late: time.Second})
+	type request struct {
+		header http.Header
+		body   []byte
+	}
+	came := make(chan request, 10)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		came <- request{r.Header, body}
+	}))
+	t.Cleanup(endpoint.Close)
+	s.Callback = endpoint.URL
+	s.Script(order.Reference, simulator.Late)
+	if a, err := c.Operator.Submit(t.Context(), order); err != nil || a.Outcome != recharge.Pending {
+		t.Fatalf("got %v, %v", a, err)
+	}
+	if s.Tell(t.Context()); len(came) != 0 {
+		t.Error("it is told before it is true")
+	}
+	now.Pass(time.Second)
+	s.Tell(t.Context())
+	got := <-came
+	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
+	if err != nil || told.Reference != order.Reference || told.Answer.Outcome != recharge.Succeeded {
+		t.Errorf("got %v, %v", told, err)
+	}
+	if !s.TakeBack(order.Reference) {
+		t.Fatal("it cannot be taken back")
+	}
+	s.Tell(t.Context())
+	got = <-came
+	if told, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || told.Answer.Outcome != recharge.Reversed {
+		t.Errorf("got %v, %v", told, err)
+	}
+	signed := func(body string) request {
+		h := http.Header{}
+		simulator.Sign(h, []byte(body), now.Now())
+		return request{h, []byte(body)}
+	}
+	for name, c2 := range map[string]struct {
+		request
+		code schema.Code
+	}{
+		"without a signature":   {request{http.Header{}, got.body}, schema.SignatureRequired},
+		"another body":          {request{got.header, []byte(`{}`)}, schema.SignatureInvalid},
+		"no JSON":               {signed("x"), schema.InvalidRequest},
+		"no reference":          {signed(`{"status":"SUCCESS"}`), schema.InvalidRequest},
+		"a word nobody knows":   {signed(`{"order_ref":"a","status":"DONE"}`), schema.InvalidRequest},
+		"one only for enquiry":  {signed(`{"order_ref":"a","status":"NOT_FOUND"}`), schema.InvalidRequest},
+		"a reference that is 2": {signed(`{"order_ref":"a","order_ref":"b","status":"SUCCESS"}`), schema.InvalidRequest},
+	} {
+		_, err := c.Receiver.Receive(c2.header, c2.body, now.Now())
+		var p *schema.Problem
+		if !errors.As(err, &p) || p.Code != c2.code {
+			t.Errorf("%s: got %v, want %s", name, err, c2.code)
+		} else if strings.Contains(p.Message, "DONE") {
+			t.Errorf("%s: whoever asked is told %q", name, p.Message)
+		}
+	}
+	now.Pass(6 * time.Minute)
+	var p *schema.Problem
+	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
+		t.Errorf("an old one: got %v", err)
+	}
+}
+
+// Whoever writes a file must learn everything at once, each with its place.
+func TestEveryFaultOfAFileIsNamed(t *testing.T) {
+	t.Parallel()
+	httpconnectortest.Faults(t, "testdata/*.bad.yaml", func(file string) error {
+		err := connector.Check(file)
+		if _, openErr := connector.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
+			t.Errorf("Open says %v", openErr)
+		}
+		return err
+	})
+	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: got %v", err)
+	}
+	if err := connector.Check(write(t, simulator.Describe("https://aggregator.example"))); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+}

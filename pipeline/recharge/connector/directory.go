@@ -1,0 +1,76 @@
+package connector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge"
+	"vayu/schema"
+)
+
+// directory is a provider that can be asked about numbers, or plans, or both.
+type directory struct {
+	*provider
+
+	numbers, plans bool
+}
+
+// What an answer about a number or a plan can lack.
+var (
+	errNoPlans = errors.New("it cannot be asked about plans")
+	errWhose   = errors.New("the answer names an operator that the file does not map")
+)
+
+// Detect implements recharge.Directory.
+func (d directory) Detect(ctx context.Context, number string) (recharge.Subscriber, error) {
+	if !d.numbers {
+		return recharge.Subscriber{}, recharge.ErrNoDetection
+	}
+	reply, err := d.client.Call(ctx, detect, map[string]any{"number": number})
+	if err != nil {
+		return recharge.Subscriber{}, err
+	}
+	if reply.Fields["status"] == "unknown" {
+		return recharge.Subscriber{}, nil
+	}
+	operator, ok := d.operator(reply.Fields["operator"])
+	if !ok {
+		return recharge.Subscriber{}, errWhose
+	}
+	return recharge.Subscriber{Operator: operator, Circle: d.circle(reply.Fields["circle"])}, nil
+}
+
+// mostText is how many characters of a plan's description are shown.
+const mostText = 300
+
+// Plans implements recharge.Directory. A plan whose amount is none is an error.
+func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error) {
+	if !d.plans {
+		return nil, errNoPlans
+	}
+	theirs, ok := d.operators.code(operator)
+	if !ok {
+		return nil, errOperator
+	}
+	place, _ := d.circles.code(circle)
+	reply, err := d.client.Call(ctx, plans, map[string]any{"operator": theirs, "circle": place})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]schema.Plan, 0, len(reply.Items))
+	for _, item := range reply.Items {
+		amount, err := schema.ParsePaise(item["amount"])
+		if err != nil || amount <= 0 {
+			return nil, fmt.Errorf("calling %q: the amount of a plan is none", plans)
+		}
+		days, err := strconv.Atoi(item["days"])
+		if err != nil || days < 0 {
+			days = 0
+		}
+		all = append(all, schema.Plan{Amount: amount, Days: days, Description: httpconnector.Line(item["description"], mostText)})
+	}
+	return all, nil
+}

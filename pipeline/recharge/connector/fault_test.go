@@ -1,0 +1,227 @@
+package connector_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/simulator"
+	"vayu/schema"
+)
+
+// lost stands for an error after which nobody knows.
+const lost = recharge.Outcome(-1)
+
+// Whatever goes wrong, an order fails only when the aggregator says so, and an
+// enquiry brings out the truth.
+func TestEveryFaultOfTheSimulator(t *testing.T) {
+	t.Parallel()
+	for fault, c := range map[simulator.Fault]struct {
+		submit, enquiry, later recharge.Outcome
+		effects                int
+	}{
+		simulator.None:        {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.DropBefore:  {lost, recharge.Unknown, recharge.Unknown, 0},
+		simulator.Drop:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.Delay:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.Duplicate:   {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.Late:        {recharge.Pending, recharge.Pending, recharge.Succeeded, 1},
+		simulator.LateFailure: {recharge.Pending, recharge.Pending, recharge.Failed, 0},
+		simulator.LieFailed:   {recharge.Failed, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.LieForever:  {recharge.Pending, recharge.Pending, recharge.Pending, 1},
+		simulator.Page:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.Broken:      {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.Flood:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		simulator.Refuse:      {recharge.Failed, recharge.Failed, recharge.Failed, 0},
+	} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			now := newClock()
+			s, c2 := serve(t, simulator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
+			s.Script(order.Reference, fault)
+			ctx := t.Context()
+			if fault == simulator.Delay {
+				ctx = soon(t)
+			}
+			a, err := c2.Operator.Submit(ctx, order)
+			wantOutcome(t, "the order", a, err, c.submit)
+			a, err = c2.Operator.Enquire(t.Context(), order)
+			wantOutcome(t, "the enquiry", a, err, c.enquiry)
+			now.Pass(30 * time.Second)
+			a, err = c2.Operator.Enquire(t.Context(), order)
+			wantOutcome(t, "the enquiry later", a, err, c.later)
+			if got := s.Effects()[order.Reference]; got != c.effects {
+				t.Errorf("it was carried out %d times, want %d", got, c.effects)
+			}
+			if got, want := s.Received(order.Number), order.Amount*schema.Paise(c.effects); got != want {
+				t.Errorf("the subscriber has got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func wantOutcome(t *testing.T, what string, a recharge.Answer, err error, want recharge.Outcome) {
+	t.Helper()
+	switch {
+	case want == lost && (err == nil || errors.Is(err, recharge.ErrNotSent)):
+		t.Errorf("%s: got %v, %v; want an error that leaves it open", what, a, err)
+	case want != lost && (err != nil || a.Outcome != want):
+		t.Errorf("%s: got %v, %v; want the outcome %v", what, a, err, want)
+	case want != lost && want != recharge.Unknown && a.ProviderRef == "":
+		t.Errorf("%s: nobody knows what they call it", what)
+	}
+}
+
+// An enquiry that is not answered says nothing.
+func TestEnquiriesGoWrongToo(t *testing.T) {
+	t.Parallel()
+	s, c := serve(t, simulator.Config{Slow: time.Hour})
+	if _, err := c.Operator.Submit(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []simulator.Fault{simulator.Drop, simulator.Page, simulator.Broken, simulator.Flood} {
+		s.ScriptEnquiry(order.Reference, f)
+		a, err := c.Operator.Enquire(t.Context(), order)
+		wantOutcome(t, string(f), a, err, lost)
+	}
+	s.ScriptEnquiry(order.Reference, simulator.Delay)
+	a, err := c.Operator.Enquire(soon(t), order)
+	wantOutcome(t, "delay", a, err, lost)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What cannot be known must not be taken for a failure, and least of all for the
+// leave to send again.
+func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"another word":      {200, `{"order_ref":"REF","status":"DECLINED"}`},
+		"another case":      {200, `{"order_ref":"REF","status":"failed"}`},
+		"no word":           {200, `{"order_ref":"REF"}`},
+		"null":              {200, `{"order_ref":"REF","status":null}`},
+		"an empty word":     {200, `{"order_ref":"REF","status":""}`},
+		"a list":            {200, `[]`},
+		"another reference": {200, `{"order_ref":"txn_other","status":"FAILED"}`},
+		"both":              {200, `{"order_ref":"REF","status":"FAILED","status":"SUCCESS"}`},
+		"a page":            {200, `<html>FAILED</html>`},
+		"a page with 404":   {404, `<html>not found</html>`},
+		"404 of a gateway":  {404, `{"message":"no route"}`},
+		"400":               {400, `{"order_ref":"REF","status":"FAILED"}`},
+		"401":               {401, `{"order_ref":"REF","status":"FAILED"}`},
+		"500":               {500, `{"order_ref":"REF","status":"FAILED"}`},
+		"502":               {502, `{"order_ref":"REF","status":"NOT_FOUND"}`},
+		"503":               {503, `{"order_ref":"REF","status":"FAILED"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := answering(t, c.status, c.body, "REF", order.Reference)
+			a, err := conn.Operator.Submit(t.Context(), order)
+			wantOutcome(t, "submit", a, err, lost)
+			a, err = conn.Operator.Enquire(t.Context(), order)
+			wantOutcome(t, "enquire", a, err, lost)
+			a, err = conn.Reverser.Reverse(t.Context(), order)
+			wantOutcome(t, "refund", a, err, lost)
+		})
+	}
+	// That an order is not known answers an enquiry, and no order.
+	conn := answering(t, 200, `{"status":"NOT_FOUND"}`)
+	a, err := conn.Operator.Submit(t.Context(), order)
+	wantOutcome(t, "submit", a, err, lost)
+}
+
+func TestWhoIsNotThereHasNotGotIt(t *testing.T) {
+	t.Parallel()
+	conn := open(t, simulator.Describe("http://127.0.0.1:1"), nil)
+	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) {
+		t.Errorf("got %v, want %v", err, recharge.ErrNotSent)
+	}
+	foreign := order
+	foreign.Operator = "Unheard"
+	_, conn = serve(t, simulator.Config{})
+	if _, err := conn.Operator.Submit(t.Context(), foreign); !errors.Is(err, recharge.ErrNotSent) {
+		t.Errorf("an operator without a code: got %v, want %v", err, recharge.ErrNotSent)
+	}
+}
+
+// What the breaker keeps back was not asked: it has not failed, and is asked later.
+func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
+	t.Parallel()
+	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
+	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) || conn.Available() {
+		t.Errorf("the first: got %v", err)
+	}
+	for name, call := range map[string]func(context.Context, recharge.Order) (recharge.Answer, error){
+		"submit": conn.Operator.Submit, "enquire": conn.Operator.Enquire, "refund": conn.Reverser.Reverse,
+	} {
+		if _, err := call(t.Context(), order); !errors.Is(err, recharge.ErrNotAsked) || errors.Is(err, recharge.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, recharge.ErrNotAsked)
+		}
+	}
+}
+
+func TestWhyARechargeHasFailed(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]schema.Code{
+		`{"status":"FAILED","code":"BAD_NUMBER"}`: schema.InvalidNumber,
+		`{"status":"FAILED","code":"BAD_AMOUNT"}`: schema.AmountNotSupported,
+		`{"status":"FAILED","code":"DOWN"}`:       schema.OperatorUnavailable,
+		`{"status":"FAILED","code":"E42"}`:        schema.OperatorNetworkError,
+		`{"status":"FAILED"}`:                     schema.OperatorNetworkError,
+		`{"status":"SUCCESS","code":"DOWN"}`:      "",
+	} {
+		a, err := answering(t, 200, body).Operator.Submit(t.Context(), order)
+		if err != nil || a.Code != want {
+			t.Errorf("%s: got %v, %v, want %q", body, a, err, want)
+		}
+	}
+}
+
+// A reference of theirs goes into our store, and a circle to clients.
+func TestWhatComesFromThemIsPlain(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string][2]string{
+		`{"status":"SUCCESS","txn_id":"A-1","circle":"dl"}`:             {"A-1", "Delhi"},
+		`{"status":"SUCCESS","txn_id":12345678901234567,"circle":"??"}`: {"12345678901234567", ""},
+		`{"status":"SUCCESS","txn_id":"a b","circle":"<b>"}`:            {"", ""},
+		`{"status":"SUCCESS","txn_id":"é"}`:                             {"", ""},
+	} {
+		a, err := answering(t, 200, body).Operator.Submit(t.Context(), order)
+		if err != nil || a.ProviderRef != want[0] || a.Circle != want[1] {
+			t.Errorf("%s: got %q in %q, %v, want %q", body, a.ProviderRef, a.Circle, err, want)
+		}
+	}
+}
+
+// Whoever connects an aggregator reads the log, and must learn there which word his
+// file lacks.
+func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
+	t.Parallel()
+	conn := answering(t, 200, `{"order_ref":"REF","status":"DECLINED"}`, "REF", order.Reference)
+	_, err := conn.Operator.Submit(t.Context(), order)
+	if err == nil || !strings.Contains(err.Error(), `"DECLINED" as status`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A refund by their reference must not be asked for before they have said it: who
+// knows what they would take back.
+func TestAnOrderWithoutTheirReferenceIsNotNamedByIt(t *testing.T) {
+	t.Parallel()
+	const ours, theirs = "path: /v1/orders/{reference}/refund", "path: /v1/refunds\n    body: {txn: \"{provider_ref}\"}"
+	for ref, want := range map[string]error{"": recharge.ErrNotSent, "A-1": nil} {
+		conn := answering(t, 200, `{"status":"REFUNDED"}`, ours, theirs)
+		o := order
+		o.ProviderRef = ref
+		if _, err := conn.Reverser.Reverse(t.Context(), o); !errors.Is(err, want) {
+			t.Errorf("theirs is %q: got %v, want %v", ref, err, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package connector_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/testing/fixture"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/simulator"
+	"vayu/schema"
+)
+
+// newClock is one that stands until a test moves it.
+func newClock() *fixture.Clock {
+	c := &fixture.Clock{}
+	c.Set(time.Now())
+	return c
+}
+
+// serve is a simulator behind HTTP, and the connection that its description makes.
+func serve(t *testing.T, c simulator.Config, replace ...string) (*simulator.Simulator, recharge.Connection) {
+	t.Helper()
+	s := simulator.New(c)
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	text := strings.NewReplacer(replace...).Replace(simulator.Describe(server.URL))
+	return s, open(t, text, nil)
+}
+
+// open makes a connection of a description.
+func open(t *testing.T, text string, reg prometheus.Registerer) recharge.Connection {
+	t.Helper()
+	c, err := connector.Open(write(t, text), nil, reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "operator.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+var order = recharge.Order{
+	Reference: "txn_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", Type: schema.Prepaid, Number: "9812345678", Operator: "Airtel", Circle: "Delhi",
+	Amount: 199_50, CreatedAt: time.Date(2026, 11, 18, 12, 26, 40, 0, time.UTC),
+}
+
+// answering is a connection to an aggregator that answers everything alike.
+func answering(t *testing.T, status int, body string, replace ...string) recharge.Connection {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	return open(t, strings.NewReplacer(replace...).Replace(simulator.Describe(server.URL)), nil)
+}
+
+// soon is a context for a call that is not answered in time.
+func soon(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}

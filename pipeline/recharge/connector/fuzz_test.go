@@ -1,0 +1,66 @@
+package connector
+
+import (
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/simulator"
+	"vayu/schema"
+)
+
+// No file, whatever it is made of, makes a failure of a word that it does not map.
+func FuzzFile(f *testing.F) {
+	f.Add(simulator.Describe("https://aggregator.example"))
+	f.Fuzz(func(t *testing.T, text string) {
+		from := httpconnector.Source{
+			File: "x.yaml", Text: []byte(text), Env: func(string) (string, bool) { return "", false },
+			ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
+		}
+		d, b, err := read(from)
+		if err != nil {
+			return
+		}
+		for _, name := range append(b.serves, b.operators.names...) {
+			if !contains(operatorNames(), name) {
+				t.Errorf("it serves %q", name)
+			}
+		}
+		if b.resend < d.Timeout || d.Timeout <= 0 || d.Concurrency < 1 {
+			t.Errorf("got %+v with %+v", d, b)
+		}
+	})
+}
+
+// Whatever comes signed is one of the outcomes or none.
+func FuzzCallback(f *testing.F) {
+	f.Add([]byte(`{"order_ref":"a","status":"SUCCESS","txn_id":"b","circle":"DL","code":"DOWN"}`))
+	from := httpconnector.Source{File: "x.yaml", Text: []byte(simulator.Describe("https://aggregator.example"))}
+	d, b, err := read(from)
+	if err != nil {
+		f.Fatal(err)
+	}
+	client, err := httpconnector.New(d, httpconnector.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := &provider{book: b, client: client}
+	now := time.Unix(1795004800, 0)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		h := http.Header{}
+		simulator.Sign(h, body, now)
+		told, err := p.Receive(h, body, now)
+		if err != nil {
+			return
+		}
+		a := told.Answer
+		if told.Reference == "" || a.Outcome == recharge.Unknown || a.Outcome < recharge.Pending || a.Outcome > recharge.Reversed ||
+			(a.Outcome == recharge.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00") {
+			t.Errorf("%q is read as %+v", body, told)
+		}
+	})
+}

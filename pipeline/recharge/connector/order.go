@@ -1,0 +1,82 @@
+package connector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge"
+	"vayu/schema"
+)
+
+// errOperator keeps an order from being asked for.
+var errOperator = errors.New("the file has no code for this operator")
+
+// Submit implements recharge.Operator.
+func (p *provider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+	return p.ask(ctx, submit, o)
+}
+
+// Enquire implements recharge.Operator.
+func (p *provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+	return p.ask(ctx, enquire, o)
+}
+
+// Reverse implements recharge.Reverser. Failed is that it refuses.
+func (p *provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+	return p.ask(ctx, refund, o)
+}
+
+func (p *provider) ask(ctx context.Context, call string, o recharge.Order) (recharge.Answer, error) {
+	fields, err := p.fields(o)
+	if err != nil {
+		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotSent, err)
+	}
+	reply, err := p.client.Call(ctx, call, fields)
+	switch {
+	case errors.Is(err, httpconnector.ErrNotAsked):
+		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotAsked, err)
+	case errors.Is(err, httpconnector.ErrNotSent):
+		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotSent, err)
+	case err != nil:
+		return recharge.Answer{}, err
+	}
+	if err := reply.About(ourName, o.Reference); err != nil {
+		return recharge.Answer{}, fmt.Errorf("calling %q: %w", call, err)
+	}
+	return p.answer(reply.Fields), nil
+}
+
+// fields are the values of orderFields. The circle is empty when it is not known, or
+// has no code.
+func (p *provider) fields(o recharge.Order) (map[string]any, error) {
+	operator, ok := p.operators.code(o.Operator)
+	if !ok {
+		return nil, errOperator
+	}
+	kind, ok := p.types.code(string(o.Type))
+	if !ok {
+		return nil, errOperator
+	}
+	circle, _ := p.circles.code(o.Circle)
+	return map[string]any{
+		"reference": o.Reference, "provider_ref": o.ProviderRef, "type": kind, "number": o.Number, "operator": operator, "circle": circle,
+		"amount": o.Amount, "paise": int64(o.Amount), "created": o.CreatedAt.UTC().Format(time.RFC3339),
+	}, nil
+}
+
+// answer is what an answer means whose status is mapped.
+func (p *provider) answer(fields map[string]string) recharge.Answer {
+	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.Name(fields["provider_ref"])}
+	if circle := fields["circle"]; circle != "" {
+		a.Circle = p.circle(circle)
+	}
+	if a.Outcome == recharge.Failed {
+		if a.Code = schema.Code(fields["code"]); a.Code == "" {
+			a.Code = schema.OperatorNetworkError
+		}
+	}
+	return a
+}

@@ -1,0 +1,86 @@
+package connector_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/simulator"
+	"vayu/schema"
+)
+
+type request struct {
+	header http.Header
+	body   []byte
+}
+
+// A verdict that is late is told by a callback.
+func TestCallbacks(t *testing.T) {
+	t.Parallel()
+	now := newClock()
+	s, c := serve(t, simulator.Config{Now: now.Now, Late: time.Second})
+	came := make(chan request, 10)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		came <- request{r.Header, body}
+	}))
+	t.Cleanup(endpoint.Close)
+	s.Callback = endpoint.URL
+	s.Script(drop.Reference, simulator.Late)
+	a, err := c.Bank.Deposit(t.Context(), drop)
+	wantOutcome(t, "the deposit", a, err, verify.Pending)
+	if s.Tell(t.Context()); len(came) != 0 {
+		t.Error("it is told before it is true")
+	}
+	now.Pass(time.Second)
+	s.Tell(t.Context())
+	got := <-came
+	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
+	wantOutcome(t, "the callback", told.Answer, err, verify.Found)
+	if told.Reference != drop.Reference || told.Answer.Account.Name != simulator.Everybody.Name || told.Answer.UTR == "" {
+		t.Errorf("got %+v", told)
+	}
+	now.Pass(6 * time.Minute)
+	var p *schema.Problem
+	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
+		t.Errorf("an old one: got %v", err)
+	}
+}
+
+// A callback must come from who it says, and say something that is understood.
+func TestCallbacksThatAreNotTaken(t *testing.T) {
+	t.Parallel()
+	_, c := serve(t, simulator.Config{})
+	now := time.Now()
+	signed := func(body string) request {
+		h := http.Header{}
+		simulator.Sign(h, []byte(body), now)
+		return request{h, []byte(body)}
+	}
+	for name, o := range map[string]struct {
+		request
+		code schema.Code
+	}{
+		"without a signature":   {request{http.Header{}, []byte(`{}`)}, schema.SignatureRequired},
+		"another body":          {request{signed(`{"ref":"a","result":"INVALID"}`).header, []byte(`{}`)}, schema.SignatureInvalid},
+		"no JSON":               {signed("x"), schema.InvalidRequest},
+		"no reference":          {signed(`{"result":"INVALID"}`), schema.InvalidRequest},
+		"a word nobody knows":   {signed(`{"ref":"a","result":"DONE"}`), schema.InvalidRequest},
+		"one only for enquiry":  {signed(`{"ref":"a","result":"UNSEEN"}`), schema.InvalidRequest},
+		"a reference that is 2": {signed(`{"ref":"a","ref":"b","result":"INVALID"}`), schema.InvalidRequest},
+		"an unmapped state":     {signed(`{"ref":"a","result":"VALID","account":{"state":"DONE"}}`), schema.InvalidRequest},
+	} {
+		told, err := c.Receiver.Receive(o.header, o.body, now)
+		var p *schema.Problem
+		if !errors.As(err, &p) || p.Code != o.code {
+			t.Errorf("%s: got %+v, %v, want %s", name, told, err, o.code)
+		} else if strings.Contains(p.Message, "DONE") {
+			t.Errorf("%s: whoever asked is told %q", name, p.Message)
+		}
+	}
+}

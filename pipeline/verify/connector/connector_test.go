@@ -1,0 +1,257 @@
+package connector_test
+
+import (
+	"encoding/pem"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/testing/fixture"
+	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/connector"
+	"vayu/pipeline/verify/simulator"
+	"vayu/schema"
+)
+
+func TestAFileIsAConnection(t *testing.T) {
+	t.Parallel()
+	_, c := serve(t, simulator.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
+	if c.Name != "simulator" || c.World != schema.Sandbox || c.Timeout != 5*time.Second || c.ResendAfter != 5*time.Second || c.Concurrency != 1000 ||
+		c.Methods != nil || !c.Available() || c.Receiver == nil {
+		t.Errorf("got %+v", c)
+	}
+	text := simulator.Describe("https://bank.example")
+	whole, _, _ := strings.Cut(text, "callback:")
+	deposits, _, _ := strings.Cut(text, "  resolve:")
+	for name, o := range map[string]struct {
+		text string
+		want []schema.VerificationMethod
+	}{
+		"all calls":              {whole, nil},
+		"no call for addresses":  {deposits, []schema.VerificationMethod{schema.VerifyPennyDrop}},
+		"one method of two":      {whole + "verify: {methods: upi}\n", []schema.VerificationMethod{schema.VerifyUPI}},
+		"both in another order":  {whole + "verify: {methods: [upi, penny_drop]}\n", nil},
+		"a list of one":          {deposits + "verify: {methods: [penny_drop]}\n", []schema.VerificationMethod{schema.VerifyPennyDrop}},
+		"only a call for upi":    {onlyUPI(t, text), []schema.VerificationMethod{schema.VerifyUPI}},
+		"its method is demanded": {onlyUPI(t, text) + "verify: {methods: [upi]}\n", []schema.VerificationMethod{schema.VerifyUPI}},
+	} {
+		c := open(t, o.text, nil)
+		if diff := cmp.Diff(o.want, c.Methods); diff != "" || c.Receiver != nil || c.ResendAfter != 2*time.Minute || c.World != schema.Live {
+			t.Errorf("%s: got %+v, methods (-want +got):\n%s", name, c, diff)
+		}
+	}
+}
+
+// onlyUPI is a description without the calls of deposits.
+func onlyUPI(t *testing.T, text string) string {
+	t.Helper()
+	before, rest, ok := strings.Cut(text, "  deposit:")
+	_, rest, ok2 := strings.Cut(rest, "  resolve:")
+	rest, _, ok3 := strings.Cut(rest, "callback:")
+	if !ok || !ok2 || !ok3 {
+		t.Fatal("the description of the simulator looks otherwise")
+	}
+	return before + "  resolve:" + rest
+}
+
+// Two files, one registry: each is a connection of its own.
+func TestSeveralFilesShareMetrics(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	for _, name := range []string{"first", "second"} {
+		c := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
+		_, _ = c.Bank.Deposit(t.Context(), drop)
+	}
+	if counted := fixture.Figure(t, reg, "vayu_upstream_calls_total", "outcome", "not_connected"); counted != 2 {
+		t.Errorf("%v calls are counted, want 2", counted)
+	}
+}
+
+// What is not mapped is counted, so that it can be watched.
+func TestWhatIsNotMappedIsCounted(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"result":"VALID","account":{"state":"LIEN"}}`))
+	}))
+	t.Cleanup(server.Close)
+	reg := prometheus.NewRegistry()
+	a, err := open(t, simulator.Describe(server.URL), reg).Bank.Deposit(t.Context(), drop)
+	wantOutcome(t, "an unmapped state", a, err, lost)
+	if got := fixture.Figure(t, reg, "vayu_upstream_calls_total", "call", "deposit", "outcome", "not_mapped"); got != 1 {
+		t.Errorf("%v are counted, want 1", got)
+	}
+}
+
+func TestWhatABankKnows(t *testing.T) {
+	t.Parallel()
+	shown := simulator.Account{Name: "R. K. SHARMA", State: "DORMANT", Bank: "Bank of Simulation", Branch: "Fort", Flags: []string{"FRAUD", "ODD", "NO", "FRAUD", "STRANGE"}}
+	s, c := serve(t, simulator.Config{Accounts: map[string]simulator.Account{
+		drop.Account: shown, address.VPA: shown, "missing@upi": {Missing: true}, "plain@upi": {State: "ACTIVE"},
+	}})
+	want := verify.Account{
+		Name: "R. K. SHARMA", Bank: "Bank of Simulation", Branch: "Fort", Status: schema.AccountDormant,
+		Reasons: []string{verify.ReportedFraud, verify.FlaggedByBank},
+	}
+	for name, call := range map[string]asking{"deposit": c.Bank.Deposit, "enquire": c.Bank.Enquire} {
+		if name == "enquire" {
+			_, _ = c.Bank.Deposit(t.Context(), drop)
+		}
+		a, err := call(t.Context(), drop)
+		wantOutcome(t, name, a, err, verify.Found)
+		if diff := cmp.Diff(want, a.Account); diff != "" || a.UTR != "600000000001" || a.ProviderRef != "SIM00000001" {
+			t.Errorf("%s: got %+v (-want +got):\n%s", name, a, diff)
+		}
+	}
+	if diff := cmp.Diff(map[string]int{drop.Reference: 1}, s.Made()); diff != "" {
+		t.Errorf("deposits (-want +got):\n%s", diff)
+	}
+	want.Branch = "" // the description does not say where it stands
+	a, err := c.Bank.Resolve(t.Context(), address)
+	if diff := cmp.Diff(want, a.Account); err != nil || a.Outcome != verify.Found || a.UTR != "" || diff != "" {
+		t.Errorf("an address: got %+v, %v (-want +got):\n%s", a, err, diff)
+	}
+	for vpa, want := range map[string]verify.Answer{
+		"missing@upi": {Outcome: verify.NotFound},
+		"plain@upi":   {Outcome: verify.Found, Account: verify.Account{Status: schema.AccountActive}}, // a bank need not say the name
+	} {
+		o := address
+		o.VPA = vpa
+		a, err := c.Bank.Resolve(t.Context(), o)
+		a.ProviderRef = ""
+		if diff := cmp.Diff(want, a); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", vpa, err, diff)
+		}
+	}
+	s.Script(address.VPA, simulator.Away)
+	a, err = c.Bank.Resolve(t.Context(), address)
+	wantOutcome(t, "who is away", a, err, verify.NotMade)
+}
+
+// Names go to clients, and references into our store.
+func TestWhatComesFromThemIsPlain(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]verify.Answer{
+		`"account":{"name":"A\u0000\u0007S\u202eHA\u2066 \n RAO\ufeff","state":"ACTIVE"}`: {Account: verify.Account{Name: "ASHA RAO"}},
+		`"account":{"name":"Rene\u0301","state":"ACTIVE"}`:                                {Account: verify.Account{Name: "René"}},
+		`"account":{"name":"\u0915\u094d\u200d\u0937","state":"ACTIVE"}`:                  {Account: verify.Account{Name: "\u0915\u094d\u200d\u0937"}},
+		`"account":{"name":"A\u200dB","state":"ACTIVE"}`:                                  {Account: verify.Account{Name: "AB"}},
+		`"account":{"name":"` + strings.Repeat("é", 300) + `","state":"ACTIVE"}`:          {Account: verify.Account{Name: strings.Repeat("é", 199) + "…"}},
+		`"account":{"name":["ASHA"],"bank":7,"branch":null,"state":"ACTIVE"}`:             {Account: verify.Account{Bank: "7"}},
+		`"txn":"a b","utr":"6\n","account":{"state":"ACTIVE"}`:                            {},
+		`"txn":123456789012345678,"utr":"SBIN526110012345","account":{"state":"ACTIVE"}`:  {ProviderRef: "123456789012345678", UTR: "SBIN526110012345"},
+	} {
+		want.Outcome, want.Account.Status = verify.Found, schema.AccountActive
+		a, err := answering(t, 200, `{"result":"VALID",`+body+`}`).Bank.Deposit(t.Context(), drop)
+		if diff := cmp.Diff(want, a); err != nil || diff != "" {
+			t.Errorf("%.60s: %v (-want +got):\n%s", body, err, diff)
+		}
+	}
+}
+
+// A bank's word never reaches a client: it is one of our codes, or says only that
+// there is something.
+func TestReasonsAreCodes(t *testing.T) {
+	t.Parallel()
+	for flags, want := range map[string][]string{
+		`["MULE","NEW"]`:             {verify.MuleAccount, verify.RecentlyOpened},
+		`["watchlist: Ravi, Delhi"]`: {verify.FlaggedByBank},
+		`"FRAUD"`:                    {verify.ReportedFraud},
+		`["reported_fraud"]`:         {verify.FlaggedByBank}, // no word of theirs
+		`"NO"`:                       nil,
+		`["NO","NO"]`:                nil,
+		`[]`:                         nil,
+		`[null,""]`:                  nil,
+		`null`:                       nil,
+		`""`:                         nil,
+		`true`:                       {verify.FlaggedByBank},
+		`false`:                      {verify.FlaggedByBank},
+		`{"code":"FRAUD"}`:           {verify.FlaggedByBank},
+		`[["FRAUD"],7]`:              {verify.FlaggedByBank},
+	} {
+		a, err := answering(t, 200, `{"result":"VALID","account":{"state":"ACTIVE"},"flags":`+flags+`}`).Bank.Deposit(t.Context(), drop)
+		if diff := cmp.Diff(want, a.Account.Reasons); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", flags, err, diff)
+		}
+	}
+	c := answering(t, 200, `{"result":"INVALID","flags":["FRAUD"],"account":{"name":"A","state":"LIEN"}}`)
+	if a, err := c.Bank.Deposit(t.Context(), drop); err != nil || a.Outcome != verify.NotFound || a.Account.Reasons != nil || a.Account.Name != "" {
+		t.Errorf("an account that there is not: got %+v, %v", a, err)
+	}
+}
+
+// A file may say how accounts stand of which the bank says nothing; what the bank does
+// say is still to be mapped.
+func TestABankThatNeverSaysHowAnAccountStands(t *testing.T) {
+	t.Parallel()
+	const place, values = "account_status:\n        path: account.state\n", "        values: {ACTIVE: active, DORMANT: dormant, FROZEN: frozen, CLOSED: closed}\n"
+	for body, want := range map[string]schema.AccountStatus{
+		`{"result":"VALID"}`:                                "active",
+		`{"result":"VALID","account":{"state":null}}`:       "active",
+		`{"result":"VALID","account":{"state":"FROZEN"}}`:   "frozen",
+		`{"result":"VALID","account":{"state":"LIEN"}}`:     "",
+		`{"result":"VALID","account":{"state":["FROZEN"]}}`: "",
+	} {
+		a, err := answering(t, 200, body, place, place+"        absent: active\n").Bank.Deposit(t.Context(), drop)
+		if a.Account.Status != want || (err != nil) != (want == "") {
+			t.Errorf("%s: got %+v, %v, want %q", body, a, err, want)
+		}
+	}
+	a, err := answering(t, 200, `{"result":"VALID","account":{"state":"FROZEN"}}`, place+values, "account_status: {absent: active}\n").Bank.Deposit(t.Context(), drop)
+	if err != nil || a.Account.Status != schema.AccountActive {
+		t.Errorf("without a place: got %+v, %v", a, err)
+	}
+}
+
+// Whoever writes a file must learn everything at once, each with its place.
+func TestEveryFaultOfAFileIsNamed(t *testing.T) {
+	t.Parallel()
+	httpconnectortest.Faults(t, "testdata/*.bad.yaml", func(file string) error {
+		err := connector.Check(file)
+		if _, openErr := connector.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
+			t.Errorf("Open says %v", openErr)
+		}
+		return err
+	})
+	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: got %v", err)
+	}
+	if err := connector.Check(write(t, simulator.Describe("https://bank.example"))); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+}
+
+// A bank with a certificate of its own authority is asked, and one of another is not.
+func TestBanksSpeakTLS(t *testing.T) {
+	t.Parallel()
+	s := simulator.New(simulator.Config{})
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	a, err := open(t, simulator.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
+	if !errors.Is(err, verify.ErrNotSent) {
+		t.Errorf("an authority that nobody knows: got %+v, %v", a, err)
+	}
+	file := write(t, strings.Replace(simulator.Describe(server.URL), "timeout: 5s", "timeout: 5s\nca-file: ca.pem", 1))
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "ca.pem"), ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := connector.Open(file, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = c.Bank.Deposit(t.Context(), drop)
+	wantOutcome(t, "its own authority", a, err, verify.Found)
+}

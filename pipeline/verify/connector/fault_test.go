@@ -1,0 +1,220 @@
+package connector_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/simulator"
+)
+
+// Whatever goes wrong, a verdict is one that the bank has said, and an enquiry brings
+// out what can be known.
+func TestEveryFaultOfTheSimulator(t *testing.T) {
+	t.Parallel()
+	const found, missing, pending, unknown = verify.Found, verify.NotFound, verify.Pending, verify.Unknown
+	all := map[simulator.Fault]struct {
+		deposit, enquiry, later verify.Outcome
+		made                    int
+	}{
+		simulator.None:        {found, found, found, 1},
+		simulator.DropBefore:  {lost, unknown, unknown, 0},
+		simulator.Drop:        {lost, found, found, 1},
+		simulator.Delay:       {lost, found, found, 1},
+		simulator.Duplicate:   {found, found, found, 1},
+		simulator.Late:        {pending, pending, found, 1},
+		simulator.LateMissing: {pending, pending, missing, 0},
+		simulator.LieMissing:  {missing, found, found, 1},
+		simulator.LieForever:  {pending, pending, pending, 1},
+		simulator.Forget:      {lost, unknown, found, 1},
+		simulator.Waver:       {lost, missing, found, 1},
+		simulator.Other:       {lost, found, found, 1},
+		simulator.Page:        {lost, found, found, 1},
+		simulator.Broken:      {lost, found, found, 1},
+		simulator.Flood:       {lost, found, found, 1},
+		simulator.Missing:     {missing, missing, missing, 0},
+		simulator.Away:        {verify.NotMade, verify.NotMade, verify.NotMade, 0},
+	}
+	if len(all) != len(simulator.Faults)+1 {
+		t.Errorf("%d faults are tried, of %d", len(all)-1, len(simulator.Faults))
+	}
+	for fault, c := range all {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			now := newClock()
+			s, conn := serve(t, simulator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
+			s.Script(drop.Reference, fault)
+			ctx := t.Context()
+			if fault == simulator.Delay {
+				ctx = soon(t)
+			}
+			a, err := conn.Bank.Deposit(ctx, drop)
+			wantOutcome(t, "the deposit", a, err, c.deposit)
+			a, err = conn.Bank.Enquire(t.Context(), drop)
+			wantOutcome(t, "the enquiry", a, err, c.enquiry)
+			now.Pass(30 * time.Second)
+			a, err = conn.Bank.Enquire(t.Context(), drop)
+			wantOutcome(t, "the enquiry later", a, err, c.later)
+			if got := s.Made()[drop.Reference]; got != c.made {
+				t.Errorf("%d deposits were made, want %d", got, c.made)
+			}
+		})
+	}
+}
+
+// An enquiry that is not answered says nothing.
+func TestEnquiriesGoWrongToo(t *testing.T) {
+	t.Parallel()
+	s, c := serve(t, simulator.Config{Slow: time.Hour})
+	if _, err := c.Bank.Deposit(t.Context(), drop); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []simulator.Fault{simulator.Drop, simulator.Page, simulator.Broken, simulator.Flood} {
+		s.ScriptEnquiry(drop.Reference, f)
+		a, err := c.Bank.Enquire(t.Context(), drop)
+		wantOutcome(t, string(f), a, err, lost)
+	}
+	s.ScriptEnquiry(drop.Reference, simulator.Delay)
+	a, err := c.Bank.Enquire(soon(t), drop)
+	wantOutcome(t, "delay", a, err, lost)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Whoever accepts a connection and says nothing holds up nobody longer than the file
+// says.
+func TestSilenceIsNoOutcome(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	c := open(t, strings.Replace(simulator.Describe("http://"+listener.Addr().String()), "timeout: 5s", "timeout: 100ms", 1), nil)
+	a, err := c.Bank.Deposit(t.Context(), drop)
+	wantOutcome(t, "a deposit", a, err, lost)
+	a, err = c.Bank.Resolve(t.Context(), address)
+	wantOutcome(t, "an address", a, err, lost)
+}
+
+// What cannot be known must not be taken for a verdict, and least of all for the leave
+// to make another deposit.
+func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
+	t.Parallel()
+	const good = `"account":{"state":"ACTIVE"}`
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"another word":          {200, `{"ref":"REF","result":"DECLINED"}`},
+		"another case":          {200, `{"ref":"REF","result":"invalid"}`},
+		"no word":               {200, `{"ref":"REF",` + good + `}`},
+		"null":                  {200, `{"ref":"REF","result":null}`},
+		"an empty word":         {200, `{"ref":"REF","result":""}`},
+		"a list":                {200, `[]`},
+		"a list for a word":     {200, `{"ref":"REF","result":["VALID"],` + good + `}`},
+		"an object for a word":  {200, `{"ref":"REF","result":{"VALID":true},` + good + `}`},
+		"another reference":     {200, `{"ref":"another","result":"INVALID"}`},
+		"both":                  {200, `{"ref":"REF","result":"INVALID","result":"VALID",` + good + `}`},
+		"a page":                {200, `<html>INVALID</html>`},
+		"a page with 404":       {404, `<html>not found</html>`},
+		"404 of a gateway":      {404, `{"message":"no route"}`},
+		"400":                   {400, `{"ref":"REF","result":"INVALID"}`},
+		"401":                   {401, `{"ref":"REF","result":"INVALID"}`},
+		"500":                   {500, `{"ref":"REF","result":"INVALID"}`},
+		"502":                   {502, `{"ref":"REF","result":"UNSEEN"}`},
+		"503":                   {503, `{"ref":"REF","result":"AWAY"}`},
+		"NUL":                   {200, "{\"ref\":\"REF\",\"result\":\"INVALID\x00\"}"},
+		"a word with NUL":       {200, `{"ref":"REF","result":"INVALID\u0000"}`},
+		"too long":              {200, `{"ref":"REF","result":"INVALID","x":"` + strings.Repeat("x", 1<<20) + `"}`},
+		"half":                  {200, `{"ref":"REF","result":"INVALID"`},
+		"found without a state": {200, `{"ref":"REF","result":"VALID","account":{"name":"A"}}`},
+		"an unmapped state":     {200, `{"ref":"REF","result":"VALID","account":{"state":"LIEN"}}`},
+		"a state that is true":  {200, `{"ref":"REF","result":"VALID","account":{"state":true}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := answering(t, c.status, c.body, "REF", drop.Reference)
+			a, err := conn.Bank.Deposit(t.Context(), drop)
+			wantOutcome(t, "deposit", a, err, lost)
+			a, err = conn.Bank.Enquire(t.Context(), drop)
+			wantOutcome(t, "enquire", a, err, lost)
+			a, err = conn.Bank.Resolve(t.Context(), address)
+			wantOutcome(t, "resolve", a, err, lost)
+		})
+	}
+	// That an order is not known answers an enquiry, and no order; that it waits
+	// answers no question about an address.
+	conn := answering(t, 200, `{"result":"UNSEEN"}`)
+	a, err := conn.Bank.Deposit(t.Context(), drop)
+	wantOutcome(t, "deposit", a, err, lost)
+	conn = answering(t, 200, `{"result":"QUEUED"}`)
+	a, err = conn.Bank.Resolve(t.Context(), address)
+	wantOutcome(t, "resolve", a, err, lost)
+}
+
+func TestWhoIsNotThereHasNotGotIt(t *testing.T) {
+	t.Parallel()
+	conn := open(t, simulator.Describe("http://127.0.0.1:1"), nil)
+	drop := drop
+	drop.VPA = address.VPA
+	for name, call := range calls(conn.Bank) {
+		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotSent)
+		}
+	}
+}
+
+type asking func(context.Context, verify.Order) (verify.Answer, error)
+
+func calls(b verify.Bank) map[string]asking {
+	return map[string]asking{"deposit": b.Deposit, "enquire": b.Enquire, "resolve": b.Resolve}
+}
+
+// What the breaker keeps back was not asked: it has not failed, and is asked later.
+func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
+	t.Parallel()
+	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
+	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) || conn.Available() {
+		t.Errorf("the first: got %v", err)
+	}
+	for name, call := range calls(conn.Bank) {
+		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotAsked) || errors.Is(err, verify.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotAsked)
+		}
+	}
+}
+
+// Whoever connects a bank reads the log, and must learn there which word his file
+// lacks.
+func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"result":"DECLINED"}`:                         `"DECLINED" as status`,
+		`{"result":"VALID","account":{"state":"LIEN"}}`: `"LIEN" as account_status`,
+		`{"result":"VALID","account":{"state":null}}`:   `no account_status`,
+	} {
+		if _, err := answering(t, 200, body).Bank.Deposit(t.Context(), drop); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", body, err, want)
+		}
+	}
+}
+
+// An enquiry by their reference must not be made before they have said it.
+func TestAnOrderWithoutTheirReferenceIsNotNamedByIt(t *testing.T) {
+	t.Parallel()
+	const ours, theirs = "path: /v1/deposits/{reference}", "path: /v1/status\n    query: {txn: \"{provider_ref}\"}"
+	for ref, want := range map[string]error{"": verify.ErrNotSent, "A-1": nil} {
+		conn := answering(t, 200, `{"result":"INVALID"}`, ours, theirs)
+		o := drop
+		o.ProviderRef = ref
+		if _, err := conn.Bank.Enquire(t.Context(), o); !errors.Is(err, want) {
+			t.Errorf("theirs is %q: got %v, want %v", ref, err, want)
+		}
+	}
+}

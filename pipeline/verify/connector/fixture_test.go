@@ -1,0 +1,102 @@
+package connector_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/testing/fixture"
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/connector"
+	"vayu/pipeline/verify/simulator"
+	"vayu/schema"
+)
+
+// newClock is one that stands until a test moves it.
+func newClock() *fixture.Clock {
+	c := &fixture.Clock{}
+	c.Set(time.Now())
+	return c
+}
+
+// serve is a simulator behind HTTP, and the connection that its description makes.
+func serve(t *testing.T, c simulator.Config, replace ...string) (*simulator.Simulator, verify.Connection) {
+	t.Helper()
+	s := simulator.New(c)
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return s, open(t, strings.NewReplacer(replace...).Replace(simulator.Describe(server.URL)), nil)
+}
+
+// open makes a connection of a description.
+func open(t *testing.T, text string, reg prometheus.Registerer) verify.Connection {
+	t.Helper()
+	c, err := connector.Open(write(t, text), nil, reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "bank.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+var (
+	drop = verify.Order{
+		Reference: "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", Method: schema.VerifyPennyDrop, Account: "000123456789", IFSC: "SBIN0000691",
+		CreatedAt: time.Date(2026, 11, 18, 12, 26, 40, 0, time.UTC),
+	}
+	address = verify.Order{
+		Reference: "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3S", Method: schema.VerifyUPI, VPA: "asha.rao@upi", CreatedAt: drop.CreatedAt,
+	}
+)
+
+// answering is a connection to a bank that answers everything alike.
+func answering(t *testing.T, status int, body string, replace ...string) verify.Connection {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	return open(t, strings.NewReplacer(replace...).Replace(simulator.Describe(server.URL)), nil)
+}
+
+// soon is a context for a call that is not answered in time.
+func soon(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// lost stands for an error after which nobody knows.
+const lost = verify.Outcome(-1)
+
+func wantOutcome(t *testing.T, what string, a verify.Answer, err error, want verify.Outcome) {
+	t.Helper()
+	switch {
+	case want == lost && (err == nil || errors.Is(err, verify.ErrNotSent) || errors.Is(err, verify.ErrNotAsked)):
+		t.Errorf("%s: got %+v, %v; want an error that leaves it open", what, a, err)
+	case want != lost && (err != nil || a.Outcome != want):
+		t.Errorf("%s: got %+v, %v; want the outcome %v", what, a, err, want)
+	case want != lost && want != verify.Unknown && a.ProviderRef == "":
+		t.Errorf("%s: nobody knows what they call it", what)
+	case want != verify.Found && a.Account.Status != "":
+		t.Errorf("%s: it says of an account %+v", what, a.Account)
+	}
+}

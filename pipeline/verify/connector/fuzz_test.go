@@ -1,0 +1,85 @@
+package connector
+
+import (
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/simulator"
+	"vayu/schema"
+)
+
+// No file, whatever it is made of, is taken without the calls that its methods need.
+func FuzzFile(f *testing.F) {
+	f.Add(simulator.Describe("https://bank.example"))
+	f.Add(simulator.Describe("https://bank.example") + "  methods: [upi]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		from := httpconnector.Source{
+			File: "x.yaml", Text: []byte(text), Env: func(string) (string, bool) { return "", false },
+			ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
+		}
+		d, b, err := read(from)
+		if err != nil {
+			return
+		}
+		serves := b.methods
+		if serves == nil {
+			serves = both
+		}
+		for _, m := range serves {
+			if needs[m] == nil || slices.ContainsFunc(needs[m], func(call string) bool { return !d.Has(call) }) {
+				t.Errorf("it serves %q with %+v", m, d)
+			}
+		}
+		if b.resend < d.Timeout || d.Timeout <= 0 || d.Concurrency < 1 {
+			t.Errorf("got %+v with %+v", d, b)
+		}
+	})
+}
+
+// Whatever comes signed is one of the outcomes or none, and no text of theirs that
+// could move what stands around it.
+func FuzzCallback(f *testing.F) {
+	f.Add([]byte(`{"ref":"a","result":"VALID","txn":"b","utr":"1","account":{"name":"A\u202e","state":"ACTIVE","bank":"B","branch":"C"},"flags":["FRAUD","x"]}`))
+	from := httpconnector.Source{File: "x.yaml", Text: []byte(simulator.Describe("https://bank.example"))}
+	d, _, err := read(from)
+	if err != nil {
+		f.Fatal(err)
+	}
+	client, err := httpconnector.New(d, httpconnector.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	b := &bank{client}
+	now := time.Unix(1795004800, 0)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		h := http.Header{}
+		simulator.Sign(h, body, now)
+		told, err := b.Receive(h, body, now)
+		if err != nil {
+			return
+		}
+		a := told.Answer
+		if told.Reference == "" || a.Outcome == verify.Unknown || a.Outcome < verify.Pending || a.Outcome > verify.NotMade ||
+			(a.Outcome == verify.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00") {
+			t.Errorf("%q is read as %+v", body, told)
+		}
+		for _, code := range a.Account.Reasons {
+			if !slices.Contains(verify.Reasons, code) {
+				t.Errorf("%q has the reason %q", body, code)
+			}
+		}
+		for _, text := range []string{a.Account.Name, a.Account.Bank, a.Account.Branch} {
+			if utf8.RuneCountInString(text) > mostText || strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) }) {
+				t.Errorf("%q has the text %q", body, text)
+			}
+		}
+	})
+}

@@ -1,0 +1,26 @@
+package clickhouse_test
+
+import (
+	"strings"
+	"testing"
+
+	"vayu/internal/columnstore"
+	"vayu/schema/migrations/clickhouse"
+)
+
+// A client of a server learns only from the comment that a table can hold several versions of a row.
+func TestReplacingTablesSayHowToReadThem(t *testing.T) {
+	t.Parallel()
+	for name, p := range forms() {
+		statements, err := columnstore.DDL(clickhouse.Files, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range statements {
+			first, _, _ := strings.Cut(s, "\n")
+			if strings.Contains(s, "ReplacingMergeTree") && !strings.Contains(first, ".migration") && !strings.Contains(s, "Read with FINAL.'") {
+				t.Errorf("%s: the comment of %q does not end with \"Read with FINAL.\"", name, first)
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package clickhouse_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/columnstore"
+	"vayu/schema/migrations/clickhouse"
+)
+
+//nolint:gochecknoglobals // a flag of the test binary
+var update = flag.Bool("update", false, "write testdata anew")
+
+// forms are the two that one text of the migrations has.
+func forms() map[string]columnstore.Params {
+	return map[string]columnstore.Params{
+		"single":  {Database: "vayu", Values: clickhouse.Values()},
+		"cluster": {Database: "vayu", Cluster: "air", Values: clickhouse.Values()},
+	}
+}
+
+// TestTheStatementsAreThoseOfTheFiles shows in a review what a change of a
+// migration, or of a template's function, does to a server. After a change that is
+// meant: go test ./schema/migrations/clickhouse -update.
+func TestTheStatementsAreThoseOfTheFiles(t *testing.T) {
+	t.Parallel()
+	for name, p := range forms() {
+		statements, err := columnstore.DDL(clickhouse.Files, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(statements, ";\n\n") + ";\n"
+		file := filepath.Join("testdata", name+".golden.sql")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-file +program; go test -update writes the file):\n%s", name, diff)
+		}
+	}
+}
