@@ -1,0 +1,128 @@
+package arch
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Size is one figure about the size of the project.
+type Size struct {
+	Name string
+	// Is is the figure, Target what it should become, and Limit what it must not exceed.
+	Is, Target, Limit int
+}
+
+// Limits of the project. They follow the figures down: a commit that makes the
+// project smaller lowers them, and no commit raises them.
+const (
+	limitOutside  = 70_000 // lines outside the folders of the air
+	limitSupport  = 9_000  // lines of test support outside _test.go
+	limitInternal = 34     // per cent of non-test Go
+)
+
+// packageLines and packageFiles are how large a package may be, tests not counted.
+const (
+	packageLines = 1_800
+	packageFiles = 20
+)
+
+// largePackages are those that were larger when the limit came, with what they had.
+// A row goes when its package is within the limit.
+var largePackages = map[string]struct{ files, lines int }{
+	"cmd/vayu":                      {49, 6941},
+	"dispatch/delivery":             {21, 2438},
+	"dispatch/kafka":                {17, 2130},
+	"ingest":                        {21, 3062},
+	"ingest/source/file":            {24, 2866},
+	"internal/access":               {38, 5433},
+	"internal/columnstore":          {21, 2835},
+	"internal/columnstore/embedded": {13, 2103},
+	"internal/httpapi":              {29, 3168},
+	"internal/sqlstore":             {25, 2901},
+	"pipeline/batch":                {19, 2360},
+	"pipeline/httpconnector":        {19, 2745},
+	"pipeline/recharge":             {31, 3508},
+	"pipeline/verify":               {24, 2645},
+	"query":                         {33, 5528},
+	"schema":                        {28, 2335},
+}
+
+// airFolders grow with the number of sources and figures, and have no limit in common.
+var airFolders = []string{"ingest", "query", "pipeline/airquality", "schema"}
+
+// supportFolders hold test support outside _test.go: a path, or the end of a name.
+var supportFolders = []string{"internal/arch", "internal/failpoint", testSupport}
+
+// Sizes measures the project whose root fsys is. The faults are figures beyond their
+// limit, and packages that are too large.
+func Sizes(fsys fs.FS) ([]Size, []Fault, error) {
+	type room struct{ files, lines int }
+	rooms := map[string]room{}
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && skipped(name):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "."):
+			return nil
+		}
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		r := rooms[path.Dir(name)]
+		rooms[path.Dir(name)] = room{r.files + 1, r.lines + bytes.Count(text, []byte("\n"))}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("measuring the project: %w", err)
+	}
+	var all, internal, support, outside int
+	var faults []Fault
+	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+		r := rooms[name]
+		all += r.lines
+		if isSupport(name) {
+			support += r.lines
+		}
+		if !within(name, airFolders) {
+			outside += r.lines
+		}
+		if top(name) == "internal" {
+			internal += r.lines
+		}
+		most, known := largePackages[name]
+		if r.files > max(packageFiles, most.files) || r.lines > max(packageLines, most.lines) {
+			faults = append(faults, Fault{Path: name, Text: fmt.Sprintf("has %d files and %d lines; a package has at most %d and %d: split it", r.files, r.lines, packageFiles, packageLines)})
+		}
+		if known && r.files <= packageFiles && r.lines <= packageLines {
+			faults = append(faults, Fault{Path: name, Text: "is within the limits: remove its row from largePackages in internal/arch"})
+		}
+	}
+	sizes := []Size{
+		{"lines outside " + strings.Join(airFolders, ", "), outside, 48_000, limitOutside},
+		{"lines of test support outside _test.go", support, 3_500, limitSupport},
+		{"internal, per cent of non-test Go", internal * 100 / max(all, 1), 30, limitInternal},
+		{"packages of more than 20 files or 1,800 lines", len(largePackages), 0, len(largePackages)},
+	}
+	for _, s := range sizes {
+		if s.Is > s.Limit {
+			faults = append(faults, Fault{Path: ".", Text: fmt.Sprintf("%s: %d, the limit is %d", s.Name, s.Is, s.Limit)})
+		}
+	}
+	return sizes, faults, nil
+}
+
+// isSupport reports whether a folder holds test support: by its path, or by a name
+// that ends with "test", or as a simulator of providers.
+func isSupport(name string) bool {
+	base := path.Base(name)
+	return within(name, supportFolders) || strings.HasSuffix(base, "test") ||
+		base == "simulator" && top(name) == "pipeline"
+}
