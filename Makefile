@@ -33,7 +33,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ test-race: $(NPM) web ## run every test with the race detector
 	$(GO) test $(RACE) -timeout $(TIMEOUT) ./...
 
 check: format vet lint vuln test-race readme ## everything that CI checks
+
+new-source: ## write the skeleton of a source and register it (NAME=acme)
+	.ci/new-source "$(NAME)"
 
 size: ## print the sizes of the project beside their limits and targets
 	$(GO) test -count=1 -v -run 'TestSize$$' ./internal/arch
@@ -73,6 +76,7 @@ readme: build ## run the commands of README.md and docs/guides against a fresh b
 integration: build ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
 	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
 	.ci/integration
+	.ci/new-source --check
 	.ci/clients
 	.ci/alerts
 	.ci/deploy
