@@ -73,8 +73,10 @@ lint: $(LINT) ## golangci-lint with .golangci.yml
 readme: build ## run the commands of README.md and docs/guides against a fresh binary
 	.ci/readme README.md docs/guides/*.md
 
-integration: build ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
-	$(GO) build -trimpath -tags crash -o bin/vayu-crash ./cmd/vayu
+bin/vayu-crash: build
+	$(GO) build -trimpath -tags crash -o $@ ./cmd/vayu
+
+integration: bin/vayu-crash ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
 	.ci/integration
 	.ci/new-source --check
 	.ci/clients
