@@ -6,6 +6,9 @@ import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
 const shots = resolve(import.meta.dirname, '../../shots');
 
+// A failed test leaves here a trace for `npx playwright show-trace`, and a picture of each page.
+const failures = join(shots, 'failures');
+
 // Chromium asks Google for this and that at every start, unless told not to.
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-sync'];
 
@@ -15,9 +18,26 @@ let browser: Browser;
 beforeAll(async () => {
 	browser = await chromium.launch({ executablePath: process.env.VAYU_CHROMIUM ?? '/usr/bin/chromium', args: quiet });
 });
-afterEach(async () => {
-	await Promise.all(open.splice(0).map((context) => context.close()));
+afterEach(async ({ task }) => {
+	const failed = task.result?.state === 'fail';
+	await Promise.all(open.splice(0).map((context, n) => close(context, failed ? `${task.name} ${n + 1}` : '')));
 });
+
+/** close closes a window, and keeps its trace and its picture under the name of a failure. */
+async function close(context: BrowserContext, failure: string): Promise<void> {
+	if (failure) {
+		const file = join(failures, failure.replace(/[^a-z0-9]+/gi, '-'));
+		// A page that crashed has no picture; its trace is worth more.
+		await context
+			.pages()[0]
+			?.screenshot({ path: `${file}.png`, fullPage: true, timeout: 10_000 })
+			.catch(() => undefined);
+		await context.tracing.stop({ path: `${file}.zip` });
+		process.stderr.write(`kept ${file}.png and .zip\n`);
+	}
+	await context.close();
+}
+
 afterAll(() => browser.close());
 
 /** Seen is a page that is looked at, and what went wrong on it so far. */
@@ -32,6 +52,7 @@ export async function visit(path = '/', base = inject('base')): Promise<Seen> {
 	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN' });
 	context.setDefaultTimeout(60_000);
 	open.push(context);
+	await context.tracing.start({ snapshots: true });
 	const page = await context.newPage();
 	const faults: string[] = [];
 	page.on('pageerror', (error) => faults.push(String(error)));
