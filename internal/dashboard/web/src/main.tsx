@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
+import { App } from './App';
 import { queries } from './api/queries';
-import { App } from './app';
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';

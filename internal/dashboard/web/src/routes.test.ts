@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groups, here } from './routes';
+import { groups, isCurrent } from './routes';
 
 test.each([
 	['/', '/'],
@@ -12,5 +12,5 @@ test.each([
 	['/events/evt_1', '/deliveries'],
 ])('%s is of %s in the navigation, and of nothing else', (location, to) => {
 	const entries = groups.flatMap((group) => group.entries);
-	expect(entries.filter((entry) => here(location, entry)).map((entry) => entry.to)).toEqual([to]);
+	expect(entries.filter((entry) => isCurrent(location, entry)).map((entry) => entry.to)).toEqual([to]);
 });

@@ -58,8 +58,8 @@ export const groups: readonly Group[] = [
 	},
 ];
 
-/** here says whether a page belongs to a line of the navigation. */
-export function here(location: string, entry: Entry): boolean {
+/** isCurrent says whether a page belongs to a line of the navigation. */
+export function isCurrent(location: string, entry: Entry): boolean {
 	const below = (start: string) => location === start || location.startsWith(`${start}/`);
 	return (entry.to === '/' ? location === '/' : below(entry.to)) || (entry.also ?? []).some(below);
 }

@@ -2,8 +2,8 @@ import type { Route } from '../routes';
 
 /** routes are the pages of the account: its keys, its usage, what was done, who is signed in. */
 export const routes: readonly Route[] = [
-	{ path: '/keys', load: async () => (await import('./keys')).Keys },
-	{ path: '/usage', load: async () => (await import('./usage')).Usage },
-	{ path: '/audit', load: async () => (await import('./audit')).Audit },
-	{ path: '/sessions', load: async () => (await import('./sessions')).Sessions },
+	{ path: '/keys', load: async () => (await import('./Keys')).Keys },
+	{ path: '/usage', load: async () => (await import('./Usage')).Usage },
+	{ path: '/audit', load: async () => (await import('./Audit')).Audit },
+	{ path: '/sessions', load: async () => (await import('./Sessions')).Sessions },
 ];

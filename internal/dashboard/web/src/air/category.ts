@@ -60,8 +60,8 @@ export function figureOf(text: string | null): Figure {
 	return pollutants.find(({ id }) => id === text)?.id ?? 'aqi';
 }
 
-/** tops are where the bands end: of the index, and of each concentration in its unit. Above the last is Severe. */
-export const tops: Readonly<Record<Figure, readonly number[]>> = {
+/** highest are where the bands end: of the index, and of each concentration in its unit. Above the last is Severe. */
+export const highest: Readonly<Record<Figure, readonly number[]>> = {
 	aqi: [50, 100, 200, 300, 400],
 	pm25: [30, 60, 90, 120, 250],
 	pm10: [50, 100, 250, 350, 430],

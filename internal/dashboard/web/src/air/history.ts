@@ -1,21 +1,21 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/preact-query';
-import { api, ok, Problem, type Schemas } from '../api/client';
+import { api, Problem, type Schemas, unwrap } from '../api/client';
 import { queries } from '../api/queries';
 import { before, today } from '../dates';
 import { type Entry, type Span, type Step, spans, windows } from './series';
 
-/** Where is a place that the API answers for. */
-export type Where = { city: string } | { pincode: string };
+/** Subject is a place that the API answers for. */
+export type Subject = { city: string } | { pincode: string };
 
 /** Detail is a record with what it is made of. */
 export type Detail = Schemas['DetailedRecord'];
 
 /** useRecord fetches the record of a place with every detail: of now, or of a day in India. */
-export function useRecord(where: Where, date: string | undefined) {
+export function useRecord(where: Subject, date: string | undefined) {
 	return useQuery({
 		queryKey: ['air', 'record', where, date ?? 'now'],
 		queryFn: async ({ signal }): Promise<Detail> => {
-			const got = await ok(api.GET('/v1/aqi', { params: { query: { ...where, view: 'detail', ...(date && { date }) } }, signal }));
+			const got = await unwrap(api.GET('/v1/aqi', { params: { query: { ...where, view: 'detail', ...(date && { date }) } }, signal }));
 			if (!('sub_indices' in got)) {
 				throw new Problem(200, undefined);
 			}
@@ -24,8 +24,8 @@ export function useRecord(where: Where, date: string | undefined) {
 	});
 }
 
-async function entries(where: Where, part: { from: string; to: string }, step: Step, signal: AbortSignal): Promise<Entry[]> {
-	const got = await ok(api.GET('/v1/aqi', { params: { query: { ...where, ...part, interval: step } }, signal }));
+async function entries(where: Subject, part: { from: string; to: string }, step: Step, signal: AbortSignal): Promise<Entry[]> {
+	const got = await unwrap(api.GET('/v1/aqi', { params: { query: { ...where, ...part, interval: step } }, signal }));
 	return 'records' in got ? got.records : [];
 }
 
@@ -37,7 +37,7 @@ const settled = 3;
  * gather fetches a range in as many calls as it takes, few at a time; what lies some days
  * back is asked for once only. A part without data is empty; that all are is no_data.
  */
-async function gather(where: Where, from: string, to: string, step: Step, signal: AbortSignal): Promise<Entry[]> {
+async function gather(where: Subject, from: string, to: string, step: Step, signal: AbortSignal): Promise<Entry[]> {
 	const parts = windows(from, to, longest[step]);
 	const found: Entry[][] = parts.map(() => []);
 	let missing: Problem | undefined;
@@ -83,7 +83,7 @@ function none(error: unknown): Entry[] {
 }
 
 /** history is the query of a place's hours or days over a span that ends today, in India. */
-export function history(where: Where, span: Span, step: Step): UseQueryOptions<Entry[], Error> {
+export function history(where: Subject, span: Span, step: Step): UseQueryOptions<Entry[], Error> {
 	const to = today(new Date());
 	const days = spans.find(({ id }) => id === span)?.days ?? 2;
 	const from = before(to, days - 1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bandAt, bandOf, bands, figureOf, toneOf, tops } from './category';
+import { bandAt, bandOf, bands, figureOf, highest, toneOf } from './category';
 import { cityPath, cityPlace, fresh, sorted } from './places';
 
 test.each([
@@ -29,7 +29,7 @@ test('no word and no index have a tone of their own', () => {
 });
 
 test('bands are painted where categories change', () => {
-	expect(tops.aqi).toEqual(bands.slice(0, 5).map((band) => band.to));
+	expect(highest.aqi).toEqual(bands.slice(0, 5).map((band) => band.to));
 });
 
 const city = (name: string, aqi: number | null, updated: string | null) =>

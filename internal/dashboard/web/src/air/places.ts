@@ -1,5 +1,5 @@
 import { type UseQueryResult, useQuery } from '@tanstack/preact-query';
-import { api, ok, type Schemas } from '../api/client';
+import { api, type Schemas, unwrap } from '../api/client';
 import { bandOf, type Category } from './category';
 import { place } from './projection';
 
@@ -86,8 +86,8 @@ export function usePlaces(layer: Layer): UseQueryResult<Place[], Error> {
 		queryFn: async ({ signal }) => {
 			const query = (cursor: string | undefined) => ({ params: { query: { limit: 1000, ...(cursor && { cursor }) } }, signal });
 			return layer === 'cities'
-				? (await all((cursor) => ok(api.GET('/v1/cities', query(cursor))))).map(cityPlace)
-				: (await all((cursor) => ok(api.GET('/v1/stations', query(cursor))))).map(stationPlace);
+				? (await all((cursor) => unwrap(api.GET('/v1/cities', query(cursor))))).map(cityPlace)
+				: (await all((cursor) => unwrap(api.GET('/v1/stations', query(cursor))))).map(stationPlace);
 		},
 	});
 }

@@ -12,8 +12,8 @@ export type Schemas = components['schemas'];
 // browser's own store must ask each time, or a notice would be answered with what was.
 export const api = createClient<paths, 'application/json'>({ baseUrl: '/dashboard', cache: 'no-cache' });
 
-/** keyed calls the public API with a key of its own, to exchange it for a session. */
-export const keyed = createClient<paths, 'application/json'>({ baseUrl: '/' });
+/** withKey calls the public API with a key of its own, to exchange it for a session. */
+export const withKey = createClient<paths, 'application/json'>({ baseUrl: '/' });
 
 /** Problem is a refusal of the API, or of the way to it. */
 export class Problem extends Error {
@@ -57,8 +57,8 @@ export function problemOf(error: unknown): Problem {
 /** Reply is what a call of the API comes to. */
 export type Reply<T> = { data?: T; error?: unknown; response: Response };
 
-/** ok waits for a call and returns what it answers; a refusal is thrown as a Problem. */
-export async function ok<T>(call: Promise<Reply<T>>): Promise<T> {
+/** unwrap waits for a call and returns what it answers; a refusal is thrown as a Problem. */
+export async function unwrap<T>(call: Promise<Reply<T>>): Promise<T> {
 	let reply: Reply<T>;
 	try {
 		reply = await call;

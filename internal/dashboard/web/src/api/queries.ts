@@ -20,8 +20,8 @@ export const queries = new QueryClient({
 	},
 });
 
-/** outdated has everything fetched again whose key begins with one of these words, where it is shown. */
-export function outdated(...first: readonly string[]): void {
+/** invalidate has everything fetched again whose key begins with one of these words, where it is shown. */
+export function invalidate(...first: readonly string[]): void {
 	for (const word of first) {
 		void queries.invalidateQueries({ queryKey: [word] });
 	}

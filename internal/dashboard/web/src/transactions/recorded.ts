@@ -1,4 +1,4 @@
-import { ok, Problem } from '../api/client';
+import { Problem, unwrap } from '../api/client';
 
 type Reply<T> = { data?: T; error?: unknown; response: Response };
 
@@ -22,7 +22,7 @@ export async function recorded<T>(call: Promise<Reply<T>>, name: string): Promis
 	});
 	let problem: Problem | undefined;
 	try {
-		await ok(kept);
+		await unwrap(kept);
 	} catch (error) {
 		if (!(error instanceof Problem)) {
 			throw error;

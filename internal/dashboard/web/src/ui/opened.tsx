@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren, type ComponentType, h, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
-import { Failed, Loading } from './states';
+import { Failed, Loading } from './FetchState';
 
 // A part of the page that could not be fetched, or whose service has been replaced by
 // another version since, is there after a reload and not before.

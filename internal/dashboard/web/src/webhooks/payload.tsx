@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../i18n';
-import { Copy } from '../ui/parts';
+import { Copy } from '../ui/Badge';
 import { pretty } from './pretty';
 
 /** Payload is JSON as it was sent: indented, or byte for byte. */

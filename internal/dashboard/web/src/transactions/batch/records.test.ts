@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
-import { body, mostRecords, type Parser, read, sum, without } from './records';
+import { body, mostRecords, type Parser, read, sum, withoutRow } from './records';
 
 const parse: Parser = (text) => Papa.parse<string[]>(text, { skipEmptyLines: 'greedy', preview: mostRecords + 2 }).data;
 
@@ -55,7 +55,7 @@ test('each record says what is wrong with it, and the others stay', async () => 
 		[7, 'batch.wrong.twice'],
 		[8, 'batch.wrong.amount'],
 	]);
-	expect(without(got).map((record) => record.ref_id)).toEqual(['a']);
+	expect(withoutRow(got).map((record) => record.ref_id)).toEqual(['a']);
 });
 
 test('verifications are looked at, too', async () => {

@@ -10,8 +10,8 @@ export const mostBytes = 8 << 20;
 /** Parser reads a text as a table; papaparse's parse, which is fetched when it is needed. */
 export type Parser = (text: string) => string[][];
 
-/** Trouble is what is wrong with a record; row counts from 1, without the line of names. */
-export interface Trouble {
+/** RecordFault is what is wrong with a record; row counts from 1, withoutRow the line of names. */
+export interface RecordFault {
 	row: number;
 	says: Key;
 	value: string;
@@ -23,7 +23,7 @@ export type Row = Record<string, unknown>;
 /** Read is what a text holds. */
 export interface Read {
 	records: Row[];
-	troubles: Trouble[];
+	troubles: RecordFault[];
 	/** whole is why nothing of the text can be read. */
 	whole?: Key;
 }
@@ -70,7 +70,7 @@ function pause(): Promise<void> {
 
 /**
  * read makes records of what a person has pasted or chosen: CSV with a line of names,
- * JSON (an array, or the body of a batch), or a JSON object a line. Records without a
+ * JSON (an array, or the body of a batch), or a JSON object a line. Records withoutRow a
  * reference get one from that of the batch, so that sending it again is safe.
  */
 export async function read(kind: Kind, text: string, ref: string, parse: Parser): Promise<Read> {
@@ -89,7 +89,7 @@ export async function read(kind: Kind, text: string, ref: string, parse: Parser)
 		return { records: [], troubles: [], whole: 'batch.wrong.many' };
 	}
 	const records: Row[] = [];
-	const troubles: Trouble[] = [];
+	const troubles: RecordFault[] = [];
 	const seen = new Set<string>();
 	for (const [index, row] of found.rows.entries()) {
 		if (index % turn === turn - 1) {
@@ -172,7 +172,7 @@ function text(value: unknown): string {
 	return value === undefined || value === null ? '' : String(value);
 }
 
-/** check says what the API would refuse, as far as that can be seen without asking. */
+/** check says what the API would refuse, as far as that can be seen withoutRow asking. */
 function check(kind: Kind, row: unknown, seen: Set<string>): { says: Key; value: string } | undefined {
 	if (!isRow(row)) {
 		return { says: 'batch.wrong.object', value: JSON.stringify(row).slice(0, 40) };
@@ -253,8 +253,8 @@ export async function body(kind: Kind, records: readonly Row[], ref: string): Pr
 	return new Blob(parts);
 }
 
-/** without leaves out the rows that have troubles. */
-export function without(read: Read): Row[] {
+/** withoutRow leaves out the rows that have troubles. */
+export function withoutRow(read: Read): Row[] {
 	const bad = new Set(read.troubles.map((trouble) => trouble.row));
 	return read.records.filter((_, index) => !bad.has(index + 1));
 }

@@ -1,0 +1,73 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { routes as account } from './account/routes';
+import { routes as air } from './air/routes';
+import { connectLiveStream } from './api/liveStream';
+import { t } from './i18n';
+import { Shell } from './Shell';
+import { SignIn } from './SignIn';
+import { refreshSession, sessionState, watchSession } from './session';
+import { routes as transactions } from './transactions/routes';
+import { Failed, Loading } from './ui/FetchState';
+import { Guard, Opened } from './ui/opened';
+import { Page } from './ui/Page';
+import { routes as webhooks } from './webhooks/routes';
+
+const pages = [...air, ...account, ...transactions, ...webhooks];
+
+/** App is the whole page: the door, or what is behind it. */
+export function App(): JSX.Element {
+	useEffect(() => {
+		void refreshSession();
+		return watchSession();
+	}, []);
+	const now = sessionState.value;
+	switch (now.at) {
+		case 'asking':
+			return <Loading />;
+		case 'away':
+			return (
+				<main class="alone">
+					<Failed error={now.problem} again={() => void refreshSession()} />
+				</main>
+			);
+		case 'out':
+			return <SignIn why={now.why} />;
+		case 'in':
+			return <Inside key={now.current.key.id} />;
+	}
+}
+
+function Inside(): JSX.Element {
+	useEffect(() => connectLiveStream(), []);
+	return (
+		<Router base="/dashboard">
+			<Pages />
+		</Router>
+	);
+}
+
+function Pages(): JSX.Element {
+	const [location] = useLocation();
+	return (
+		<Shell>
+			<Guard key={location}>
+				<Switch>
+					{pages.map(({ path, load }) => (
+						<Route key={path} path={path}>
+							{(parameters: Record<string, string>) => <Opened key={JSON.stringify(parameters)} load={load} parameters={parameters} />}
+						</Route>
+					))}
+					<Route>
+						<Page title={t('shell.notfound')}>
+							<p>
+								<Link href="/">{t('shell.notfound.back')}</Link>
+							</p>
+						</Page>
+					</Route>
+				</Switch>
+			</Guard>
+		</Shell>
+	);
+}

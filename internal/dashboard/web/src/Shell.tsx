@@ -1,0 +1,102 @@
+import { useMutation } from '@tanstack/preact-query';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { isConnected } from './api/liveStream';
+import { type Language, language, t } from './i18n';
+import { groups, isCurrent } from './routes';
+import { hasScope, sessionState, signOut } from './session';
+import { type Theme, theme } from './theme';
+import { Failed } from './ui/FetchState';
+
+/** Choices are the language and the colours. */
+export function Choices(): JSX.Element {
+	return (
+		<div class="choices">
+			<label>
+				<span>{t('shell.language')}</span>
+				<select value={language.value} onChange={(event) => (language.value = event.currentTarget.value as Language)}>
+					<option value="en" lang="en">
+						English
+					</option>
+					<option value="hi" lang="hi">
+						हिन्दी
+					</option>
+				</select>
+			</label>
+			<label>
+				<span>{t('shell.theme')}</span>
+				<select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value as Theme)}>
+					<option value="system">{t('shell.theme.system')}</option>
+					<option value="light">{t('shell.theme.light')}</option>
+					<option value="dark">{t('shell.theme.dark')}</option>
+				</select>
+			</label>
+		</div>
+	);
+}
+
+/** Shell is what stands around every page: navigation, whose account it is, and whether it is live. */
+export function Shell(props: { children: ComponentChildren }): JSX.Element {
+	const [open, setOpen] = useState(false);
+	const [location] = useLocation();
+	useEffect(() => setOpen(false), [location]);
+	const leaving = useMutation({ mutationFn: () => signOut(false) });
+	const now = sessionState.value;
+	if (now.at !== 'in') {
+		return <main>{props.children}</main>;
+	}
+	const { account, mode } = now.current;
+	return (
+		<div class="shell">
+			<a class="skip" href="#content">
+				{t('shell.skip')}
+			</a>
+			<header class="bar">
+				<button type="button" class="menu" aria-expanded={open} aria-controls="nav" onClick={() => setOpen(!open)}>
+					{t('shell.menu')}
+				</button>
+				<Link href="/" class="brand">
+					Vayu
+				</Link>
+				<span class={`world ${mode}`}>{t(mode === 'live' ? 'shell.live' : 'shell.sandbox')}</span>
+				<span class="account">{account.name}</span>
+				<span
+					class={`pulse ${isConnected.value ? 'on' : 'off'}`}
+					role="status"
+					title={t(isConnected.value ? 'shell.connected' : 'shell.disconnected')}
+				>
+					<span class="unseen">{t(isConnected.value ? 'shell.connected' : 'shell.disconnected')}</span>
+				</span>
+				<button type="button" class="quiet" disabled={leaving.isPending} onClick={() => leaving.mutate()}>
+					{t('shell.signout')}
+				</button>
+			</header>
+			<nav id="nav" class={open ? 'open' : ''} aria-label={t('shell.nav')}>
+				{groups.map((group) => (
+					<section key={group.name}>
+						<h2>{t(group.name)}</h2>
+						<ul>
+							{group.entries
+								.filter((entry) => !entry.scope || hasScope(entry.scope))
+								.map((entry) => (
+									<li key={entry.to}>
+										<Link href={entry.to} aria-current={isCurrent(location, entry) ? 'page' : undefined}>
+											{t(entry.name)}
+										</Link>
+									</li>
+								))}
+						</ul>
+					</section>
+				))}
+				<a href="/docs">{t('shell.docs')}</a>
+				<Choices />
+			</nav>
+			<main id="content" tabIndex={-1}>
+				{leaving.error && <Failed error={leaving.error} again={() => leaving.mutate()} />}
+				{mode === 'sandbox' && <p class="sandbox-note">{t('shell.sandbox.note')}</p>}
+				{props.children}
+			</main>
+		</div>
+	);
+}

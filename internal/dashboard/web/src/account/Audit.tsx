@@ -1,0 +1,88 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../api/client';
+import { t } from '../i18n';
+import { pageOf } from '../subject';
+import { Time } from '../ui/Badge';
+import { Filter } from '../ui/Form';
+import { Rows, useList } from '../ui/List';
+import { Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { useFilters } from '../ui/useFilters';
+import { Export } from './UsageExport';
+
+type Row = Schemas['AuditRow'];
+
+const names = ['from', 'to', 'subject', 'actor', 'action'] as const;
+
+function Subject(props: { of: string }): JSX.Element {
+	const to = pageOf(props.of);
+	return to ? (
+		<Link href={to}>
+			<code>{props.of}</code>
+		</Link>
+	) : (
+		<code>{props.of}</code>
+	);
+}
+
+/** Audit is everything that was done to the account in this world, newest first. */
+export function Audit(): JSX.Element {
+	const [filters, change] = useFilters(names);
+	const list = useList<Row>(['audit', filters], (cursor, signal) =>
+		unwrap(api.GET('/v1/audit', { params: { query: { ...filters, ...(cursor ? { cursor } : {}) } }, signal })),
+	);
+	return (
+		<Page
+			title={t('shell.audit')}
+			actions={
+				<>
+					<Export type="text/csv" file="audit.csv" filters={filters} />
+					<Export type="application/x-ndjson" file="audit.ndjson" filters={filters} />
+				</>
+			}
+		>
+			<p class="hint">{t('account.audit.what')}</p>
+			<search class="filters">
+				{names.map((name) => (
+					<Filter
+						key={name}
+						label={t(`account.audit.${name}`)}
+						type={name === 'from' || name === 'to' ? 'date' : 'text'}
+						value={filters[name]}
+						take={(value) => change({ [name]: value })}
+					/>
+				))}
+				<button type="button" onClick={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>
+					{t('action.reset')}
+				</button>
+			</search>
+			<Rows list={list} empty={t('account.audit.none')}>
+				{(rows) => (
+					<Table
+						caption={t('shell.audit')}
+						rows={rows}
+						id={(row) => String(row.seq)}
+						columns={[
+							{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
+							{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
+							{ name: t('account.audit.action'), show: (row) => <code>{row.action}</code> },
+							{ name: t('account.audit.subject'), show: (row) => <Subject of={row.subject} /> },
+							{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
+							{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },
+							{
+								name: t('account.audit.detail'),
+								show: (row) => (
+									<details>
+										<summary>{t('account.audit.show')}</summary>
+										<pre>{JSON.stringify({ ...row.detail, request_id: row.request_id, hash: row.hash }, null, 2)}</pre>
+									</details>
+								),
+							},
+						]}
+					/>
+				)}
+			</Rows>
+		</Page>
+	);
+}

@@ -1,0 +1,114 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, type Schemas, unwrap } from '../api/client';
+import { invalidate } from '../api/queries';
+import { t } from '../i18n';
+import { hasScope, sessionState } from '../session';
+import { Badge, Time } from '../ui/Badge';
+import { Rows, useList } from '../ui/List';
+import { Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { MakeKey } from './MakeKey';
+import { NewKeySecret } from './NewKeySecret';
+import { RevokeKey } from './RevokeKey';
+import { RotateKey } from './RotateKey';
+
+type Key = Schemas['Key'];
+
+/** What a person is doing with a key. */
+type Doing = { what: 'make' } | { what: 'rotate' | 'revoke'; key: Key } | { what: 'shown'; made: Schemas['KeyMade'] };
+
+function State(props: { of: Key }): JSX.Element {
+	if (props.of.revoked_at) {
+		return <Badge tone="bad">{t('account.key.revoked')}</Badge>;
+	}
+	return props.of.active ? <Badge tone="good">{t('account.key.active')}</Badge> : <Badge tone="quiet">{t('account.key.expired')}</Badge>;
+}
+
+function Name(props: { of: Key }): JSX.Element {
+	const now = sessionState.value;
+	return (
+		<>
+			<strong>{props.of.name}</strong>
+			<br />
+			<code>
+				{props.of.prefix}…{props.of.last_four}
+			</code>
+			{now.at === 'in' && now.current.key.id === props.of.id && <p class="hint">{t('account.key.this')}</p>}
+		</>
+	);
+}
+
+/** Keys lists the account's keys in this world, and makes, rotates and revokes them. */
+export function Keys(): JSX.Element {
+	const [doing, setDoing] = useState<Doing>();
+	const list = useList<Key>(['keys'], (cursor, signal) =>
+		unwrap(api.GET('/v1/keys', { params: { query: cursor ? { cursor } : {} }, signal })),
+	);
+	const close = () => setDoing(undefined);
+	const made = (key: Schemas['KeyMade']) => {
+		invalidate('keys');
+		setDoing({ what: 'shown', made: key });
+	};
+	const revoked = () => {
+		invalidate('keys');
+		close();
+	};
+	const manages = hasScope('keys:manage');
+	return (
+		<Page
+			title={t('shell.keys')}
+			actions={
+				manages && (
+					<button type="button" class="primary" onClick={() => setDoing({ what: 'make' })}>
+						{t('account.key.make')}
+					</button>
+				)
+			}
+		>
+			{!manages && <p class="note">{t('account.key.read')}</p>}
+			<Rows list={list} empty={t('account.key.none')}>
+				{(rows) => (
+					<Table
+						caption={t('shell.keys')}
+						rows={rows}
+						id={(key) => key.id}
+						columns={[
+							{ name: t('account.key.name'), show: (key) => <Name of={key} /> },
+							{ name: t('account.key.state'), show: (key) => <State of={key} /> },
+							{ name: t('account.key.scopes'), show: (key) => <code>{key.scopes.join(' ')}</code> },
+							{
+								name: t('account.key.from'),
+								show: (key) => (key.allow_list.length > 0 ? <code>{key.allow_list.join(' ')}</code> : t('account.key.anywhere')),
+							},
+							{ name: t('account.key.used'), show: (key) => <Time at={key.last_used_at} relative /> },
+							{ name: t('account.key.created'), show: (key) => <Time at={key.created_at} /> },
+							{ name: t('account.key.expires'), show: (key) => <Time at={key.expires_at} /> },
+							{
+								name: t('account.key.actions'),
+								show: (key) =>
+									manages &&
+									key.active && (
+										<span class="actions">
+											<button type="button" class="small" onClick={() => setDoing({ what: 'rotate', key })}>
+												{t('account.key.rotate')}
+												<span class="unseen"> {key.name}</span>
+											</button>
+											<button type="button" class="small" onClick={() => setDoing({ what: 'revoke', key })}>
+												{t('account.key.revoke')}
+												<span class="unseen"> {key.name}</span>
+											</button>
+										</span>
+									),
+							},
+						]}
+					/>
+				)}
+			</Rows>
+			{doing?.what === 'make' && <MakeKey close={close} made={made} />}
+			{doing?.what === 'rotate' && <RotateKey of={doing.key} close={close} made={made} />}
+			{doing?.what === 'revoke' && <RevokeKey of={doing.key} close={close} revoked={revoked} />}
+			{doing?.what === 'shown' && <NewKeySecret made={doing.made} close={close} />}
+		</Page>
+	);
+}

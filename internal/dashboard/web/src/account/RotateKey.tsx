@@ -1,0 +1,38 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, type Schemas, unwrap } from '../api/client';
+import { t } from '../i18n';
+import { Dialog } from '../ui/Dialog';
+import { FormError, Select, useSubmission } from '../ui/Form';
+
+/** RotateKey puts another key in place of one, which goes on for as long as is chosen. */
+export function RotateKey(props: { of: Schemas['Key']; close: () => void; made: (key: Schemas['KeyMade']) => void }): JSX.Element {
+	const [grace, setGrace] = useState('86400');
+	const submission = useSubmission(async () => {
+		props.made(
+			await unwrap(api.POST('/v1/keys/{id}/rotate', { params: { path: { id: props.of.id } }, body: { grace_seconds: Number(grace) } })),
+		);
+	});
+	return (
+		<Dialog title={t('account.rotate.title', { name: props.of.name })} close={props.close}>
+			<form onSubmit={submission.submit}>
+				<p>{t('account.rotate.what')}</p>
+				<Select
+					label={t('account.rotate.grace')}
+					value={grace}
+					options={[
+						['0', t('account.grace.none')],
+						['3600', t('account.grace.hour')],
+						['86400', t('account.grace.day')],
+						['604800', t('account.grace.week')],
+					]}
+					onChange={setGrace}
+				/>
+				<FormError submission={submission} />
+				<button type="submit" class="primary" disabled={submission.busy}>
+					{t('account.key.rotate')}
+				</button>
+			</form>
+		</Dialog>
+	);
+}

@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { api, type Schemas, unwrap } from '../api/client';
+import { day, number } from '../format';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Empty, Fetched } from '../ui/FetchState';
+import { Filter } from '../ui/Form';
+import { Card, Facts, Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { useFilters } from '../ui/useFilters';
+import { Allowed } from './KeyRestrictions';
+import { sums } from './sums';
+import { UsageByDay } from './UsageByDay';
+import './account.css';
+
+function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
+	const { limit, used, percent, resets_at } = props.of;
+	return (
+		<>
+			<meter
+				class="quota"
+				min={0}
+				max={limit}
+				low={limit * 0.8}
+				high={limit * 0.8}
+				optimum={0}
+				value={Math.min(used, limit)}
+				aria-label={t('account.quota')}
+			/>
+			<p>
+				{t('account.quota.used', { used: number(used), limit: number(limit), percent: number(percent) })} {t('account.quota.resets')}{' '}
+				<Time at={resets_at} />
+			</p>
+		</>
+	);
+}
+
+/** Usage is what the account is, what it has used of its month, and of what. */
+export function Usage(): JSX.Element {
+	const [filters, change] = useFilters(['from', 'to'] as const);
+	const account = useQuery({ queryKey: ['usage', 'account'], queryFn: ({ signal }) => unwrap(api.GET('/v1/account', { signal })) });
+	const usage = useQuery({
+		queryKey: ['usage', 'days', filters],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/usage', { params: { query: filters }, signal })),
+	});
+	return (
+		<Page title={t('shell.usage')}>
+			<Fetched query={account}>
+				{(account) => (
+					<Card title={t('account.title')}>
+						<Facts
+							of={[
+								[t('account.name'), account.name],
+								[t('account.id'), <code key="id">{account.id}</code>],
+								[t('account.plan'), account.plan],
+								[t('account.since'), <Time key="since" at={account.created_at} />],
+							]}
+						/>
+						<h3>{t('account.quota')}</h3>
+						{account.quota ? (
+							<Meter of={account.quota} />
+						) : (
+							<p>{t(account.mode === 'live' ? 'account.quota.none' : 'account.quota.sandbox')}</p>
+						)}
+						<Allowed of={account} />
+					</Card>
+				)}
+			</Fetched>
+			<Card title={t('account.calls')}>
+				<search class="filters">
+					<Filter label={t('account.audit.from')} type="date" value={filters.from} take={(from) => change({ from })} />
+					<Filter label={t('account.audit.to')} type="date" value={filters.to} take={(to) => change({ to })} />
+				</search>
+				<p class="hint">{t('account.calls.utc')}</p>
+				<Fetched query={usage}>
+					{({ days }) =>
+						days.length === 0 ? (
+							<Empty title={t('account.calls.none')} />
+						) : (
+							<>
+								<UsageByDay of={days} />
+								<Table
+									caption={t('account.calls.byOperation')}
+									rows={sums(days)}
+									id={(sum) => sum.operation}
+									columns={[
+										{ name: t('account.calls.operation'), show: (sum) => <code>{sum.operation}</code> },
+										{ name: t('account.calls.calls'), figure: true, show: (sum) => number(sum.calls) },
+										{ name: t('account.calls.failed'), figure: true, show: (sum) => number(sum.failed) },
+										{ name: t('account.calls.counted'), figure: true, show: (sum) => number(sum.counted) },
+									]}
+								/>
+								<details>
+									<summary>{t('account.calls.byDay')}</summary>
+									<Table
+										caption={t('account.calls.byDay')}
+										rows={days}
+										id={(of) => of.date + of.operation}
+										columns={[
+											{ name: t('account.calls.day'), show: (of) => <time dateTime={of.date}>{day(of.date)}</time> },
+											{ name: t('account.calls.operation'), show: (of) => <code>{of.operation}</code> },
+											{ name: t('account.calls.calls'), figure: true, show: (of) => number(of.calls) },
+											{ name: t('account.calls.failed'), figure: true, show: (of) => number(of.failed) },
+											{ name: t('account.calls.counted'), figure: true, show: (of) => number(of.counted) },
+										]}
+									/>
+								</details>
+							</>
+						)
+					}
+				</Fetched>
+			</Card>
+		</Page>
+	);
+}

@@ -1,0 +1,204 @@
+import type { UseQueryResult } from '@tanstack/preact-query';
+import type { ComponentChildren, JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Problem } from '../api/client';
+import { number } from '../format';
+import { t } from '../i18n';
+import { Empty, Failed, Fetched } from '../ui/FetchState';
+import { Select } from '../ui/Form';
+import { Opened } from '../ui/opened';
+import { Table } from '../ui/Table';
+import type { Drawn } from './Chart';
+import { bandOf, type Figure, figureOf, pollutants } from './category';
+import { type Entry, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
+import { stamp } from './stamp';
+
+const chart = async () => (await import('./Chart')).Chart;
+
+/** ShownSeries is what a chart shows. */
+export interface ShownSeries {
+	span: Span;
+	figure: Figure;
+	step: Step;
+}
+
+/** shownOf reads from the address what a chart shows. */
+export function shownOf(filters: { span?: string; of?: string; by?: string }): ShownSeries {
+	const span = spanOf(filters.span);
+	return { span, figure: figureOf(filters.of ?? null), step: stepOf(filters.by, span) };
+}
+
+/** Controls choose the period, the figure and how fine. */
+export function Controls(props: {
+	shown: ShownSeries;
+	change: (change: { span?: string; of?: string; by?: string }) => void;
+}): JSX.Element {
+	const { shown, change } = props;
+	return (
+		<div class="filters">
+			<fieldset class="segments">
+				<legend class="unseen">{t('air.span')}</legend>
+				{spans.map(({ id }) => (
+					<button key={id} type="button" aria-pressed={shown.span === id} onClick={() => change({ span: id, by: '' })}>
+						{t(`air.span.${id}`)}
+					</button>
+				))}
+			</fieldset>
+			<Select
+				label={t('air.figure')}
+				value={shown.figure}
+				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
+				onChange={(of) => change({ of: of === 'aqi' ? '' : of })}
+			/>
+			{shown.span !== '24h' && (
+				<Select
+					label={t('air.by')}
+					value={shown.step}
+					options={[
+						['hour', t('air.hours')],
+						['day', t('air.days')],
+					]}
+					onChange={(by) => change({ by })}
+				/>
+			)}
+		</div>
+	);
+}
+
+/** unitOf is what a figure is counted in; the index has no unit. */
+export function unitOf(figure: Figure): string {
+	return pollutants.find(({ id }) => id === figure)?.unit ?? 'AQI';
+}
+
+/** nameOf is how a figure is called. */
+export function nameOf(figure: Figure): string {
+	return pollutants.find(({ id }) => id === figure)?.name ?? t('air.index');
+}
+
+/** Series is what was fetched for one line. */
+export interface Series {
+	name: string;
+	token: string;
+	dash: readonly number[];
+	entries: readonly Entry[];
+}
+
+/** Lines is a chart, and the same figures as a table. Whether that is open is kept by who shows lines: it stays so while others are fetched. */
+export function Lines(props: {
+	series: readonly Series[];
+	shown: ShownSeries;
+	table: boolean;
+	setTable: (open: boolean) => void;
+}): JSX.Element {
+	const { series, shown, table, setTable } = props;
+	const cut = useMemo(
+		() => series.map((one) => ({ ...one, entries: shown.span === '24h' && one.entries.length > 0 ? recent(one.entries) : one.entries })),
+		[series, shown.span],
+	);
+	const drawn: Drawn[] = useMemo(
+		() => cut.map(({ name, token, dash, entries }) => ({ name, token, dash, ...line(entries, shown.figure, shown.step) })),
+		[cut, shown.figure, shown.step],
+	);
+	const label = drawn.map((one) => described(one, shown)).join(' ');
+	return (
+		<>
+			<Opened load={chart} parameters={{ lines: drawn, figure: shown.figure, unit: unitOf(shown.figure), step: shown.step, label }} />
+			<p class="hint">{t('air.chart.hint')}</p>
+			<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>
+				{t(table ? 'air.table.hide' : 'air.table')}
+			</button>
+			{table && <Figures series={cut} shown={shown} />}
+		</>
+	);
+}
+
+/** described says in words what a line shows. */
+function described(one: Drawn, shown: ShownSeries): string {
+	const values = one.ys.filter((y) => y !== null);
+	const last = values.at(-1);
+	if (last === undefined) {
+		return `${one.name}: ${t('air.nofigure')}.`;
+	}
+	return t('air.chart.label', {
+		name: one.name,
+		figure: one.name === nameOf(shown.figure) ? unitOf(shown.figure) : nameOf(shown.figure),
+		span: t(`air.span.${shown.span}`),
+		least: number(Math.min(...values)),
+		most: number(Math.max(...values)),
+		last: number(last),
+		unit: shown.figure === 'aqi' ? '' : unitOf(shown.figure),
+	});
+}
+
+const page = 100;
+
+function Figures(props: { series: readonly Series[]; shown: ShownSeries }): JSX.Element {
+	const { series, shown } = props;
+	const [most, setMost] = useState(page);
+	const { rows, values } = useMemo(() => {
+		const values = series.map((one) => new Map(one.entries.map((entry) => [moment(entry), entry] as const)));
+		const rows = [...new Set(values.flatMap((map) => [...map.keys()]))].sort((a, b) => b - a);
+		return { rows, values };
+	}, [series]);
+	return (
+		<div class="figures">
+			<Table
+				caption={`${nameOf(shown.figure)}, ${unitOf(shown.figure)}, ${t(`air.span.${shown.span}`)}`}
+				rows={rows.slice(0, most)}
+				id={String}
+				columns={[
+					{ name: t(shown.step === 'day' ? 'air.day' : 'air.hour'), show: (x) => stamp(x, shown.step) },
+					...series.map((one, index) => ({
+						name: one.name,
+						figure: true,
+						show: (x: number) => {
+							const entry = values[index]?.get(x);
+							const value = entry?.[shown.figure];
+							const band = shown.figure === 'aqi' ? bandOf(entry?.category) : undefined;
+							return value === null || value === undefined ? '–' : `${number(value)}${band ? ` ${t(band.name)}` : ''}`;
+						},
+					})),
+				]}
+			/>
+			{rows.length > most && (
+				<button type="button" onClick={() => setMost(most + 2 * page)}>
+					{t('state.more')}
+				</button>
+			)}
+		</div>
+	);
+}
+
+/** RangedChart shows what a query of a range gave; that there is nothing is no failure. */
+export function RangedChart(props: {
+	query: UseQueryResult<Entry[], Error>;
+	since?: ComponentChildren;
+	children: (entries: Entry[]) => ComponentChildren;
+}): JSX.Element {
+	const { query } = props;
+	if (!query.data && query.error instanceof Problem && query.error.code === 'no_data') {
+		return <Empty title={t('air.nodata')}>{props.since ?? <p>{t('air.nodata.hint')}</p>}</Empty>;
+	}
+	return (
+		<Fetched query={query}>
+			{(entries) => (entries.length > 0 ? props.children(entries) : <Empty title={t('air.nodata')}>{props.since}</Empty>)}
+		</Fetched>
+	);
+}
+
+/** ChartError is why a place was not answered, with the places that may have been meant. */
+export function ChartError(props: { error: unknown; again: () => void; choose: (name: string) => JSX.Element }): JSX.Element {
+	const choices = props.error instanceof Problem ? props.error.choices : [];
+	return (
+		<>
+			<Failed error={props.error} {...(choices.length === 0 && { again: props.again })} />
+			{choices.length > 0 && (
+				<ul class="choices-list" aria-label={t('air.meant')}>
+					{choices.map((name) => (
+						<li key={name}>{props.choose(name)}</li>
+					))}
+				</ul>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,64 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { t } from '../i18n';
+import { hasScope } from '../session';
+import { Empty } from '../ui/FetchState';
+import { bandOf, bands, toneOf } from './category';
+import './air.css';
+
+/** Index is an index with the word of its category, on the colour of it. */
+export function Index(props: { aqi: number | null; category: string | null; large?: boolean }): JSX.Element {
+	const band = bandOf(props.category);
+	return (
+		<span class={`index ${toneOf(band)} ${props.large ? 'large' : ''}`}>
+			<b>{props.aqi ?? '–'}</b> <span>{band ? t(band.name) : t('air.noindex')}</span>
+		</span>
+	);
+}
+
+/** Legend says which colour stands for which category and range. With counts, each is a filter. */
+export function Legend(props: {
+	counts?: ReadonlyMap<string, number>;
+	chosen?: string | undefined;
+	choose?: (word: string | undefined) => void;
+}): JSX.Element {
+	const { counts, chosen, choose } = props;
+	return (
+		<ul class="legend" aria-label={t('air.legend')}>
+			{bands.map((band) => {
+				const inside = (
+					<>
+						<span class={`swatch ${toneOf(band)}`} aria-hidden="true" />
+						<span>{t(band.name)}</span>{' '}
+						<span class="range">
+							{band.from}–{band.to}
+						</span>{' '}
+						{counts && <b>{counts.get(band.word) ?? 0}</b>}
+					</>
+				);
+				return (
+					<li key={band.word}>
+						{choose ? (
+							<button
+								type="button"
+								aria-pressed={chosen === band.word}
+								onClick={() => choose(chosen === band.word ? undefined : band.word)}
+							>
+								{inside}
+							</button>
+						) : (
+							inside
+						)}
+					</li>
+				);
+			})}
+		</ul>
+	);
+}
+
+/** RequireScope shows its children when the key hasScope read the air, and else says what it lacks. */
+export function RequireScope(props: { children: ComponentChildren }): JSX.Element {
+	if (!hasScope('aqi:read')) {
+		return <Empty title={t('state.scope', { scope: 'aqi:read' })} />;
+	}
+	return <>{props.children}</>;
+}

@@ -1,0 +1,156 @@
+import type { JSX } from 'preact';
+import { day, number } from '../format';
+import { language, t } from '../i18n';
+import { Badge, Time } from '../ui/Badge';
+import { Card, Facts } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { Index } from './AirLegend';
+import { bandAt, bandOf, pollutants, toneOf } from './category';
+import type { Detail } from './history';
+
+/** Current is the index of a place with what it means, and how old it is. */
+export function Current(props: { record: Detail; date: string | undefined; now: () => void }): JSX.Element {
+	const { record, date } = props;
+	const band = bandOf(record.category);
+	// CPCB has said it in English; the API gives those words, and other languages theirs.
+	const health = language.value === 'en' || !band ? record.health : t(band.health);
+	return (
+		<Card
+			title={date ? t('air.on', { day: day(date) }) : t('air.now')}
+			actions={
+				date && (
+					<button type="button" class="small" onClick={props.now}>
+						{t('air.back')}
+					</button>
+				)
+			}
+		>
+			<div class="current">
+				<Index aqi={record.aqi} category={record.category} large />
+				<div>
+					<p class="health">{health}</p>
+					<Facts
+						of={[
+							[t('air.dominant'), record.dominant],
+							[
+								t('air.updated'),
+								<span key="at">
+									<Time at={record.updated} /> (<Time at={record.updated} relative />)
+								</span>,
+							],
+							[t('air.state'), record.state],
+							[t('air.pincode'), record.pincode],
+							[t('air.answered'), record.pincode ? record.city : undefined],
+							[t('air.nearest'), record.distance_km === undefined ? undefined : `${number(record.distance_km)} km`],
+						]}
+					/>
+					{record.stale && !date && (
+						<p>
+							<Badge tone="warn">{t('air.stale')}</Badge> {t('air.stale.why')}
+						</p>
+					)}
+				</div>
+			</div>
+		</Card>
+	);
+}
+
+/** Pollutants shows what the index is made of: concentrations, and the index of each alone. */
+export function Pollutants(props: { record: Detail }): JSX.Element {
+	const { record } = props;
+	const subs: Readonly<Record<string, number | undefined>> = record.sub_indices;
+	const rows = [
+		...pollutants.map(({ id, name }) => ({
+			id: id as string,
+			name,
+			amount: record[id],
+			unit: record.units[id],
+			hours: record.averaging[id],
+			estimated: record.estimated.includes(id),
+		})),
+		// Others have an index, and no concentration in a record.
+		...(['nh3', 'pb'] as const)
+			.filter((id) => subs[id] !== undefined)
+			.map((id) => ({ id: id as string, name: id === 'nh3' ? 'NH₃' : 'Pb', amount: undefined, unit: '', hours: '', estimated: false })),
+	];
+	const estimated = rows.some((row) => row.estimated);
+	return (
+		<Card title={t('air.pollutants')}>
+			<Table
+				caption={t('air.pollutants')}
+				rows={rows}
+				id={(row) => row.id}
+				columns={[
+					{ name: t('air.pollutant'), show: (row) => <b>{row.name}</b> },
+					{
+						name: t('air.concentration'),
+						figure: true,
+						show: (row) =>
+							row.amount === undefined ? '–' : row.amount === null ? t('air.unmeasured') : `${number(row.amount)} ${row.unit}`,
+					},
+					{ name: t('air.averaging'), show: (row) => (row.hours ? t(row.hours === '8h' ? 'air.8h' : 'air.24h') : '–') },
+					{ name: t('air.subindex'), show: (row) => <Bar index={subs[row.id]} /> },
+					...(estimated ? [{ name: t('air.note'), show: noted }] : []),
+				]}
+			/>
+			{estimated && <p class="hint">{t('air.estimated.why')}</p>}
+		</Card>
+	);
+}
+
+function noted(row: { estimated: boolean }): JSX.Element | string {
+	return row.estimated ? <Badge tone="warn">{t('air.estimated')}</Badge> : '';
+}
+
+function Bar(props: { index: number | undefined }): JSX.Element {
+	const { index } = props;
+	if (index === undefined) {
+		return <span>–</span>;
+	}
+	const band = bandAt(index);
+	return (
+		<span class="sub">
+			<b class="sub-figure">{index}</b>
+			<span class="sub-track" aria-hidden="true">
+				<span class={toneOf(band)} style={{ width: `${index / 5}%` }} />
+			</span>
+			<span>{band && t(band.name)}</span>
+		</span>
+	);
+}
+
+/** Stations are those that a record was made from, and whom to name for it. */
+export function Stations(props: { record: Detail }): JSX.Element {
+	const { record } = props;
+	return (
+		<Card title={t('air.stations')}>
+			<p class="hint">{t('air.used', { used: record.stations_used, total: record.stations_total })}</p>
+			{record.stations.length > 0 && (
+				<Table
+					caption={t('air.stations')}
+					rows={record.stations}
+					id={(station) => station.id}
+					columns={[
+						{ name: t('air.station'), show: (station) => station.name || station.id },
+						{
+							name: t('air.index'),
+							show: (station) => <Index aqi={station.aqi} category={(station.aqi !== null && bandAt(station.aqi)?.word) || null} />,
+						},
+						{
+							name: t('air.distance'),
+							figure: true,
+							show: (station) => (station.distance_km === null ? '–' : `${number(station.distance_km)} km`),
+						},
+						{ name: t('air.updated'), show: (station) => <Time at={station.updated} /> },
+					]}
+				/>
+			)}
+			<Facts
+				of={[
+					[t('air.attribution'), record.attribution.join('; ')],
+					[t('air.source'), record.source.join(', ')],
+				]}
+			/>
+		</Card>
+	);
+}

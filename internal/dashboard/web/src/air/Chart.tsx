@@ -1,0 +1,202 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { number } from '../format';
+import { language, locale, t } from '../i18n';
+import { theme } from '../theme';
+import { bands, type Figure, highest } from './category';
+import { joined, type Line, type Step } from './series';
+import { stamp } from './stamp';
+
+/** Drawn is a line with its name and how it is told apart. */
+export interface Drawn extends Line {
+	name: string;
+	/** token names the custom property with its colour. */
+	token: string;
+	dash: readonly number[];
+}
+
+/** Resolved colours: a canvas knows no custom properties, and those may depend on light and dark. */
+function colours(element: HTMLElement): (token: string) => string {
+	return (token) => {
+		element.style.color = `var(--${token})`;
+		const colour = getComputedStyle(element).color;
+		element.style.color = '';
+		return colour;
+	};
+}
+
+/** banded paints the categories behind the lines, with their words. */
+function banded(figure: Figure, colour: (token: string) => string): (plot: uPlot) => void {
+	return ({ ctx, bbox, scales, valToPos }) => {
+		const most = scales.y?.max ?? 0;
+		const edges = [0, ...highest[figure]];
+		ctx.save();
+		ctx.beginPath();
+		ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+		ctx.clip();
+		ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+		ctx.textBaseline = 'bottom';
+		for (const [index, band] of bands.entries()) {
+			const from = edges[index] ?? 0;
+			if (from >= most) {
+				break;
+			}
+			const bottom = valToPos(from, 'y', true);
+			const top = Math.max(bbox.top, valToPos(Math.min(most, edges[index + 1] ?? most), 'y', true));
+			ctx.globalAlpha = 0.22;
+			ctx.fillStyle = colour(`aqi-${band.token}`);
+			ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+			if (bottom - top > 14 * devicePixelRatio) {
+				ctx.globalAlpha = 1;
+				ctx.fillStyle = colour('muted');
+				ctx.fillText(t(band.name), bbox.left + 6 * devicePixelRatio, bottom - 2 * devicePixelRatio);
+			}
+		}
+		ctx.restore();
+	};
+}
+
+/** labelled writes the name of each line at its end. */
+function labelled(lines: readonly Drawn[], colour: (token: string) => string): (plot: uPlot) => void {
+	return ({ ctx, bbox, valToPos }) => {
+		ctx.save();
+		ctx.font = `bold ${12 * devicePixelRatio}px sans-serif`;
+		ctx.textAlign = 'right';
+		let last = Number.NEGATIVE_INFINITY;
+		const ends = lines
+			.map((one) => ({ one, i: one.ys.findLastIndex((y) => y !== null) }))
+			.filter(({ i }) => i >= 0)
+			.map(({ one, i }) => ({ one, y: valToPos(one.ys[i] ?? 0, 'y', true) }))
+			.sort((a, b) => a.y - b.y);
+		for (const { one, y } of ends) {
+			// Names that would lie upon each other are moved apart.
+			const at = Math.max(y - 5 * devicePixelRatio, last + 14 * devicePixelRatio);
+			last = at;
+			ctx.lineWidth = 3 * devicePixelRatio;
+			ctx.strokeStyle = colour('surface');
+			ctx.strokeText(one.name, bbox.left + bbox.width - 4 * devicePixelRatio, at);
+			ctx.fillStyle = colour(one.token);
+			ctx.fillText(one.name, bbox.left + bbox.width - 4 * devicePixelRatio, at);
+		}
+		ctx.restore();
+	};
+}
+
+/** Told is what the pointer is at. */
+interface Told {
+	left: number;
+	title: string;
+	rows: readonly (readonly [name: string, value: string])[];
+}
+
+/** Chart draws lines over time. What it shows stands in a table as well: see History. */
+export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: string; step: Step; label: string }): JSX.Element {
+	const { lines, figure, unit, step, label } = props;
+	const root = useRef<HTMLDivElement>(null);
+	const [told, setTold] = useState<Told>();
+	const [system, setSystem] = useState(0);
+	useEffect(() => {
+		const dark = matchMedia('(prefers-color-scheme: dark)');
+		const changed = () => setSystem((n) => n + 1);
+		dark.addEventListener('change', changed);
+		return () => dark.removeEventListener('change', changed);
+	}, []);
+	const look = `${theme.value} ${language.value} ${system}`;
+	useEffect(() => {
+		const element = root.current;
+		if (!element) {
+			return;
+		}
+		const colour = colours(element);
+		const many = lines.length > 1;
+		const axis = { stroke: colour('muted'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 } };
+		const most = Math.max(...lines.flatMap(({ ys }) => ys.map((y) => y ?? 0)), figure === 'aqi' ? 100 : 0);
+		const plot = new uPlot(
+			{
+				width: element.clientWidth,
+				height: 280,
+				tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Asia/Kolkata'),
+				legend: { show: false },
+				cursor: { drag: { x: true, y: false }, y: false },
+				scales: { y: { range: [0, most * 1.05 || 1] } },
+				axes: [
+					{ ...axis, space: 70, values: (_, ticks) => times(ticks, step) },
+					{
+						...axis,
+						size: 55,
+						label: unit,
+						labelSize: 18,
+						labelFont: '12px sans-serif',
+						values: (_, ticks) => ticks.map((tick) => number(tick)),
+					},
+				],
+				series: [
+					{},
+					...lines.map((one) => ({
+						label: one.name,
+						stroke: colour(one.token),
+						width: 2,
+						dash: [...one.dash],
+						spanGaps: false,
+					})),
+				],
+				hooks: {
+					drawClear: many ? [] : [banded(figure, colour)],
+					draw: many ? [labelled(lines, colour)] : [],
+					setCursor: [
+						(now) => {
+							const i = now.cursor.idx;
+							const x = i === null || i === undefined ? undefined : now.data[0][i];
+							if (x === undefined || i === null || i === undefined || (now.cursor.left ?? -1) < 0) {
+								setTold(undefined);
+								return;
+							}
+							setTold({
+								left: Math.min(Math.max(now.valToPos(x, 'x') + 55, 90), element.clientWidth - 90),
+								title: stamp(x, step),
+								rows: lines.map((one, s) => {
+									const y = now.data[s + 1]?.[i];
+									return [one.name, typeof y === 'number' ? `${number(y)} ${unit}` : t('air.nofigure')] as const;
+								}),
+							});
+						},
+					],
+				},
+			},
+			joined(lines) as uPlot.AlignedData,
+			element,
+		);
+		const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 280 }));
+		resized.observe(element);
+		return () => {
+			resized.disconnect();
+			plot.destroy();
+		};
+	}, [lines, figure, unit, step, look]);
+	return (
+		<div class="chart">
+			<div class="told" aria-hidden="true" style={{ left: `${told?.left ?? 0}px`, visibility: told ? 'visible' : 'hidden' }}>
+				<b>{told?.title}</b>
+				{told?.rows.map(([name, value]) => (
+					<div key={name}>
+						{name}: {value}
+					</div>
+				))}
+			</div>
+			<div ref={root} role="img" aria-label={label} />
+		</div>
+	);
+}
+
+/** times writes the ticks of the axis; midnights, and days, by their date. */
+function times(ticks: readonly number[], step: Step): string[] {
+	const write = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'Asia/Kolkata' });
+	const date = write({ day: 'numeric', month: 'short' });
+	const hour = write({ hour: '2-digit', minute: '2-digit', hour12: false });
+	return ticks.map((tick) => {
+		const at = new Date(tick * 1000);
+		return step === 'day' || (tick + 19_800) % 86_400 === 0 ? date.format(at) : hour.format(at);
+	});
+}

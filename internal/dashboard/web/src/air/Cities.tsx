@@ -1,0 +1,208 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { number } from '../format';
+import { locale, t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Empty, Fetched } from '../ui/FetchState';
+import { Select } from '../ui/Form';
+import { Card, Page } from '../ui/Page';
+import { useFilters } from '../ui/useFilters';
+import { Index, Legend, RequireScope } from './AirLegend';
+import { bandOf, bands } from './category';
+import { IndiaMap } from './IndiaMap';
+import { cityPath, fresh, type Layer, type Order, type Place, sorted, usePlaces } from './places';
+import { drawn } from './projection';
+import { Search } from './Search';
+
+/** Cities is the start page: the air of IndiaMap on a map, and as a list. */
+export function Cities(): JSX.Element {
+	return (
+		<Page title={t('shell.map')}>
+			<RequireScope>
+				<Card>
+					<Search />
+				</Card>
+				<Overview />
+			</RequireScope>
+		</Page>
+	);
+}
+
+function Overview(): JSX.Element {
+	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at']);
+	const layer: Layer = filters.layer === 'stations' ? 'stations' : 'cities';
+	const query = usePlaces(layer);
+	return (
+		<>
+			<div class="segments">
+				{(['cities', 'stations'] as const).map((one) => (
+					<button
+						key={one}
+						type="button"
+						aria-pressed={layer === one}
+						onClick={() => change({ layer: one === 'cities' ? '' : one, at: '' })}
+					>
+						{t(one === 'cities' ? 'air.cities' : 'air.stations')}
+					</button>
+				))}
+			</div>
+			<Fetched query={query}>
+				{(places) =>
+					places.length === 0 ? (
+						<Empty title={t('air.none')}>{t('air.none.hint')}</Empty>
+					) : (
+						<Places places={places} layer={layer} filters={filters} change={change} />
+					)
+				}
+			</Fetched>
+		</>
+	);
+}
+
+type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at'>>;
+
+function Places(props: { places: readonly Place[]; layer: Layer; filters: Filters[0]; change: Filters[1] }): JSX.Element {
+	const { places, layer, filters, change } = props;
+	const order: Order = filters.order === 'best' || filters.order === 'name' ? filters.order : 'worst';
+	const { state = '', category = '' } = filters;
+	const inState = useMemo(() => places.filter((place) => !state || place.state === state), [places, state]);
+	const counts = useMemo(() => {
+		const found = new Map<string, number>();
+		for (const place of inState) {
+			found.set(place.category ?? '', (found.get(place.category ?? '') ?? 0) + 1);
+		}
+		return found;
+	}, [inState]);
+	const shown = useMemo(
+		() =>
+			sorted(
+				inState.filter((place) => !category || place.category === category),
+				order,
+				locale.value,
+			),
+		[inState, category, order],
+	);
+	const states = useMemo(() => [...new Set(places.map((place) => place.state))].filter(Boolean).sort(), [places]);
+	const chosen = places.find((place) => place.id === filters.at);
+	const age = fresh(shown);
+	// The drawing names states as they were; the first state of the API that it stands for is chosen.
+	const pick = (name: string) => change({ state: states.find((one) => drawn(one).includes(name)) ?? '' });
+	return (
+		<>
+			<Legend counts={counts} chosen={category} choose={(word) => change({ category: word ?? '' })} />
+			<div class="overview">
+				<Card>
+					<IndiaMap
+						places={shown}
+						layer={layer}
+						state={state}
+						chosen={chosen}
+						onChoose={(place) => change({ at: place.id })}
+						onState={pick}
+					/>
+				</Card>
+				<Card>
+					<div class="filters">
+						<Select
+							label={t('air.state')}
+							value={state}
+							options={[['', t('air.india')], ...states.map((one) => [one, one] as const)]}
+							onChange={(value) => change({ state: value, at: '' })}
+						/>
+						<Select
+							label={t('air.category')}
+							value={bandOf(category)?.word ?? ''}
+							options={[['', t('air.every')], ...bands.map((band) => [band.word, t(band.name)] as const)]}
+							onChange={(value) => change({ category: value })}
+						/>
+						<Select
+							label={t('air.order')}
+							value={order}
+							options={[
+								['worst', t('air.worst')],
+								['best', t('air.best')],
+								['name', t('air.byname')],
+							]}
+							onChange={(value) => change({ order: value })}
+						/>
+					</div>
+					<div role="status">
+						<p class="hint">
+							{t(layer === 'cities' ? 'air.count.cities' : 'air.count.stations', { count: number(shown.length) })}
+							{age && (
+								<>
+									{' '}
+									{t('air.newest')} <Time at={age.newest} />, {t('air.oldest')} <Time at={age.oldest} />
+								</>
+							)}
+						</p>
+						{chosen && <Chosen place={chosen} />}
+					</div>
+					<List
+						key={`${layer} ${state} ${category} ${order}`}
+						places={shown}
+						chosen={chosen}
+						onChoose={(place) => change({ at: place.id })}
+					/>
+				</Card>
+			</div>
+		</>
+	);
+}
+
+function Chosen(props: { place: Place }): JSX.Element {
+	const { place } = props;
+	return (
+		<div class="chosen">
+			<Index aqi={place.aqi} category={place.category} />
+			<span>
+				<b>{place.name}</b>, {place.state}
+				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
+				{place.source && ` · ${place.source}`}
+				{' · '}
+				<Time at={place.updated} relative />
+			</span>
+			{place.city && (
+				<Link class="primary" href={cityPath(place.city)}>
+					{t('air.open', { city: place.city })}
+				</Link>
+			)}
+		</div>
+	);
+}
+
+const page = 100;
+
+function List(props: { places: readonly Place[]; chosen: Place | undefined; onChoose: (place: Place) => void }): JSX.Element {
+	const [most, setMost] = useState(page);
+	if (props.places.length === 0) {
+		return <Empty title={t('air.nomatch')}>{t('air.nomatch.hint')}</Empty>;
+	}
+	return (
+		<>
+			<ol class="places" aria-label={t('air.list')}>
+				{props.places.slice(0, most).map((place) => (
+					<li key={place.id}>
+						<button type="button" aria-pressed={place.id === props.chosen?.id} onClick={() => props.onChoose(place)}>
+							<Index aqi={place.aqi} category={place.category} />
+							<span class="place-name">
+								{place.name} <span class="hint">{place.state}</span>
+							</span>
+						</button>
+						{place.city && (
+							<Link href={cityPath(place.city)} aria-label={t('air.open', { city: place.city })}>
+								{t('air.details')}
+							</Link>
+						)}
+					</li>
+				))}
+			</ol>
+			{props.places.length > most && (
+				<button type="button" onClick={() => setMost(most + 2 * page)}>
+					{t('state.more')}
+				</button>
+			)}
+		</>
+	);
+}

@@ -1,0 +1,297 @@
+import type { JSX, RefObject } from 'preact';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Outline } from '../../outlines';
+import { locale, t } from '../i18n';
+import { memo } from '../ui/memo';
+import { bandOf, toneOf } from './category';
+import { type Layer, type Place, sorted } from './places';
+import { around, drawn, fitted, moved, size, type View, whole, within, zoomed } from './projection';
+
+/** useOutlines fetches the drawing of the states, which is a chunk of its own. */
+function useOutlines(): readonly Outline[] {
+	const [outlines, setOutlines] = useState<readonly Outline[]>([]);
+	useEffect(() => {
+		let here = true;
+		void import('virtual:india').then(
+			({ default: read }) => here && setOutlines(read),
+			// Without outlines the marks, and the list, still say where the air is how.
+			() => undefined,
+		);
+		return () => {
+			here = false;
+		};
+	}, []);
+	return outlines;
+}
+
+// From this zoom on there is room for the figure inside the mark.
+const roomy = 2.2;
+
+/**
+ * IndiaMap is the map: states, and a mark for each place with the colour of its category; the
+ * worse, the larger. The list beside it is the same by keyboard, so marks are for pointers only.
+ */
+export function IndiaMap(props: {
+	places: readonly Place[];
+	layer: Layer;
+	state: string;
+	chosen: Place | undefined;
+	onChoose: (place: Place) => void;
+	onState: (state: string) => void;
+}): JSX.Element {
+	const outlines = useOutlines();
+	const [view, setView] = useState<View>(whole);
+	const [hovered, setHovered] = useState<Place>();
+	const { chosen, state } = props;
+	useEffect(() => {
+		const names = drawn(state);
+		setView(state ? fitted(outlines.filter(({ name }) => names.includes(name)).map(({ box }) => box)) : whole);
+	}, [state, outlines]);
+	useEffect(() => {
+		const at = chosen?.at;
+		if (at) {
+			setView((now) => (now.zoom > 1 ? around(at[0], at[1], now.zoom) : now));
+		}
+	}, [chosen?.at]);
+	// The worse lies above the better where marks overlap, in the order of the list.
+	const marks = useMemo(() => sorted(props.places, 'worst', locale.value).reverse(), [props.places]);
+	const drag = useDrag(view, setView);
+	const width = useWidth(drag.svg);
+	// Units of the drawing in a pixel of the screen.
+	const unit = size.width / view.zoom / width;
+	const pressed = (event: KeyboardEvent) => {
+		const next = keys[event.key]?.(view);
+		if (next) {
+			event.preventDefault();
+			setView(next);
+		}
+	};
+	const take = useRef(props.onChoose);
+	take.current = props.onChoose;
+	// The end of a drag is no choice.
+	const choose = useCallback((place: Place) => drag.still() && take.current(place), []);
+	const named = hovered ?? chosen;
+	const highlighted = drawn(state);
+	return (
+		<div class="map">
+			<div
+				class="map-frame"
+				role="application"
+				aria-roledescription={t('air.map')}
+				aria-label={t('air.map.label')}
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move the map
+				tabIndex={0}
+				onKeyDown={pressed}
+			>
+				<svg
+					ref={drag.svg}
+					viewBox={`${view.x} ${view.y} ${size.width / view.zoom} ${size.height / view.zoom}`}
+					class={view.zoom > 1 ? 'movable' : ''}
+					aria-hidden="true"
+					{...drag.handlers}
+				>
+					{useMemo(
+						() => (
+							<g class="states">
+								{outlines.map(({ id, name, path }) => (
+									// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
+									<path
+										key={id}
+										d={path}
+										class={highlighted.includes(name) ? 'on' : ''}
+										onClick={() => drag.still() && props.onState(name)}
+									>
+										<title>{name}</title>
+									</path>
+								))}
+							</g>
+						),
+						[outlines, state],
+					)}
+					<g>
+						{marks.map((place) => (
+							<Mark
+								key={place.id}
+								place={place}
+								unit={unit}
+								large={view.zoom >= roomy}
+								square={props.layer === 'stations'}
+								onHover={setHovered}
+								onChoose={choose}
+							/>
+						))}
+					</g>
+					{named && <Named place={named} view={view} unit={unit} />}
+				</svg>
+			</div>
+			<div class="map-tools">
+				<button type="button" aria-label={t('air.nearer')} onClick={() => setView(zoomed(view, 1.6))}>
+					+
+				</button>
+				<button type="button" aria-label={t('air.farther')} onClick={() => setView(zoomed(view, 1 / 1.6))}>
+					−
+				</button>
+				{view.zoom > 1 &&
+					moves.map(([name, arrow, right, down]) => (
+						<button key={name} type="button" aria-label={t(name)} onClick={() => setView(moved(view, right, down))}>
+							{arrow}
+						</button>
+					))}
+				<button
+					type="button"
+					onClick={() => {
+						setView(whole);
+						props.onState('');
+					}}
+				>
+					{t('air.whole')}
+				</button>
+			</div>
+			<p class="hint">
+				{t('air.outlines')}{' '}
+				<a href="https://github.com/VictorCazanave/svg-maps/tree/master/packages/india" rel="noreferrer">
+					@svg-maps/india
+				</a>{' '}
+				(Victor Cazanave,{' '}
+				<a href="https://creativecommons.org/licenses/by/4.0/" rel="license noreferrer">
+					CC BY 4.0
+				</a>
+				), {t('air.outlines.changed')}
+			</p>
+		</div>
+	);
+}
+
+const moves = [
+	['air.left', '←', -0.3, 0],
+	['air.right', '→', 0.3, 0],
+	['air.up', '↑', 0, -0.3],
+	['air.down', '↓', 0, 0.3],
+] as const;
+
+const keys: Readonly<Record<string, (view: View) => View>> = {
+	'+': (view) => zoomed(view, 1.6),
+	'=': (view) => zoomed(view, 1.6),
+	'-': (view) => zoomed(view, 1 / 1.6),
+	'0': () => whole,
+	ArrowLeft: (view) => moved(view, -0.2, 0),
+	ArrowRight: (view) => moved(view, 0.2, 0),
+	ArrowUp: (view) => moved(view, 0, -0.2),
+	ArrowDown: (view) => moved(view, 0, 0.2),
+};
+
+/** Mark is a place on the map. Sizes are in units of the screen, so that they stay as they are. */
+const Mark = memo(function Mark(props: {
+	place: Place;
+	unit: number;
+	large: boolean;
+	square: boolean;
+	onHover: (place: Place | undefined) => void;
+	onChoose: (place: Place) => void;
+}): JSX.Element | null {
+	const { place, unit, large } = props;
+	if (!place.at) {
+		return null;
+	}
+	const [x, y] = place.at;
+	const radius = (large ? 12 : 4 + Math.max(0, place.severity) * 0.9) * unit;
+	return (
+		// biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way for keys
+		<g
+			class={`mark ${toneOf(bandOf(place.category))}`}
+			onPointerEnter={() => props.onHover(place)}
+			onPointerLeave={() => props.onHover(undefined)}
+			onClick={() => props.onChoose(place)}
+		>
+			{props.square ? (
+				<rect x={x - radius} y={y - radius} width={2 * radius} height={2 * radius} rx={radius / 4} />
+			) : (
+				<circle cx={x} cy={y} r={radius} />
+			)}
+			{large && (
+				<text x={x} y={y} font-size={10 * unit}>
+					{place.aqi ?? '–'}
+				</text>
+			)}
+		</g>
+	);
+});
+
+/** Named is the mark that is pointed at or chosen, above all others, with its name and figure beside it. */
+function Named(props: { place: Place; view: View; unit: number }): JSX.Element | null {
+	const { place, view, unit } = props;
+	if (!place.at) {
+		return null;
+	}
+	const [x, y] = place.at;
+	const band = bandOf(place.category);
+	const right = x - view.x < size.width / view.zoom / 2;
+	const low = y - view.y < 40 * unit;
+	return (
+		<g class="named">
+			<circle cx={x} cy={y} r={14 * unit} stroke-width={2.5 * unit} />
+			<text
+				x={x + (right ? 18 : -18) * unit}
+				y={y + (low ? 12 : -4) * unit}
+				font-size={15 * unit}
+				stroke-width={4 * unit}
+				text-anchor={right ? 'start' : 'end'}
+			>
+				<tspan>{place.name}</tspan>
+				<tspan x={x + (right ? 18 : -18) * unit} dy={17 * unit}>
+					{place.aqi ?? '–'} {band ? t(band.name) : t('air.noindex')}
+				</tspan>
+			</text>
+		</g>
+	);
+}
+
+/** useWidth is how wide an element is on the screen. */
+function useWidth(of: RefObject<SVGSVGElement>): number {
+	const [width, setWidth] = useState<number>(size.width);
+	useEffect(() => {
+		const element = of.current;
+		if (!element) {
+			return;
+		}
+		const resized = new ResizeObserver(() =>
+			setWidth(Math.max(1, Math.min(element.clientWidth, (element.clientHeight * size.width) / size.height))),
+		);
+		resized.observe(element);
+		return () => resized.disconnect();
+	}, [of]);
+	return width;
+}
+
+/** useDrag moves the view with the pointer; still says whether the last press was no drag. */
+function useDrag(view: View, setView: (view: View) => void) {
+	const svg = useRef<SVGSVGElement>(null);
+	const from = useRef<{ x: number; y: number; view: View } | undefined>(undefined);
+	const far = useRef(false);
+	const handlers = {
+		onPointerDown: (event: PointerEvent) => {
+			far.current = false;
+			from.current = view.zoom > 1 ? { x: event.clientX, y: event.clientY, view } : undefined;
+		},
+		onPointerMove: (event: PointerEvent) => {
+			const start = from.current;
+			const width = svg.current?.clientWidth;
+			if (!start || !width) {
+				return;
+			}
+			const scale = size.width / start.view.zoom / width;
+			const [x, y] = [event.clientX - start.x, event.clientY - start.y];
+			if (Math.hypot(x, y) > 4 || far.current) {
+				far.current = true;
+				setView(within({ ...start.view, x: start.view.x - x * scale, y: start.view.y - y * scale }));
+			}
+		},
+		onPointerUp: () => {
+			from.current = undefined;
+		},
+		onPointerLeave: () => {
+			from.current = undefined;
+		},
+	};
+	return { svg, handlers, still: () => !far.current };
+}

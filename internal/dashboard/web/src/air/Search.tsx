@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { api, type Problem, problemOf, unwrap } from '../api/client';
+import { t } from '../i18n';
+import { type Choice, Combobox } from '../ui/Combobox';
+import { errorMessage } from '../ui/FetchState';
+import { bandOf } from './category';
+import { cityPath } from './places';
+
+const pin = /^[1-9]\d{5}$/;
+const most = 8;
+
+/** useSettled is a value once it has not changed for a while. */
+function useSettled(value: string): string {
+	const [settled, setSettled] = useState(value);
+	useEffect(() => {
+		const timer = setTimeout(() => setSettled(value), 150);
+		return () => clearTimeout(timer);
+	}, [value]);
+	return settled;
+}
+
+/** Search finds a city by its name, in any script the API knows, or a place by its pin code. */
+export function Search(props: {
+	label?: string;
+	/** pins says whether a pin code may be chosen; true unless it is errorMessage. */
+	pins?: boolean;
+	/** onCity takes the name of a city; its page is opened unless this is given. */
+	onCity?: (name: string) => void;
+}): JSX.Element {
+	const [, go] = useLocation();
+	const [text, setText] = useState('');
+	const [refusal, setRefusal] = useState<Problem>();
+	const asked = useSettled(text);
+	const pins = props.pins !== false;
+	const code = pins && pin.test(text);
+	const open = props.onCity ?? ((name: string) => go(cityPath(name)));
+	const query = useQuery({
+		queryKey: ['air', 'search', asked],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/cities', { params: { query: { q: asked, limit: most } }, signal })),
+		enabled: asked !== '' && !/^\d/.test(asked),
+	});
+	const choices: Choice[] = code
+		? [{ id: `pin:${text}`, text: t('air.pin', { pin: text }) }]
+		: refusal
+			? refusal.choices.map((name) => ({ id: name, text: name }))
+			: (asked === '' ? [] : (query.data?.data ?? [])).map((city) => {
+					const band = bandOf(city.category);
+					const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
+					return { id: city.name, text: city.name, note: `${city.state} · ${index}` };
+				});
+	const choose = ({ id }: Choice) => {
+		setRefusal(undefined);
+		if (id.startsWith('pin:')) {
+			go(`/pin/${id.slice(4)}`);
+		} else {
+			open(id);
+		}
+	};
+	// What was typed may be another spelling, a name in Hindi, or one that several cities
+	// share: the API knows.
+	const turn = useRef(0);
+	useEffect(
+		() => () => {
+			turn.current++;
+		},
+		[],
+	);
+	const resolve = async (typed: string) => {
+		const mine = ++turn.current;
+		if (pins && pin.test(typed)) {
+			go(`/pin/${typed}`);
+			return;
+		}
+		try {
+			const found = await unwrap(api.GET('/v1/aqi', { params: { query: { city: typed } } }));
+			if (mine === turn.current && 'city' in found) {
+				open(found.city);
+			}
+		} catch (error) {
+			if (mine === turn.current) {
+				setRefusal(problemOf(error));
+			}
+		}
+	};
+	return (
+		<Combobox
+			label={props.label ?? t(pins ? 'air.search' : 'air.search.city')}
+			hint={t(pins ? 'air.search.hint' : 'air.search.city.hint')}
+			choices={choices}
+			told={text === '' || text !== asked || query.isFetching ? '' : t('air.search.count', { count: choices.length })}
+			wrong={refusal ? errorMessage(refusal) : query.error && text !== '' ? errorMessage(query.error) : undefined}
+			onType={(typed) => {
+				turn.current++;
+				setText(typed);
+				setRefusal(undefined);
+			}}
+			onChoose={choose}
+			onEnter={(typed) => void resolve(typed)}
+		/>
+	);
+}

@@ -1,0 +1,128 @@
+import { QueryClient, QueryObserver } from '@tanstack/preact-query';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { connectLiveStream, isConnected, liveQuery, type Notice, onNotice, Refresher } from './liveStream';
+
+beforeEach(() => {
+	vi.useFakeTimers();
+});
+afterEach(() => {
+	vi.useRealTimers();
+});
+
+/** watched is a query that is on the screen, and how often it was fetched. */
+function watched(client: QueryClient, first: string, takes: number, own: Partial<typeof liveQuery> = {}): { times: () => number } {
+	let times = 0;
+	const options = {
+		queryKey: [first],
+		queryFn: () =>
+			new Promise((done) => {
+				times++;
+				setTimeout(() => done(times), takes);
+			}),
+		...own,
+	};
+	new QueryObserver(client, options).subscribe(() => {});
+	return { times: () => times };
+}
+
+test('a storm of notices fetches what they make old once a second, and nothing else', async () => {
+	const client = new QueryClient();
+	const [deliveries, own, air] = [watched(client, 'deliveries', 10), watched(client, 'health', 10, liveQuery), watched(client, 'air', 10)];
+	await vi.advanceTimersByTimeAsync(100);
+	const refresher = new Refresher(client);
+	for (let i = 0; i < 500; i++) {
+		refresher.add({ kind: 'delivery', data: { id: `dlv_${i}` } });
+		await vi.advanceTimersByTimeAsync(10);
+	}
+	await vi.advanceTimersByTimeAsync(2000);
+	expect(deliveries.times()).toBeLessThanOrEqual(7);
+	expect(deliveries.times()).toBeGreaterThanOrEqual(5);
+	expect(own.times()).toBe(1);
+	expect(air.times()).toBe(1);
+	refresher.stop();
+});
+
+test('a fetch that takes longer than notices come is not broken off, and one follows it', async () => {
+	const client = new QueryClient();
+	const slow = watched(client, 'deliveries', 3000);
+	await vi.advanceTimersByTimeAsync(100);
+	const refresher = new Refresher(client);
+	refresher.add({ kind: 'delivery', data: {} });
+	await vi.advanceTimersByTimeAsync(2500);
+	expect(slow.times()).toBe(1);
+	await vi.advanceTimersByTimeAsync(2000);
+	expect(slow.times()).toBe(2);
+	refresher.stop();
+});
+
+test('a reset makes old what it names', async () => {
+	const client = new QueryClient();
+	const [deliveries, air] = [watched(client, 'deliveries', 1), watched(client, 'air', 1)];
+	await vi.advanceTimersByTimeAsync(100);
+	const refresher = new Refresher(client);
+	refresher.add({ kind: 'reset', data: { kinds: ['delivery'] } });
+	await vi.advanceTimersByTimeAsync(2000);
+	expect([deliveries.times(), air.times()]).toEqual([2, 1]);
+	refresher.stop();
+});
+
+test('a stream that was refused is asked for again, and then everything is old', async () => {
+	const made: FakeSource[] = [];
+	class FakeSource {
+		static readonly CLOSED = 2;
+		readyState = 0;
+		onopen = () => {};
+		onerror = () => {};
+		constructor() {
+			made.push(this);
+		}
+		addEventListener() {}
+		close() {}
+	}
+	vi.stubGlobal('EventSource', FakeSource);
+	const heard: Notice[] = [];
+	const unlisten = onNotice((notice) => heard.push(notice));
+	const stop = connectLiveStream();
+	made[0]?.onopen();
+	expect(isConnected.value).toBe(true);
+	// A connection that broke is the browser's affair.
+	made[0]?.onerror();
+	await vi.advanceTimersByTimeAsync(60_000);
+	expect([made.length, isConnected.value]).toEqual([1, false]);
+	Object.assign(made[0] ?? {}, { readyState: 2 });
+	made[0]?.onerror();
+	await vi.advanceTimersByTimeAsync(60_000);
+	expect(made.length).toBe(2);
+	made[1]?.onopen();
+	expect(heard).toEqual([{ kind: 'reset', data: {} }]);
+	stop();
+	unlisten();
+	vi.unstubAllGlobals();
+});
+
+test('what follows itself is fetched when it comes to the screen, because it heard nothing before', async () => {
+	const client = new QueryClient({ defaultOptions: { queries: { staleTime: 60_000 } } });
+	const first = watched(client, 'health', 10, liveQuery);
+	await vi.advanceTimersByTimeAsync(100);
+	const second = watched(client, 'health', 10, liveQuery);
+	await vi.advanceTimersByTimeAsync(100);
+	expect(first.times() + second.times()).toBe(2);
+});
+
+test('what follows itself is fetched when a filter leads back to it', async () => {
+	const client = new QueryClient({ defaultOptions: { queries: { staleTime: 60_000 } } });
+	const fetched: string[] = [];
+	const list = (filter: string) => ({
+		queryKey: ['deliveries', filter],
+		queryFn: () => fetched.push(filter),
+		...liveQuery,
+	});
+	const observer = new QueryObserver(client, list('failed'));
+	observer.subscribe(() => {});
+	for (const filter of ['all', 'failed']) {
+		await vi.advanceTimersByTimeAsync(100);
+		observer.setOptions(list(filter));
+	}
+	await vi.advanceTimersByTimeAsync(100);
+	expect(fetched).toEqual(['failed', 'all', 'failed']);
+});

@@ -1,0 +1,46 @@
+import type { JSX } from 'preact';
+import type { Schemas } from '../api/client';
+import { t } from '../i18n';
+import { sessionState } from '../session';
+import { Badge, type Tone } from '../ui/Badge';
+
+const rechargeTones: Record<Schemas['RechargeState'], Tone> = { pending: 'busy', success: 'good', failed: 'bad', refunded: 'warn' };
+
+/** RechargeBadge is how a recharge stands, in a word. */
+export function RechargeBadge(props: { state: Schemas['RechargeState'] }): JSX.Element {
+	return <Badge tone={rechargeTones[props.state]}>{t(`recharge.state.${props.state}`)}</Badge>;
+}
+
+/** VerificationBadge is the verdict in a word. */
+export function VerificationBadge(props: { of: Pick<Schemas['Verification'], 'status' | 'verified'> }): JSX.Element {
+	const { status, verified } = props.of;
+	if (status === 'success') {
+		return <Badge tone={verified ? 'good' : 'warn'}>{t(verified ? 'verify.yes' : 'verify.no')}</Badge>;
+	}
+	return <Badge tone={status === 'pending' ? 'busy' : 'bad'}>{t(`verify.state.${status}`)}</Badge>;
+}
+
+const batchTones: Record<Schemas['VerificationBatchState'], Tone> = {
+	queued: 'quiet',
+	processing: 'busy',
+	completed: 'good',
+	expired: 'quiet',
+};
+
+/** BatchBadge is how a batch stands. */
+export function BatchBadge(props: { state: Schemas['VerificationBatchState'] }): JSX.Element {
+	return <Badge tone={batchTones[props.state]}>{t(`batch.state.${props.state}`)}</Badge>;
+}
+
+const paymentTones: Record<Schemas['PaymentState'], Tone> = { pending: 'busy', success: 'good', failed: 'bad' };
+
+/** PaymentBadge is how a payment into the wallet stands. */
+export function PaymentBadge(props: { state: Schemas['PaymentState'] }): JSX.Element {
+	return <Badge tone={paymentTones[props.state]}>{t(`wallet.payment.${props.state}`)}</Badge>;
+}
+
+/** sandboxHint says whether the page speaks for the sandboxHint. */
+export function sandboxHint(): boolean {
+	const now = sessionState.value;
+	return now.at === 'in' && now.current.mode === 'sandbox';
+}

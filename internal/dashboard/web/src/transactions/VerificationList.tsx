@@ -1,0 +1,73 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../api/client';
+import { range } from '../dates';
+import { t } from '../i18n';
+import { hasScope } from '../session';
+import { Badge, Time } from '../ui/Badge';
+import { Rows, useList } from '../ui/List';
+import { Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { useFilters } from '../ui/useFilters';
+import { VerificationBadge } from './StatusBadge';
+import { Filters } from './TransactionFilters';
+import './transactions.css';
+
+const states = ['pending', 'success', 'failed'] as const;
+
+/** Verifications is the list of them, by what is asked for in the address. */
+export function Verifications(): JSX.Element {
+	const [filters, change] = useFilters(['status', 'from', 'to', 'ref_id']);
+	const status = states.find((state) => state === filters.status);
+	const query = { ...(status && { status }), ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };
+	const list = useList(['verifications', 'list', query], (cursor, signal) =>
+		unwrap(api.GET('/v1/bank/verify', { params: { query: { ...query, limit: 50, ...(cursor && { cursor }) } }, signal })),
+	);
+	return (
+		<Page
+			title={t('shell.verifications')}
+			actions={
+				hasScope('verify:write') && (
+					<Link href="/verifications/new" class="primary">
+						{t('verify.new')}
+					</Link>
+				)
+			}
+		>
+			<Filters states={states.map((state) => [state, t(`verify.filter.${state}`)])} values={filters} change={change} />
+			<Rows list={list} empty={t('verify.none')} hint={<p>{t('verify.none.hint')}</p>}>
+				{(rows) => <VerificationTable rows={rows} />}
+			</Rows>
+		</Page>
+	);
+}
+
+/** VerificationTable shows verifications; each leads to its story. Names are whatever a bank says, and text only. */
+export function VerificationTable(props: { rows: readonly Schemas['Verification'][] }): JSX.Element {
+	return (
+		<Table
+			caption={t('shell.verifications')}
+			rows={props.rows}
+			id={(row) => row.verification_id}
+			columns={[
+				{
+					name: t('verify.account'),
+					show: (row) => <Link href={`/verifications/${row.verification_id}`}>{row.vpa ?? row.account_number}</Link>,
+				},
+				{
+					name: t('verify.verdict'),
+					show: (row) => (
+						<>
+							<VerificationBadge of={row} /> {row.suspicious && <Badge tone="bad">{t('verify.suspicious')}</Badge>}
+						</>
+					),
+				},
+				{ name: t('verify.beneficiary'), show: (row) => <bdi class="foreign">{row.beneficiary_name || '–'}</bdi> },
+				{ name: t('verify.match'), show: (row) => (row.name_match ? t(`verify.match.${row.name_match}`) : '–') },
+				{ name: t('verify.bank'), show: (row) => row.bank || row.ifsc || '–' },
+				{ name: t('transactions.ref'), show: (row) => <span class="id">{row.ref_id ?? '–'}</span> },
+				{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
+			]}
+		/>
+	);
+}

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../../api/client';
+import { isConnected, onNotice } from '../../api/liveStream';
+import { queries } from '../../api/queries';
+import { t } from '../../i18n';
+import { CopyableText, Time } from '../../ui/Badge';
+import { Fetched } from '../../ui/FetchState';
+import { Card, Facts, Page } from '../../ui/Page';
+import { BatchBadge } from '../StatusBadge';
+import { Progress } from './BatchProgress';
+import { Results } from './BatchResults';
+import { Downloads } from './Downloads';
+import { type Kind, kindOf } from './kind';
+import '../transactions.css';
+
+type Any = Schemas['BatchShown'] | Schemas['VerificationBatchShown'];
+
+/** BatchDetail is how far a batch is, as it goes on, and what its records have become. */
+export function BatchDetail(props: Record<string, string>): JSX.Element {
+	const id = props.id ?? '';
+	const kind = kindOf(id);
+	const query = useQuery<Any>({
+		queryKey: ['batches', 'one', id],
+		queryFn: ({ signal }): Promise<Any> =>
+			kind === 'recharge'
+				? unwrap(api.GET('/v1/recharge/batch/{id}', { params: { path: { id } }, signal }))
+				: unwrap(api.GET('/v1/verification/batch/{id}', { params: { path: { id } }, signal })),
+		refetchInterval: ({ state }) =>
+			state.data && (state.data.state === 'queued' || state.data.state === 'processing') ? (isConnected.peek() ? 15_000 : 3_000) : false,
+	});
+	useEffect(
+		() =>
+			onNotice(({ kind, data }) => {
+				if (kind !== 'batch' || data.batch_id !== id) {
+					return;
+				}
+				const { state, successful, failed } = data as Pick<Schemas['Batch'], 'state' | 'successful' | 'failed'>;
+				queries.setQueryData<Any>(['batches', 'one', id], (old) => old && { ...old, state, successful, failed, done: successful + failed });
+			}),
+		[id],
+	);
+	return (
+		<Page title={t(kind === 'recharge' ? 'batch.one.recharge' : 'batch.one.verification')}>
+			<Fetched query={query}>{(batch) => <Known batch={batch} kind={kind} />}</Fetched>
+		</Page>
+	);
+}
+
+function Known(props: { batch: Any; kind: Kind }): JSX.Element {
+	const { batch, kind } = props;
+	const expires = 'expires_at' in batch ? batch.expires_at : null;
+	const open = batch.state === 'queued' || batch.state === 'processing';
+	return (
+		<>
+			<Card title={batch.ref_id ?? batch.batch_id}>
+				<p>
+					<BatchBadge state={batch.state} /> {t(`batch.says.${batch.state}`)}
+				</p>
+				<Progress batch={batch} />
+				<p class="unseen" role="status">
+					{open ? '' : t(`batch.says.${batch.state}`)}
+				</p>
+				<Facts
+					of={[
+						[t('transactions.id'), <CopyableText key="id" value={batch.batch_id} />],
+						[t('transactions.ref'), batch.ref_id && <span class="id">{batch.ref_id}</span>],
+						[t('transactions.created'), <Time key="created" at={batch.created_at} />],
+						[t('batch.finished'), batch.finished_at && <Time at={batch.finished_at} />],
+						[t('batch.expires'), expires && <Time at={expires} />],
+						[t('batch.records'), kind === 'recharge' && <Link href={`/recharges?batch_id=${batch.batch_id}`}>{t('batch.aslist')}</Link>],
+					]}
+				/>
+				{batch.state !== 'expired' && <Downloads kind={kind} id={batch.batch_id} />}
+			</Card>
+			{batch.state === 'expired' ? (
+				<p class="note">{t('batch.expired')}</p>
+			) : (
+				<Results kind={kind} id={batch.batch_id} finished={batch.finished_at} />
+			)}
+		</>
+	);
+}

@@ -1,0 +1,168 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../../api/client';
+import { number, rupees } from '../../format';
+import { t } from '../../i18n';
+import { Badge } from '../../ui/Badge';
+import { Empty, Fetched } from '../../ui/FetchState';
+import { Card } from '../../ui/Page';
+import { Table } from '../../ui/Table';
+import { Tabs } from '../../ui/Tabs';
+import { useFilters } from '../../ui/useFilters';
+import { RechargeBadge, VerificationBadge } from '../StatusBadge';
+import type { Kind } from './kind';
+import { type Failures, failures, mostFailures } from './stream';
+
+type Result = Schemas['BatchRecharge'] | Schemas['BatchVerification'] | Schemas['BatchRefused'] | Schemas['BatchQueued'];
+
+type Page = { results: Result[]; has_more: boolean; next_cursor: string | null };
+
+/** page is how many results are shown at once; pages replace each other, so that ten thousand cost no more than these. */
+const page = 100;
+
+/** Results is what the records of a batch have become, page by page, or only those that did not go well. */
+export function Results(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
+	const { id } = props;
+	const [{ show }] = useFilters(['show']);
+	const at = show === 'failed' ? 'failed' : 'all';
+	return (
+		<Card title={t('batch.results')}>
+			<Tabs
+				label={t('batch.results')}
+				at={at}
+				tabs={[
+					['all', `/batches/${id}`, t('batch.results.all')],
+					['failed', `/batches/${id}?show=failed`, t('batch.results.failed')],
+				]}
+			/>
+			{at === 'failed' ? <Failed {...props} /> : <All kind={props.kind} id={id} />}
+		</Card>
+	);
+}
+
+function All(props: { kind: Kind; id: string }): JSX.Element {
+	const { kind, id } = props;
+	const [cursors, setCursors] = useState<readonly string[]>([]);
+	const cursor = cursors.at(-1);
+	const query = useQuery<Page>({
+		queryKey: ['batches', 'results', id, cursor],
+		queryFn: ({ signal }): Promise<Page> => {
+			const init = { params: { path: { id }, query: { limit: page, ...(cursor && { cursor }) } }, signal };
+			return (kind === 'recharge'
+				? unwrap(api.GET('/v1/recharge/batch/{id}/results', init))
+				: unwrap(api.GET('/v1/verification/batch/{id}/results', init))) as Promise<unknown> as Promise<Page>;
+		},
+	});
+	const next = query.data?.next_cursor;
+	return (
+		<>
+			<Fetched query={query}>{(data) => <ResultTable rows={data.results} kind={kind} />}</Fetched>
+			<div class="actions">
+				<button type="button" disabled={cursors.length === 0} onClick={() => setCursors(cursors.slice(0, -1))}>
+					{t('transactions.page.before')}
+				</button>
+				<span role="status">{t('transactions.page.at', { page: number(cursors.length + 1) })}</span>
+				<button type="button" disabled={!next} onClick={() => next && setCursors([...cursors, next])}>
+					{t('transactions.page.after')}
+				</button>
+			</div>
+		</>
+	);
+}
+
+function Failed(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
+	const { kind, id, finished } = props;
+	// All results are read for this, so it is not done again with every notice.
+	const query = useQuery<Failures<Result>>({
+		queryKey: ['failures', id, finished],
+		staleTime: 60_000,
+		refetchOnWindowFocus: false,
+		queryFn: ({ signal }) => failures<Result>(kind, id, signal),
+	});
+	return (
+		<Fetched query={query}>
+			{(found) =>
+				found.count === 0 ? (
+					<Empty title={t('batch.results.fine')} />
+				) : (
+					<>
+						<p class="hint">
+							{t('batch.results.found', { count: number(found.count) })}
+							{found.count > mostFailures && ` ${t('batch.results.most', { count: number(mostFailures) })}`}
+						</p>
+						<ResultTable rows={found.rows} kind={kind} />
+						{!finished && (
+							<button type="button" disabled={query.isFetching} onClick={() => void query.refetch()}>
+								{t('batch.results.again')}
+							</button>
+						)}
+					</>
+				)
+			}
+		</Fetched>
+	);
+}
+
+function ResultTable(props: { rows: readonly Result[]; kind: Kind }): JSX.Element {
+	const recharge = props.kind === 'recharge';
+	return (
+		<Table
+			caption={t('batch.results')}
+			rows={props.rows}
+			id={(row) => String(row.index)}
+			columns={[
+				{ name: t('batch.row'), figure: true, show: (row) => number(row.index + 1) },
+				{ name: t(recharge ? 'recharge.number' : 'verify.account'), show: (row) => <Subject of={row} /> },
+				{ name: t('transactions.state'), show: (row) => <State of={row} /> },
+				recharge
+					? { name: t('transactions.amount'), figure: true, show: (row) => ('amount' in row ? rupees(row.amount) : '–') }
+					: {
+							name: t('verify.beneficiary'),
+							show: (row) => <bdi class="foreign">{('beneficiary_name' in row && row.beneficiary_name) || '–'}</bdi>,
+						},
+				{ name: t('transactions.ref'), show: (row) => <span class="id">{('ref_id' in row && row.ref_id) || '–'}</span> },
+				{ name: t('batch.says'), show: (row) => <Says of={row} /> },
+			]}
+		/>
+	);
+}
+
+function Subject(props: { of: Result }): JSX.Element {
+	const { of } = props;
+	if ('transaction_id' in of) {
+		return <Link href={`/recharges/${of.transaction_id}`}>{of.mobile}</Link>;
+	}
+	if ('verification_id' in of) {
+		return <Link href={`/verifications/${of.verification_id}`}>{of.vpa ?? of.account_number}</Link>;
+	}
+	return <span>–</span>;
+}
+
+function State(props: { of: Result }): JSX.Element {
+	const { of } = props;
+	if ('transaction_id' in of) {
+		return <RechargeBadge state={of.status} />;
+	}
+	if ('verification_id' in of) {
+		return (
+			<>
+				<VerificationBadge of={of} /> {of.suspicious && <Badge tone="bad">{t('verify.suspicious')}</Badge>}
+			</>
+		);
+	}
+	return of.status === 'error' ? <Badge tone="bad">{t('batch.refused')}</Badge> : <Badge tone="quiet">{t('batch.state.queued')}</Badge>;
+}
+
+function Says(props: { of: Result }): JSX.Element {
+	const { of } = props;
+	if ('error' in of && of.error) {
+		return (
+			<span class="words">
+				<code>{of.error.code}</code> {of.error.message}
+			</span>
+		);
+	}
+	return <span>{'name_match' in of && of.name_match ? t(`verify.match.${of.name_match}`) : ''}</span>;
+}

@@ -1,0 +1,202 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { api, unwrap } from '../../api/client';
+import { invalidate } from '../../api/queries';
+import { number, rupees } from '../../format';
+import { t } from '../../i18n';
+import { useSubmission } from '../../ui/Form';
+import { Card, Page } from '../../ui/Page';
+import { Tabs } from '../../ui/Tabs';
+import { useFilters } from '../../ui/useFilters';
+import { recorded, wrong } from '../recorded';
+import { freshRef } from '../ref';
+import { Reference, Send } from '../TransactionForm';
+import { Preview } from './BatchPreview';
+import { type Kind, kindOf } from './kind';
+import { body, mostBytes, mostRecords, type Parser, type Read, read, sum, withoutRow } from './records';
+import '../transactions.css';
+
+const examples: Record<Kind, string> = {
+	recharge: 'mobile,amount,operator,type,ref_id\n9000000001,199,auto,prepaid,emp-1\n9000000003,239,Jio,prepaid,emp-2\n',
+	verification: 'account_number,ifsc,vpa,name,ref_id\n00112233440001,SBIN0000691,,Asha Rao,payee-1\n,,partial@upi,Meena Iyer,payee-2\n',
+};
+
+/** table is the parser, fetched when a table is there to be read. One record more than a batch takes is read, to know. */
+async function table(): Promise<Parser> {
+	const { default: Papa } = await import('papaparse');
+	return (text) => Papa.parse<string[]>(text, { skipEmptyLines: 'greedy', preview: mostRecords + 2 }).data;
+}
+
+/** NewBatchPage takes records that are pasted or in a file, shows what would be sent and what is wrong, and sends them. */
+export function NewBatchPage(): JSX.Element {
+	const [filters] = useFilters(['kind']);
+	const kind = kindOf(filters.kind);
+	return (
+		<Page title={t('batch.new')}>
+			<Tabs
+				label={t('batch.kind')}
+				at={kind}
+				tabs={[
+					['recharge', '/batches/new?kind=recharge', t('batch.kind.recharge')],
+					['verification', '/batches/new?kind=verification', t('batch.kind.verification')],
+				]}
+			/>
+			<Form key={kind} kind={kind} />
+		</Page>
+	);
+}
+
+function Form(props: { kind: Kind }): JSX.Element {
+	const { kind } = props;
+	const [, navigate] = useLocation();
+	const id = useId();
+	const [text, setText] = useState('');
+	// A file, or a long text that was pasted, which has no name.
+	const [file, setFile] = useState<{ name?: string; text: string }>();
+	const chooser = useRef<HTMLInputElement>(null);
+	const [ref, setRef] = useState(() => freshRef('batch'));
+	const [leave, setLeave] = useState(false);
+	const [large, setLarge] = useState(false);
+	const found = useRead(kind, file ? file.text : text, ref);
+	const wallet = useQuery({
+		queryKey: ['wallet', 'balance'],
+		enabled: kind === 'recharge',
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/wallet', { signal })),
+	});
+	const records = useMemo(() => (found ? (leave ? withoutRow(found) : found.records) : []), [found, leave]);
+	const amount = useMemo(() => sum(records), [records]);
+	const blocked = !found || found.whole !== undefined || (found.troubles.length > 0 && !leave) || records.length === 0;
+	const submission = useSubmission(async () => {
+		const whole = await body(kind, records, ref.trim());
+		if (whole.size > mostBytes) {
+			throw wrong('records', t('batch.wrong.large'));
+		}
+		// The serializer writes what is there already; what it is given has no other use.
+		const init = { body: {} as never, bodySerializer: () => whole };
+		const { id: made } = await recorded<unknown>(
+			kind === 'recharge' ? api.POST('/v1/recharge/batch', init) : api.POST('/v1/verification/batch', init),
+			'batch_id',
+		);
+		invalidate('batches');
+		navigate(`/batches/${made}`);
+	});
+	// A text of ten thousand lines takes the browser a second to lay out, so it is kept like that of a file, and not shown whole.
+	const pasted = (event: InputEvent & { currentTarget: HTMLTextAreaElement }) => {
+		const box = event.currentTarget;
+		const whole = box.value.slice(0, box.selectionStart) + (event.data ?? '') + box.value.slice(box.selectionEnd);
+		if (whole.length > mostShown) {
+			event.preventDefault();
+			setFile({ text: whole });
+		}
+	};
+	const drop = () => {
+		setFile(undefined);
+		if (chooser.current) {
+			// The same file may be chosen again.
+			chooser.current.value = '';
+		}
+	};
+	const choose = async (chosen: File | undefined) => {
+		const fits = chosen !== undefined && chosen.size <= mostBytes;
+		setLarge(chosen !== undefined && !fits);
+		setFile(fits ? { name: chosen.name, text: await chosen.text() } : undefined);
+	};
+	return (
+		<form onSubmit={submission.submit}>
+			<Card>
+				<p>{t(`batch.how.${kind}`)}</p>
+				<div class="field">
+					<label for={`${id}-file`}>{t('batch.file')}</label>
+					<input
+						ref={chooser}
+						id={`${id}-file`}
+						type="file"
+						accept=".csv,.json,.ndjson,.txt,text/csv,application/json"
+						aria-describedby={`${id}-limits`}
+						onChange={(event) => void choose(event.currentTarget.files?.[0])}
+					/>
+					<p class="hint" id={`${id}-limits`}>
+						{t('batch.limits')}
+					</p>
+					<p class="wrong" role="alert">
+						{large ? t('batch.wrong.large') : ''}
+					</p>
+				</div>
+				{file ? (
+					<p class="note">
+						{file.name === undefined ? t('batch.from.pasted', { count: number(file.text.length) }) : t('batch.from', { name: file.name })}{' '}
+						<button type="button" class="small" onClick={drop}>
+							{t('batch.unfile')}
+						</button>
+					</p>
+				) : (
+					<div class="field">
+						<label for={`${id}-text`}>{t('batch.text')}</label>
+						<textarea
+							id={`${id}-text`}
+							rows={8}
+							wrap="off"
+							spellcheck={false}
+							value={text}
+							onBeforeInput={pasted}
+							onInput={(event) => setText(event.currentTarget.value)}
+						/>
+						<div class="actions">
+							<button type="button" class="small" onClick={() => setText(examples[kind])}>
+								{t('batch.example')}
+							</button>
+							<button type="button" class="small quiet" disabled={text === ''} onClick={() => setText('')}>
+								{t('action.reset')}
+							</button>
+						</div>
+					</div>
+				)}
+				<Reference value={ref} change={setRef} hint={t('batch.ref.hint')} submission={submission} most={200} required />
+			</Card>
+			{found && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
+			<Card>
+				<p role="status">
+					{blocked
+						? t('batch.notyet')
+						: kind === 'recharge'
+							? t('batch.ready.recharge', { count: number(records.length), amount: rupees(amount) })
+							: t('batch.ready.verification', { count: number(records.length) })}
+				</p>
+				{kind === 'recharge' && wallet.data && <p class="hint">{t('recharge.balance', { amount: rupees(wallet.data.available) })}</p>}
+				{kind === 'recharge' && wallet.data && !blocked && amount > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
+				<Send submission={submission} fields={['ref_id']} text={t('batch.send')} disabled={blocked} />
+			</Card>
+		</form>
+	);
+}
+
+/** mostShown is how many characters of a text are shown to be edited: some five hundred lines. */
+const mostShown = 20_000;
+
+/** still is how long nothing must be typed before a text is read. */
+const still = 300;
+
+/** useRead reads a text once nothing more is typed; undefined while there is none, or it is being read. */
+function useRead(kind: Kind, text: string, ref: string): Read | undefined {
+	const [found, setFound] = useState<Read>();
+	useEffect(() => {
+		setFound(undefined);
+		if (text.trim() === '') {
+			return undefined;
+		}
+		let over = false;
+		const timer = setTimeout(async () => {
+			const got = await read(kind, text, ref.trim(), await table());
+			if (!over) {
+				setFound(got);
+			}
+		}, still);
+		return () => {
+			over = true;
+			clearTimeout(timer);
+		};
+	}, [kind, text, ref]);
+	return found;
+}

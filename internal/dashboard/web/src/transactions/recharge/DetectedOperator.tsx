@@ -1,0 +1,44 @@
+import { type UseQueryResult, useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { api, unwrap } from '../../api/client';
+import { t } from '../../i18n';
+import { errorMessage } from '../../ui/FetchState';
+
+type Found = { operator: string; circle: string; detection: { source: 'lookup' | 'series'; confidence: 'high' | 'low' } };
+
+/** pause is how long nothing must be typed before the API is asked. */
+const pause = 400;
+
+/** useDetected asks whose a number is, once it is whole and nothing more is typed. */
+export function useDetected(digits: string | undefined): UseQueryResult<Found, Error> {
+	const [still, setStill] = useState<string>();
+	useEffect(() => {
+		const timer = setTimeout(() => setStill(digits), pause);
+		return () => clearTimeout(timer);
+	}, [digits]);
+	const asked = still === digits ? still : undefined;
+	return useQuery({
+		queryKey: ['detect', asked],
+		enabled: asked !== undefined,
+		staleTime: 60_000,
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/operators/detect', { params: { query: { mobile: asked ?? '' } }, signal })),
+	});
+}
+
+/** Detected says whose the number is, as it is typed. */
+export function Detected(props: { query: UseQueryResult<Found, Error> }): JSX.Element {
+	const { data, error } = props.query;
+	return (
+		<p class="hint" role="status">
+			{data
+				? t('recharge.detected', {
+						operator: data.circle ? `${data.operator}, ${data.circle}` : data.operator,
+						source: t(`recharge.detection.${data.detection.source}`),
+					})
+				: error
+					? errorMessage(error)
+					: ''}
+		</p>
+	);
+}

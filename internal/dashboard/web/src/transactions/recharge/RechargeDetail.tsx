@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../../api/client';
+import { isConnected } from '../../api/liveStream';
+import { rupees } from '../../format';
+import { t } from '../../i18n';
+import { hasScope } from '../../session';
+import { CopyableText, Time } from '../../ui/Badge';
+import { Fetched } from '../../ui/FetchState';
+import { Card, Facts, Page } from '../../ui/Page';
+import { RechargeBadge } from '../StatusBadge';
+import { Timeline } from '../timeline/Timeline';
+import { Refund } from './Refund';
+import '../transactions.css';
+
+function story(of: Schemas['Recharge'] | Schemas['RechargeDetail']): Schemas['RechargeDetail'] | undefined {
+	return 'steps' in of ? of : undefined;
+}
+
+/** RechargeDetail is all that is known of one: how it stands, its money, its steps, and who was told. */
+export function RechargeDetail(props: Record<string, string>): JSX.Element {
+	const id = props.id ?? '';
+	const query = useQuery({
+		queryKey: ['recharges', 'one', id],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/recharge/{id}', { params: { path: { id }, query: { view: 'detail' } }, signal })),
+		// The stream tells of events; steps without one, and a stream that is away, are asked about.
+		refetchInterval: ({ state }) => (state.data?.status === 'pending' ? (isConnected.peek() ? 10_000 : 3_000) : false),
+	});
+	return (
+		<Page title={t('recharge.one')}>
+			<Fetched query={query}>{(recharge) => <Known recharge={recharge} detail={story(recharge)} />}</Fetched>
+		</Page>
+	);
+}
+
+function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['RechargeDetail'] | undefined }): JSX.Element {
+	const { recharge, detail } = props;
+	const [asking, setAsking] = useState(false);
+	const underWay = recharge.status === 'success' && recharge.refund_id !== undefined;
+	return (
+		<>
+			<Card
+				title={`${rupees(recharge.amount)} · ${recharge.mobile}`}
+				actions={
+					recharge.status === 'success' &&
+					!underWay &&
+					hasScope('recharge:write') && (
+						<button type="button" onClick={() => setAsking(true)}>
+							{t('recharge.refund')}
+						</button>
+					)
+				}
+			>
+				<p role="status">
+					<RechargeBadge state={recharge.status} /> {recharge.message}
+				</p>
+				{detail?.alarm && <p class="wrong">{t(`recharge.alarm.${detail.alarm}`)}</p>}
+				{recharge.error?.code === 'insufficient_balance' && (
+					<p>
+						<Link href="/wallet">{t('recharge.towallet')}</Link>
+					</p>
+				)}
+				<Facts
+					of={[
+						[t('transactions.id'), <CopyableText key="id" value={recharge.transaction_id} />],
+						[
+							t('transactions.ref'),
+							<span key="ref" class="id">
+								{recharge.ref_id}
+							</span>,
+						],
+						[t('recharge.type'), t(`recharge.type.${recharge.type}`)],
+						[t('recharge.operator'), recharge.circle ? `${recharge.operator}, ${recharge.circle}` : recharge.operator],
+						[t('recharge.detection'), recharge.detection && t(`recharge.detection.${recharge.detection.source}`)],
+						[t('transactions.created'), <Time key="created" at={recharge.created_at} />],
+						[t('recharge.completed'), recharge.completed_at && <Time at={recharge.completed_at} />],
+						[t('recharge.failed'), recharge.failed_at && <Time at={recharge.failed_at} />],
+						[t('recharge.refunded'), recharge.refunded_at && <Time at={recharge.refunded_at} />],
+						[t('recharge.refund_id'), recharge.refund_id && <code>{recharge.refund_id}</code>],
+						[t('recharge.reason'), recharge.reason && <bdi class="foreign">{recharge.reason}</bdi>],
+						[t('transactions.error.code'), recharge.error && <code>{recharge.error.code}</code>],
+						[t('recharge.provider'), detail?.provider],
+						[t('recharge.provider_ref'), detail?.provider_ref && <code>{detail.provider_ref}</code>],
+						[t('recharge.next'), detail?.next_look_at && <Time at={detail.next_look_at} />],
+						[t('batch.one'), recharge.batch_id && <Link href={`/batches/${recharge.batch_id}`}>{recharge.batch_id}</Link>],
+					]}
+				/>
+			</Card>
+			<Timeline id={recharge.transaction_id} of="recharge" steps={detail?.steps} status={recharge.refund_id ?? recharge.status} />
+			{asking && <Refund recharge={recharge} close={() => setAsking(false)} />}
+		</>
+	);
+}

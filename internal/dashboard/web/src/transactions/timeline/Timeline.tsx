@@ -1,0 +1,209 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren, JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../../api/client';
+import { rupees } from '../../format';
+import { t } from '../../i18n';
+import { hasScope } from '../../session';
+import { Badge, Time, type Tone } from '../../ui/Badge';
+import { errorMessage, Failed } from '../../ui/FetchState';
+import { Card } from '../../ui/Page';
+import { DeliveryBadge } from '../../webhooks/DeliveryBadge';
+import { type Entry, mergeTimeline } from './mergeTimeline';
+
+type RechargeStep = Schemas['RechargeStep'];
+type VerificationStep = Schemas['VerificationStep'];
+
+/** most is how many postings, events and rows of the audit one record can have and be shown here. */
+const most = 200;
+
+/**
+ * Timeline tells what has happened to one record, from everything that the API knows about
+ * it: steps, postings of the wallet, events with their deliveries, and the audit log.
+ * Whatever the key hasScope not see is named as missing. When status changes all is read anew.
+ */
+export function Timeline(props: {
+	id: string;
+	of: 'recharge' | 'verify';
+	steps: readonly (RechargeStep | VerificationStep)[] | undefined;
+	status: string;
+}): JSX.Element {
+	const { id, of, status } = props;
+	const postings = useQuery({
+		queryKey: ['wallet', 'entries', id, status],
+		enabled: of === 'recharge' && hasScope('recharge:read'),
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/wallet/entries', { params: { query: { subject: id, limit: most } }, signal })),
+	});
+	const events = useQuery({
+		queryKey: ['events', 'of', id, status],
+		enabled: hasScope('webhooks:manage'),
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/events', { params: { query: { subject: id, limit: most } }, signal })),
+	});
+	const audit = useQuery({
+		queryKey: ['audit', 'of', id, status],
+		enabled: hasScope('account:read'),
+		queryFn: async ({ signal }) => {
+			const page = await unwrap(api.GET('/v1/audit', { params: { query: { subject: id, limit: most } }, signal }));
+			return typeof page === 'string' ? [] : 'data' in page ? page.data : [];
+		},
+	});
+	const entries = mergeTimeline({
+		steps: props.steps,
+		postings: postings.data?.data,
+		events: events.data?.data,
+		audit: audit.data,
+	});
+	const missing = [!hasScope('webhooks:manage') && 'webhooks:manage', !hasScope('account:read') && 'account:read'].filter(
+		(scope) => scope !== false,
+	);
+	const refused = [postings, events, audit].find((query) => query.error && !query.data);
+	return (
+		<Card title={t('story.title')}>
+			<ol class="story">
+				{entries.map((entry) => (
+					<Told key={keyOf(entry)} entry={entry} of={of} />
+				))}
+			</ol>
+			{refused && <Failed error={refused.error} again={() => void refused.refetch()} />}
+			{missing.length > 0 && <p class="hint">{t('story.missing', { scope: missing.join(', ') })}</p>}
+		</Card>
+	);
+}
+
+function keyOf(entry: Entry): string {
+	switch (entry.kind) {
+		case 'step':
+			return `${entry.at} ${entry.step.act} ${entry.step.answer}`;
+		case 'posting':
+			return `${entry.at} ${entry.posting.kind}`;
+		case 'event':
+			return entry.event.id;
+		case 'audit':
+			return `${entry.row.seq}`;
+	}
+}
+
+function Told(props: { entry: Entry; of: 'recharge' | 'verify' }): JSX.Element {
+	const { entry } = props;
+	switch (entry.kind) {
+		case 'step':
+			return <StepTold step={entry.step as RechargeStep | VerificationStep} of={props.of} />;
+		case 'posting':
+			return (
+				<Line at={entry.at} kind={t('story.kind.wallet')}>
+					<span>
+						{t(`wallet.kind.${entry.posting.kind}`)}: {change(entry.posting)}
+					</span>
+				</Line>
+			);
+		case 'event':
+			return (
+				<Line at={entry.at} kind={t('story.kind.event')}>
+					<span>
+						{t('story.event')} <code>{entry.event.type}</code> <code class="hint">{entry.event.id}</code>
+					</span>
+					<Deliveries event={entry.event.id} />
+				</Line>
+			);
+		case 'audit':
+			return (
+				<Line at={entry.at} kind={t('story.kind.audit')}>
+					<span>
+						<code>{entry.row.action}</code> {t('story.by', { actor: entry.row.actor })}
+						{entry.row.client && <> · {t('story.from', { client: entry.row.client })}</>}{' '}
+						<span class="hint">{t('story.row', { seq: entry.row.seq })}</span>
+					</span>
+				</Line>
+			);
+	}
+}
+
+/** change writes what a posting changed, in words: what can be spent, and what is held. */
+export function change(posting: Pick<Schemas['WalletEntry'], 'available' | 'held'>): string {
+	const parts: string[] = [];
+	if (posting.available !== 0) {
+		parts.push(`${t('wallet.available')} ${signed(posting.available)}`);
+	}
+	if (posting.held !== 0) {
+		parts.push(`${t('wallet.held')} ${signed(posting.held)}`);
+	}
+	return parts.join(', ');
+}
+
+/** signed writes an amount with its sign, also when it is more. */
+export function signed(amount: number): string {
+	return amount > 0 ? `+${rupees(amount)}` : rupees(amount).replace('-', '−');
+}
+
+const tones: Record<string, Tone> = {
+	pending: 'busy',
+	succeeded: 'good',
+	success: 'good',
+	found: 'good',
+	failed: 'bad',
+	not_found: 'bad',
+	refunded: 'warn',
+	reversed: 'warn',
+	late_success: 'bad',
+	late_failure: 'bad',
+};
+
+function StepTold(props: { step: RechargeStep | VerificationStep; of: 'recharge' | 'verify' }): JSX.Element {
+	const { step, of } = props;
+	const words =
+		of === 'recharge'
+			? [t(`recharge.act.${(step as RechargeStep).act}`), t(`recharge.answer.${(step as RechargeStep).answer}`)]
+			: [t(`verify.act.${(step as VerificationStep).act}`), t(`verify.answer.${(step as VerificationStep).answer}`)];
+	return (
+		<Line at={step.at} kind={t('story.kind.step')} tone={tones[step.answer] ?? 'quiet'}>
+			<span>
+				<strong>{words[0]}</strong>: {words[1]}
+				{step.times > 1 && (
+					<span class="hint">
+						{' '}
+						{t('story.times', { times: step.times })} <Time at={step.until} />
+					</span>
+				)}
+			</span>
+		</Line>
+	);
+}
+
+function Line(props: { at: string; kind: string; tone?: Tone; children: ComponentChildren }): JSX.Element {
+	return (
+		<li class={props.tone ?? ''}>
+			<p class="when">
+				<Time at={props.at} /> <Badge tone={props.tone ?? 'quiet'}>{props.kind}</Badge>
+			</p>
+			{props.children}
+		</li>
+	);
+}
+
+function Deliveries(props: { event: string }): JSX.Element {
+	const query = useQuery({
+		queryKey: ['deliveries', 'of', props.event],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/deliveries', { params: { query: { event_id: props.event, limit: 50 } }, signal })),
+	});
+	if (!query.data) {
+		return <span class="hint nobody">{query.error ? errorMessage(query.error) : t('state.loading')}</span>;
+	}
+	if (query.data.data.length === 0) {
+		return <span class="hint nobody">{t('story.nobody')}</span>;
+	}
+	return (
+		<ul class="deliveries">
+			{query.data.data.map((delivery) => (
+				<li key={delivery.id}>
+					<DeliveryBadge state={delivery.state} />{' '}
+					<Link href={`/deliveries/${delivery.id}`}>{t('story.delivery', { webhook: delivery.webhook_id })}</Link>{' '}
+					<span class="hint">
+						{t('story.attempts', { count: delivery.attempts_made })}
+						{delivery.last_attempt?.http_status ? ` · HTTP ${delivery.last_attempt.http_status}` : ''}
+						{delivery.last_attempt?.error ? ` · ${delivery.last_attempt.error}` : ''}
+					</span>
+				</li>
+			))}
+		</ul>
+	);
+}

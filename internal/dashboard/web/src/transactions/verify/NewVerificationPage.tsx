@@ -1,0 +1,177 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { api } from '../../api/client';
+import { invalidate } from '../../api/queries';
+import { t } from '../../i18n';
+import { Field, Select, useSubmission } from '../../ui/Form';
+import { Card, Page } from '../../ui/Page';
+import { Choice } from '../../ui/Tabs';
+import { recorded, wrong } from '../recorded';
+import { freshRef } from '../ref';
+import { type SandboxValues, Values } from '../SandboxValues';
+import { Reference, Send } from '../TransactionForm';
+import '../transactions.css';
+
+const accounts: readonly SandboxValues[] = (['0001', '0002', '0003', '0004', '0005', '0006', '0007', '0008', '0009', '0010'] as const).map(
+	(last) => ({
+		value: `0011223344${last}`,
+		says: `verify.magic.${last}`,
+	}),
+);
+
+const addresses: readonly SandboxValues[] = (
+	[
+		['success', '0001'],
+		['partial', '0002'],
+		['dormant', '0004'],
+		['failure', '0007'],
+		['suspicious', '0008'],
+		['timeout', '0009'],
+	] as const
+).map(([name, as]) => ({ value: `${name}@upi`, says: `verify.magic.${as}` }));
+
+const fields = ['account_number', 'ifsc', 'vpa', 'name', 'name_match_tolerance', 'ref_id'];
+
+/** wait is how many seconds the reply may take; after that the verification's own page follows it. */
+const wait = 2;
+
+/** NewVerificationPage asks whose an account or an address is. Its reference makes trying again safe. */
+export function NewVerificationPage(): JSX.Element {
+	const [, navigate] = useLocation();
+	const [method, setMethod] = useState<'penny_drop' | 'upi'>('penny_drop');
+	const [account, setAccount] = useState('');
+	const [ifsc, setIfsc] = useState('');
+	const [vpa, setVpa] = useState('');
+	const [name, setName] = useState('');
+	const [tolerance, setTolerance] = useState('');
+	const [least, setLeast] = useState('70');
+	const [ref, setRef] = useState(() => freshRef('verify'));
+	const submission = useSubmission(async () => {
+		const asked = tolerance === 'number' ? Number(least) : tolerance;
+		if (typeof asked === 'number' && !(Number.isInteger(asked) && asked >= 0 && asked <= 100)) {
+			throw wrong('name_match_tolerance', t('verify.least.wrong'));
+		}
+		const { id } = await recorded(
+			api.POST('/v1/bank/verify', {
+				params: { header: { Prefer: `wait=${wait}` } },
+				body: {
+					...(method === 'upi' ? { vpa: vpa.trim() } : { account_number: account.replace(/[\s-]/g, ''), ifsc: ifsc.trim() }),
+					...(name.trim() && { name: name.trim() }),
+					...(asked !== '' && { name_match_tolerance: asked }),
+					...(ref.trim() && { ref_id: ref.trim() }),
+				} as never,
+			}),
+			'verification_id',
+		);
+		invalidate('verifications', 'events', 'audit');
+		navigate(`/verifications/${id}`);
+	});
+	const { of } = submission;
+	return (
+		<Page title={t('verify.new')}>
+			<div class="beside">
+				<Card>
+					<form onSubmit={submission.submit}>
+						<Choice
+							label={t('verify.method')}
+							value={method}
+							options={[
+								['penny_drop', t('verify.method.penny_drop')],
+								['upi', t('verify.method.upi')],
+							]}
+							hint={t(`verify.method.${method}.hint`)}
+							onChange={setMethod}
+						/>
+						{method === 'penny_drop' ? (
+							<>
+								<Field
+									label={t('verify.number')}
+									hint={t('verify.number.hint')}
+									problem={of('account_number')}
+									inputMode="numeric"
+									autocomplete="off"
+									required
+									value={account}
+									onInput={(event) => setAccount(event.currentTarget.value)}
+								/>
+								<Field
+									label={t('verify.ifsc')}
+									hint={t('verify.ifsc.hint')}
+									problem={of('ifsc')}
+									autocomplete="off"
+									spellcheck={false}
+									maxLength={15}
+									required
+									value={ifsc}
+									onInput={(event) => setIfsc(event.currentTarget.value)}
+								/>
+							</>
+						) : (
+							<Field
+								label={t('verify.vpa')}
+								hint={t('verify.vpa.hint')}
+								problem={of('vpa')}
+								autocomplete="off"
+								spellcheck={false}
+								required
+								value={vpa}
+								onInput={(event) => setVpa(event.currentTarget.value)}
+							/>
+						)}
+						<Field
+							label={t('verify.name')}
+							hint={t('verify.name.hint')}
+							problem={of('name')}
+							autocomplete="off"
+							maxLength={256}
+							value={name}
+							onInput={(event) => setName(event.currentTarget.value)}
+						/>
+						<Select
+							label={t('verify.tolerance')}
+							value={tolerance}
+							options={[
+								['', t('verify.tolerance.account')],
+								['strict', t('verify.tolerance.strict')],
+								['standard', t('verify.tolerance.standard')],
+								['lenient', t('verify.tolerance.lenient')],
+								['number', t('verify.tolerance.number')],
+							]}
+							onChange={setTolerance}
+						/>
+						{tolerance === 'number' && (
+							<Field
+								label={t('verify.least')}
+								type="number"
+								min={0}
+								max={100}
+								step={1}
+								required
+								value={least}
+								onInput={(event) => setLeast(event.currentTarget.value)}
+							/>
+						)}
+						{of('name_match_tolerance') && <p class="wrong">{of('name_match_tolerance')}</p>}
+						<Reference value={ref} change={setRef} hint={t('verify.ref.hint')} submission={submission} most={255} />
+						<Send submission={submission} fields={fields} text={t('verify.send')} />
+					</form>
+				</Card>
+				<Values
+					title={t('transactions.magic.title')}
+					hint={t('verify.magic')}
+					values={method === 'upi' ? addresses : accounts}
+					use={(value) => {
+						if (method === 'upi') {
+							setVpa(value);
+						} else {
+							setAccount(value);
+							setIfsc((now) => now || 'SBIN0000691');
+						}
+						setName((now) => now || 'Asha Rao');
+					}}
+				/>
+			</div>
+		</Page>
+	);
+}

@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../../api/client';
+import { isConnected } from '../../api/liveStream';
+import { number } from '../../format';
+import { t } from '../../i18n';
+import { CopyableText, Time } from '../../ui/Badge';
+import { Fetched } from '../../ui/FetchState';
+import { Card, Facts, Page } from '../../ui/Page';
+import { VerificationBadge } from '../StatusBadge';
+import { Timeline } from '../timeline/Timeline';
+import { resultReasons } from './resultReasons';
+import '../transactions.css';
+
+function story(of: Schemas['Verification'] | Schemas['VerificationDetail']): Schemas['VerificationDetail'] | undefined {
+	return 'steps' in of ? of : undefined;
+}
+
+/** VerificationDetail is all that is known of one: the verdict and why, what the bank said, and who was told. */
+export function VerificationDetail(props: Record<string, string>): JSX.Element {
+	const id = props.id ?? '';
+	const query = useQuery({
+		queryKey: ['verifications', 'one', id],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/bank/verify/{id}', { params: { path: { id }, query: { view: 'detail' } }, signal })),
+		refetchInterval: ({ state }) => (state.data?.status === 'pending' ? (isConnected.peek() ? 10_000 : 3_000) : false),
+	});
+	return (
+		<Page title={t('verify.one')}>
+			<Fetched query={query}>{(of) => <Known of={of} detail={story(of)} />}</Fetched>
+		</Page>
+	);
+}
+
+function Known(props: { of: Schemas['Verification']; detail: Schemas['VerificationDetail'] | undefined }): JSX.Element {
+	const { of, detail } = props;
+	return (
+		<>
+			<Card title={of.vpa ?? of.account_number ?? of.verification_id}>
+				<p role="status">
+					<VerificationBadge of={of} />{' '}
+					{of.message ?? t(of.status === 'failed' ? 'verify.says.failed' : of.verified ? 'verify.says.yes' : 'verify.says.no')}
+				</p>
+				<ul class="reasons">
+					{resultReasons(of).map((reason) => (
+						<li key={reason.says} class={reason.for ? 'good' : 'bad'}>
+							<strong>{t(reason.for ? 'verify.for' : 'verify.against')}</strong> {t(reason.says, reason.values)}
+						</li>
+					))}
+				</ul>
+				{of.suspicious && (
+					<div class="warning">
+						<p>
+							<strong>{t('verify.suspicious.title')}</strong> {t('verify.suspicious.what')}
+						</p>
+						<ul>
+							{of.suspicious_reasons?.map((reason) => (
+								<li key={reason}>{t(`verify.suspicious.${reason}`)}</li>
+							))}
+						</ul>
+					</div>
+				)}
+				<Facts
+					of={[
+						[t('verify.beneficiary'), of.beneficiary_name && <bdi class="foreign">{of.beneficiary_name}</bdi>],
+						[t('verify.match'), of.name_match && `${t(`verify.match.${of.name_match}`)} · ${number(of.name_match_score ?? 0)} / 100`],
+						[t('verify.status'), of.account_status && t(`verify.account.${of.account_status}`)],
+						[t('verify.bank'), of.bank],
+						[t('verify.branch'), of.branch],
+						[t('verify.ifsc'), of.ifsc],
+						[t('verify.utr'), of.utr && <CopyableText value={of.utr} />],
+						[t('verify.method'), t(`verify.method.${of.method}`)],
+						[t('verify.cached'), of.cached && t('verify.cached.yes')],
+						[t('transactions.id'), <CopyableText key="id" value={of.verification_id} />],
+						[t('transactions.ref'), of.ref_id && <span class="id">{of.ref_id}</span>],
+						[t('transactions.created'), <Time key="created" at={of.created_at} />],
+						[t('verify.at'), of.verified_at && <Time at={of.verified_at} />],
+						[t('recharge.failed'), of.failed_at && <Time at={of.failed_at} />],
+						[t('transactions.error.code'), of.error && <code>{of.error.code}</code>],
+						[t('recharge.provider'), detail?.provider],
+						[t('recharge.provider_ref'), detail?.provider_ref && <code>{detail.provider_ref}</code>],
+						[t('verify.next'), detail?.next_look_at && <Time at={detail.next_look_at} />],
+						[t('batch.one'), of.batch_id && <Link href={`/batches/${of.batch_id}`}>{of.batch_id}</Link>],
+					]}
+				/>
+			</Card>
+			<Timeline id={of.verification_id} of="verify" steps={detail?.steps} status={of.status} />
+		</>
+	);
+}

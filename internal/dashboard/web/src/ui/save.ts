@@ -1,9 +1,0 @@
-/** save hands a file to whoever sits there. */
-export function save(file: Blob, name: string): void {
-	const address = URL.createObjectURL(file);
-	const link = document.createElement('a');
-	link.href = address;
-	link.download = name;
-	link.click();
-	setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}

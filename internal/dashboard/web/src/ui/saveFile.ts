@@ -1,0 +1,9 @@
+/** saveFile hands a file to whoever sits there. */
+export function saveFile(file: Blob, name: string): void {
+	const address = URL.createObjectURL(file);
+	const link = document.createElement('a');
+	link.href = address;
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

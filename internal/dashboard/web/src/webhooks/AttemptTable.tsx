@@ -1,0 +1,63 @@
+import type { JSX } from 'preact';
+import type { Schemas } from '../api/client';
+import { locale, t } from '../i18n';
+import { Badge, Time } from '../ui/Badge';
+import { Due, deliveryStage, milliseconds } from './DeliveryBadge';
+import { delays, span } from './eventTypes';
+
+/** Attempts is every attempt at a delivery, and those that are to come. */
+export function Attempts(props: { delivery: Schemas['DeliveryDetailed'] }): JSX.Element {
+	const { delivery } = props;
+	const coming = delivery.state === 'waiting' ? delays.slice(delivery.attempts.length) : [];
+	return (
+		<ol class="wh-attempts">
+			{delivery.attempts.map((attempt) => (
+				<Made key={attempt.attempt} attempt={attempt} />
+			))}
+			{coming.map((delay, index) => (
+				<li key={delay} class="coming">
+					<p class="wh-line">
+						<strong>{t('webhooks.attempt', { n: delivery.attempts.length + index + 1 })}</strong>
+						{index === 0 ? (
+							<>
+								<Due at={delivery.next_attempt_at} paused />
+								{delivery.next_attempt_at && <Time at={delivery.next_attempt_at} />}
+							</>
+						) : (
+							<span class="hint">{t('webhooks.attempt.after', { time: span(delay, locale.value) })}</span>
+						)}
+					</p>
+				</li>
+			))}
+		</ol>
+	);
+}
+
+function Made(props: { attempt: Schemas['Attempt'] }): JSX.Element {
+	const { attempt } = props;
+	const good = attempt.error === '';
+	return (
+		<li class={good ? 'good' : 'bad'}>
+			<p class="wh-line">
+				<strong>{t('webhooks.attempt', { n: attempt.attempt })}</strong>
+				<Badge tone={good ? 'good' : 'bad'}>{t(good ? 'webhooks.attempt.good' : 'webhooks.attempt.bad')}</Badge>
+				<Time at={attempt.at} />
+			</p>
+			<p class="wh-line">
+				{attempt.http_status !== null && <span>{t('webhooks.answered', { status: attempt.http_status })}</span>}
+				<span>{t('webhooks.stage', { stage: deliveryStage(attempt.stage) })}</span>
+				<span>{milliseconds(attempt.duration_ms)}</span>
+			</p>
+			{attempt.error && <p class="wrong">{attempt.error}</p>}
+			{attempt.response_body && (
+				<details>
+					<summary>{t('webhooks.attempt.body')}</summary>
+					{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+					<pre tabIndex={0}>
+						<code>{attempt.response_body}</code>
+					</pre>
+				</details>
+			)}
+		</li>
+	);
+}

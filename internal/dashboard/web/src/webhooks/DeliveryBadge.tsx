@@ -1,0 +1,69 @@
+import type { JSX } from 'preact';
+import type { Schemas } from '../api/client';
+import { number } from '../format';
+import { type Key, t } from '../i18n';
+import { Badge, type Tone } from '../ui/Badge';
+import { useNow } from '../ui/useNow';
+import { attemptsLeft } from './eventTypes';
+
+const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
+
+/** DeliveryBadge is the state of a delivery. */
+export function DeliveryBadge(props: { state: Schemas['DeliveryState'] }): JSX.Element {
+	return <Badge tone={tones[props.state]}>{t(`webhooks.state.${props.state}`)}</Badge>;
+}
+
+const healths: Record<Schemas['WebhookHealth']['health'], Tone> = {
+	idle: 'quiet',
+	healthy: 'good',
+	degraded: 'warn',
+	failing: 'bad',
+	paused: 'quiet',
+};
+
+/** HealthBadge is how a webhook does, in one word. */
+export function HealthBadge(props: { health: Schemas['WebhookHealth']['health'] }): JSX.Element {
+	return <Badge tone={healths[props.health]}>{t(`webhooks.health.${props.health}`)}</Badge>;
+}
+
+/** ActiveBadge says whether a webhook is paused. */
+export function ActiveBadge(props: { active: boolean }): JSX.Element {
+	return props.active ? <Badge tone="good">{t('webhooks.active')}</Badge> : <Badge tone="quiet">{t('webhooks.paused')}</Badge>;
+}
+
+/** deliveryStage is how far an attempt got, in words. */
+export function deliveryStage(name: Schemas['Attempt']['stage']): string {
+	return t(`webhooks.stage.${name}`);
+}
+
+/** responseText is what an attempt came to, in a line. */
+export function responseText(attempt: { stage: Schemas['Attempt']['stage']; http_status: number | null }): string {
+	return attempt.http_status === null ? deliveryStage(attempt.stage) : t('webhooks.answered', { status: attempt.http_status });
+}
+
+/** milliseconds writes a duration of the API. */
+export function milliseconds(value: number): string {
+	return t('webhooks.ms', { ms: number(value) });
+}
+
+/** family is the heading of types of events. */
+export function subscribesTo(type: Schemas['EventType']): string {
+	return t(`webhooks.fires.${type}` satisfies Key);
+}
+
+/** Due counts down to the next attempt. */
+export function Due(props: { at: string | null; paused?: boolean }): JSX.Element {
+	const now = useNow();
+	if (!props.at) {
+		return <span>{t('webhooks.due.now')}</span>;
+	}
+	const rest = attemptsLeft(props.at, now);
+	if (rest === undefined) {
+		return <span>{t(props.paused ? 'webhooks.due.paused' : 'webhooks.due.now')}</span>;
+	}
+	return (
+		<span role="timer" aria-live="off" title={props.at}>
+			{t('webhooks.due.in', { time: rest })}
+		</span>
+	);
+}

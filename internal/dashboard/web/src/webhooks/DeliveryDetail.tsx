@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { Schemas } from '../api/client';
+import { t } from '../i18n';
+import { Badge, CopyableText, Time } from '../ui/Badge';
+import { Fetched } from '../ui/FetchState';
+import { FormError, useSubmission } from '../ui/Form';
+import { Card, Facts, Page } from '../ui/Page';
+import { Attempts } from './AttemptTable';
+import { DeliveryBadge, subscribesTo } from './DeliveryBadge';
+import { eventSubject, mostAttempts } from './eventTypes';
+import { Payload } from './payload';
+import { envelope, isRetriable, retryDelivery } from './queries';
+import { useDelivery } from './SendTestEvent';
+import './webhooks.css';
+
+/** Delivery is one event on its way to one webhook, with every attempt. */
+export function Delivery(props: { id?: string }): JSX.Element {
+	const id = props.id ?? '';
+	const query = useDelivery(id);
+	return (
+		<Page title={t('webhooks.delivery')} actions={<Link href="/deliveries">{t('webhooks.delivery.back')}</Link>}>
+			<Fetched query={query}>{(delivery) => <One delivery={delivery} look={() => void query.refetch()} />}</Fetched>
+		</Page>
+	);
+}
+
+function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void }): JSX.Element {
+	const { delivery } = props;
+	const [made, setMade] = useState<string>();
+	const retry = useSubmission(async () => {
+		setMade(await retryDelivery(delivery.id));
+		props.look();
+	});
+	const next = made ?? delivery.retried_as;
+	return (
+		<>
+			<Card>
+				<header class="card-head">
+					<h2>
+						<DeliveryBadge state={delivery.state} /> <code>{delivery.event_type}</code>
+					</h2>
+					{!next && isRetriable(delivery, Date.now()) && (
+						<form onSubmit={retry.submit}>
+							<button type="submit" class="primary" disabled={retry.busy}>
+								{t(delivery.state === 'waiting' ? 'webhooks.retry.now' : 'webhooks.retry')}
+							</button>
+						</form>
+					)}
+				</header>
+				<FormError submission={retry} />
+				<p role="status">
+					{next && (
+						<>
+							{t('webhooks.retried.as')} <Link href={`/deliveries/${next}`}>{next}</Link>
+						</>
+					)}
+				</p>
+				{delivery.retry_of && (
+					<p>
+						{t('webhooks.retry.of')} <Link href={`/deliveries/${delivery.retry_of}`}>{delivery.retry_of}</Link>
+					</p>
+				)}
+				<Facts
+					of={[
+						[t('webhooks.id'), <CopyableText key="id" value={delivery.id} />],
+						[
+							t('webhooks.endpoint'),
+							<Link key="url" class="wh-url" href={`/webhooks/${delivery.webhook_id}`}>
+								{delivery.url || delivery.webhook_id}
+							</Link>,
+						],
+						[t('webhooks.attempts'), t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })],
+						[t('webhooks.created'), <Time key="created" at={delivery.created_at} />],
+						[t('webhooks.finished'), delivery.finished_at ? <Time key="finished" at={delivery.finished_at} /> : undefined],
+					]}
+				/>
+			</Card>
+			<Card title={t('webhooks.attempts.title')}>
+				<Attempts delivery={delivery} />
+			</Card>
+			<Told id={delivery.event_id} type={delivery.event_type} />
+		</>
+	);
+}
+
+function Told(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
+	return (
+		<Card title={t('webhooks.event')} actions={<Link href={`/events/${props.id}`}>{props.id}</Link>}>
+			<p class="hint">{subscribesTo(props.type)}</p>
+			<EventContent id={props.id} />
+		</Card>
+	);
+}
+
+/** EventContent is what an event tells: what it is eventSubject, and its bytes. */
+export function EventContent(props: { id: string }): JSX.Element {
+	const query = useQuery({
+		queryKey: ['events', 'one', props.id],
+		// An event never changes.
+		staleTime: Number.POSITIVE_INFINITY,
+		queryFn: ({ signal }) => envelope(props.id, signal),
+	});
+	return (
+		<Fetched query={query}>
+			{({ event, raw }) => (
+				<>
+					<p class="wh-line">
+						<Subject data={event.data} />
+						<Time at={new Date(event.created * 1000).toISOString()} />
+					</p>
+					<Payload raw={raw} />
+				</>
+			)}
+		</Fetched>
+	);
+}
+
+/** Subject is what an event is eventSubject, with the page that shows it. */
+export function Subject(props: { data: Record<string, unknown> }): JSX.Element {
+	const subject = eventSubject(props.data);
+	if (subject) {
+		return <Link href={subject.to}>{subject.id}</Link>;
+	}
+	return props.data.test === true ? <Badge tone="quiet">{t('webhooks.event.test')}</Badge> : <span>–</span>;
+}

@@ -1,0 +1,195 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { liveQuery } from '../api/liveStream';
+import { queries } from '../api/queries';
+import { number } from '../format';
+import { t } from '../i18n';
+import { Empty } from '../ui/FetchState';
+import { Filter, Select } from '../ui/Form';
+import { Page } from '../ui/Page';
+import { useFilters } from '../ui/useFilters';
+import { DeliveryTable } from './DeliveryTable';
+import type { Row, Wanted } from './deliveryFeed';
+import { deliveries, useWebhooks } from './queries';
+import { RetryAll, RetryChosen } from './RetryDeliveries';
+import { type DeliveryView, useDeliveries, useDeliveryNotices } from './useDeliveries';
+import './webhooks.css';
+
+const names = ['state', 'retried', 'webhook', 'event', 'from', 'to'] as const;
+
+const failedOnes = ['deliveries', 'failed'];
+
+const states: readonly Row['state'][] = ['waiting', 'delivered', 'failed', 'cancelled'];
+
+/** Deliveries is every delivery of the account, live. */
+export function Deliveries(): JSX.Element {
+	const [filters, change] = useFilters(names);
+	const wanted: Wanted = {
+		...filters,
+		state: states.find((state) => state === filters.state),
+		retried: filters.retried === 'true' || filters.retried === 'false' ? filters.retried : undefined,
+	};
+	const [live, setLive] = useState(true);
+	const [retrying, setRetrying] = useState(false);
+	const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+	const seen = useRef<DeliveryView>({ first: 0, last: 20 });
+	const list = useDeliveries(wanted, live, seen);
+	const webhooks = useWebhooks();
+	const urls = useMemo(() => new Map(webhooks.data?.map((webhook) => [webhook.id, webhook.url])), [webhooks.data]);
+	const choose = useCallback((ids: readonly string[], on: boolean) => {
+		setChosen((old) => {
+			const next = new Set(old);
+			for (const id of ids) {
+				if (on) {
+					next.add(id);
+				} else {
+					next.delete(id);
+				}
+			}
+			return next;
+		});
+	}, []);
+	const again = () => {
+		list.refetch();
+		void queries.refetchQueries({ queryKey: failedOnes });
+	};
+	const filter = (changed: Partial<Record<(typeof names)[number], string>>) => {
+		setChosen(new Set());
+		change(changed);
+	};
+	return (
+		<Page
+			title={t('webhooks.deliveries')}
+			actions={
+				<>
+					<Link href="/events">{t('webhooks.event.all')}</Link>
+					<Link href="/webhooks">{t('webhooks.title')}</Link>
+				</>
+			}
+		>
+			<Tabs wanted={wanted} change={filter} />
+			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+				<Select
+					label={t('webhooks.state')}
+					value={wanted.state ?? ''}
+					options={[['', t('webhooks.filter.any')], ...states.map((state) => [state, t(`webhooks.state.${state}`)] as const)]}
+					onChange={(state) => filter({ state, retried: '' })}
+				/>
+				<Select
+					label={t('webhooks.endpoint')}
+					value={wanted.webhook ?? ''}
+					options={[
+						['', t('webhooks.filter.any')],
+						...(webhooks.data ?? []).map((webhook) => [webhook.id, webhook.url] as const),
+						...(wanted.webhook && !urls.has(wanted.webhook) ? [[wanted.webhook, wanted.webhook] as const] : []),
+					]}
+					onChange={(webhook) => filter({ webhook })}
+				/>
+				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} take={(from) => filter({ from })} />
+				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} take={(to) => filter({ to })} />
+				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} take={(event) => filter({ event })} />
+				<button type="button" class="wh-beside" onClick={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
+					{t('action.reset')}
+				</button>
+			</form>
+			<div class="actions wh-bar">
+				<label>
+					<input type="checkbox" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} /> {t('webhooks.live')}
+				</label>
+				{!live && (
+					<button type="button" onClick={list.refetch}>
+						{t('webhooks.refresh')}
+					</button>
+				)}
+				<RetryChosen
+					chosen={chosen}
+					done={(over) => {
+						choose(over, false);
+						again();
+					}}
+				/>
+				<button type="button" onClick={() => setRetrying(true)}>
+					{t('webhooks.retry.all')}
+				</button>
+			</div>
+			<p class="wh-unseen" role="status">
+				{list.unseen > 0 && (
+					<button type="button" class="small" onClick={() => window.scrollTo({ top: 0 })}>
+						{t('webhooks.unseen', { count: number(list.unseen) })}
+					</button>
+				)}
+			</p>
+			<DeliveryTable
+				list={list}
+				seen={seen}
+				names={urls}
+				choice={{ chosen, choose }}
+				empty={<Nothing filtered={Object.keys(filters).length > 0} />}
+			/>
+			{retrying && (
+				<RetryAll
+					webhooks={webhooks.data ?? []}
+					webhook={wanted.webhook}
+					from={wanted.from}
+					to={wanted.to}
+					close={() => {
+						setRetrying(false);
+						again();
+					}}
+				/>
+			)}
+		</Page>
+	);
+}
+
+function Nothing(props: { filtered: boolean }): JSX.Element {
+	return props.filtered ? (
+		<Empty title={t('webhooks.deliveries.none.filter')} />
+	) : (
+		<Empty title={t('webhooks.deliveries.none')}>
+			<p>
+				<Link href="/webhooks">{t('webhooks.deliveries.none.hint')}</Link>
+			</p>
+		</Empty>
+	);
+}
+
+/** many is how many failed ones are counted at most for the tab. */
+const many = 100;
+
+function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retried: string }) => void }): JSX.Element {
+	const { state, retried } = props.wanted;
+	const failed = useQuery({
+		queryKey: failedOnes,
+		...liveQuery,
+		queryFn: ({ signal }) => deliveries({ state: 'failed', retried: 'false' }, { limit: many }, signal),
+	});
+	// Any notice may tell of a retry: one that is delivered at once has no other.
+	useDeliveryNotices(
+		() => true,
+		2000,
+		() => void failed.refetch(),
+	);
+	const count = failed.data && (failed.data.has_more ? t('webhooks.tab.many', { count: number(many) }) : number(failed.data.data.length));
+	const tabs = [
+		{ name: t('webhooks.tab.all'), state: '', retried: '' },
+		{ name: t('webhooks.tab.waiting'), state: 'waiting', retried: '' },
+		{ name: count ? `${t('webhooks.tab.failed')} (${count})` : t('webhooks.tab.failed'), state: 'failed', retried: 'false' },
+	];
+	return (
+		<nav class="wh-tabs" aria-label={t('webhooks.tabs')}>
+			{tabs.map((tab) => (
+				<button
+					key={tab.state}
+					type="button"
+					aria-current={(state ?? '') === tab.state && (retried ?? '') === tab.retried ? 'page' : undefined}
+					onClick={() => props.change({ state: tab.state, retried: tab.retried })}
+				>
+					{tab.name}
+				</button>
+			))}
+		</nav>
+	);
+}

@@ -1,0 +1,204 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { number } from '../format';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Failed, Loading } from '../ui/FetchState';
+import { memo } from '../ui/memo';
+import { useWindowed } from '../ui/windowed';
+import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
+import type { Row } from './deliveryFeed';
+import { mostAttempts } from './eventTypes';
+import { isRetriable } from './queries';
+import type { Deliveries, DeliveryView } from './useDeliveries';
+
+/** Choice is which rows of a table are chosen. */
+export interface Choice {
+	chosen: ReadonlySet<string>;
+	choose: (ids: readonly string[], on: boolean) => void;
+}
+
+/** ahead is how many rows before the end the next page is fetched. */
+const ahead = 40;
+
+/**
+ * DeliveryTable shows a list of deliveries of any length: only rows near the screen are
+ * drawn, and the next page is fetched when its end comes near.
+ */
+export function DeliveryTable(props: {
+	list: Deliveries;
+	seen: { current: DeliveryView };
+	/** names are the URLs of webhooks by their ids; undefined where all rows have the same. */
+	names: ReadonlyMap<string, string> | undefined;
+	choice?: Choice | undefined;
+	empty: ComponentChildren;
+}): JSX.Element {
+	const { list, seen, names, choice } = props;
+	const body = useRef<HTMLTableSectionElement>(null);
+	const rows = list.feed?.rows ?? [];
+	const part = useWindowed(rows.length, 48, body);
+	seen.current = { first: part.first, last: part.last };
+	const { next } = list.feed ?? { next: null };
+	const { busy, problem, load } = list.more;
+	const near = rows.length > 0 && part.last >= rows.length - ahead;
+	const length = rows.length;
+	useEffect(() => {
+		// A page that brought no rows is asked for by hand: the API may have much to look through.
+		if (near && next && !problem && length > 0) {
+			load();
+		}
+	}, [near, next, problem, length, load]);
+	const { look } = list;
+	useEffect(() => look(), [look, part.first, part.last]);
+	if (!list.feed) {
+		return list.error ? <Failed error={list.error} again={list.refetch} /> : <Loading />;
+	}
+	const columns = 7 + (choice ? 1 : 0) - (names ? 0 : 1);
+	const now = Date.now();
+	const open = rows.filter((row) => isRetriable(row, now)).map((row) => row.id);
+	return (
+		<>
+			{rows.length === 0 && !next ? (
+				props.empty
+			) : (
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+				<section class="scroll wh-deliveries" tabIndex={0} aria-label={t('webhooks.deliveries')}>
+					<table aria-rowcount={next ? -1 : rows.length + 1}>
+						<caption class="unseen">{t('webhooks.deliveries.caption')}</caption>
+						<thead>
+							<tr aria-rowindex={1}>
+								{choice && (
+									<th scope="col" class="wh-tick">
+										<input
+											type="checkbox"
+											aria-label={t('webhooks.choose.all')}
+											disabled={open.length === 0}
+											checked={open.length > 0 && open.every((id) => choice.chosen.has(id))}
+											onChange={(event) => choice.choose(open, event.currentTarget.checked)}
+										/>
+									</th>
+								)}
+								<th scope="col" class="wh-short">
+									{t('webhooks.state')}
+								</th>
+								<th scope="col" class="wh-type">
+									{t('webhooks.event')}
+								</th>
+								{names && <th scope="col">{t('webhooks.endpoint')}</th>}
+								<th scope="col" class="wh-short">
+									{t('webhooks.attempts')}
+								</th>
+								<th scope="col">{t('webhooks.last')}</th>
+								<th scope="col">{t('webhooks.next')}</th>
+								<th scope="col">{t('webhooks.created')}</th>
+							</tr>
+						</thead>
+						<tbody ref={body}>
+							{part.parts.map(({ index, before }) => {
+								const row = rows[index];
+								return (
+									row && (
+										<Line
+											key={row.id}
+											row={row}
+											index={index}
+											before={before}
+											columns={columns}
+											measure={part.measure}
+											name={names && (names.get(row.webhook_id) ?? row.webhook_id)}
+											chosen={choice?.chosen.has(row.id) ?? false}
+											choose={choice?.choose}
+										/>
+									)
+								);
+							})}
+							{part.after > 0 && <Gap height={part.after} columns={columns} />}
+						</tbody>
+					</table>
+				</section>
+			)}
+			{problem && <Failed error={problem} again={load} />}
+			{next && !problem && (
+				<button type="button" disabled={busy} onClick={load}>
+					{busy ? t('state.loading') : t('state.more')}
+				</button>
+			)}
+			{rows.length > 0 && (
+				<p class="hint" role="status">
+					{next ? t('webhooks.shown.more', { count: number(rows.length) }) : t('webhooks.shown.all', { count: number(rows.length) })}
+				</p>
+			)}
+		</>
+	);
+}
+
+function Gap(props: { height: number; columns: number }): JSX.Element {
+	return (
+		// biome-ignore lint/a11y/noAriaHiddenOnFocusable: it has no focus, and is no row of the list
+		<tr aria-hidden="true" class="wh-gap">
+			<td colSpan={props.columns} style={{ height: `${props.height}px` }} />
+		</tr>
+	);
+}
+
+const Line = memo(function Line(props: {
+	row: Row;
+	index: number;
+	before: number;
+	columns: number;
+	measure: (row: HTMLElement | null) => void;
+	name: string | undefined;
+	chosen: boolean;
+	choose: Choice['choose'] | undefined;
+}): JSX.Element {
+	const { row, choose } = props;
+	return (
+		<>
+			{props.before > 0 && <Gap height={props.before} columns={props.columns} />}
+			<tr ref={props.measure} data-index={props.index} aria-rowindex={props.index + 2}>
+				{choose && (
+					<td class="wh-tick">
+						{isRetriable(row, Date.now()) && (
+							<input
+								type="checkbox"
+								aria-label={t('webhooks.choose', { type: row.event_type, id: row.id })}
+								checked={props.chosen}
+								onChange={(event) => choose([row.id], event.currentTarget.checked)}
+							/>
+						)}
+					</td>
+				)}
+				<td>
+					<DeliveryBadge state={row.state} />
+					{row.retried_as && <span class="hint"> {t('webhooks.retried')}</span>}
+				</td>
+				<td>
+					<Link href={`/deliveries/${row.id}`}>
+						{row.event_type}
+						<span class="unseen"> {row.id}</span>
+					</Link>
+				</td>
+				{props.name !== undefined && (
+					<td class="wh-name" data-label={t('webhooks.endpoint')}>
+						<span title={props.name}>{props.name}</span>
+					</td>
+				)}
+				<td data-label={t('webhooks.attempts')}>{t('webhooks.attempts.of', { made: row.attempts_made, most: mostAttempts })}</td>
+				<td data-label={t('webhooks.last')}>
+					{row.last_attempt ? (
+						<span title={row.last_attempt.error}>
+							{responseText(row.last_attempt)}, {milliseconds(row.last_attempt.duration_ms)}
+						</span>
+					) : (
+						'–'
+					)}
+				</td>
+				<td data-label={t('webhooks.next')}>{row.state === 'waiting' ? <Due at={row.next_attempt_at} paused /> : '–'}</td>
+				<td data-label={t('webhooks.created')}>
+					<Time at={row.created_at} />
+				</td>
+			</tr>
+		</>
+	);
+});

@@ -1,0 +1,63 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../api/client';
+import { range } from '../dates';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Filter, Select } from '../ui/Form';
+import { Rows, useList } from '../ui/List';
+import { Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { useFilters } from '../ui/useFilters';
+import { Subject } from './DeliveryDetail';
+import { type EventType, everyType } from './eventTypes';
+import './webhooks.css';
+
+type Happened = Schemas['Event'];
+
+/** Events is what has happened, the oldest first, as the API lists it. */
+export function Events(): JSX.Element {
+	const [filters, change] = useFilters(['type', 'subject', 'from', 'to']);
+	const type = everyType.find((one) => one === filters.type);
+	const list = useList<Happened>(['events', 'list', filters], async (cursor, signal) => {
+		const query = {
+			...range(filters),
+			...(type ? { type } : {}),
+			...(filters.subject ? { subject: filters.subject } : {}),
+			...(cursor ? { cursor } : {}),
+			limit: 100,
+		};
+		return unwrap(api.GET('/v1/events', { params: { query }, signal }));
+	});
+	return (
+		<Page title={t('webhooks.event.all')} actions={<Link href="/deliveries">{t('webhooks.deliveries')}</Link>}>
+			<p class="hint">{t('webhooks.event.about')}</p>
+			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+				<Select
+					label={t('webhooks.event')}
+					value={type ?? ''}
+					options={[['', t('webhooks.filter.any')], ...everyType.map((one) => [one, one] as const)]}
+					onChange={(value) => change({ type: value as EventType | '' })}
+				/>
+				<Filter label={t('webhooks.event.subject')} placeholder="txn_…" value={filters.subject} take={(subject) => change({ subject })} />
+				<Filter label={t('webhooks.filter.from')} type="date" value={filters.from} take={(from) => change({ from })} />
+				<Filter label={t('webhooks.filter.to')} type="date" value={filters.to} take={(to) => change({ to })} />
+			</form>
+			<Rows list={list} empty={t('webhooks.event.none')} hint={<p>{t('webhooks.event.none.hint')}</p>}>
+				{(rows) => (
+					<Table
+						caption={t('webhooks.event.all')}
+						rows={rows}
+						id={(row) => row.id}
+						columns={[
+							{ name: t('webhooks.event'), show: (row) => <Link href={`/events/${row.id}`}>{row.type}</Link> },
+							{ name: t('webhooks.event.subject'), show: (row) => <Subject data={row.data} /> },
+							{ name: t('webhooks.event.when'), show: (row) => <Time at={new Date(row.created * 1000).toISOString()} /> },
+							{ name: t('webhooks.id'), show: (row) => <code>{row.id}</code> },
+						]}
+					/>
+				)}
+			</Rows>
+		</Page>
+	);
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, type Schemas, unwrap } from '../api/client';
+import { liveQuery } from '../api/liveStream';
+import { hour, number } from '../format';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Fetched } from '../ui/FetchState';
+import { Due, HealthBadge, milliseconds, responseText } from './DeliveryBadge';
+import { useDeliveryNotices } from './useDeliveries';
+
+type Health = Schemas['WebhookHealth'];
+
+/** every is how long a health is shown at least before it is fetched again: it reads up to 8,000 attempts. */
+const every = 5000;
+
+/** HealthLine is how a webhook does. It is fetched when it comes into sight. */
+export function HealthLine(props: { id: string }): JSX.Element {
+	const place = useRef<HTMLDivElement>(null);
+	const [seen, setSeen] = useState(false);
+	useEffect(() => {
+		const watcher = new IntersectionObserver((entries) => setSeen(entries.some((entry) => entry.isIntersecting)));
+		if (place.current) {
+			watcher.observe(place.current);
+		}
+		return () => watcher.disconnect();
+	}, []);
+	const query = useQuery({
+		queryKey: ['health', props.id],
+		...liveQuery,
+		enabled: seen,
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/webhooks/{id}/health', { params: { path: { id: props.id } }, signal })),
+	});
+	useDeliveryNotices(
+		(one) => seen && one.webhook === props.id,
+		every,
+		() => void query.refetch(),
+	);
+	return (
+		<div class="wh-health" ref={place}>
+			<Fetched query={query}>{(health) => <Shown health={health} />}</Fetched>
+		</div>
+	);
+}
+
+function Shown(props: { health: Health }): JSX.Element {
+	const { health } = props;
+	const { states, attempts, last_failure: failure } = health;
+	return (
+		<>
+			<p class="wh-line">
+				<HealthBadge health={health.health} />
+				<span>
+					{attempts.count === 0
+						? t('webhooks.health.none')
+						: t('webhooks.health.share', { successes: number(attempts.successes), count: number(attempts.count) })}
+				</span>
+				{attempts.median_ms !== null && <span>{t('webhooks.health.median', { ms: number(attempts.median_ms) })}</span>}
+				{attempts.p95_ms !== null && <span>{t('webhooks.health.p95', { ms: number(attempts.p95_ms) })}</span>}
+				<Link href={`/deliveries?webhook=${health.webhook_id}&state=waiting`}>
+					{t('webhooks.health.waiting', { count: number(states.waiting) })}
+				</Link>
+				<Link href={`/deliveries?webhook=${health.webhook_id}&state=failed&retried=false`}>
+					{t('webhooks.health.failed', { count: number(states.failed_unretried) })}
+				</Link>
+				{states.waiting > 0 && health.next_attempt_at && (
+					<span>
+						{t('webhooks.next')}: <Due at={health.next_attempt_at} paused={health.health === 'paused'} />
+					</span>
+				)}
+			</p>
+			{failure && (
+				<p class="wh-line hint">
+					<span>{t('webhooks.health.last')}</span>
+					<Link href={`/deliveries/${failure.delivery_id}`}>{responseText(failure)}</Link>
+					<span>{failure.error}</span>
+					<span>{milliseconds(failure.duration_ms)}</span>
+					<Time at={failure.at} />
+				</p>
+			)}
+			{health.since && (
+				<p class="hint">{t(health.has_more ? 'webhooks.health.newest' : 'webhooks.health.all', { count: number(health.deliveries) })}</p>
+			)}
+			<Strip hours={health.by_hour} />
+		</>
+	);
+}
+
+const tall = 32;
+
+/** Strip shows 24 hours as bars: what was delivered above what failed. */
+function Strip(props: { hours: Health['by_hour'] }): JSX.Element {
+	const most = Math.max(1, ...props.hours.map((one) => one.delivered + one.failed_attempts));
+	const said = props.hours
+		.filter((one) => one.delivered + one.failed_attempts > 0)
+		.map((one) =>
+			t('webhooks.strip.hour', { hour: hour(one.hour), delivered: number(one.delivered), failed: number(one.failed_attempts) }),
+		);
+	const label = `${t('webhooks.strip')}: ${said.length > 0 ? said.join('; ') : t('webhooks.strip.none')}`;
+	return (
+		<svg class="wh-strip" viewBox={`0 0 240 ${tall}`} role="img" aria-label={label} preserveAspectRatio="none">
+			{props.hours.map((one, index) => {
+				const good = (one.delivered / most) * (tall - 2);
+				const bad = (one.failed_attempts / most) * (tall - 2);
+				return (
+					<g key={one.hour}>
+						<title>
+							{t('webhooks.strip.hour', { hour: hour(one.hour), delivered: number(one.delivered), failed: number(one.failed_attempts) })}
+						</title>
+						<rect class="ground" x={index * 10} y={0} width={8} height={tall} />
+						<rect class="good" x={index * 10} y={tall - good - bad} width={8} height={good} />
+						<rect class="bad" x={index * 10} y={tall - bad} width={8} height={bad} />
+					</g>
+				);
+			})}
+		</svg>
+	);
+}

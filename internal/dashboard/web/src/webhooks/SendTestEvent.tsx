@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, unwrap } from '../api/client';
+import { liveQuery } from '../api/liveStream';
+import { t } from '../i18n';
+import { Fetched } from '../ui/FetchState';
+import { FormError, Select, useSubmission } from '../ui/Form';
+import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
+import { type EventType, everyType, mostAttempts } from './eventTypes';
+import { useDeliveryNotices } from './useDeliveries';
+
+/** useDelivery is one delivery, which is fetched again when a notice tells of it. */
+export function useDelivery(id: string) {
+	const query = useQuery({
+		queryKey: ['deliveries', 'one', id],
+		...liveQuery,
+		queryFn: async ({ signal }) => (await unwrap(api.GET('/v1/deliveries/{id}', { params: { path: { id } }, signal }))).data,
+	});
+	useDeliveryNotices(
+		(one) => one.id === id,
+		500,
+		() => void query.refetch(),
+	);
+	return query;
+}
+
+/** SendTest sends a test event to a webhook and follows its delivery. */
+export function SendTest(props: { id: string; events: readonly EventType[] }): JSX.Element {
+	const [type, setType] = useState<EventType>();
+	const [sent, setSent] = useState<string>();
+	const chosen = type && props.events.includes(type) ? type : props.events[0];
+	const submission = useSubmission(async () => {
+		const reply = await unwrap(
+			api.POST('/v1/webhooks/{id}/test', { params: { path: { id: props.id } }, body: chosen ? { type: chosen } : {} }),
+		);
+		setSent(reply.delivery_id);
+	});
+	return (
+		<>
+			<form class="filters wh-filters" onSubmit={submission.submit}>
+				<Select
+					label={t('webhooks.test.type')}
+					value={chosen ?? ''}
+					options={everyType.filter((one) => props.events.includes(one)).map((one) => [one, one] as const)}
+					onChange={(value) => setType(value as EventType)}
+				/>
+				<button type="submit" class="wh-beside" disabled={submission.busy}>
+					{t('webhooks.test.send')}
+				</button>
+			</form>
+			<FormError submission={submission} />
+			{sent && <Followed key={sent} id={sent} />}
+		</>
+	);
+}
+
+/** Followed is how one delivery goes, while one looks on. */
+export function Followed(props: { id: string }): JSX.Element {
+	const query = useDelivery(props.id);
+	return (
+		<div class="wh-followed">
+			<Fetched query={query}>
+				{(delivery) => (
+					<div class="wh-line">
+						<p class="wh-line" role="status">
+							<DeliveryBadge state={delivery.state} />
+							<code>{delivery.event_type}</code>
+							<span>{t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })}</span>
+							{delivery.last_attempt && (
+								<span>
+									{responseText(delivery.last_attempt)}, {milliseconds(delivery.last_attempt.duration_ms)}
+								</span>
+							)}
+							{delivery.last_attempt?.error && <span class="wrong">{delivery.last_attempt.error}</span>}
+						</p>
+						{delivery.state === 'waiting' && delivery.attempts_made > 0 && <Due at={delivery.next_attempt_at} />}
+						<Link href={`/deliveries/${delivery.id}`}>{t('webhooks.test.open')}</Link>
+					</div>
+				)}
+			</Fetched>
+		</div>
+	);
+}

@@ -1,0 +1,154 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, unwrap } from '../api/client';
+import { queries } from '../api/queries';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Empty, Fetched } from '../ui/FetchState';
+import { Field, FormError, useSubmission } from '../ui/Form';
+import { Card, Facts, Page } from '../ui/Page';
+import { ActiveBadge } from './DeliveryBadge';
+import { DeliveryTable } from './DeliveryTable';
+import { EventTypePicker } from './EventTypePicker';
+import type { EventType } from './eventTypes';
+import { HealthLine } from './HealthLine';
+import type { Webhook as Endpoint } from './queries';
+import { SendTest } from './SendTestEvent';
+import { type DeliveryView, useDeliveries } from './useDeliveries';
+import { DeleteWebhookDialog, RotateSecretDialog } from './WebhookDialogs';
+import { Types } from './WebhookList';
+import { VerifySnippet } from './WebhookSecret';
+import './webhooks.css';
+
+/** Webhook is one endpoint: what it is, what can be done with it, its deliveries. */
+export function Webhook(props: { id?: string }): JSX.Element {
+	const id = props.id ?? '';
+	const query = useQuery({
+		queryKey: ['webhooks', 'one', id],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
+	});
+	return (
+		<Page title={t('webhooks.one')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
+			<Fetched query={query}>{(webhook) => <One webhook={webhook} />}</Fetched>
+			<Card title={t('webhooks.deliveries')} actions={<Link href={`/deliveries?webhook=${id}`}>{t('webhooks.deliveries.filter')}</Link>}>
+				<Recent webhook={id} />
+			</Card>
+		</Page>
+	);
+}
+
+function One(props: { webhook: Endpoint }): JSX.Element {
+	const { webhook } = props;
+	const [open, setOpen] = useState<'edit' | 'rotate' | 'remove'>();
+	const pause = useSubmission(async () => {
+		await unwrap(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: webhook.id } }, body: { active: !webhook.active } }));
+		await Promise.all([
+			queries.invalidateQueries({ queryKey: ['webhooks'] }),
+			queries.invalidateQueries({ queryKey: ['health', webhook.id] }),
+		]);
+	});
+	const close = () => setOpen(undefined);
+	return (
+		<>
+			<Card>
+				<header class="card-head">
+					<h2 class="wh-url">{webhook.url}</h2>
+					<ActiveBadge active={webhook.active} />
+				</header>
+				<HealthLine id={webhook.id} />
+				<Facts
+					of={[
+						[t('webhooks.id'), <code key="id">{webhook.id}</code>],
+						[t('webhooks.secret'), <code key="secret">…{webhook.secret_last4}</code>],
+						[
+							t('webhooks.secret.previous'),
+							webhook.previous_secret_until ? <Time key="until" at={webhook.previous_secret_until} /> : undefined,
+						],
+						[t('webhooks.created'), <Time key="created" at={webhook.created_at} />],
+						[t('webhooks.version'), webhook.api_version],
+					]}
+				/>
+				<h3>{t('webhooks.events')}</h3>
+				<Types of={webhook.events} />
+				<form class="actions wh-do" onSubmit={pause.submit}>
+					<button type="submit" disabled={pause.busy}>
+						{t(webhook.active ? 'webhooks.pause' : 'webhooks.resume')}
+					</button>
+					<button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? undefined : 'edit')}>
+						{t('action.edit')}
+					</button>
+					<button type="button" onClick={() => setOpen('rotate')}>
+						{t('webhooks.rotate')}
+					</button>
+					<button type="button" class="danger" onClick={() => setOpen('remove')}>
+						{t('action.delete')}
+					</button>
+				</form>
+				<FormError submission={pause} />
+				{!webhook.active && (
+					<p class="note" role="status">
+						{t('webhooks.paused.note')}
+					</p>
+				)}
+				{webhook.backlog && (
+					<p class="note" role="status">
+						{t('webhooks.backlog.note', { failed: webhook.backlog.failed, limit: webhook.backlog.limit })}{' '}
+						<Time at={webhook.backlog.reached_at} />
+					</p>
+				)}
+				{open === 'edit' && <Edit webhook={webhook} done={close} />}
+				<VerifySnippet />
+			</Card>
+			<Card title={t('webhooks.test')}>
+				<p class="hint">{t('webhooks.test.about')}</p>
+				<SendTest id={webhook.id} events={webhook.events} />
+			</Card>
+			{open === 'rotate' && <RotateSecretDialog webhook={webhook} close={close} />}
+			{open === 'remove' && <DeleteWebhookDialog webhook={webhook} close={close} />}
+		</>
+	);
+}
+
+function Edit(props: { webhook: Endpoint; done: () => void }): JSX.Element {
+	const { webhook } = props;
+	const [url, setUrl] = useState(webhook.url);
+	const [chosen, setChosen] = useState<ReadonlySet<EventType>>(new Set(webhook.events));
+	const submission = useSubmission(async () => {
+		const events = [...chosen];
+		await unwrap(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: webhook.id } }, body: { url, events } }));
+		await queries.invalidateQueries({ queryKey: ['webhooks'] });
+		props.done();
+	});
+	return (
+		<form class="wh-edit" onSubmit={submission.submit} noValidate>
+			<Field
+				label={t('webhooks.url')}
+				hint={t('webhooks.url.change')}
+				type="url"
+				autocomplete="off"
+				spellcheck={false}
+				value={url}
+				onInput={(event) => setUrl(event.currentTarget.value)}
+				problem={submission.of('url')}
+			/>
+			<EventTypePicker chosen={chosen} change={setChosen} problem={submission.of('events')} />
+			<FormError submission={submission} fields={['url', 'events']} />
+			<div class="actions">
+				<button type="submit" class="primary" disabled={submission.busy}>
+					{t('action.save')}
+				</button>
+				<button type="button" onClick={props.done}>
+					{t('action.cancel')}
+				</button>
+			</div>
+		</form>
+	);
+}
+
+function Recent(props: { webhook: string }): JSX.Element {
+	const seen = useRef<DeliveryView>({ first: 0, last: 20 });
+	const list = useDeliveries({ webhook: props.webhook }, true, seen);
+	return <DeliveryTable list={list} seen={seen} names={undefined} empty={<Empty title={t('webhooks.deliveries.none.here')} />} />;
+}

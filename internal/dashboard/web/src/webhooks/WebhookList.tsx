@@ -1,0 +1,78 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { api, unwrap } from '../api/client';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Rows, useList } from '../ui/List';
+import { Card, Facts, Page } from '../ui/Page';
+import { ActiveBadge } from './DeliveryBadge';
+import { HealthLine } from './HealthLine';
+import type { Webhook } from './queries';
+import './webhooks.css';
+
+/** Webhooks is the list of endpoints. */
+export function Webhooks(): JSX.Element {
+	const list = useList<Webhook>(['webhooks', 'list'], (cursor, signal) =>
+		unwrap(api.GET('/v1/webhooks', { params: { query: { limit: 50, ...(cursor ? { cursor } : {}) } }, signal })),
+	);
+	return (
+		<Page
+			title={t('webhooks.title')}
+			actions={
+				<>
+					<Link href="/deliveries">{t('webhooks.deliveries')}</Link>
+					<Link href="/webhooks/new" class="primary">
+						{t('webhooks.add')}
+					</Link>
+				</>
+			}
+		>
+			<p class="hint">{t('webhooks.about')}</p>
+			<Rows list={list} empty={t('webhooks.none')} hint={<p>{t('webhooks.none.hint')}</p>}>
+				{(rows) => (
+					<>
+						{rows.map((webhook) => (
+							<One key={webhook.id} webhook={webhook} />
+						))}
+					</>
+				)}
+			</Rows>
+		</Page>
+	);
+}
+
+function One(props: { webhook: Webhook }): JSX.Element {
+	const { webhook } = props;
+	return (
+		<Card>
+			<header class="card-head">
+				<h2 class="wh-url">
+					<Link href={`/webhooks/${webhook.id}`}>{webhook.url}</Link>
+				</h2>
+				<ActiveBadge active={webhook.active} />
+			</header>
+			<HealthLine id={webhook.id} />
+			<Facts
+				of={[
+					[t('webhooks.secret'), <code key="secret">…{webhook.secret_last4}</code>],
+					[t('webhooks.created'), <Time key="created" at={webhook.created_at} />],
+				]}
+			/>
+			<h3 class="unseen">{t('webhooks.events')}</h3>
+			<Types of={webhook.events} />
+		</Card>
+	);
+}
+
+/** Types are the events that a webhook gets. */
+export function Types(props: { of: readonly string[] }): JSX.Element {
+	return (
+		<ul class="wh-types">
+			{props.of.map((type) => (
+				<li key={type}>
+					<code>{type}</code>
+				</li>
+			))}
+		</ul>
+	);
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { concerns, extend, type Feed, fits, merge, patch, type Row, tell, told } from './deliveryFeed';
+
+/** row is a delivery whose id sorts by n. */
+function row(n: number, more: Partial<Row> = {}): Row {
+	return {
+		id: `dlv_${String(n).padStart(26, '0')}`,
+		webhook_id: 'wh_1',
+		event_id: 'evt_1',
+		event_type: 'recharge.failed',
+		state: 'waiting',
+		attempts_made: 1,
+		created_at: '2026-11-21T03:37:37.647Z',
+		next_attempt_at: '2026-11-21T03:37:47.647Z',
+		finished_at: null,
+		retry_of: null,
+		retried_as: null,
+		last_attempt: null,
+		...more,
+	} as Row;
+}
+
+const page = (rows: Row[], next: string | null) => ({ data: rows, has_more: next !== null, next_cursor: next });
+const ids = (feed: Feed) => feed.rows.map((row) => Number(row.id.slice(4)));
+
+test('a new page is laid over what is there, and older rows stay', () => {
+	const old: Feed = { rows: [row(5), row(4), row(3), row(2), row(1)], next: 'older' };
+	const feed = merge(old, page([row(6), row(5), row(4)], 'x'), {});
+	expect(ids(feed)).toEqual([6, 5, 4, 3, 2, 1]);
+	expect(feed.next).toBe('older');
+	expect(feed.rows[1]).toBe(old.rows[0]);
+});
+
+test('rows that may have others before them go', () => {
+	const feed = merge({ rows: [row(2), row(1)], next: null }, page([row(9), row(8)], 'x'), {});
+	expect(ids(feed)).toEqual([9, 8]);
+	expect(feed.next).toBe('x');
+});
+
+test('a page that is the whole list is the list', () => {
+	expect(ids(merge({ rows: [row(2), row(1)], next: null }, page([row(3)], null), {}))).toEqual([3]);
+	expect(merge(undefined, page([], 'x'), {})).toEqual({ rows: [], next: 'x' });
+});
+
+test('a row whose page has not got it any more goes, and so does one that does not fit', () => {
+	const old: Feed = { rows: [row(5), row(4), row(3), row(2, { state: 'delivered' }), row(1)], next: null };
+	expect(ids(merge(old, page([row(5), row(3)], 'x'), { state: 'waiting' }))).toEqual([5, 3, 1]);
+});
+
+test('an old row that has come to belong to the list has those around it fetched again', () => {
+	const old: Feed = { rows: [row(9), row(8), row(3), row(2)], next: 'older' };
+	const first = page([row(9), row(8)], 'x');
+	expect(merge(old, first, {}, [row(5).id])).toEqual({ rows: [row(9), row(8)], next: 'x' });
+	// What is newer is in the page, and what is older is fetched when its turn comes.
+	expect(ids(merge(old, first, {}, [row(10).id, row(1).id]))).toEqual([9, 8, 3, 2]);
+	expect(ids(merge({ ...old, next: null }, first, {}, [row(1).id]))).toEqual([9, 8]);
+});
+
+test('the page that follows is added once', () => {
+	const feed = extend({ rows: [row(3), row(2)], next: 'x' }, page([row(2), row(1)], null));
+	expect(ids(feed)).toEqual([3, 2, 1]);
+	expect(feed.next).toBeNull();
+});
+
+test('rows that were fetched anew take their places', () => {
+	const old: Feed = { rows: [row(2), row(1)], next: null };
+	const feed = patch(old, [row(1, { state: 'failed' }), row(7)]);
+	expect(feed.rows[0]).toBe(old.rows[0]);
+	expect(feed.rows[1]?.state).toBe('failed');
+	expect(ids(feed)).toEqual([2, 1]);
+});
+
+test('a notice changes its row in place, and an old one does not', () => {
+	const old: Feed = { rows: [row(2), row(1, { attempts_made: 3 })], next: null };
+	const news = (n: number, attempts: number) => {
+		const one = told({ kind: 'delivery', data: { id: row(n).id, webhook_id: 'wh_1', event_id: 'evt_1', state: 'delivered', attempts } });
+		return one ? ([[one.id, one]] as const) : [];
+	};
+	const { feed, known } = tell(old, new Map([...news(2, 2), ...news(1, 2), ...news(9, 1)]));
+	expect(feed.rows[0]).toMatchObject({ state: 'delivered', attempts_made: 2, next_attempt_at: null });
+	expect(feed.rows[1]).toBe(old.rows[1]);
+	expect([...known]).toEqual([row(2).id, row(1).id]);
+});
+
+test('what is no notice of a delivery is passed over', () => {
+	expect(told({ kind: 'event', data: {} })).toBeUndefined();
+	expect(
+		told({ kind: 'delivery', data: { id: 'dlv_1', webhook_id: 'wh_1', event_id: 'evt_1', state: '<b>', attempts: 1 } }),
+	).toBeUndefined();
+});
+
+test('a list shows what it is filtered by', () => {
+	expect(fits(row(1), { state: 'failed' })).toBe(false);
+	expect(fits(row(1, { retried_as: 'dlv_2' }), { retried: 'false' })).toBe(false);
+	expect(fits(row(1), { retried: 'false' })).toBe(true);
+	const one = { id: 'dlv_1', webhook: 'wh_1', event: 'evt_1', state: 'waiting', attempts: 0 } as const;
+	expect(concerns(one, { webhook: 'wh_2' })).toBe(false);
+	expect(concerns(one, { webhook: 'wh_1', event: 'evt_1', state: 'waiting' })).toBe(true);
+});

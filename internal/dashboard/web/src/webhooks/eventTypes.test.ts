@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { attemptsLeft, delays, eventSubject, everyType, mostAttempts, span } from './eventTypes';
+
+test('eleven types and eight attempts', () => {
+	expect(new Set(everyType).size).toBe(11);
+	expect(mostAttempts).toBe(8);
+	expect(delays.map((seconds) => span(seconds, 'en-IN'))).toEqual([
+		'0 seconds',
+		'10 seconds',
+		'30 seconds',
+		'2 minutes',
+		'10 minutes',
+		'1 hour',
+		'6 hours',
+		'24 hours',
+	]);
+});
+
+test('what an event is about has a page', () => {
+	const id = (prefix: string) => `${prefix}_01KAJ0A6Q3W8Y1B4D7F0H2K5M9`;
+	expect(eventSubject({ transaction_id: id('txn') })?.to).toBe(`/recharges/${id('txn')}`);
+	expect(eventSubject({ verification_id: id('ver') })?.to).toBe(`/verifications/${id('ver')}`);
+	expect(eventSubject({ batch_id: id('bat') })?.to).toBe(`/batches/${id('bat')}`);
+	expect(eventSubject({ batch_id: id('rbt') })?.to).toBe(`/batches/${id('rbt')}`);
+	expect(eventSubject({ payment_id: id('pay') })?.to).toBe(`/wallet?show=payments&id=${id('pay')}`);
+});
+
+test('a test event, a quota and a hostile id are about nothing', () => {
+	expect(eventSubject({ transaction_id: 'txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9', test: true })).toBeUndefined();
+	expect(eventSubject({ period: '2026-11' })).toBeUndefined();
+	expect(eventSubject({ transaction_id: 'txn_../../x', batch_id: 7 })).toBeUndefined();
+});
+
+test('how long it is until a moment', () => {
+	const now = new Date('2026-11-21T00:00:00Z');
+	expect(attemptsLeft('2026-11-21T00:00:09.5Z', now)).toBe('0:10');
+	expect(attemptsLeft('2026-11-21T06:00:01Z', now)).toBe('6:00:01');
+	expect(attemptsLeft('2026-11-21T00:00:00Z', now)).toBeUndefined();
+	expect(attemptsLeft('never', now)).toBeUndefined();
+});

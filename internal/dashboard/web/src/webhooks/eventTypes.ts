@@ -1,0 +1,80 @@
+import type { Schemas } from '../api/client';
+import { pageOf } from '../subject';
+
+/** EventType is the name of a type of event. */
+export type EventType = Schemas['EventType'];
+
+/** families are the types of events as they belong together. */
+export const families = [
+	{
+		name: 'webhooks.family.recharge',
+		types: ['recharge.completed', 'recharge.failed', 'recharge.pending', 'recharge.refunded'],
+	},
+	{
+		name: 'webhooks.family.verification',
+		types: ['verification.completed', 'verification.bulk.completed', 'verification.failed'],
+	},
+	{ name: 'webhooks.family.quota', types: ['quota.warning', 'quota.exceeded'] },
+	{ name: 'webhooks.family.payment', types: ['payment.succeeded', 'payment.failed'] },
+] as const satisfies readonly { name: string; types: readonly EventType[] }[];
+
+/** everyType is each type of event there is. */
+export const everyType: readonly EventType[] = families.flatMap((family): readonly EventType[] => family.types);
+
+/** delays are how many seconds after the attempt before each of the eight is due. */
+export const delays = [0, 10, 30, 120, 600, 3600, 21_600, 86_400] as const;
+
+/** mostAttempts is how often a delivery is tried. */
+export const mostAttempts = delays.length;
+
+/** EventSubject is what an event is eventSubject, and the page that shows it. */
+export interface EventSubject {
+	id: string;
+	to: string;
+}
+
+const named = ['transaction_id', 'verification_id', 'batch_id', 'payment_id'] as const;
+
+/**
+ * eventSubject finds what an event is eventSubject in its data. It is undefined for a quota, for a
+ * test event, and for an id that has not the form of one.
+ */
+export function eventSubject(data: Record<string, unknown>): EventSubject | undefined {
+	if (data.test === true) {
+		return undefined;
+	}
+	for (const name of named) {
+		const id = data[name];
+		if (typeof id !== 'string' || !/^[a-z]+_[0-9A-Z]{26}$/.test(id)) {
+			continue;
+		}
+		const to = pageOf(id);
+		if (to) {
+			return { id, to };
+		}
+	}
+	return undefined;
+}
+
+const units = [
+	['hour', 3_600],
+	['minute', 60],
+	['second', 1],
+] as const;
+
+/** span writes a number of seconds in a language: 30 seconds, 2 minutes, 24 hours. */
+export function span(seconds: number, locale: string): string {
+	const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);
+	return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
+}
+
+/** attemptsLeft is how long it is until a moment, as 4:05 or 23:59:59; undefined when it has come. */
+export function attemptsLeft(until: string, now: Date): string | undefined {
+	const seconds = Math.ceil((new Date(until).getTime() - now.getTime()) / 1000);
+	if (!(seconds > 0)) {
+		return undefined;
+	}
+	const two = (n: number) => String(n).padStart(2, '0');
+	const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+	return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}

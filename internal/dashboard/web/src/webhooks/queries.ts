@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/preact-query';
+import { api, type Schemas, unwrap } from '../api/client';
+import { range } from '../dates';
+import type { ListState } from '../ui/List';
+import type { Row, Wanted } from './deliveryFeed';
+
+/** Webhook is an endpoint that is told of events. */
+export type Webhook = Schemas['Webhook'];
+
+/** pageSize is how many deliveries are fetched at once. */
+export const pageSize = 200;
+
+/** deliveries fetches a page of them, the newest first. */
+export function deliveries(wanted: Wanted, more: { cursor?: string; limit?: number } = {}, signal?: AbortSignal): Promise<ListState<Row>> {
+	const query = {
+		...range(wanted),
+		...(wanted.state ? { state: wanted.state } : {}),
+		...(wanted.retried ? { retried: wanted.retried === 'true' } : {}),
+		...(wanted.webhook ? { webhook_id: wanted.webhook } : {}),
+		...(wanted.event ? { event_id: wanted.event } : {}),
+		limit: more.limit ?? pageSize,
+		...(more.cursor ? { cursor: more.cursor } : {}),
+	};
+	return unwrap(api.GET('/v1/deliveries', { params: { query }, ...(signal ? { signal } : {}) }));
+}
+
+/** useWebhooks is the first thousand webhooks, to name and to choose them. */
+export function useWebhooks() {
+	return useQuery({
+		queryKey: ['webhooks', 'all'],
+		queryFn: async ({ signal }) => (await unwrap(api.GET('/v1/webhooks', { params: { query: { limit: 1000 } }, signal }))).data,
+	});
+}
+
+/** Envelope is an event, and the bytes in which it is sent. */
+export interface Envelope {
+	raw: string;
+	event: Schemas['Event'];
+}
+
+/** envelope fetches an event as it is sent. */
+export async function envelope(id: string, signal: AbortSignal): Promise<Envelope> {
+	const text = await unwrap(api.GET('/v1/events/{id}', { params: { path: { id } }, parseAs: 'text', signal }));
+	const event = (JSON.parse(text) as { data: Schemas['Event'] }).data;
+	const head = '"data":';
+	const at = text.indexOf(head);
+	return {
+		raw:
+			at < 0
+				? JSON.stringify(event)
+				: text
+						.slice(at + head.length)
+						.trimEnd()
+						.slice(0, -1),
+		event,
+	};
+}
+
+/** isRetriable says whether the API would deliver again: not what is on its way at this moment. */
+export function isRetriable(delivery: Schemas['Delivery'], now: number): boolean {
+	const { state, retried_as, next_attempt_at } = delivery;
+	return retried_as === null && (state !== 'waiting' || (next_attempt_at !== null && Date.parse(next_attempt_at) > now));
+}
+
+/** retryDelivery delivers again, and returns the id of the new delivery. */
+export async function retryDelivery(id: string): Promise<string | undefined> {
+	const reply = await unwrap(api.POST('/v1/deliveries/{id}/retry', { params: { path: { id } } }));
+	return reply.delivery_ids[0];
+}
