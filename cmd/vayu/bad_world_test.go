@@ -55,8 +55,7 @@ func newBadWorld(t *testing.T, instances int) *badWorld {
 }
 
 // open starts the instances, several on one PostgreSQL, with a live account. The
-// upstream at an address is described by a text, whose pauses are made short, and a
-// flag has the file of it.
+// configuration file of the fake provider gets short pauses and its address.
 func (w *badWorld) open(flag, description string) {
 	w.Helper()
 	file := filepath.Join(w.TempDir(), "upstream.yaml")

@@ -99,7 +99,7 @@ func TestFiredEventsAreRelayed(t *testing.T) {
 	t.Parallel()
 	data, _, r := relayed(t)
 	out, err := command(t.Context(), "events", "fire", "--data", data, "--count", "20", "--rate", "1000", "--type", "quota.warning", "--mode", "sandbox")
-	if err != nil || out != "committed 20 events (sandbox, quota.warning; no webhook asked for them)\n" {
+	if err != nil || out != "committed 20 events (sandbox, quota.warning; no webhook subscribes to them)\n" {
 		t.Fatalf("got %v: %s", err, out)
 	}
 	var numbers []int
@@ -150,7 +150,7 @@ func TestFiringSaysWhatItCommittedWhenItIsInterrupted(t *testing.T) {
 	if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM event").Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("committed %d events (live, payment.succeeded; no webhook asked for them)\n", stored); got.err != nil || got.out != want || stored < 50 {
+	if want := fmt.Sprintf("committed %d events (live, payment.succeeded; no webhook subscribes to them)\n", stored); got.err != nil || got.out != want || stored < 50 {
 		t.Errorf("got %v: %s want %s", got.err, got.out, want)
 	}
 	if out, err := command(ctx, "events", "fire", "--data", data); err != nil || out != "committed 0 events\n" {
@@ -185,8 +185,8 @@ func TestEventsAreFiredAtTheirRate(t *testing.T) {
 		began := time.Now()
 		var mu sync.Mutex
 		at := map[int64]time.Duration{}
-		tally := &tally{}
-		err := volley{count: 300, rate: 200}.fire(t.Context(), tally, func(_ context.Context, n int64) error {
+		tally := &eventCounts{}
+		err := fireOptions{count: 300, rate: 200}.fire(t.Context(), tally, func(_ context.Context, n int64) error {
 			mu.Lock()
 			at[n] = time.Since(began)
 			mu.Unlock()
@@ -211,8 +211,8 @@ func TestAStoreThatFailsEndsTheFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		away := schema.Unavailable("Away.", errors.New("disk full"))
 		var begun atomic.Int64
-		tally := &tally{}
-		err := volley{rate: 100}.fire(t.Context(), tally, func(ctx context.Context, n int64) error {
+		tally := &eventCounts{}
+		err := fireOptions{rate: 100}.fire(t.Context(), tally, func(ctx context.Context, n int64) error {
 			begun.Add(1)
 			time.Sleep(45 * time.Millisecond)
 			switch n {
@@ -224,7 +224,7 @@ func TestAStoreThatFailsEndsTheFire(t *testing.T) {
 			}
 			return nil
 		})
-		want := "committed 12 events; the store failed on 1 more before it said whether they were"
+		want := "committed 12 events; the outcome of 1 more is unknown, because the store failed"
 		if !errors.Is(err, away) || tally.String() != want || begun.Load() != 14 {
 			t.Errorf("got %v, %s of %d, want %s", err, tally, begun.Load(), want)
 		}

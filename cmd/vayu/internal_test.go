@@ -24,11 +24,11 @@ func wired(t *testing.T, internal string, log *slog.Logger) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.stores.detail, s.stores.at = map[string]any{"roles": s.Roles}, time.Now().Add(time.Hour) // the stores do not run
+	s.readyCache.detail, s.readyCache.at = map[string]any{"roles": s.Roles}, time.Now().Add(time.Hour) // the stores do not run
 	return s
 }
 
-// asked asks a handler and returns its answer.
+// countWebhooks asks a handler and returns its answer.
 func asked(h http.Handler, path string) (status int, body string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))

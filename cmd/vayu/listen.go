@@ -15,11 +15,11 @@ import (
 	"vayu/schema"
 )
 
-// keyVariable may hold the API key of `vayu listen`: command lines are visible to
-// everybody on a machine. It is no setting, and load does not warn of it.
+// keyVariable can have the API key of `vayu listen`, because every user of a machine
+// sees command lines. It is not a setting, so load does not warn about it.
 const keyVariable = "VAYU_API_KEY"
 
-// listenRequest is what the flags of `listen` say.
+// listenRequest has the flags of `listen`.
 type listenRequest struct {
 	port, answer int
 	delay        time.Duration
@@ -75,7 +75,7 @@ believes the certificate and may send to this machine.`,
 	return cmd
 }
 
-// config is what the flags and the environment say to a listener.
+// config returns the receiver configuration of the flags and the environment.
 func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config {
 	c := devreceiver.Config{
 		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,
@@ -90,7 +90,7 @@ func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config
 		return c
 	}
 	if client.API == "" {
-		client.API = nearby(cfg)
+		client.API = localURL(cfg)
 	}
 	for _, name := range r.events {
 		client.Events = append(client.Events, schema.EventType(strings.TrimSpace(name)))
@@ -99,7 +99,7 @@ func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config
 	return c
 }
 
-// program is how this program can be called from any folder.
+// program returns the path of this program, for use in any folder.
 func program() string {
 	name := os.Args[0]
 	if !strings.ContainsRune(name, filepath.Separator) {
@@ -111,15 +111,15 @@ func program() string {
 	return name
 }
 
-// nearby is where the service with this configuration answers on this machine.
-func nearby(cfg Config) string {
+// localURL returns the URL on this machine of the service with this configuration.
+func localURL(cfg Config) string {
 	scheme := "http"
 	if cfg.TLS.Enabled() {
 		scheme = "https"
 	}
 	host, port, err := net.SplitHostPort(string(cfg.Listen))
 	if err != nil {
-		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // New says what is wrong with it
+		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // New returns the error
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

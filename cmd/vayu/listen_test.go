@@ -31,11 +31,11 @@ func TestListenFindsTheServiceNearby(t *testing.T) {
 		if err := cfg.Listen.UnmarshalText([]byte(listens)); err != nil {
 			t.Fatal(err)
 		}
-		if got := nearby(cfg); got != want {
+		if got := localURL(cfg); got != want {
 			t.Errorf("%s: got %s, want %s", listens, got, want)
 		}
 		cfg.TLS = httpapi.TLSConfig{Cert: "cert.pem", Key: "key.pem"}
-		if got, want := nearby(cfg), strings.Replace(want, "http:", "https:", 1); got != want {
+		if got, want := localURL(cfg), strings.Replace(want, "http:", "https:", 1); got != want {
 			t.Errorf("%s with TLS: got %s, want %s", listens, got, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestListenAnswersAsAReceiverShould(t *testing.T) {
 func TestTheEndOfTheTerminalIsASignal(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("VAYU_TEST_ENDINGS") != "" {
-		t.Skipf("endings: %v", endings())
+		t.Skipf("endings: %v", stopSignals())
 	}
 	// Whoever runs the tests may have been started by nohup himself.
 	told := !signal.Ignored(syscall.SIGHUP)

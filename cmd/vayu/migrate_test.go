@@ -63,8 +63,8 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// TestTablesAreMadeByThoseWhoMay: an instance without the role ingest and a command
-// look, and say what there is to do; neither changes what others have chosen.
+// An instance without the role ingest and a command only check the tables, and report
+// what is missing.
 func TestTablesAreMadeByThoseWhoMay(t *testing.T) {
 	t.Parallel()
 	own, dsn := emptyServer(t)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// answering is a service of which only the two pages are there.
+// onFirstAnswers is a service of which only the two pages are there.
 func answering(tb testing.TB, secure bool) *httptest.Server {
 	tb.Helper()
 	pages := http.NewServeMux()
@@ -109,13 +109,13 @@ func TestProbeBeside(t *testing.T) {
 		if err := c.Listen.UnmarshalText([]byte(listen)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := beside(c); err != nil || got != want {
+		if got, err := localAPI(c); err != nil || got != want {
 			t.Errorf("listen %s: got %q, error %v; want %q", listen, got, err, want)
 		}
 	}
 	c := defaults()
 	c.TLS.Cert = "cert.pem"
-	if got, _ := beside(c); got != "https://127.0.0.1:8080" {
+	if got, _ := localAPI(c); got != "https://127.0.0.1:8080" {
 		t.Errorf("with a certificate: got %q", got)
 	}
 }

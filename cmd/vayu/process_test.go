@@ -22,8 +22,7 @@ import (
 	"vayu/internal/httpapi/httpapitest"
 )
 
-// patience bounds every wait of these tests on a busy machine. Waits end when
-// what they wait for is there.
+// patience bounds every wait of these tests, also on a busy machine.
 const patience = 90 * time.Second
 
 // binary returns the program as `make build` leaves it.
@@ -56,7 +55,7 @@ func vayu(t *testing.T, data string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// serving is a running `vayu serve`, with a key of each world that has every
+// checkService is a running `vayu serve`, with a key of each world that has every
 // scope and an account without limits.
 type serving struct {
 	*testing.T

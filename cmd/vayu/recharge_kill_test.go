@@ -59,7 +59,7 @@ func (w *operated) clients() *clients {
 	return c
 }
 
-// known notes what a ref_id became: always the same.
+// known records the transaction of a ref_id, which must not change.
 func (c *clients) known(ref, txn string) {
 	c.mu.Lock()
 	before := c.txns[ref]

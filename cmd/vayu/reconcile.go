@@ -60,14 +60,14 @@ works beside a running service.`,
 	return cmd
 }
 
-// reconciliation is what the flags of `reconcile` say.
+// reconciliation has the flags of `reconcile`.
 type reconciliation struct {
 	mode, provider, date, from, to string
 	columns, statuses              map[string]string
 	apply, json                    bool
 }
 
-// worlds are those of the flag --mode, all of them without it.
+// worlds returns the worlds of --mode, or all without it.
 func (r *reconciliation) worlds() ([]schema.World, error) {
 	switch r.mode {
 	case "":
@@ -80,7 +80,7 @@ func (r *reconciliation) worlds() ([]schema.World, error) {
 	return nil, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", r.mode)
 }
 
-// list prints what people must look at.
+// list prints the recharges that need attention.
 func (r *reconciliation) list(cmd *cobra.Command) error {
 	for _, name := range []string{"provider", "date", "from", "to", "columns", "statuses", "apply"} {
 		if cmd.Flags().Changed(name) {
@@ -120,7 +120,7 @@ func accountNames(q sqlstore.Querier) (map[string]string, error) {
 	return names, err
 }
 
-// compare compares a file and prints what differs.
+// compare compares a file with the recharges, and prints the differences.
 func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	c, err := r.comparison()
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	}
 	defer file.Close()
 	return withState(cmd, func(ctx context.Context, st *stateTool) error {
-		if err := known(st.db.View(ctx), &c); err != nil {
+		if err := checkProvider(st.db.View(ctx), &c); err != nil {
 			return err
 		}
 		names, err := accountNames(st.db.View(ctx))
@@ -140,7 +140,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 			return err
 		}
 		if c.DB = st.db; r.apply {
-			if _, err := st.openBox(ctx); err != nil {
+			if _, err := st.openCipher(ctx); err != nil {
 				return err
 			}
 			if c.Settler, err = settler(st); err != nil {
@@ -162,8 +162,8 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	})
 }
 
-// settler is what settles recharges beside a running service, or without one: it
-// asks no provider, and so has no connections.
+// settler settles recharges, with a running service or without one. It calls no
+// provider, and so has no connections.
 func settler(st *stateTool) (reconcile.Settler, error) {
 	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
 	if err != nil {
@@ -172,7 +172,7 @@ func settler(st *stateTool) (reconcile.Settler, error) {
 	return recharge.New(recharge.Config{DB: st.db, Events: events, Log: st.log})
 }
 
-// comparison is what the flags say about a file.
+// comparison converts the flags about a file.
 func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	c := reconcile.Comparison{Provider: r.provider, Layout: reconcile.Layout{Columns: r.columns, Statuses: map[string]reconcile.Status{}}}
 	if r.provider == "" {
@@ -199,7 +199,7 @@ func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	return c, err
 }
 
-// span is the time that the flags --date, --from and --to mean: nothing without them.
+// span returns the time range of --date, --from and --to; zero without them.
 func (r *reconciliation) span() (from, to time.Time, err error) {
 	if r.date == "" && r.from == "" && r.to == "" {
 		return from, to, nil
@@ -224,9 +224,9 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 	return first.Start(), last.End(), nil
 }
 
-// known refuses a provider who was never asked for anything: with a name that is
-// mistyped every line of his file would be nobody's.
-func known(q sqlstore.Querier, c *reconcile.Comparison) error {
+// checkProvider rejects a provider without recharges. With a mistyped name every line
+// of the file would lack its recharge.
+func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 	names, err := reconcile.Providers(q, c.World)
 	if err != nil || slices.Contains(names, c.Provider) {
 		return err

@@ -26,7 +26,7 @@ func (s *shop) wantSaid(want string, args ...string) {
 	s.Helper()
 	out, err := s.reconcile(args...)
 	if err != nil {
-		out += plainly(err)
+		out += userMessage(err)
 	}
 	if !strings.Contains(out, want) {
 		s.Errorf("%v: got %s, want %s", args, out, want)

@@ -152,7 +152,7 @@ func (s *shop) wantBooks(available, held schema.Paise) {
 	}
 }
 
-// count is a number that the store says.
+// count returns the result of a query.
 func (s *shop) count(query string, args ...any) (n int) {
 	s.Helper()
 	if err := s.db.View(s.Context()).QueryRow("SELECT count(*) FROM "+query, args...).Scan(&n); err != nil {

@@ -86,13 +86,13 @@ func TestTimesOfAReplay(t *testing.T) {
 		"2026-11-20":                time.Date(2026, 11, 19, 18, 30, 0, 0, time.UTC),
 		"90m":                       now.Add(-90 * time.Minute),
 	} {
-		got, err := moment(text, now)
+		got, err := parseTime(text, now)
 		if err != nil || !got.Equal(want) {
 			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
 		}
 	}
-	asked, err := repeat{from: "1h", dry: true}.check(now)
-	want := outbox.Replay{From: now.Add(-time.Hour), To: now.Add(-replaySettled), DryRun: true}
+	asked, err := replayOptions{from: "1h", dry: true}.check(now)
+	want := outbox.Replay{From: now.Add(-time.Hour), To: now.Add(-replayMinAge), DryRun: true}
 	if diff := cmp.Diff(want, asked); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

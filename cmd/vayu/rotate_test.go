@@ -20,7 +20,7 @@ import (
 )
 
 // notSealed are the columns of bytes that hold nothing secret, or a hash of it.
-// Whoever adds one says here what it is, or seals it and adds it to sealedColumns.
+// Whoever adds one says here what it is, or seals it and adds it to encryptedColumns.
 var notSealed = []string{
 	"api_key.hash", "session.hash", "seen_signature.signature", "idempotent_reply.fingerprint", "audit.hash", "audit_head.hash", "audit_head.mac",
 	"event.envelope", "attempt.body",
@@ -42,7 +42,7 @@ func TestARotationKnowsEverySealedColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	known, places := slices.Clone(notSealed), map[string]string{}
-	for _, c := range sealedColumns() {
+	for _, c := range encryptedColumns() {
 		known = append(known, c.Table+"."+c.Name)
 		key, err := sqlstore.All(view, func(row sqlstore.Scanner) (name string, err error) {
 			err = row.Scan(&name)
@@ -92,7 +92,7 @@ func rotate(t *testing.T, want string, flags []string) string {
 	t.Helper()
 	out, err := command(t.Context(), append([]string{"encryption", "rotate"}, flags...)...)
 	if err != nil {
-		out += plainly(err)
+		out += userMessage(err)
 	}
 	if !strings.Contains(out, want) {
 		t.Errorf("it says %s, want %s", out, want)

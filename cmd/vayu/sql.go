@@ -16,13 +16,14 @@ import (
 	"vayu/query/result"
 )
 
-// plain is what ClickHouse says of a statement, without what the client adds.
-func plain(err error) error {
+// clickHouseError returns the message of ClickHouse, without the additions of the
+// client.
+func clickHouseError(err error) error {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)
 	}
 	if err != nil {
-		return fmt.Errorf("asking ClickHouse: %w", err)
+		return fmt.Errorf("querying ClickHouse: %w", err)
 	}
 	return nil
 }
@@ -46,11 +47,11 @@ vayu_sandbox. Each row is read once: of equal keys the latest version.`,
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
 				rows, err := t.db.Conn().Query(columnstore.Final(ctx), strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
 				if err != nil {
-					return plain(err)
+					return clickHouseError(err)
 				}
 				defer func() { _ = rows.Close() }()
 				_, err = write(os.Stdout, rows)
-				return plain(err)
+				return clickHouseError(err)
 			})
 		},
 	}

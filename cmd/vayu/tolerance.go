@@ -13,11 +13,10 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// serviceTolerance is the word for the tolerance of an account that has none of its
-// own.
-const serviceTolerance = "default"
+// defaultTolerance stands for an account without its own tolerance.
+const defaultTolerance = "default"
 
-// toleranceScores are the tolerances that have a name, as requests know them, too.
+// toleranceScores are the named tolerances, as in requests.
 var toleranceScores = map[string]int64{"strict": 100, "standard": namematch.Standard, "lenient": namematch.Lenient}
 
 func newAccountTolerance() *cobra.Command {
@@ -41,16 +40,16 @@ asked for from then on, also by a service that runs.`,
 						return err
 					}
 					_, entry, err := access.SetNameTolerance(tx, holder.ID, score)
-					return audited(tx, entry, err)
+					return appendAudit(tx, entry, err)
 				})
 			})
 		},
 	}
 }
 
-// toleranceOf reads a tolerance; what it returns is not valid for the default.
+// toleranceOf parses a tolerance; the result is not valid for the default.
 func toleranceOf(text string) (sql.NullInt64, error) {
-	if text == serviceTolerance {
+	if text == defaultTolerance {
 		return sql.NullInt64{}, nil
 	}
 	if score, ok := toleranceScores[text]; ok {
@@ -63,10 +62,10 @@ func toleranceOf(text string) (sql.NullInt64, error) {
 	return sql.NullInt64{Int64: int64(score), Valid: true}, nil
 }
 
-// toleranceText is how lists show a tolerance.
+// toleranceText formats a tolerance for lists.
 func toleranceText(score sql.NullInt64) string {
 	if !score.Valid {
-		return serviceTolerance
+		return defaultTolerance
 	}
 	return strconv.FormatInt(score.Int64, 10)
 }

@@ -21,7 +21,7 @@ func newWallet() *cobra.Command {
 	return cmd
 }
 
-// withWallets runs work with the state store and a service that decides payments.
+// withWallets runs work with the state store and the wallet service.
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *stateTool, wallets *wallet.Service) error) error {
 	return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 		events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
@@ -66,13 +66,13 @@ func newWalletShow() *cobra.Command {
 	return cmd
 }
 
-// pendingMost is how many payments `wallet pending` prints.
-const pendingMost = 1000
+// maxPending bounds the payments that `wallet pending` prints.
+const maxPending = 1000
 
 func newWalletPending() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pending",
-		Short: "List the payments that nobody has decided",
+		Short: "List the pending payments",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
@@ -85,7 +85,7 @@ func newWalletPending() *cobra.Command {
 				for _, h := range holders {
 					names[h.ID] = h.Name
 				}
-				all, err := wallet.Pending(view, pendingMost)
+				all, err := wallet.Pending(view, maxPending)
 				if err != nil {
 					return err
 				}
@@ -144,7 +144,7 @@ func newWalletCredit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			world, err := worldNamed(mode)
+			world, err := parseWorld(mode)
 			if err != nil {
 				return err
 			}
@@ -172,8 +172,8 @@ func newWalletCredit() *cobra.Command {
 	return cmd
 }
 
-// worldNamed is the world of a flag --mode.
-func worldNamed(mode string) (schema.World, error) {
+// parseWorld converts the flag --mode.
+func parseWorld(mode string) (schema.World, error) {
 	switch mode {
 	case "live":
 		return schema.Live, nil
@@ -183,7 +183,7 @@ func worldNamed(mode string) (schema.World, error) {
 	return 0, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", mode)
 }
 
-// printPayment says what has become of a payment.
+// printPayment prints a payment and the balance.
 func printPayment(cmd *cobra.Command, p *wallet.Payment) {
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; available now: %s\n", p.ID, p.Amount.Rupees(), p.State, p.Balance.Rupees())
 }

@@ -28,7 +28,7 @@ func said(t *testing.T, data, want string, args ...string) string {
 	out, err := command(t.Context(), append(args, "--data", data)...)
 	text := out
 	if err != nil {
-		text += plainly(err)
+		text += userMessage(err)
 	}
 	if !strings.Contains(text, want) {
 		t.Errorf("%s: got %s, want %s", strings.Join(args, " "), text, want)

@@ -41,7 +41,7 @@ func TestAStoreThatHangsIsTheOnlyOneAway(t *testing.T) {
 		}
 		up := func(store string) bool { return fixture.Figure(t, reg, "vayu_store_up", "store", store) == 1 }
 		fixture.Until(t, protocol+": the state store is told to be well", func() bool { // a busy machine may be late once
-			w.look(t.Context())
+			w.checkStores(t.Context())
 			return up("state")
 		})
 		if up("clickhouse") {
@@ -60,7 +60,7 @@ func TestAProofThatFailedIsMadeAgainSoon(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 49*time.Hour)
 		defer cancel()
 		var got []time.Duration
-		proofs(ctx, func(context.Context) bool {
+		repeatLedgerChecks(ctx, func(context.Context) bool {
 			got = append(got, time.Since(began))
 			return len(got) != 1 && len(got) != 2
 		})

@@ -23,13 +23,13 @@ func TestTheDoctorTellsSilenceFromAbsence(t *testing.T) {
 	c.Listen = config.Address(listener.Addr().String())
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if got := c.serving(short)[0]; got.ok || !strings.Contains(got.text, "does not answer") {
+	if got := c.checkService(short)[0]; got.ok || !strings.Contains(got.text, "does not answer") {
 		t.Errorf("of a service that hangs: %+v", got)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.serving(t.Context())[0]; !got.ok || !strings.Contains(got.text, "nobody listens") {
+	if got := c.checkService(t.Context())[0]; !got.ok || !strings.Contains(got.text, "nobody listens") {
 		t.Errorf("of no service: %+v", got)
 	}
 }

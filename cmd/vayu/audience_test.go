@@ -21,24 +21,24 @@ func TestEventsGoWhereTheyAreAskedFor(t *testing.T) {
 		flags string
 		want  string
 	}{
-		"nobody": {nil, "", "live, payment.succeeded; no webhook asked for them"},
+		"nobody": {nil, "", "live, payment.succeeded; no webhook subscribes to them"},
 		"sandbox": {
 			[]hooked{hook("sandbox", "payment.failed payment.succeeded")}, "--count 5",
-			"sandbox, payment.succeeded; 1 webhook asked for them",
+			"sandbox, payment.succeeded; 1 webhook subscribes to them",
 		},
-		"live": {[]hooked{hook("live", "payment.succeeded"), hook("live", "payment.succeeded")}, "", "live, payment.succeeded; 2 webhooks asked for them"},
+		"live": {[]hooked{hook("live", "payment.succeeded"), hook("live", "payment.succeeded")}, "", "live, payment.succeeded; 2 webhooks subscribe to them"},
 		"both": {
 			[]hooked{hook("live", "payment.succeeded"), hook("sandbox", "payment.succeeded")}, "",
-			"live, payment.succeeded; 1 webhook asked for them; with --mode sandbox 1 would get them",
+			"live, payment.succeeded; 1 webhook subscribes to them; with --mode sandbox 1 would get them",
 		},
-		"another type":   {[]hooked{hook("sandbox", "payment.failed")}, "", "live, payment.succeeded; no webhook asked for them"},
-		"that type":      {[]hooked{hook("sandbox", "payment.failed")}, "--type payment.failed", "sandbox, payment.failed; 1 webhook asked for them"},
-		"a part of one":  {[]hooked{hook("sandbox", "payment.succeeded.twice")}, "", "live, payment.succeeded; no webhook asked for them"},
-		"deleted":        {[]hooked{{"sandbox", "payment.succeeded", 1, true}}, "", "live, payment.succeeded; no webhook asked for them"},
-		"paused":         {[]hooked{{"sandbox", "payment.succeeded", 0, false}}, "", "sandbox, payment.succeeded; 1 webhook asked for them, and is paused"},
-		"one is paused":  {[]hooked{hook("live", "payment.succeeded"), {"live", "payment.succeeded", 0, false}}, "", "live, payment.succeeded; 2 webhooks asked for them, and 1 of these are paused"},
-		"a flag decides": {[]hooked{hook("sandbox", "payment.succeeded")}, "--mode live", "live, payment.succeeded; no webhook asked for them; with --mode sandbox 1 would get them"},
-		"test is it too": {[]hooked{hook("live", "payment.succeeded")}, "--mode test", "sandbox, payment.succeeded; no webhook asked for them; with --mode live 1 would get them"},
+		"another type":   {[]hooked{hook("sandbox", "payment.failed")}, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"that type":      {[]hooked{hook("sandbox", "payment.failed")}, "--type payment.failed", "sandbox, payment.failed; 1 webhook subscribes to them"},
+		"a part of one":  {[]hooked{hook("sandbox", "payment.succeeded.twice")}, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"deleted":        {[]hooked{{"sandbox", "payment.succeeded", 1, true}}, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"paused":         {[]hooked{{"sandbox", "payment.succeeded", 0, false}}, "", "sandbox, payment.succeeded; 1 webhook subscribes to them, and is paused"},
+		"one is paused":  {[]hooked{hook("live", "payment.succeeded"), {"live", "payment.succeeded", 0, false}}, "", "live, payment.succeeded; 2 webhooks subscribe to them, and 1 of these are paused"},
+		"a flag decides": {[]hooked{hook("sandbox", "payment.succeeded")}, "--mode live", "live, payment.succeeded; no webhook subscribes to them; with --mode sandbox 1 would get them"},
+		"test is it too": {[]hooked{hook("live", "payment.succeeded")}, "--mode test", "sandbox, payment.succeeded; no webhook subscribes to them; with --mode live 1 would get them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func TestFirstKeysAreMadeOnce(t *testing.T) {
 			for i, db := range dbs {
 				s := &service{Config: defaults(), state: db, box: box, out: &shown[i]}
 				both.Go(func() {
-					if err := s.makeFirstKeys(t.Context()); err != nil {
+					if err := s.bootstrap(t.Context()); err != nil {
 						t.Error(err)
 					}
 				})
