@@ -84,7 +84,7 @@ func newAccountSet() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			newPlan, newAllow := cmd.Flags().Changed("plan"), cmd.Flags().Changed("allow")
 			if !newPlan && !newAllow {
-				return errors.New("say --plan, --allow or both")
+				return errors.New("set --plan, --allow or both")
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				return st.db.Update(ctx, func(tx *sqlstore.Tx) error {

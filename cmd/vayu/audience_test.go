@@ -11,34 +11,34 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// Events go where somebody asks for them, unless a flag says otherwise; and what
-// is said of it begins as ever.
-func TestEventsGoWhereTheyAreAskedFor(t *testing.T) {
+// Without --mode, events go to the world of the webhooks that subscribe to them. The
+// output begins with the number of events.
+func TestFiredEventsGoToSubscribers(t *testing.T) {
 	t.Parallel()
-	hook := func(mode, events string) hooked { return hooked{mode: mode, events: events, active: 1} }
+	hook := func(mode, events string) webhookRow { return webhookRow{mode: mode, events: events, active: 1} }
 	for name, c := range map[string]struct {
-		hooks []hooked
+		hooks []webhookRow
 		flags string
 		want  string
 	}{
-		"nobody": {nil, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"no webhook": {nil, "", "live, payment.succeeded; no webhook subscribes to them"},
 		"sandbox": {
-			[]hooked{hook("sandbox", "payment.failed payment.succeeded")}, "--count 5",
+			[]webhookRow{hook("sandbox", "payment.failed payment.succeeded")}, "--count 5",
 			"sandbox, payment.succeeded; 1 webhook subscribes to them",
 		},
-		"live": {[]hooked{hook("live", "payment.succeeded"), hook("live", "payment.succeeded")}, "", "live, payment.succeeded; 2 webhooks subscribe to them"},
+		"live": {[]webhookRow{hook("live", "payment.succeeded"), hook("live", "payment.succeeded")}, "", "live, payment.succeeded; 2 webhooks subscribe to them"},
 		"both": {
-			[]hooked{hook("live", "payment.succeeded"), hook("sandbox", "payment.succeeded")}, "",
+			[]webhookRow{hook("live", "payment.succeeded"), hook("sandbox", "payment.succeeded")}, "",
 			"live, payment.succeeded; 1 webhook subscribes to them; with --mode sandbox 1 would get them",
 		},
-		"another type":   {[]hooked{hook("sandbox", "payment.failed")}, "", "live, payment.succeeded; no webhook subscribes to them"},
-		"that type":      {[]hooked{hook("sandbox", "payment.failed")}, "--type payment.failed", "sandbox, payment.failed; 1 webhook subscribes to them"},
-		"a part of one":  {[]hooked{hook("sandbox", "payment.succeeded.twice")}, "", "live, payment.succeeded; no webhook subscribes to them"},
-		"deleted":        {[]hooked{{"sandbox", "payment.succeeded", 1, true}}, "", "live, payment.succeeded; no webhook subscribes to them"},
-		"paused":         {[]hooked{{"sandbox", "payment.succeeded", 0, false}}, "", "sandbox, payment.succeeded; 1 webhook subscribes to them, and is paused"},
-		"one is paused":  {[]hooked{hook("live", "payment.succeeded"), {"live", "payment.succeeded", 0, false}}, "", "live, payment.succeeded; 2 webhooks subscribe to them, and 1 of these are paused"},
-		"a flag decides": {[]hooked{hook("sandbox", "payment.succeeded")}, "--mode live", "live, payment.succeeded; no webhook subscribes to them; with --mode sandbox 1 would get them"},
-		"test is it too": {[]hooked{hook("live", "payment.succeeded")}, "--mode test", "sandbox, payment.succeeded; no webhook subscribes to them; with --mode live 1 would get them"},
+		"another type":   {[]webhookRow{hook("sandbox", "payment.failed")}, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"that type":      {[]webhookRow{hook("sandbox", "payment.failed")}, "--type payment.failed", "sandbox, payment.failed; 1 webhook subscribes to them"},
+		"a part of one":  {[]webhookRow{hook("sandbox", "payment.succeeded.twice")}, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"deleted":        {[]webhookRow{{"sandbox", "payment.succeeded", 1, true}}, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"paused":         {[]webhookRow{{"sandbox", "payment.succeeded", 0, false}}, "", "sandbox, payment.succeeded; 1 webhook subscribes to them, and is paused"},
+		"one is paused":  {[]webhookRow{hook("live", "payment.succeeded"), {"live", "payment.succeeded", 0, false}}, "", "live, payment.succeeded; 2 webhooks subscribe to them, and 1 of these are paused"},
+		"a flag decides": {[]webhookRow{hook("sandbox", "payment.succeeded")}, "--mode live", "live, payment.succeeded; no webhook subscribes to them; with --mode sandbox 1 would get them"},
+		"test is it too": {[]webhookRow{hook("live", "payment.succeeded")}, "--mode test", "sandbox, payment.succeeded; no webhook subscribes to them; with --mode live 1 would get them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +49,7 @@ func TestEventsGoWhereTheyAreAskedFor(t *testing.T) {
 					t.Fatalf("%v: %s", err, out)
 				}
 			}
-			subscribed(t, db, c.hooks)
+			insertWebhooks(t, db, c.hooks)
 			out, err := command(t.Context(), append([]string{"events", "fire", "--data", data}, strings.Fields(c.flags)...)...)
 			n := 1
 			if strings.Contains(c.flags, "--count") {
@@ -60,24 +60,24 @@ func TestEventsGoWhereTheyAreAskedFor(t *testing.T) {
 			}
 			var world string
 			if err := db.View(t.Context()).QueryRow("SELECT DISTINCT mode FROM event").Scan(&world); err != nil || !strings.HasPrefix(c.want, world) {
-				t.Errorf("they are of the world %q: %v", world, err)
+				t.Errorf("the events are of the world %q: %v", world, err)
 			}
 		})
 	}
 }
 
-// hooked is a webhook as it is stored.
-type hooked struct {
+// webhookRow is a webhook as it is stored.
+type webhookRow struct {
 	mode, events string
 	active       int
 	deleted      bool
 }
 
-// subscribed makes webhooks of the default account, and one of another account
+// insertWebhooks inserts webhooks of the default account, and one of another account
 // that must not count.
-func subscribed(t *testing.T, db *sqlstore.DB, hooks []hooked) {
+func insertWebhooks(t *testing.T, db *sqlstore.DB, hooks []webhookRow) {
 	t.Helper()
-	insert := func(tx *sqlstore.Tx, name, id string, h hooked) error {
+	insert := func(tx *sqlstore.Tx, name, id string, h webhookRow) error {
 		holder, err := access.AccountNamed(tx, name)
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func subscribed(t *testing.T, db *sqlstore.DB, hooks []hooked) {
 				return err
 			}
 		}
-		return insert(tx, "other", "wh_other", hooked{mode: "sandbox", events: "payment.succeeded", active: 1})
+		return insert(tx, "other", "wh_other", webhookRow{mode: "sandbox", events: "payment.succeeded", active: 1})
 	}); err != nil {
 		t.Fatal(err)
 	}

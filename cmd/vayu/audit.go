@@ -13,7 +13,7 @@ import (
 )
 
 func newAudit() *cobra.Command {
-	cmd := &cobra.Command{Use: "audit", Short: "Prove the audit log"}
+	cmd := &cobra.Command{Use: "audit", Short: "Check the audit log"}
 	cmd.AddCommand(newAuditVerify())
 	return cmd
 }
@@ -26,7 +26,7 @@ func newAuditVerify() *cobra.Command {
 		Long: `Check that no row of the audit log was changed, removed or added by hand. Each account has a
 chain for each world; the hash of its last row stands for all of it, so a copy of that hash
 kept elsewhere proves the log against those who may write to the store. The row has a MAC too,
-made with the store's encryption key: without the key nobody can cut off rows. The service appends
+made with the store's encryption key: without it a removal of rows is found. The service appends
 such hashes to audit-heads.ndjson in the data directory (setting access.audit-heads) every
 minute; --since compares the log with a copy of that file.`,
 		Args: cobra.NoArgs,

@@ -22,7 +22,7 @@ import (
 
 // Names inside a backup.
 const (
-	backupName    = "backup.json" // written last
+	backupName    = "backup.json" // writeFile last
 	backupTables  = "clickhouse"
 	backupState   = "state"
 	encryptionKey = "encryption.key" // as in the data directory
@@ -56,10 +56,10 @@ func newBackup() *cobra.Command {
 	var recipient string
 	cmd := &cobra.Command{
 		Use:   "backup DIR",
-		Short: "Copy all that is kept into a new directory, beside a running service or without one",
-		Long: `Copy all that is kept into a new directory, beside a running service or without one: the air of both worlds, the
+		Short: "Copy all data into a new directory, beside a running service or without one",
+		Long: `Copy all data into a new directory, beside a running service or without one: the air of both worlds, the
 accounts with everything about them. With a recipient of age (age1…) every file is encrypted to it, and the key of what is
-encrypted in the state store is among them; without one that key is not in the backup. DIR appears when it is whole; until
+encrypted in the state store is among them; without one that key is not in the backup. DIR appears when it is complete; until
 then it is DIR.partial. Snapshots, logs and the positions of imports are not copied: they are made again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,7 +80,7 @@ then it is DIR.partial. Snapshots, logs and the positions of imports are not cop
 			partial := dir + ".partial"
 			if err := os.Mkdir(partial, 0o700); err != nil {
 				if errors.Is(err, fs.ErrExist) {
-					return fmt.Errorf("%s is there: another backup is at work, or was killed; then remove it", partial)
+					return fmt.Errorf("%s exists: another backup is running, or was killed; in that case remove it", partial)
 				}
 				return err
 			}
@@ -137,7 +137,7 @@ func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest,
 	}
 	if err := os.Mkdir(staging, 0o700); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is there: another backup is at work, or was killed; then remove it", staging)
+			return fmt.Errorf("%s exists: another backup is running, or was killed; in that case remove it", staging)
 		}
 		return err
 	}

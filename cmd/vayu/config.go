@@ -32,8 +32,8 @@ import (
 // Config has all settings. Package config defines the precedence: flags, environment,
 // file, these defaults.
 type Config struct {
-	Data   string         `koanf:"data" help:"directory of everything that Vayu keeps"`
-	Roles  []string       `koanf:"roles" help:"what this instance takes on: api, ingest, pipeline, dispatch"`
+	Data   string         `koanf:"data" help:"directory of all data of Vayu"`
+	Roles  []string       `koanf:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
 	Listen config.Address `koanf:"listen" help:"address of the API"`
 	// InternalListen is checked by checkInternal and read by internalAddress.
 	InternalListen string `koanf:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
@@ -46,10 +46,10 @@ type Config struct {
 	ClickHouseCA string        `koanf:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
 	Cluster      string        `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
 	State        config.DSN    `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
-	Encryption   config.Secret `koanf:"encryption-key" help:"32 bytes as base64 that seal secrets in the state store; made at first start when absent"`
+	Encryption   config.Secret `koanf:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
 	Kafka        []string      `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
 	RateLimits   config.Switch `koanf:"rate-limits" help:"on or off; off is for measurements"`
-	Proxies      []string      `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
+	Proxies      []string      `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
 	PerAddress   int           `koanf:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
 	CityKinds    []string      `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
 	PinCodes     string        `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`

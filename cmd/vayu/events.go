@@ -41,11 +41,11 @@ func newEventsFire() *cobra.Command {
 		Use:   "fire --count N --rate R",
 		Short: "Commit test events, as if they had happened",
 		Long: `Commit test events of an account, each in a transaction of its own, beside a running
-service or without one; webhooks are told of them as of any other. The data is the
+service or without one; webhooks get them as any other event. The data is the
 documented example of the type with "test": true, and "n" counts from 1. Events begin at
 their rate whether or not earlier ones are done. Without --mode they happen in the world
-in which the account has webhooks that ask for the type: live, when both or neither have.
-At the end, also after Ctrl-C, it says how many were committed, and where.`,
+in which the account has webhooks for the type: live, when both or neither have.
+At the end, also after Ctrl-C, it prints how many were committed, and where.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := v.check(); err != nil {

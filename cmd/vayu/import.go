@@ -117,7 +117,7 @@ func showSummary(out io.Writer, path, format string, s ingest.Summary) {
 	_, _ = fmt.Fprintf(out, "%s: %s%s\n%9d read\n%9d stored, of %d stations, %.0f a second\n", path, format, resumed,
 		s.Read, s.Stored, s.Stations, float64(s.Stored)/s.Elapsed.Seconds())
 	if s.Withdrawn > 0 {
-		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file says that there is no figure\n", s.Withdrawn)
+		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file has no figure for them\n", s.Withdrawn)
 	}
 	showRejections(out, s.Rejected)
 	for reason, n := range s.Positions {

@@ -14,7 +14,7 @@ import (
 )
 
 func newLedger() *cobra.Command {
-	cmd := &cobra.Command{Use: "ledger", Short: "Prove the books"}
+	cmd := &cobra.Command{Use: "ledger", Short: "Check the ledger"}
 	cmd.AddCommand(newLedgerVerify())
 	return cmd
 }

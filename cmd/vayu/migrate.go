@@ -17,10 +17,11 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Only these migrate the tables of ClickHouse: an instance with the role ingest, `vayu
-// migrate`, `vayu restore`, and the process that started the embedded engine, which is
-// then its only user. All others only check them. A newer command or a missing setting
-// on one machine thus changes nothing for the others.
+// Only these migrate the tables of ClickHouse: instances with the role ingest, `vayu
+// migrate`, `vayu restore`, and a process that started the embedded engine.
+//
+// All others only check them. A newer command or a missing setting on one machine thus
+// changes nothing for the others.
 
 // migrate migrates the databases of both worlds.
 func migrate(ctx context.Context, db *columnstore.DB) error {

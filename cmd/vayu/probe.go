@@ -43,13 +43,13 @@ func newProbe() *cobra.Command {
 	var r probeRequest
 	cmd := &cobra.Command{
 		Use:   "probe [URL]",
-		Short: "Ask a service whether it lives, or whether it is ready; status 1 when not",
-		Long: `Ask a service whether it lives (/healthz) or, with --ready, whether requests should be sent to it (/readyz), print one
-line, and end with status 1 when it does not or is not. It is the health check of containers that have no other program.
+		Short: "Check that a service is live, or ready; status 1 when not",
+		Long: `Check that a service is live (/healthz) or, with --ready, ready for requests (/readyz). Print one
+line, and end with status 1 when it is not. It is the health check of containers that have no other program.
 
-URL is that of the service, or of the page to ask for. Without it the service at the setting listen is asked, which is the
-one beside it, by HTTPS when the settings tls say so; its certificate then is not checked, because it is for another name.
-With --internal its internal listener is asked (the setting internal-listen), which says how each store and source is.`,
+URL is that of the service, or of the page to request. Without it the probe requests the service on this machine, at the
+setting listen, by HTTPS when TLS is configured. It does not check the certificate, which is for another name.
+With --internal it requests the internal listener (setting internal-listen), which has the status of each store and source.`,
 		Example: `  vayu probe
   vayu probe --ready --internal
   vayu probe --ready http://10.0.0.7:8080
@@ -69,11 +69,11 @@ With --internal its internal listener is asked (the setting internal-listen), wh
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&r.ready, "ready", false, "ask whether it is ready, and not only whether it lives")
+	f.BoolVar(&r.ready, "ready", false, "check readiness, not only liveness")
 	f.DurationVar(&r.timeout, "timeout", probeTimeout, "how long an answer may take")
-	f.StringVar(&r.ca, "ca", "", "PEM file of authorities that are believed beside the system's")
+	f.StringVar(&r.ca, "ca", "", "PEM file of authorities that are trusted beside the system's")
 	f.BoolVar(&r.insecure, "insecure", false, "do not check the certificate")
-	f.BoolVar(&r.internal, "internal", false, "without a URL: ask the internal listener, which says what is wrong")
+	f.BoolVar(&r.internal, "internal", false, "without a URL: request the internal listener, which has details")
 	bind(f, "listen", "internal-listen")
 	return cmd
 }
@@ -127,7 +127,7 @@ func localAPI(c Config) (string, error) {
 func localInternal(c Config) (string, error) {
 	address, _ := c.internalAddress()
 	if address == "" {
-		return "", errors.New("the setting internal-listen says that there is no internal listener")
+		return "", errors.New("the setting internal-listen disables the internal listener")
 	}
 	at, err := connectAddress(address)
 	if err != nil {

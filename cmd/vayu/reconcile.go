@@ -28,13 +28,13 @@ func newReconcile() *cobra.Command {
 		Short: "List recharges to look at, or compare them with an operator's file",
 		Long: `Without a file: list the recharges that people must look at. These have been pending for
 more than 24 hours, or their provider has contradicted an outcome that was final: that is an
-alarm, until somebody says what came of it ("vayu reconcile resolve").
+alarm, until "vayu reconcile resolve" records the result.
 
 With a provider's daily file (CSV with a header): compare it with the recharges here, line by
 line, and say what to do about each difference. Nothing is changed without --apply, which
-settles what can be settled without asking anybody; repeating it changes nothing more. With
+settles what needs no decision of a person, and is idempotent. With
 --date, or --from and --to (Indian dates), recharges of these days that the file lacks are
-told too.
+listed too.
 
 Either way the exit status is 1 when something is left to look at, and 0 when nothing is. It
 works beside a running service.`,
@@ -54,8 +54,8 @@ works beside a running service.`,
 	f.StringVar(&r.from, "from", "", "first day that the file is about")
 	f.StringVar(&r.to, "to", "", "last day that the file is about")
 	f.StringToStringVar(&r.columns, "columns", nil, "names of columns that are not found, such as reference=client_ref,amount=value (there are reference, status, amount, id)")
-	f.StringToStringVar(&r.statuses, "statuses", nil, "words of the file that are not known, such as 00=success,17=failed (there are success, failed, pending, refunded)")
-	f.BoolVar(&r.apply, "apply", false, "settle what can be settled without asking anybody")
+	f.StringToStringVar(&r.statuses, "statuses", nil, "statuses of the file that are not recognised, such as 00=success,17=failed (there are success, failed, pending, refunded)")
+	f.BoolVar(&r.apply, "apply", false, "settle what needs no decision of a person")
 	cmd.AddCommand(newReconcileSettle(), newReconcileResolve())
 	return cmd
 }
@@ -176,7 +176,7 @@ func settler(st *stateTool) (reconcile.Settler, error) {
 func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	c := reconcile.Comparison{Provider: r.provider, Layout: reconcile.Layout{Columns: r.columns, Statuses: map[string]reconcile.Status{}}}
 	if r.provider == "" {
-		return c, errors.New("--provider: say whose file it is")
+		return c, errors.New("--provider: name the provider of the file")
 	}
 	worlds, err := r.worlds()
 	if err != nil {
@@ -188,12 +188,12 @@ func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 			return c, fmt.Errorf("--columns: there is no %q; there are %s", what, strings.Join(reconcile.ColumnNames, ", "))
 		}
 	}
-	for word, meaning := range r.statuses {
+	for name, meaning := range r.statuses {
 		s := reconcile.Status(meaning)
 		if !slices.Contains(reconcile.Statuses, s) {
-			return c, fmt.Errorf("--statuses: %s=%s: a status is success, failed, pending or refunded", word, meaning)
+			return c, fmt.Errorf("--statuses: %s=%s: a status is success, failed, pending or refunded", name, meaning)
 		}
-		c.Layout.Statuses[word] = s
+		c.Layout.Statuses[name] = s
 	}
 	c.From, c.To, err = r.span()
 	return c, err
@@ -205,10 +205,10 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 		return from, to, nil
 	}
 	if r.date != "" && (r.from != "" || r.to != "") {
-		return from, to, errors.New("say --date, or --from and --to")
+		return from, to, errors.New("set --date, or --from and --to")
 	}
 	if r.date == "" && (r.from == "" || r.to == "") {
-		return from, to, errors.New("say both --from and --to")
+		return from, to, errors.New("set both --from and --to")
 	}
 	first, err := schema.ParseDay(cmp.Or(r.from, r.date))
 	if err != nil {
@@ -232,7 +232,7 @@ func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no recharge of the %s world was given to a provider yet", c.World)
+		return fmt.Errorf("no recharge of the %s world has a provider yet", c.World)
 	}
 	return fmt.Errorf("--provider: no recharge of the %s world was given to %q; there are %s", c.World, c.Provider, strings.Join(names, ", "))
 }

@@ -87,7 +87,7 @@ func (e *entries) end() error {
 	if err := e.table.Flush(); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("\n%s to look at; docs/reconciliation.md says how", counted(e.n, "recharge"))
+	text := fmt.Sprintf("\n%s to look at; see docs/reconciliation.md", counted(e.n, "recharge"))
 	if e.n == 0 {
 		text = "no recharge to look at"
 	}
@@ -100,8 +100,8 @@ func (e *entries) end() error {
 func why(e *reconcile.Entry) string {
 	return map[string]string{
 		string(schema.RechargePending): "pending for more than a day",
-		reconcile.LateSuccess:          "the provider has said success of an order that had failed",
-		reconcile.LateFailure:          "the provider has said failed after success",
+		reconcile.LateSuccess:          "the provider has reported success of an order that had failed",
+		reconcile.LateFailure:          "the provider has reported failed after success",
 	}[e.Why]
 }
 

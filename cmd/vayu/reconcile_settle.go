@@ -17,11 +17,10 @@ func newReconcileSettle() *cobra.Command {
 	flags := map[recharge.Outcome]*bool{recharge.Succeeded: new(bool), recharge.Failed: new(bool), recharge.Reversed: new(bool)}
 	cmd := &cobra.Command{
 		Use:   "settle TXN --succeeded|--failed|--reversed --note TEXT",
-		Short: "Settle a recharge as its operator has said to a person",
-		Long: `Settle a recharge that is pending as its operator has said to a person, by telephone or in a
-letter; or take back one that was charged and that he has reversed. It is the step that a
-callback takes: with its postings, its event for the client and its row of the audit log. That
-is final. The note goes into the audit log too, which the account can read.`,
+		Short: "Settle a recharge by the statement of its operator",
+		Long: `Settle a pending recharge by a statement of its operator, made by telephone or in a letter; or
+refund one that was charged and that the operator has reversed. It has the effects of a
+callback: postings, the event for the client and the row of the audit log. That is final. The note goes into the audit log too, which the account can read.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var outcomes []recharge.Outcome
@@ -31,7 +30,7 @@ is final. The note goes into the audit log too, which the account can read.`,
 				}
 			}
 			if len(outcomes) != 1 {
-				return errors.New("say --succeeded, --failed or --reversed")
+				return errors.New("set --succeeded, --failed or --reversed")
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				by, err := settler(st)
@@ -58,8 +57,8 @@ func newReconcileResolve() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "resolve TXN --note TEXT",
-		Short: "Take a recharge with an alarm off the list, saying what came of it",
-		Long: `Take a recharge whose operator has contradicted himself off the list, saying what came of it.
+		Short: "Resolve the alarm of a recharge, with a note about the result",
+		Long: `Resolve the alarm of a recharge whose operator has contradicted an earlier status.
 No money moves. The note goes into the audit log, which the account can read. A recharge that
 is pending leaves the list when it is settled.`,
 		Args: cobra.ExactArgs(1),
@@ -79,6 +78,6 @@ is pending leaves the list when it is settled.`,
 
 // noteFlag adds the required flag --note.
 func noteFlag(cmd *cobra.Command, note *string) {
-	cmd.Flags().StringVar(note, "note", "", "who said what, and when, for the audit log")
+	cmd.Flags().StringVar(note, "note", "", "who stated what, and when, for the audit log")
 	_ = cmd.MarkFlagRequired("note") // the flag is there
 }

@@ -36,20 +36,20 @@ func newEventsReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay --from TIME",
 		Short: "Make deliveries that are missing, of events since a time",
-		Long: `Bring events again of which a delivery is missing: after Kafka has lost its topic, after
-the place of the group in it was moved ahead, or after dispatchers were restored from a backup.
+		Long: `Replay events of which a delivery is missing: after Kafka has lost its topic, after
+the offset of the consumer group was moved ahead, or after dispatchers were restored from a backup.
 The events come from the state store, not from Kafka, and take their usual way once more:
 outbox, Kafka where there is one, dispatcher.
 
-A delivery is missing when a webhook that asks for the type, and is older than the event, has
-none of it. What a replay does not do:
+A delivery is missing when a webhook that subscribes to the type, and is older than the event,
+has none of it. What a replay does not do:
   - It sends nothing twice. A delivery that was made, has failed, was cancelled or still waits
     is there, and stays as it is. A replay can be repeated and interrupted, and the service
     need not be stopped.
   - It does not retry failed deliveries: that is POST /v1/deliveries/retry.
-  - It keeps no order: what comes again comes after what has been delivered since.
-An event that comes again goes to every webhook that asks for its type now, lacks it and is not
-younger than it. A webhook that asks for a
+  - It keeps no order: replayed events arrive after those delivered since.
+A replayed event goes to every webhook that subscribes to its type now, lacks it and is not
+younger than it. A webhook that subscribes to a
 type only since a change of it lacks the events of that type before the change.
 Test events (those of POST /v1/webhooks/{id}/test and of events fire) are left out, unless --tests.
 
@@ -73,7 +73,7 @@ most. Begin with --dry-run, which counts and changes nothing.`,
 	f.StringVar(&r.typ, "type", "", "type of the events (default: all)")
 	f.BoolVar(&r.tests, "tests", false, "test events, too")
 	f.BoolVar(&r.dry, "dry-run", false, "count only")
-	f.Float64Var(&r.rate, "rate", 500, "events per second that are brought again, because they go before new ones; 0 for as fast as it goes")
+	f.Float64Var(&r.rate, "rate", 500, "events replayed per second, because they precede new ones; 0 for as fast as it goes")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ most. Begin with --dry-run, which counts and changes nothing.`,
 func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	request = outbox.Replay{Type: schema.EventType(r.typ), Tests: r.tests, DryRun: r.dry, To: now.Add(-replayMinAge)}
 	if r.from == "" {
-		return request, errors.New("--from: say since when, such as 2026-11-20T10:00:00Z, 2026-11-20 or 12h")
+		return request, errors.New("--from: set the first time, such as 2026-11-20T10:00:00Z, 2026-11-20 or 12h")
 	}
 	if request.From, err = parseTime(r.from, now); err != nil {
 		return request, fmt.Errorf("--from: %w", err)
@@ -93,7 +93,7 @@ func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	}
 	switch {
 	case !request.From.Before(request.To):
-		return request, errors.New("--from: must be before --to, which is a minute ago when it is not said")
+		return request, errors.New("--from: must be before --to, which is a minute ago by default")
 	case r.typ != "" && !slices.Contains(schema.EventTypes, request.Type):
 		return request, fireOptions{typ: r.typ}.check()
 	case !(r.rate >= 0):
@@ -162,13 +162,13 @@ func (r replayOptions) summary(request outbox.Replay, done outbox.Replayed) stri
 	if r.dry {
 		text += "; nothing was changed (--dry-run)"
 	} else {
-		text += fmt.Sprintf(", %d are brought again", done.Put)
+		text += fmt.Sprintf(", %d are replayed", done.Put)
 		if waiting := done.Missing - done.Put; waiting > 0 {
 			text += fmt.Sprintf(", %d waited for the relay already", waiting)
 		}
 	}
 	if done.Tests > 0 {
-		text += fmt.Sprintf("; left out %d test events (--tests brings them, too)", done.Tests)
+		text += fmt.Sprintf("; left out %d test events (--tests replays them, too)", done.Tests)
 	}
 	return text
 }

@@ -32,7 +32,7 @@ func newRestore() *cobra.Command {
 	var identity, key string
 	cmd := &cobra.Command{
 		Use:   "restore DIR",
-		Short: "Bring a backup back into an empty data directory, and empty servers where they are used",
+		Short: "Restore a backup into an empty data directory, and into empty servers where they are used",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			began := time.Now()
@@ -156,7 +156,7 @@ func (n *backupManifest) checkKey(cfg Config) error {
 // checkNotRestoring rejects a data directory with an incomplete restore.
 func checkNotRestoring(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, restoringName)); err == nil {
-		return fmt.Errorf("a restore into %s is at work, or was killed: then empty the directory and restore again", dir)
+		return fmt.Errorf("a restore into %s is running, or was killed: in that case empty the directory and restore again", dir)
 	}
 	return nil
 }

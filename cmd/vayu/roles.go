@@ -11,7 +11,7 @@ import (
 // each role has its own instances.
 const (
 	// roleAPI serves requests, and makes the calls to operators and banks that they
-	// begin.
+	// startProcess.
 	roleAPI = "api"
 	// roleIngest collects readings and rolls them up on the leader; other instances are
 	// standbys.

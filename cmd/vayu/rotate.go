@@ -44,11 +44,10 @@ func newEncryption() *cobra.Command {
 func newEncryptionRotate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "rotate",
-		Short: "Give the state store a new encryption key; the service is stopped for it",
-		Long: `Give the state store a new encryption key, and encrypt everything with it that was encrypted with
-the old one. Every instance is stopped for it. A key that is a file is made, and replaces
+		Short: "Re-encrypt the state store with a new key; stop the service before",
+		Long: `Re-encrypt everything in the state store with a new key. Stop every instance before. A key that is a file is made, and replaces
 encryption.key in the data directory; other instances get a copy. A key that is a setting comes
-from ` + newKeyVariable + `, and becomes the setting once this command has said that the
+from ` + newKeyVariable + `; set it as the setting after this command has reported that the
 store has it.
 
 It happens as a whole or not at all, however it is ended; run it again then. A value that cannot

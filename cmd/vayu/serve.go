@@ -303,7 +303,7 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() && s.certificates == nil && !s.InsecureHTTP {
 		_ = listener.Close()
 		return nil, fmt.Errorf("listen: %s is not a loopback address, and plain HTTP would show keys to the network; "+
-			"set tls.cert and tls.key, put a TLS proxy in front and listen on 127.0.0.1, or say --insecure-http", s.Listen)
+			"set tls.cert and tls.key, put a TLS proxy in front and listen on 127.0.0.1, or set --insecure-http", s.Listen)
 	}
 	var settings *tls.Config
 	if s.certificates != nil {

@@ -81,10 +81,10 @@ func (c Config) checkService(ctx context.Context) []finding {
 	defer done()
 	resp, address, err := c.fetchReadiness(ctx)
 	if ctx.Err() != nil {
-		return []finding{{false, "service", fmt.Sprintf("what listens at %s does not answer within %s: it hangs, or was stopped (see ps)", c.Listen, serviceTimeout)}}
+		return []finding{{false, "service", fmt.Sprintf("the service at %s does not answer within %s: it hangs, or was stopped (see ps)", c.Listen, serviceTimeout)}}
 	}
 	if err != nil {
-		return []finding{{true, "service", "nobody listens at " + string(c.Listen) + "; is vayu serve running there? --listen names another address"}}
+		return []finding{{true, "service", "nothing listens at " + string(c.Listen) + "; is vayu serve running there? --listen names another address"}}
 	}
 	defer resp.Body.Close()
 	var reply struct {
@@ -92,7 +92,7 @@ func (c Config) checkService(ctx context.Context) []finding {
 		Sources                          map[string]*sourceStatus
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
-		return []finding{{false, "service", "what answers at " + address + " is no vayu serve"}}
+		return []finding{{false, "service", "the program at " + address + " is not vayu serve"}}
 	}
 	all := []finding{{resp.StatusCode == http.StatusOK, "service", reply.Status + " at " + address}}
 	for _, store := range [...]struct{ name, is string }{{"clickhouse", reply.ClickHouse}, {"state", reply.State}, {"kafka", reply.Kafka}} {
@@ -145,13 +145,13 @@ func (c Config) fetchReadiness(ctx context.Context) (resp *http.Response, addres
 
 // remedies are the remedies by outcome of a source.
 var remedies = map[string]string{
-	"fetch_failed":  "it does not answer as it should: vayu source test NAME shows what it says",
+	"fetch_failed":  "its reply is invalid or missing: vayu source test NAME shows the error",
 	"timed_out":     "it answers too slowly: vayu source test NAME shows how slowly",
 	"refused":       "its input was refused as a whole: vayu source test NAME shows why",
 	"panicked":      "its parser has a fault: the log has the stack",
-	"store_failed":  "ClickHouse did not take its readings",
-	"rollup_failed": "its readings are stored, and the roll-up failed: the log says why",
-	"breaker_open":  "it has failed too often and is left alone for a while: vayu source test NAME shows why",
+	"store_failed":  "ClickHouse did not store its readings",
+	"rollup_failed": "its readings are stored, and the roll-up failed: the log has the error",
+	"breaker_open":  "it failed too often and is paused: vayu source test NAME shows why",
 }
 
 // finding returns the line of the report.

@@ -33,8 +33,8 @@ func newSQL() *cobra.Command {
 	names := strings.Join(slices.Sorted(maps.Keys(result.Formats)), ", ")
 	cmd := &cobra.Command{
 		Use:   `sql "SELECT …"`,
-		Short: "Ask ClickHouse in SQL, beside a running service or without one",
-		Long: `Ask ClickHouse in SQL, beside a running service or without one. Live air is in the database vayu, simulated air in
+		Short: "Query ClickHouse in SQL, beside a running service or without one",
+		Long: `Query ClickHouse in SQL, beside a running service or without one. Live air is in the database vayu, simulated air in
 vayu_sandbox. Each row is read once: of equal keys the latest version.`,
 		Example: `  vayu sql "SELECT city, aqi FROM vayu_sandbox.city_hour ORDER BY at DESC LIMIT 1 BY city"
   vayu sql --format arrow "SELECT * FROM vayu.reading" > readings.arrow`,

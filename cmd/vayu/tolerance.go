@@ -22,11 +22,11 @@ var toleranceScores = map[string]int64{"strict": 100, "standard": namematch.Stan
 func newAccountTolerance() *cobra.Command {
 	return &cobra.Command{
 		Use:   "tolerance NAME strict|standard|lenient|0-100|default",
-		Short: "Say how alike names must be in verifications of an account",
-		Long: `Say how alike the expected name and the registered one must be in verifications of an account
-which do not say so themselves (name_match_tolerance): strict is the same words, standard a score
-of 70, lenient one of 50, a number the least score; default is standard. It counts for what is
-asked for from then on, also by a service that runs.`,
+		Short: "Set how similar names must be in verifications of an account",
+		Long: `Set how similar the expected and the registered name must be in verifications of an account
+without their own name_match_tolerance: strict is the same words, standard a score
+of 70, lenient one of 50, a number the least score; default is standard. It applies to
+later verifications, also in a running service.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			score, err := toleranceOf(args[1])

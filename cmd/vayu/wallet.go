@@ -16,7 +16,7 @@ import (
 )
 
 func newWallet() *cobra.Command {
-	cmd := &cobra.Command{Use: "wallet", Short: "Decide payments into wallets, and show what there is"}
+	cmd := &cobra.Command{Use: "wallet", Short: "Settle payments into wallets, and show balances"}
 	cmd.AddCommand(newWalletShow(), newWalletPending(), newWalletSettle(), newWalletCredit())
 	return cmd
 }
@@ -106,16 +106,16 @@ func newWalletSettle() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "settle PAYMENT --succeeded --note UTR|--failed",
-		Short: "Say what has become of a payment",
-		Long: `Say what has become of a payment that is pending: that its money came, which puts it into
-the wallet, or that it will not. That is final, and told by payment.succeeded or payment.failed.
+		Short: "Settle a pending payment",
+		Long: `Settle a pending payment: as received, which credits the wallet, or as failed. That is final,
+and causes the event payment.succeeded or payment.failed.
 
-Money that came needs a --note, such as the bank's reference (UTR): money comes once under one
-note, so that nobody puts it into the wallet again with "vayu wallet credit".`,
+Money received needs a --note, such as the bank's reference (UTR). A note can be used once, so
+that nobody credits the same money again with "vayu wallet credit".`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if succeeded == failed {
-				return errors.New("say --succeeded or --failed")
+				return errors.New("set --succeeded or --failed")
 			}
 			return withWallets(cmd, func(ctx context.Context, _ *stateTool, wallets *wallet.Service) error {
 				p, err := wallets.Settle(ctx, args[0], succeeded, note, commandActor)

@@ -48,25 +48,25 @@ type watcher struct {
 // newWatcher registers its metrics.
 func newWatcher(s *service, reg prometheus.Registerer) (*watcher, error) {
 	w := &watcher{service: s, up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "vayu_store_up", Help: "1 while what the service depends on answers (clickhouse, state, kafka), else 0; as of 15 seconds ago at most.",
+		Name: "vayu_store_up", Help: "1 if the store responds (clickhouse, state, kafka), else 0; checked every 15 seconds.",
 	}, []string{"store"})}
 	failures := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "vayu_ledger_verify_failures_total", Help: "Proofs of the books that could not be ended, because the state store failed.",
+		Name: "vayu_ledger_verify_failures_total", Help: "Ledger checks that failed because of the state store.",
 	})
-	w.ledgerFailures = failurelog.New(s.log, "books: the state store", "proving the books", "the last figures stand", failures)
-	w.headFailures = failurelog.New(s.log, "audit: the copy of its heads", "copying the heads of the audit log", "the next copy has them", nil)
+	w.ledgerFailures = failurelog.New(s.log, "ledger: the state store", "checking the ledger", "the metrics keep the last result", failures)
+	w.headFailures = failurelog.New(s.log, "audit: the copy of its heads", "copying the heads of the audit log", "the next copy will have them", nil)
 	gauge := func(name, help string, of func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
 	}
 	for _, c := range []prometheus.Collector{
 		w.up, failures,
-		gauge("vayu_ledger_faults", "Faults that the last proof of the books has found.", func() float64 { return float64(w.faults.Load()) }),
-		gauge("vayu_ledger_verified_timestamp_seconds", "When the books were last proved by this instance, seconds since 1970; 0 for not since it leads.", func() float64 { return float64(w.verified.Load()) }),
-		gauge("vayu_data_free_bytes", "Room that is left on the disk of the data directory, bytes.", func() float64 { free, _ := diskSpace(s.Data); return free }),
+		gauge("vayu_ledger_faults", "Faults found by the last ledger check.", func() float64 { return float64(w.faults.Load()) }),
+		gauge("vayu_ledger_verified_timestamp_seconds", "Time of the last completed ledger check of this leader, Unix seconds; 0 before the first one.", func() float64 { return float64(w.verified.Load()) }),
+		gauge("vayu_data_free_bytes", "Free space on the disk of the data directory, bytes.", func() float64 { free, _ := diskSpace(s.Data); return free }),
 		gauge("vayu_data_size_bytes", "Size of the disk of the data directory, bytes.", func() float64 { _, size := diskSpace(s.Data); return size }),
 	} {
 		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of what the service depends on: %w", err)
+			return nil, fmt.Errorf("registering metrics of the stores: %w", err)
 		}
 	}
 	return w, nil
@@ -156,7 +156,7 @@ func (w *watcher) checkLedger(ctx context.Context) bool {
 	w.faults.Store(report.Wrong)
 	w.verified.Store(time.Now().Unix())
 	for _, f := range report.Faults {
-		w.service.log.ErrorContext(ctx, "the books do not fit", "fault", f.String())
+		w.service.log.ErrorContext(ctx, "ledger check found a fault", "fault", f.String())
 	}
 	return true
 }
