@@ -22,7 +22,7 @@ import (
 
 // Names inside a backup.
 const (
-	backupName    = "backup.json" // writeFile last
+	backupName    = "backup.json" // written last
 	backupTables  = "clickhouse"
 	backupState   = "state"
 	encryptionKey = "encryption.key" // as in the data directory

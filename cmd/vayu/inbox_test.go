@@ -28,7 +28,7 @@ type inbox struct {
 	ca string // file of the authority
 
 	mu      sync.Mutex
-	secrets []string // checkRecharge of which must have signed
+	secrets []string // one of which must have signed
 	answer  func(received) int
 	all     []received
 	changed chan struct{} // closed and replaced with each delivery

@@ -120,7 +120,7 @@ func downloads(t *testing.T) (files [][][]string, cityOf map[string][2]string) {
 		}
 		for _, r := range rows[1:] {
 			cityOf[r[3]] = [2]string{r[2], strings.NewReplacer("_", "", " ", "").Replace(r[1])} // also "TamilNadu"
-			if r[2] == "Byrnihat" {                                                             // checkRecharge city in two states
+			if r[2] == "Byrnihat" {                                                             // one city in two states
 				cityOf[r[3]] = [2]string{r[2], "Meghalaya"}
 			}
 		}

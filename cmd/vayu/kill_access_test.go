@@ -17,7 +17,7 @@ import (
 // kills is how often the service is killed under load.
 const kills = 50
 
-// acknowledged is what the service has said that it did.
+// acknowledged has the ids of acknowledged changes.
 type acknowledged struct {
 	mu      sync.Mutex
 	made    []string

@@ -208,7 +208,7 @@ func (w *killHarness) restartAndKill(i int, point string) bool {
 	return hit
 }
 
-// newClients starts clients that retry requests without a reply.
+// clientGroup is a set of clients that retry requests without a reply.
 type clientGroup struct {
 	*killHarness
 	quit chan struct{}

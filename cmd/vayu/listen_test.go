@@ -106,7 +106,7 @@ func TestHangupStopsCommandUnlessIgnored(t *testing.T) {
 	// The test process may run under nohup.
 	stops := !signal.Ignored(syscall.SIGHUP)
 	for shell, want := range map[string]bool{`exec "$0" "$@"`: stops, `trap '' HUP; exec "$0" "$@"`: false} {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", shell, os.Args[0], "-test.run=^TestTheEndOfTheTerminalIsASignal$", "-test.v")
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", shell, os.Args[0], "-test.run=^TestHangupStopsCommandUnlessIgnored$", "-test.v")
 		cmd.Env = append(os.Environ(), "VAYU_TEST_ENDINGS=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "endings: [interrupt terminated") {

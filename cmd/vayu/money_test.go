@@ -33,7 +33,7 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 		"one of each world": {[]string{first, other}, []string{first, other, "acme"}}, // a callback names no world
 		"copied":            {[]string{first, second, copied}, []string{first, copied, "acme"}},
 		"given twice":       {[]string{second, second}, []string{second, "zenith"}},
-		"the sandbox's own": {[]string{describe("own.yaml", "sandbox", "sandbox")}, []string{"own.yaml", "the sandbox brings along"}},
+		"the sandbox's own": {[]string{describe("own.yaml", "sandbox", "sandbox")}, []string{"own.yaml", "the provider of the sandbox"}},
 	} {
 		cfg := defaults()
 		cfg.Recharge.Operators = c.files
@@ -68,7 +68,7 @@ func TestDuplicateBankNameIsRejected(t *testing.T) {
 	}{
 		"different ones":    {[]string{first, second}, nil},
 		"copied":            {[]string{first, second, copied}, []string{"verify.banks", first, copied, "acme"}},
-		"the sandbox's own": {[]string{describe("own.yaml", "sandbox")}, []string{"own.yaml", "the sandbox brings along"}},
+		"the sandbox's own": {[]string{describe("own.yaml", "sandbox")}, []string{"own.yaml", "the provider of the sandbox"}},
 		"not there":         {[]string{"nowhere.yaml"}, []string{"verify.banks", "nowhere.yaml"}},
 	} {
 		cfg := defaults()

@@ -77,7 +77,7 @@ func (c *rechargeClients) recharge(n int) {
 	for i := 0; c.pause(25 * time.Millisecond); i++ {
 		ref := fmt.Sprintf("single-%d-%d", n, i)
 		body := rechargeBody(ref)
-		for range 1 + rand.IntN(2) { // some ask twice
+		for range 1 + rand.IntN(2) { // some clients send it twice
 			r, ok := c.sendUntilAnswered(http.MethodPost, "/v1/recharge", body)
 			if !ok {
 				return

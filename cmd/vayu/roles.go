@@ -10,8 +10,7 @@ import (
 // Roles of instances. An instance has all four by default; in a larger installation
 // each role has its own instances.
 const (
-	// roleAPI serves requests, and makes the calls to operators and banks that they
-	// startProcess.
+	// roleAPI serves requests, and makes their calls to operators and banks.
 	roleAPI = "api"
 	// roleIngest collects readings and rolls them up on the leader; other instances are
 	// standbys.

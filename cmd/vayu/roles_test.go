@@ -18,7 +18,7 @@ import (
 type roleInstances struct {
 	*testing.T
 	stores []string
-	first  string // data directory that has the key of what is sealed
+	first  string // data directory with the encryption key
 	key    string // of the sandbox
 }
 

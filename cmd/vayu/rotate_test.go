@@ -114,11 +114,11 @@ func wantSecret(t *testing.T, c sqlstore.Config, key config.Secret, want string)
 		t.Fatal(err)
 	}
 	var id string
-	var sealed []byte
-	if err := db.View(t.Context()).QueryRow("SELECT id, signing_secret FROM api_key").Scan(&id, &sealed); err != nil {
+	var encrypted []byte
+	if err := db.View(t.Context()).QueryRow("SELECT id, signing_secret FROM api_key").Scan(&id, &encrypted); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := access.Sealed()[0].Open(box, sealed, id); err != nil || string(got) != want {
+	if got, err := access.Sealed()[0].Open(box, encrypted, id); err != nil || string(got) != want {
 		t.Errorf("the secret is %q, %v, want %q", got, err, want)
 	}
 }

@@ -18,7 +18,7 @@ import (
 type sourceStatus struct {
 	Outcome     string   `json:"outcome,omitempty"`      // of the last run, as in vayu_source_outcome
 	LastSuccess string   `json:"last_success,omitempty"` // RFC 3339; absent if none since the start
-	Breaker     string   `json:"breaker,omitempty"`      // rejectUnknown, when it has failed too often
+	Breaker     string   `json:"breaker,omitempty"`      // open after too many failures
 	Refused     []string `json:"refused,omitempty"`      // reasons of inputs refused since the start
 }
 

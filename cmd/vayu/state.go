@@ -24,7 +24,7 @@ type stateTool struct {
 }
 
 // withState runs work when the state store is ready, with a running service or without
-// checkRecharge. The data directory must exist.
+// one. The data directory must exist.
 func withState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
 	return runStateTool(cmd, false, work)
 }

@@ -97,7 +97,7 @@ func (c *verifyClients) verify(n int) {
 	for i := 0; c.pause(25 * time.Millisecond); i++ {
 		ref := fmt.Sprintf("single-%d-%d", n, i)
 		body := verificationBody(ref)
-		for range 1 + rand.IntN(2) { // some ask twice
+		for range 1 + rand.IntN(2) { // some clients send it twice
 			r, ok := c.sendUntilAnswered(http.MethodPost, "/v1/bank/verify", body)
 			if !ok {
 				return

@@ -38,7 +38,7 @@ const (
 // watcher updates the metrics of the stores and of the ledger checks.
 type watcher struct {
 	service        *service
-	up             *prometheus.GaugeVec // applyStorage
+	up             *prometheus.GaugeVec // by store
 	faults         atomic.Int64         // of the last ledger check
 	verified       atomic.Int64         // time of the last ledger check, Unix seconds
 	ledgerFailures *failurelog.Outage
