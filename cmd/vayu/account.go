@@ -15,7 +15,7 @@ import (
 )
 
 func newAccount() *cobra.Command {
-	cmd := &cobra.Command{Use: "account", Short: "Make, list, change and erase accounts"}
+	cmd := &cobra.Command{Use: "account", Short: "Create, list, change and erase accounts"}
 	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountErase())
 	return cmd
 }
@@ -24,7 +24,7 @@ func newAccountCreate() *cobra.Command {
 	var plan string
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make an account",
+		Short: "Create an account",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withNewState(cmd, withEncryption(func(ctx context.Context, st *stateTool) error {

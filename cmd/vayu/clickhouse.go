@@ -22,7 +22,7 @@ import (
 func newClickHouse() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clickhouse",
-		Short: "What operators of a ClickHouse server need: its tables as SQL, and users for analysts",
+		Short: "Print the SQL of the tables, and create users for analysts, on a ClickHouse server",
 	}
 	cmd.AddCommand(newClickHouseDDL(), newClickHouseAnalyst())
 	return cmd
@@ -45,8 +45,8 @@ func newClickHouseDDL() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ddl",
 		Short: "Print the SQL that makes Vayu's databases, for the settings in force",
-		Long: `Print the SQL that makes Vayu's databases, for the settings in force: on a server, or on a cluster. It asks nothing and changes
-nothing. serve and migrate run it by themselves, when their user may.`,
+		Long: `Print the SQL that makes Vayu's databases, for the settings in force: on a server, or on a cluster. It connects to
+no server. serve and migrate run it by themselves, if their user is permitted to.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, worlds, err := settingsOf(cmd)
@@ -77,7 +77,7 @@ func printStatements(w io.Writer, statements []string) error {
 }
 
 // errEmbeddedUsers is the error for users of the embedded engine.
-var errEmbeddedUsers = errors.New(`the embedded engine has one user and no others can be made: analysts ask with "vayu sql", or set readonly = 1 in their client; ` +
+var errEmbeddedUsers = errors.New(`the embedded engine has a single user: analysts query with "vayu sql", or set readonly = 1 in their client; ` +
 	`users need a ClickHouse server (setting clickhouse)`)
 
 func newClickHouseAnalyst() *cobra.Command {
@@ -85,9 +85,9 @@ func newClickHouseAnalyst() *cobra.Command {
 	limits := columnstore.DefaultAnalyst()
 	cmd := &cobra.Command{
 		Use:   "analyst NAME",
-		Short: "Make a user who may read Vayu's tables within limits, or print the SQL that does",
-		Long: `Make a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
-print the SQL that does, which is the default. The password is made up and shown once, on standard error. With --hash the SHA-256 of a
+		Short: "Create a user who may read Vayu's tables within limits, or print the SQL for it",
+		Long: `Create a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
+print the SQL for it, which is the default. The password is generated and shown once, on standard error. With --hash the SHA-256 of a
 password is read from standard input instead, in hexadecimal: printf %s "$PASSWORD" | sha256sum. Running it again sets a new password.`,
 		Example: `  vayu clickhouse analyst reports > reports.sql
   vayu clickhouse analyst reports --apply`,

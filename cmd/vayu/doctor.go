@@ -30,37 +30,37 @@ const doctorTimeout = 5 * time.Second
 func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the engine, the state store, the disk and how fresh the data are",
+		Short: "Check the engine, the state store, the disk and the age of the data",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			healthy := true
-			say := func(f finding) { healthy = printFinding(cmd.OutOrStdout(), f) && healthy }
-			say(finding{true, "version", version()})
+			add := func(f finding) { healthy = printFinding(cmd.OutOrStdout(), f) && healthy }
+			add(finding{true, "version", version()})
 			err := toolRun{timeout: doctorTimeout}.run(cmd, func(ctx context.Context, t *tool) error {
 				ctx, cancel := context.WithTimeout(ctx, 2*doctorTimeout)
 				defer cancel()
-				say(t.engine(ctx))
-				say(disk(t.Data))
+				add(t.engine(ctx))
+				add(disk(t.Data))
 				for _, w := range schema.Worlds {
-					say(t.freshness(ctx, w))
+					add(t.freshness(ctx, w))
 				}
 				return nil
 			})
 			if err != nil {
-				say(finding{false, "engine", err.Error()})
+				add(finding{false, "engine", err.Error()})
 			}
 			if err := withState(cmd, func(ctx context.Context, st *stateTool) error {
-				say(st.store(ctx))
+				add(st.store(ctx))
 				return nil
 			}); err != nil {
-				say(finding{false, "state", err.Error()})
+				add(finding{false, "state", err.Error()})
 			}
 			loaded, _, err := load(cmd)
 			if err != nil {
 				return err
 			}
 			for _, f := range loaded.Value.checkService(cmd.Context()) {
-				say(f)
+				add(f)
 			}
 			if !healthy {
 				return errReported

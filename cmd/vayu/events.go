@@ -23,7 +23,7 @@ import (
 )
 
 func newEvents() *cobra.Command {
-	cmd := &cobra.Command{Use: "events", Short: "Make events happen, to try webhooks, and bring those again that did not arrive"}
+	cmd := &cobra.Command{Use: "events", Short: "Fire test events, and replay events that were not delivered"}
 	cmd.AddCommand(newEventsFire(), newEventsReplay())
 	return cmd
 }

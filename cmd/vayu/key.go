@@ -19,7 +19,7 @@ import (
 )
 
 func newKeys() *cobra.Command {
-	cmd := &cobra.Command{Use: "key", Short: "Make, list, rotate and revoke API keys"}
+	cmd := &cobra.Command{Use: "key", Short: "Create, list, rotate and revoke API keys"}
 	cmd.AddCommand(newKeyCreate(), newKeyList(), newKeyRotate(), newKeyRevoke())
 	return cmd
 }
@@ -35,9 +35,9 @@ func newKeyCreate() *cobra.Command {
 	var r keyRequest
 	cmd := &cobra.Command{
 		Use:   "create --mode live|test",
-		Short: "Make a key and show it, this once",
-		Long: `Make a key and show it, this once: only its hash is kept. It is known to a running
-service within a second. An account that is not there is made.`,
+		Short: "Create a key and show it once",
+		Long: `Create a key and show it once: only its hash is stored. It is valid in a running
+service within a second. A missing account is created.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec, err := r.spec(time.Now())
@@ -63,7 +63,7 @@ service within a second. An account that is not there is made.`,
 	f.StringSliceVar(&r.allow, "allow", nil, "addresses and networks that may use the key (default: every one)")
 	f.StringVar(&r.expires, "expires", "", "when the key ends: a time such as 2027-01-31T00:00:00Z, or a duration such as 720h")
 	f.BoolVar(&r.signed, "require-signature", false, "every request must be signed with the key's signing secret")
-	f.BoolVar(&r.quiet, "quiet", false, "print the key and nothing else (and, for signed requests, their secret on a second line)")
+	f.BoolVar(&r.quiet, "quiet", false, "print only the key (and, for signed requests, their secret on a second line)")
 	_ = cmd.MarkFlagRequired("mode") // the flag is there
 	return cmd
 }
@@ -257,7 +257,7 @@ func newKeyRotate() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "rotate ID",
-		Short: "Make a key that replaces another, which ends after a grace",
+		Short: "Create a key that replaces another, which ends after a grace period",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
@@ -284,14 +284,14 @@ func newKeyRotate() *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&grace, "grace", access.DefaultGrace, "how long the old key stays valid, at most 168h")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the key and nothing else (and, for signed requests, their secret on a second line)")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print only the key (and, for signed requests, their secret on a second line)")
 	return cmd
 }
 
 func newKeyRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End a key within a second, for good",
+		Short: "Revoke a key within a second, permanently",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {

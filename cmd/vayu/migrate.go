@@ -162,7 +162,7 @@ func (t *tool) ensureTables(ctx context.Context, change bool) error {
 func newMigrate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the tables of ClickHouse up to date (an instance with the role ingest does it too)",
+		Short: "Migrate the tables of ClickHouse (an instance with the role ingest does it too)",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return toolRun{create: true, migrate: true}.run(cmd, func(ctx context.Context, t *tool) error {

@@ -39,11 +39,11 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 				return fmt.Errorf("--to %s is not after --from %s", to, from)
 			}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-				judge, err := quality.New(t.db.Conn(), schema.Live.Database(), t.Quality)
+				checker, err := quality.New(t.db.Conn(), schema.Live.Database(), t.Quality)
 				if err != nil {
 					return err
 				}
-				if err := judge.Colocate(ctx, first, last); err != nil {
+				if err := checker.Colocate(ctx, first, last); err != nil {
 					return err
 				}
 				return t.showFits(ctx, cmd)

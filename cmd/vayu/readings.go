@@ -18,7 +18,7 @@ import (
 )
 
 func newReadings() *cobra.Command {
-	cmd := &cobra.Command{Use: "readings", Short: "Withdraw readings that are wrong, and reinstate them"}
+	cmd := &cobra.Command{Use: "readings", Short: "Withdraw wrong readings, and reinstate them"}
 	cmd.AddCommand(newWithdraw(), newReinstate(), newWithdrawals())
 	return cmd
 }
@@ -91,8 +91,8 @@ func newWithdraw() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "withdraw --station ID --from TIME --to TIME --reason TEXT",
-		Short: "Leave readings of a station out of every mean and index",
-		Long: `Leave readings of a station out of every mean and index. The readings stay as their source gave them, and their hours,
+		Short: "Exclude readings of a station from every mean and index",
+		Long: `Exclude readings of a station from every mean and index. The readings stay as their source gave them, and their hours,
 days and cities are computed again. A time is YYYY-MM-DD (a whole Indian day) or RFC 3339 (2026-01-31T15:00:00+05:30);
 readings are withdrawn whose averaging interval ends after --from and not after --to.`,
 		Args: cobra.NoArgs,
@@ -164,7 +164,7 @@ func newReinstate() *cobra.Command {
 	var common withdrawalOptions
 	cmd := &cobra.Command{
 		Use:   "reinstate WITHDRAWAL --reason TEXT",
-		Short: "Let withdrawn readings count again",
+		Short: "Reinstate withdrawn readings",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var w airquality.Withdrawal
@@ -185,7 +185,7 @@ func newWithdrawals() *cobra.Command {
 	var sandbox bool
 	cmd := &cobra.Command{
 		Use:   "withdrawals",
-		Short: "List the withdrawals that hold",
+		Short: "List the withdrawals in force",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			common := withdrawalOptions{sandbox: sandbox}

@@ -25,8 +25,8 @@ func newReconcile() *cobra.Command {
 	var r reconciliation
 	cmd := &cobra.Command{
 		Use:   "reconcile [FILE.csv --provider NAME]",
-		Short: "List recharges to look at, or compare them with an operator's file",
-		Long: `Without a file: list the recharges that people must look at. These have been pending for
+		Short: "List recharges that need attention, or compare them with an operator's file",
+		Long: `Without a file: list the recharges that need attention. These have been pending for
 more than 24 hours, or their provider has contradicted an outcome that was final: that is an
 alarm, until "vayu reconcile resolve" records the result.
 

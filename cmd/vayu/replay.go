@@ -35,7 +35,7 @@ func newEventsReplay() *cobra.Command {
 	var r replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay --from TIME",
-		Short: "Make deliveries that are missing, of events since a time",
+		Short: "Replay events with missing deliveries",
 		Long: `Replay events of which a delivery is missing: after Kafka has lost its topic, after
 the offset of the consumer group was moved ahead, or after dispatchers were restored from a backup.
 The events come from the state store, not from Kafka, and take their usual way once more:

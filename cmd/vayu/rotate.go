@@ -36,7 +36,7 @@ const (
 )
 
 func newEncryption() *cobra.Command {
-	cmd := &cobra.Command{Use: "encryption", Short: "Rotate the key of what is encrypted in the state store"}
+	cmd := &cobra.Command{Use: "encryption", Short: "Rotate the encryption key of the state store"}
 	cmd.AddCommand(newEncryptionRotate())
 	return cmd
 }

@@ -39,7 +39,7 @@ import (
 func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Collect, compute and answer, until it is stopped",
+		Short: "Run the service until it is stopped",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, log, err := load(cmd)

@@ -17,7 +17,7 @@ import (
 )
 
 func newSource() *cobra.Command {
-	cmd := &cobra.Command{Use: "source", Short: "See and try the sources of readings"}
+	cmd := &cobra.Command{Use: "source", Short: "List and test the sources of readings"}
 	cmd.AddCommand(newSourceList(), newSourceTest())
 	return cmd
 }
@@ -25,7 +25,7 @@ func newSource() *cobra.Command {
 func newSourceList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the sources there are",
+		Short: "List the sources",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, _, err := load(cmd)

@@ -16,7 +16,7 @@ import (
 func newStation() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "station",
-		Short: "Stations that are known under several names",
+		Short: "Merge stations with several names",
 	}
 	cmd.AddCommand(newStationMerge(), newStationAlias())
 	return cmd

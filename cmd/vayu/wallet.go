@@ -40,7 +40,7 @@ func newWalletShow() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "show --account NAME",
-		Short: "Show what an account has",
+		Short: "Show the balances of an account",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
@@ -137,7 +137,7 @@ func newWalletCredit() *cobra.Command {
 	var name, amount, note, mode string
 	cmd := &cobra.Command{
 		Use:   "credit --account NAME --amount RUPEES --note UTR",
-		Short: "Put money that has come into a wallet",
+		Short: "Credit a wallet with received money",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			paise, err := wallet.ParseAmount(amount)
