@@ -35,7 +35,7 @@ func TestIntegrationFirstStartShowsItsKeysOnce(t *testing.T) {
 		byMode[key[:8]] = key
 	}
 	if len(byMode) != 2 {
-		t.Fatalf("the first start shows %d keys:\n%s", len(byMode), s.logs)
+		t.Fatalf("the first start prints %d keys:\n%s", len(byMode), s.logs)
 	}
 	if r := s.eventually(byMode["sk_test_"], aqi("Delhi"), ok); r.header.Get("X-SERVICE-Mode") != "sandbox" {
 		t.Errorf("the sandbox key answers %s", r.raw)
@@ -48,7 +48,7 @@ func TestIntegrationFirstStartShowsItsKeysOnce(t *testing.T) {
 	again := start(t, data)
 	again.eventually(byMode["sk_test_"], aqi("Delhi"), ok)
 	if shown := printedKey.FindString(again.logs.String()); shown != "" {
-		t.Error("the second start shows a key")
+		t.Error("the second start prints a key")
 	}
 	out, err := vayu(t, data, "key", "list")
 	if err != nil || strings.Contains(out, keys[0]) || strings.Count(out, "active") != 2 {
@@ -56,7 +56,7 @@ func TestIntegrationFirstStartShowsItsKeysOnce(t *testing.T) {
 	}
 }
 
-func TestIntegrationAKeyLivesAndEndsBesideARunningService(t *testing.T) {
+func TestIntegrationKeyChangesReachRunningService(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
 	is := func(status int, code string) func(reply) bool {
@@ -85,15 +85,15 @@ func TestIntegrationAKeyLivesAndEndsBesideARunningService(t *testing.T) {
 	elsewhere := newKey(t, s.data, "test", "--allow", "192.0.2.0/24")
 	s.eventually(elsewhere, aqi("Delhi"), is(http.StatusForbidden, "ip_not_allowed"))
 	if r := s.send(http.MethodGet, elsewhere, aqi("Delhi"), "", "X-Forwarded-For", "192.0.2.7"); r.code() != "ip_not_allowed" {
-		t.Errorf("an address that anybody can claim opens the door: %d %s", r.status, r.raw)
+		t.Errorf("a forged X-Forwarded-For passes the allow list: %d %s", r.status, r.raw)
 	}
 	if out, err := vayu(t, s.data, "audit", "verify"); err != nil {
 		t.Errorf("audit verify: %v\n%s", err, out)
 	}
 }
 
-// idOf finds the id of a key by what people may see of it.
-func (s *serving) idOf(key string) string {
+// idOf finds the id of a key by its last characters.
+func (s *serverProcess) idOf(key string) string {
 	s.Helper()
 	out, err := vayu(s.T, s.data, "key", "list")
 	if err != nil {
@@ -127,7 +127,7 @@ func TestIntegrationTwoInstancesShareOnePostgreSQL(t *testing.T) {
 		t.Errorf("the same request on the other instance: %d %s", replayed.status, replayed.raw)
 	}
 	b.eventually(made.text("key"), "/v1/account", ok)
-	// Both instances use up one quota: what is refused on one is on the other.
+	// Both instances share one quota.
 	var wg sync.WaitGroup
 	for i := range 1100 {
 		s := a
@@ -137,7 +137,7 @@ func TestIntegrationTwoInstancesShareOnePostgreSQL(t *testing.T) {
 		wg.Go(func() { _, _ = s.try(http.MethodGet, made.text("key"), "/v1/cities", "") })
 	}
 	wg.Wait()
-	for _, s := range []*serving{a, b} {
+	for _, s := range []*serverProcess{a, b} {
 		s.eventually(made.text("key"), "/v1/cities", func(r reply) bool { return r.code() == "quota_exceeded" })
 	}
 	if r := a.send(http.MethodDelete, newKey(t, one, "test", "--state", dsn), "/v1/keys/"+made.text("id"), ""); r.status == http.StatusOK {
@@ -146,7 +146,7 @@ func TestIntegrationTwoInstancesShareOnePostgreSQL(t *testing.T) {
 	if out, err := vayu(t, one, "key", "revoke", made.text("id"), "--state", dsn); err != nil {
 		t.Fatalf("revoking: %v\n%s", err, out)
 	}
-	for _, s := range []*serving{a, b} {
+	for _, s := range []*serverProcess{a, b} {
 		s.eventually(made.text("key"), "/v1/cities", func(r reply) bool { return r.code() == "key_revoked" })
 	}
 	if out, err := vayu(t, one, "audit", "verify", "--state", dsn); err != nil {
@@ -170,7 +170,7 @@ func sign(secret, method, target, body string, at time.Time) string {
 	return "t=" + t + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-func TestIntegrationNothingSecretIsTold(t *testing.T) {
+func TestIntegrationNoSecretIsExposed(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "--log-level", "debug")
 	made := s.send(http.MethodPost, s.sandbox, "/v1/keys", `{"name":"signed","require_signature":true}`, "Idempotency-Key", "once")
@@ -197,14 +197,14 @@ func TestIntegrationNothingSecretIsTold(t *testing.T) {
 	s.get(s.live, "/v1/stations/"+s.live)
 	s.send(http.MethodPost, s.sandbox, "/v1/keys", `{"name":`)
 	s.send(http.MethodPost, s.sandbox, "/v1/keys/"+made.text("id")+"/rotate", `{"grace_seconds":0}`)
-	told := map[string]string{
+	outputs := map[string]string{
 		"metrics": s.get("", "/metrics").raw,
 		"audit":   s.get(s.sandbox, "/v1/audit").raw,
 		"keys":    s.get(s.sandbox, "/v1/keys").raw,
 		"usage":   s.get(s.sandbox, "/v1/usage").raw,
 	}
 	s.stop(syscall.SIGTERM)
-	told["logs"] = s.logs.String()
+	outputs["logs"] = s.logs.String()
 	files, err := filepath.Glob(filepath.Join(s.data, "state.db*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the state store: %v %v", files, err)
@@ -214,13 +214,13 @@ func TestIntegrationNothingSecretIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told[filepath.Base(f)] = string(text)
+		outputs[filepath.Base(f)] = string(text)
 	}
-	for where, text := range told {
+	for where, text := range outputs {
 		for i, secret := range secrets {
 			// The first characters of a key are shown on purpose.
 			if strings.Contains(text, secret) || strings.Contains(text, secret[14:]) {
-				t.Errorf("%s tells secret %d", where, i)
+				t.Errorf("%s contains secret %d", where, i)
 			}
 		}
 	}

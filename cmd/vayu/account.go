@@ -15,7 +15,7 @@ import (
 )
 
 func newAccount() *cobra.Command {
-	cmd := &cobra.Command{Use: "account", Short: "Make, list, change and erase accounts"}
+	cmd := &cobra.Command{Use: "account", Short: "Create, list, change and erase accounts"}
 	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountErase())
 	return cmd
 }
@@ -24,10 +24,10 @@ func newAccountCreate() *cobra.Command {
 	var plan string
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make an account",
+		Short: "Create an account",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withNewState(cmd, keyed(func(ctx context.Context, st *stateTool) error {
+			return withNewState(cmd, withEncryption(func(ctx context.Context, st *stateTool) error {
 				var made access.Holder
 				err := st.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 					made, err = st.createAccount(tx, args[0], plan)
@@ -84,7 +84,7 @@ func newAccountSet() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			newPlan, newAllow := cmd.Flags().Changed("plan"), cmd.Flags().Changed("allow")
 			if !newPlan && !newAllow {
-				return errors.New("say --plan, --allow or both")
+				return errors.New("set --plan, --allow or both")
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				return st.db.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -92,12 +92,12 @@ func newAccountSet() *cobra.Command {
 					if err == nil && newPlan {
 						var entry access.Entry
 						_, entry, err = access.SetPlan(tx, st.Access.Plans, holder.ID, plan)
-						err = audited(tx, entry, err)
+						err = appendAudit(tx, entry, err)
 					}
 					if err == nil && newAllow {
 						var entry access.Entry
 						_, entry, err = access.SetAllowList(tx, holder.ID, allow)
-						err = audited(tx, entry, err)
+						err = appendAudit(tx, entry, err)
 					}
 					return err
 				})
@@ -109,12 +109,12 @@ func newAccountSet() *cobra.Command {
 	return cmd
 }
 
-// commandActor is who acts in the audit log when no key does.
+// commandActor is the actor of audit rows that the command line writes.
 const commandActor = "command"
 
-// audited appends what a change says of itself to the audit log, as the work of
-// the command line. Nothing is said of what has changed nothing.
-func audited(tx *sqlstore.Tx, e access.Entry, err error) error {
+// appendAudit appends the entry of a change to the audit log. A change without an
+// effect has no entry.
+func appendAudit(tx *sqlstore.Tx, e access.Entry, err error) error {
 	if err != nil || e.Action == "" {
 		return err
 	}
@@ -125,5 +125,5 @@ func audited(tx *sqlstore.Tx, e access.Entry, err error) error {
 // createAccount makes an account from the command line.
 func (st *stateTool) createAccount(tx *sqlstore.Tx, name, plan string) (access.Holder, error) {
 	made, entry, err := access.CreateAccount(tx, st.Access.Plans, name, plan, time.Now())
-	return made, audited(tx, entry, err)
+	return made, appendAudit(tx, entry, err)
 }

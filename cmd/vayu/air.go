@@ -20,10 +20,10 @@ import (
 	"vayu/schema"
 )
 
-// air is the flow from sources to answers, once for each world.
+// air collects, rolls up and answers readings of both worlds.
 type air struct {
 	cfg     Config
-	state   *sqlstore.DB // in which instances agree on who collects
+	state   *sqlstore.DB // has the leader lease of the collector
 	reg     prometheus.Registerer
 	db      *columnstore.DB
 	query   *query.Service
@@ -31,13 +31,13 @@ type air struct {
 	metrics *ingest.Metrics
 	rollups [len(schema.Worlds)]*airquality.Rollup
 
-	answering func() // called once, when the sandbox has its first answers
-	once      sync.Once
-	prepared  chan struct{} // closed when the tables are up to date
+	onFirstAnswers func() // called once, at the first answers of the sandbox
+	once           sync.Once
+	prepared       chan struct{} // closed when the tables are up to date
 }
 
-// newAir wires the flow: live air comes from the configured sources, sandbox air
-// from the simulator and nothing else.
+// newAir wires the sources of both worlds: configured ones for live air, and only the
+// simulator for the sandbox.
 func newAir(cfg Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.has(roleIngest) {
@@ -49,15 +49,15 @@ func newAir(cfg Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Serv
 		if a.rollups[w], err = cfg.rollup(db, w, log, reg); err != nil {
 			return nil, err
 		}
-		if _, err := a.runner(w, nil); err != nil { // a source that cannot be is a fault of the start
+		if _, err := a.runner(w, nil); err != nil { // an invalid source fails the start
 			return nil, err
 		}
 	}
 	return a, nil
 }
 
-// runner asks the sources of a world anew: they remember what they have brought, and
-// what of it was not stored is gone with the runner that they brought it to.
+// runner makes a runner with new sources. Sources remember what they returned, so old
+// ones would not return readings that their runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {
@@ -68,27 +68,27 @@ func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error)
 		return nil, err
 	}
 	changed := func(ctx context.Context) error { return a.changed(ctx, w) }
-	store := &fenced{Archive: ingest.NewLoader(a.db.Conn(), w.Database()), fence: fence}
+	store := &fencedArchive{Archive: ingest.NewLoader(a.db.Conn(), w.Database()), fence: fence}
 	return ingest.NewRunner(store, changed, a.metrics, a.log.With("world", w), feeds...)
 }
 
-// fenced is where only the one instance that collects may store readings.
-type fenced struct {
+// fencedArchive stores readings only while this instance leads.
+type fencedArchive struct {
 	ingest.Archive
 
-	fence leader.Fence // of who leads
+	fence leader.Fence // of the leader lease
 }
 
 // Load implements [ingest.Store].
-func (f *fenced) Load(ctx context.Context, b *ingest.Batch) error {
+func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := f.fence(ctx); err != nil {
 		return err
 	}
 	return f.Archive.Load(ctx, b)
 }
 
-// Run waits for ClickHouse and until its tables are up to date, and then keeps
-// everything fresh until ctx ends.
+// Run waits for ClickHouse and its tables, and then collects and answers until ctx
+// ends.
 func (a *air) Run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
@@ -106,8 +106,8 @@ func (a *air) Run(ctx context.Context) error {
 	return lifecycle.Parts(ctx, a.log, parts...)
 }
 
-// collect makes up for what an earlier run left undone, here or elsewhere, and then
-// brings readings in, while this instance is the one.
+// collect rolls up what an earlier leader left, and then collects readings, while this
+// instance leads.
 func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 	var parts []lifecycle.Part
 	for _, w := range schema.Worlds {
@@ -116,9 +116,9 @@ func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 			return err
 		}
 		parts = append(parts, lifecycle.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
-			defer runner.Forget() // alerts would go on about what another instance does then
+			defer runner.Forget() // else alerts would fire for what another instance runs
 			if err := a.changed(ctx, w); err != nil {
-				a.log.WarnContext(ctx, "what an earlier run left undone waits for the next readings", "world", w, "error", err)
+				a.log.WarnContext(ctx, "could not roll up earlier readings; the next readings trigger another attempt", "world", w, "error", err)
 			}
 			return runner.Run(ctx)
 		}})
@@ -136,14 +136,14 @@ func (a *air) Ready(ctx context.Context) error {
 	}
 }
 
-// prepare waits for ClickHouse and for its tables; current answers go on. Only who
-// collects changes them.
+// prepare waits for ClickHouse and its tables; current answers stay available. Only an
+// instance that collects migrates the tables.
 func (a *air) prepare(ctx context.Context) error {
 	return awaitTables(ctx, a.db, a.cfg.has(roleIngest), a.log)
 }
 
-// changed brings figures and answers up to date with new readings. The quality
-// tests of series come after the answers, which follow what the tests change.
+// changed rolls up new readings and refreshes the answers. The quality tests of series
+// run afterwards; their changes need another refresh.
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
@@ -161,8 +161,8 @@ func (a *air) changed(ctx context.Context, w schema.World) error {
 	return a.refresh(ctx, w)
 }
 
-// refresh brings the answers of this instance up to date. An instance without
-// the API has none; the others find new figures themselves.
+// refresh refreshes the answers of this instance. An instance without the API has none;
+// other instances poll for new figures.
 func (a *air) refresh(ctx context.Context, w schema.World) error {
 	if !a.cfg.has(roleAPI) {
 		return nil
@@ -176,4 +176,4 @@ func (a *air) refresh(ctx context.Context, w schema.World) error {
 	return nil
 }
 
-func (a *air) announce() { a.once.Do(a.answering) }
+func (a *air) announce() { a.once.Do(a.onFirstAnswers) }

@@ -13,7 +13,7 @@ import (
 )
 
 func newAudit() *cobra.Command {
-	cmd := &cobra.Command{Use: "audit", Short: "Prove the audit log"}
+	cmd := &cobra.Command{Use: "audit", Short: "Check the audit log"}
 	cmd.AddCommand(newAuditVerify())
 	return cmd
 }
@@ -26,7 +26,7 @@ func newAuditVerify() *cobra.Command {
 		Long: `Check that no row of the audit log was changed, removed or added by hand. Each account has a
 chain for each world; the hash of its last row stands for all of it, so a copy of that hash
 kept elsewhere proves the log against those who may write to the store. The row has a MAC too,
-made with the store's encryption key: without the key nobody can cut off rows. The service appends
+made with the store's encryption key: without it a removal of rows is found. The service appends
 such hashes to audit-heads.ndjson in the data directory (setting access.audit-heads) every
 minute; --since compares the log with a copy of that file.`,
 		Args: cobra.NoArgs,
@@ -40,10 +40,10 @@ minute; --since compares the log with a copy of that file.`,
 				for _, a := range all {
 					names[a.ID] = a.Name
 				}
-				whole := true
+				valid := true
 				err = access.VerifyAudit(ctx, st.db, "", func(c access.AuditReport) {
 					if c.Reason != "" {
-						whole = false
+						valid = false
 						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", cmp.Or(names[c.Account], c.Account), c.World, c.Wrong, c.Reason)
 						return
 					}
@@ -60,9 +60,9 @@ minute; --since compares the log with a copy of that file.`,
 					if err != nil {
 						return err
 					}
-					whole = whole && copied
+					valid = valid && copied
 				}
-				if !whole {
+				if !valid {
 					return errReported
 				}
 				return nil
@@ -75,16 +75,16 @@ minute; --since compares the log with a copy of that file.`,
 
 // checkHeads compares each head of a file with the log, and reports whether all are in
 // it.
-func checkHeads(ctx context.Context, out io.Writer, st *stateTool, path string, names map[string]string) (whole bool, err error) {
+func checkHeads(ctx context.Context, out io.Writer, st *stateTool, path string, names map[string]string) (valid bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return false, fmt.Errorf("--since: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	whole = true
+	valid = true
 	for head, err := range access.Heads(file) {
 		if err != nil {
-			whole = false
+			valid = false
 			_, _ = fmt.Fprintf(out, "FAIL  %s: %v\n", path, err)
 			continue
 		}
@@ -93,9 +93,9 @@ func checkHeads(ctx context.Context, out io.Writer, st *stateTool, path string, 
 			return false, err
 		}
 		if reason != "" {
-			whole = false
+			valid = false
 			_, _ = fmt.Fprintf(out, "FAIL  %s %s: row %d: %s\n", cmp.Or(names[head.Account], head.Account), head.World, head.Seq, reason)
 		}
 	}
-	return whole, nil
+	return valid, nil
 }

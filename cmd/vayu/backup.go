@@ -28,16 +28,16 @@ const (
 	encryptionKey = "encryption.key" // as in the data directory
 )
 
-// backupNote says that a backup is whole, and what it was made by.
-type backupNote struct {
+// backupManifest marks a complete backup, and describes it.
+type backupManifest struct {
 	Version string    `json:"version"` // of vayu
 	Made    time.Time `json:"made"`    // UTC
-	// Encryption is where the key of what is encrypted in the state store is:
-	// keyInBackup, keyInSetting, keyApart, or nowhere because nothing was encrypted yet.
+	// Encryption is where the encryption key of the state store is: keyInBackup,
+	// keyInSetting or keyApart. It is empty if nothing was encrypted yet.
 	Encryption string `json:"encryption"`
 	// Owner is the id of that key; empty in backups of earlier versions, too.
 	Owner string `json:"owner,omitempty"`
-	// Recipient is to whom all files but this one are encrypted; empty for nobody.
+	// Recipient is the age recipient of all other files; empty without encryption.
 	Recipient string `json:"recipient,omitempty"`
 }
 
@@ -48,31 +48,31 @@ const (
 	keyApart     = "apart" // a file of the data directory, which is not in the backup
 )
 
-// stagingName is the folder of the data directory in which a backup is made before it is
-// encrypted: what is in it lies on that disk in any case.
+// stagingName is the folder of the data directory for a backup before its encryption.
+// The same data are on that disk in any case.
 const stagingName = "backup.staging"
 
 func newBackup() *cobra.Command {
 	var recipient string
 	cmd := &cobra.Command{
 		Use:   "backup DIR",
-		Short: "Copy all that is kept into a new directory, beside a running service or without one",
-		Long: `Copy all that is kept into a new directory, beside a running service or without one: the air of both worlds, the
+		Short: "Copy all data into a new directory, beside a running service or without one",
+		Long: `Copy all data into a new directory, beside a running service or without one: the air of both worlds, the
 accounts with everything about them. With a recipient of age (age1…) every file is encrypted to it, and the key of what is
-encrypted in the state store is among them; without one that key is not in the backup. DIR appears when it is whole; until
+encrypted in the state store is among them; without one that key is not in the backup. DIR appears when it is complete; until
 then it is DIR.partial. Snapshots, logs and the positions of imports are not copied: they are made again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			began := time.Now()
 			dir := filepath.Clean(args[0])
-			if err := vacant(dir); err != nil {
+			if err := checkEmptyDir(dir); err != nil {
 				return err
 			}
 			cfg, _, err := loadQuietly(cmd)
 			if err != nil {
 				return err
 			}
-			note := backupNote{Version: version(), Recipient: cmp.Or(recipient, cfg.Backup.Recipient)}
+			note := backupManifest{Version: version(), Recipient: cmp.Or(recipient, cfg.Backup.Recipient)}
 			recipients, err := note.recipients()
 			if err != nil {
 				return err
@@ -80,7 +80,7 @@ then it is DIR.partial. Snapshots, logs and the positions of imports are not cop
 			partial := dir + ".partial"
 			if err := os.Mkdir(partial, 0o700); err != nil {
 				if errors.Is(err, fs.ErrExist) {
-					return fmt.Errorf("%s is there: another backup is at work, or was killed; then remove it", partial)
+					return fmt.Errorf("%s exists: another backup is running, or was killed; in that case remove it", partial)
 				}
 				return err
 			}
@@ -98,7 +98,7 @@ then it is DIR.partial. Snapshots, logs and the positions of imports are not cop
 			if err != nil {
 				return errors.Join(err, os.RemoveAll(partial))
 			}
-			sayf(cmd, "backup", "%s in %s", dir, time.Since(began).Round(10*time.Millisecond))
+			printLine(cmd, "backup", "%s in %s", dir, time.Since(began).Round(10*time.Millisecond))
 			return nil
 		},
 	}
@@ -106,8 +106,8 @@ then it is DIR.partial. Snapshots, logs and the positions of imports are not cop
 	return cmd
 }
 
-// recipients are those of the note; nil for none.
-func (n *backupNote) recipients() ([]age.Recipient, error) {
+// recipients parses Recipient; nil for none.
+func (n *backupManifest) recipients() ([]age.Recipient, error) {
 	if n.Recipient == "" {
 		return nil, nil
 	}
@@ -118,8 +118,8 @@ func (n *backupNote) recipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// write writes the note into a folder that is whole.
-func (n *backupNote) write(dir string) error {
+// write writes the manifest into a complete backup.
+func (n *backupManifest) write(dir string) error {
 	n.Made = time.Now().UTC().Truncate(time.Second)
 	text, err := json.MarshalIndent(n, "", "  ")
 	if err != nil {
@@ -128,16 +128,16 @@ func (n *backupNote) write(dir string) error {
 	return writePrivate(filepath.Join(dir, backupName), append(text, '\n'))
 }
 
-// backUpEncrypted fills a directory with encrypted files. Until they are encrypted they
-// are in a folder of the data directory.
-func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupNote, recipients []age.Recipient) (err error) {
+// backUpEncrypted writes encrypted files into a directory. Before that they are in a
+// folder of the data directory.
+func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest, recipients []age.Recipient) (err error) {
 	staging := filepath.Join(data, stagingName)
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
 	if err := os.Mkdir(staging, 0o700); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is there: another backup is at work, or was killed; then remove it", staging)
+			return fmt.Errorf("%s exists: another backup is running, or was killed; in that case remove it", staging)
 		}
 		return err
 	}
@@ -148,17 +148,17 @@ func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupNote, rec
 	if err := agefile.Encrypt(staging, dir, recipients); err != nil {
 		return fmt.Errorf("encrypting the backup: %w", err)
 	}
-	sayf(cmd, "encryption", "every file is encrypted to %s", note.Recipient)
+	printLine(cmd, "encryption", "every file is encrypted to %s", note.Recipient)
 	return nil
 }
 
-// sayf prints a line of what a command did.
-func sayf(cmd *cobra.Command, topic, format string, args ...any) {
+// printLine prints a line of the report of a command.
+func printLine(cmd *cobra.Command, topic, format string, args ...any) {
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%-12s %s\n", topic, fmt.Sprintf(format, args...))
 }
 
-// vacant fails when dir exists and has anything in it.
-func vacant(dir string) error {
+// checkEmptyDir fails when dir exists and is not empty.
+func checkEmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -169,12 +169,12 @@ func vacant(dir string) error {
 	return err
 }
 
-// backUp fills a directory, and notes where the encryption key is.
-func backUp(cmd *cobra.Command, dir string, note *backupNote) error {
+// backUp writes a backup into a directory, and records where the encryption key is.
+func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	err := withDatabase(cmd, func(ctx context.Context, t *tool) error {
 		m, err := columnstore.Backup(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
 		if err == nil {
-			sayTables(cmd, m)
+			printTables(cmd, m)
 		}
 		return err
 	})
@@ -191,27 +191,27 @@ func backUp(cmd *cobra.Command, dir string, note *backupNote) error {
 		if err != nil {
 			return err
 		}
-		sayf(cmd, "state", "%d rows in %d tables", m.Rows(), len(m.Tables))
+		printLine(cmd, "state", "%d rows in %d tables", m.Rows(), len(m.Tables))
 		if note.Encryption, err = backUpKey(cmd, st.Config, dir, owner, note.Recipient != ""); err != nil {
 			return err
 		}
 		after, err := encryption.Owner(st.db.View(ctx))
-		if err == nil && after != owner { // the rows may be of before or of after it
-			err = errors.New("the encryption key was made or rotated meanwhile; make the backup again")
+		if err == nil && after != owner { // rows may be encrypted with either key
+			err = errors.New("the encryption key changed during the backup; run the backup again")
 		}
 		return err
 	})
 }
 
-// backUpKey copies the encryption key into a backup that will be encrypted, when it is a
-// file, and says where it is. Owner is the id of the key that the store was sealed with;
-// empty when nothing is.
+// backUpKey copies the key file into a backup that will be encrypted, and returns where
+// the key is. Owner is the id of the key of the store; it is empty if nothing is
+// encrypted.
 func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil
 	}
 	if cfg.Encryption.Reveal() != "" {
-		sayf(cmd, "encryption", "the key is a setting of yours and not in the backup, which cannot be used without it")
+		printLine(cmd, "encryption", "the key is a setting of yours and not in the backup, which cannot be used without it")
 		return keyInSetting, nil
 	}
 	box, err := encryption.Open(cfg.Encryption, cfg.Data)
@@ -219,7 +219,7 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 		err = box.Find(owner)
 	}
 	if err == nil && !encrypted {
-		sayf(cmd, "encryption", "the key is not in the backup, which is not encrypted: keep a copy of %s elsewhere, or use --recipient",
+		printLine(cmd, "encryption", "the key is not in the backup, which is not encrypted: keep a copy of %s elsewhere, or use --recipient",
 			filepath.Join(cfg.Data, encryptionKey))
 		return keyApart, nil
 	}
@@ -229,24 +229,24 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 	if err != nil {
 		return "", err
 	}
-	sayf(cmd, "encryption", "the key of the state store is in the backup, as %s", encryptionKey+agefile.Suffix)
+	printLine(cmd, "encryption", "the key of the state store is in the backup, as %s", encryptionKey+agefile.Suffix)
 	return keyInBackup, nil
 }
 
-// sayTables tells what of ClickHouse is in a backup.
-func sayTables(cmd *cobra.Command, m columnstore.Manifest) {
+// printTables prints which tables of ClickHouse a backup has.
+func printTables(cmd *cobra.Command, m columnstore.Manifest) {
 	for _, d := range m.Databases {
 		var rows uint64
 		for _, t := range d.Tables {
 			rows += t.Rows()
 		}
-		sayf(cmd, d.Name, "%d rows in %d tables", rows, len(d.Tables))
+		printLine(cmd, d.Name, "%d rows in %d tables", rows, len(d.Tables))
 		for _, name := range d.Skipped {
-			sayf(cmd, d.Name, "the table %s is not Vayu's and is not in the backup", name)
+			printLine(cmd, d.Name, "the table %s is not Vayu's and is not in the backup", name)
 		}
 	}
 	_, _, bytes, raw := m.Size()
-	sayf(cmd, "clickhouse", "%.1f MB in files, %.1f MB before compression", float64(bytes)/1e6, float64(raw)/1e6)
+	printLine(cmd, "clickhouse", "%.1f MB in files, %.1f MB before compression", float64(bytes)/1e6, float64(raw)/1e6)
 }
 
 // copyPrivate copies a small file that only its owner may read.

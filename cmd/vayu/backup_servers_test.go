@@ -22,18 +22,18 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// fleet is instances with roles of their own, on servers that they share.
+// fleet is a set of instances with separate roles on shared servers.
 type fleet struct {
 	*testing.T
 
 	env    []string // the servers, and the encryption key
 	air    *columnstore.DB
-	api    *serving
-	worker *serving // everything else
-	end    func()   // of ClickHouse
+	api    *serverProcess
+	worker *serverProcess // all roles but the API
+	end    func()         // of ClickHouse
 }
 
-// newFleet has servers with nothing on them.
+// newFleet starts empty servers.
 func newFleet(t *testing.T, key string) *fleet {
 	t.Helper()
 	f := &fleet{T: t}
@@ -66,10 +66,10 @@ func newFleet(t *testing.T, key string) *fleet {
 // open starts the instances.
 func (f *fleet) open(flags ...string) {
 	f.Helper()
-	for roles, one := range map[string]**serving{"ingest,pipeline,dispatch": &f.worker, "api": &f.api} {
+	for roles, one := range map[string]**serverProcess{"ingest,pipeline,dispatch": &f.worker, "api": &f.api} {
 		cmd := exec.Command(binary(f.T))
 		cmd.Env = f.env
-		s, served := begin(f.T, cmd, f.TempDir(), append(flags, "--roles", roles)...)
+		s, served := startProcess(f.T, cmd, f.TempDir(), append(flags, "--roles", roles)...)
 		if !served {
 			f.Fatalf("the instance with the roles %s ended:\n%s", roles, s.logs)
 		}
@@ -77,16 +77,16 @@ func (f *fleet) open(flags ...string) {
 	}
 }
 
-// vayu runs a command on a machine of its own.
+// vayu runs a command with its own data directory.
 func (f *fleet) vayu(args ...string) (string, error) {
 	f.Helper()
 	cmd := exec.CommandContext(f.Context(), binary(f.T), append(args, "--data", filepath.Join(f.TempDir(), "data"))...)
 	cmd.Env, cmd.Dir = f.env, f.TempDir()
-	var out, said strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, messages strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &messages
 	err := cmd.Run()
 	if err != nil {
-		return out.String() + said.String(), err
+		return out.String() + messages.String(), err
 	}
 	return out.String(), nil
 }
@@ -100,7 +100,7 @@ func (f *fleet) must(args ...string) string {
 	return out
 }
 
-// order asks for a recharge, and returns its id.
+// order requests a recharge, and returns its id.
 func (f *fleet) order(key, mobile, ref string) string {
 	f.Helper()
 	r := f.api.send(http.MethodPost, key, "/v1/recharge", fmt.Sprintf(`{"mobile":%q,"operator":"auto","amount":10,"type":"prepaid","ref_id":%q}`, mobile, ref))
@@ -110,9 +110,8 @@ func (f *fleet) order(key, mobile, ref string) string {
 	return r.text("transaction_id")
 }
 
-// A backup that was made under load, of servers that are lost then, comes back on others,
-// and everything goes on.
-func TestIntegrationABackupOfServersComesBack(t *testing.T) {
+// A backup under load is restored on other servers after the loss of the first ones.
+func TestIntegrationBackupOfServersIsRestored(t *testing.T) {
 	t.Parallel()
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw)
@@ -125,7 +124,7 @@ func TestIntegrationABackupOfServersComesBack(t *testing.T) {
 	f.api.subscribe(key, r, "/", `"recharge.completed"`)
 	f.api.send(http.MethodPost, key, "/v1/wallet/topups", `{"amount":9000}`)
 	f.api.eventually(key, aqi("Delhi"), ok)
-	day := aqi("Delhi", "date", (&serving{T: t, address: f.api.address, sandbox: key}).yesterday())
+	day := aqi("Delhi", "date", (&serverProcess{T: t, address: f.api.address, sandbox: key}).yesterday())
 	past := f.api.eventually(key, day, ok)
 
 	before := map[string]string{} // by ref, what was ordered before the backup
@@ -133,7 +132,7 @@ func TestIntegrationABackupOfServersComesBack(t *testing.T) {
 		ref := fmt.Sprint("before-", n)
 		before[ref] = f.order(key, "9000000001", ref)
 	}
-	told := r.wait("the first events", func(all []got) bool { return len(all) >= 20 })
+	delivered := r.wait("the first events", func(all []received) bool { return len(all) >= 20 })
 	slow, forever := f.order(key, "9000000002", "slow"), f.order(key, "9000000007", "forever")
 	before["slow"], before["forever"] = slow, forever
 	f.api.eventually(key, "/v1/deliveries?state=waiting", func(r reply) bool {
@@ -141,7 +140,7 @@ func TestIntegrationABackupOfServersComesBack(t *testing.T) {
 		return r.status == http.StatusOK && len(data) == 0
 	})
 
-	// Orders come in all the while, and those after the backup are lost with the servers.
+	// Orders continue during the backup; those after it are lost with the servers.
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -155,18 +154,18 @@ func TestIntegrationABackupOfServersComesBack(t *testing.T) {
 		}
 	}()
 	backup := filepath.Join(t.TempDir(), "backup")
-	said := f.must("backup", backup)
+	output := f.must("backup", backup)
 	close(stop)
 	<-stopped
-	if !strings.Contains(said, "not in the backup") {
-		t.Errorf("the backup does not say that the key is elsewhere:\n%s", said)
+	if !strings.Contains(output, "not in the backup") {
+		t.Errorf("the output does not mention that the key is elsewhere:\n%s", output)
 	}
 	f.api.stop(syscall.SIGKILL)
 	f.worker.stop(syscall.SIGKILL)
 	f.end()
 
 	again := newFleet(t, secret)
-	f.refuses(again, backup)
+	f.checkRefusedRestores(again, backup)
 	again.must("restore", backup)
 	again.must("ledger", "verify")
 	again.must("audit", "verify")
@@ -178,7 +177,7 @@ func TestIntegrationABackupOfServersComesBack(t *testing.T) {
 	}
 	again.api.eventually(key, "/v1/recharge/"+slow, func(r reply) bool { return r.text("status") == "success" })
 	if is := again.api.get(key, "/v1/recharge/"+forever); is.text("status") != "pending" {
-		t.Errorf("what is pending for ever is %s", is.raw)
+		t.Errorf("a recharge without an outcome is %s", is.raw)
 	}
 	if now := again.api.eventually(key, day, ok); now.text("aqi") != past.text("aqi") || now.body["aqi"] != past.body["aqi"] {
 		t.Errorf("the air of %s was %s, and is %s", day, past.raw, now.raw)
@@ -188,27 +187,27 @@ func TestIntegrationABackupOfServersComesBack(t *testing.T) {
 		return r.status == http.StatusOK && len(data) == 0
 	})
 	fresh := again.order(key, "9000000001", "after")
-	all := r.wait("what came after", func(all []got) bool {
-		return slices.ContainsFunc(all, func(d got) bool { return strings.Contains(string(d.body), fresh) })
+	all := r.wait("what came after", func(all []received) bool {
+		return slices.ContainsFunc(all, func(d received) bool { return strings.Contains(string(d.body), fresh) })
 	})
-	for _, d := range all[len(told):] {
-		if slices.ContainsFunc(told, func(t got) bool { return t.ID == d.ID }) {
-			t.Errorf("%s was delivered long before the backup, and came again", d.ID)
+	for _, d := range all[len(delivered):] {
+		if slices.ContainsFunc(delivered, func(t received) bool { return t.ID == d.ID }) {
+			t.Errorf("%s was delivered before the backup and again after the restore", d.ID)
 		}
 		if d.refused != nil {
 			t.Errorf("%s does not verify: %v", d.ID, d.refused)
 		}
 	}
-	r.wait("the event of what was pending", func(all []got) bool {
-		return slices.ContainsFunc(all, func(d got) bool { return strings.Contains(string(d.body), slow) })
+	r.wait("the event of what was pending", func(all []received) bool {
+		return slices.ContainsFunc(all, func(d received) bool { return strings.Contains(string(d.body), slow) })
 	})
 	again.must("ledger", "verify")
 	again.must("audit", "verify")
 }
 
-// refuses tries a restore without the key, and over a store that has an account, which
-// must be told before anything is brought to ClickHouse.
-func (f *fleet) refuses(again *fleet, backup string) {
+// checkRefusedRestores tries a restore without the key, and one into a store with an
+// account. Both must fail before any change of ClickHouse.
+func (f *fleet) checkRefusedRestores(again *fleet, backup string) {
 	f.Helper()
 	keyless, taken := *again, *again
 	keyless.env = slices.DeleteFunc(slices.Clone(again.env), func(v string) bool { return strings.HasPrefix(v, "VAYU_ENCRYPTION_KEY=") })
@@ -218,7 +217,7 @@ func (f *fleet) refuses(again *fleet, backup string) {
 	taken.env = append(slices.Clone(again.env), "VAYU_STATE="+string(sqlstoretest.PostgresDSN(f.T)))
 	taken.must("account", "create", "somebody")
 	if out, err := taken.vayu("restore", backup); err == nil || !strings.Contains(out, "1 accounts") {
-		f.Errorf("over somebody's: %v\n%s", err, out)
+		f.Errorf("into a store with an account: %v\n%s", err, out)
 	}
 	var databases uint64
 	if err := again.air.Conn().QueryRow(f.Context(), "SELECT count() FROM system.databases WHERE name LIKE 'vayu%'").Scan(&databases); err != nil || databases != 0 {

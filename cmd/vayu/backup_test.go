@@ -18,14 +18,14 @@ import (
 	"vayu/internal/testing/realdata"
 )
 
-// before2020 sums up what was imported before the backup; the import beside it is
-// of 2021.
+// before2020 is a digest of the data imported before the backup; the concurrent import
+// has data of 2021.
 const before2020 = `SELECT (SELECT tuple(count(), sum(cityHash64(tuple(*)))) FROM vayu.reading FINAL WHERE at < '2020-01-01'),
 	(SELECT tuple(count(), sum(cityHash64(toString(tuple(* EXCEPT computed_at))))) FROM vayu.station_hour FINAL WHERE at < '2020-01-01'),
 	(SELECT tuple(count(), sum(cityHash64(toString(tuple(* EXCEPT computed_at))))) FROM vayu.city_hour FINAL WHERE at < '2020-01-01'),
 	(SELECT tuple(count(), sum(cityHash64(toString(tuple(* EXCEPT computed_at))))) FROM vayu.city_day FINAL WHERE day < '2020-01-01')`
 
-func TestIntegrationBackupOfABusyServiceComesBack(t *testing.T) {
+func TestIntegrationBackupOfBusyServiceIsRestored(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	s := serve(t, data)
@@ -36,7 +36,7 @@ func TestIntegrationBackupOfABusyServiceComesBack(t *testing.T) {
 	question := aqi("Delhi", "date", "2018-11-05")
 	answer := s.eventually(s.live, question, ok)
 
-	beside := exec.Command(binary(t), "import", "--data", data, "--engine-port", "0", madeFile(t, 12))
+	beside := exec.Command(binary(t), "import", "--data", data, "--engine-port", "0", writeReadings(t, 12))
 	if err := beside.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestIntegrationBackupOfABusyServiceComesBack(t *testing.T) {
 		defer close(importing)
 		_ = beside.Wait()
 	}()
-	if !progressed(t, data, 0, importing) {
+	if !awaitProgress(t, data, 0, importing) {
 		t.Error("the import ended before the backup began")
 	}
 	backup := filepath.Join(t.TempDir(), "backup")
@@ -59,7 +59,7 @@ func TestIntegrationBackupOfABusyServiceComesBack(t *testing.T) {
 	}
 	onlyEncrypted(t, backup)
 	if _, err := os.Stat(filepath.Join(data, stagingName)); err == nil {
-		t.Error("the backup in clear is left in the data directory")
+		t.Error("the unencrypted backup is left in the data directory")
 	}
 	<-importing
 	if out, err := vayu(t, data, "backup", backup); err == nil || !strings.Contains(out, "not empty") {
@@ -89,13 +89,13 @@ func TestIntegrationBackupOfABusyServiceComesBack(t *testing.T) {
 		t.Errorf("restored:\n%s\nbacked up:\n%s", got, want)
 	}
 	if r := again.eventually(s.live, question, ok); r.raw != answer.raw {
-		t.Errorf("the key of before gets\n%s\nwant\n%s", r.raw, answer.raw)
+		t.Errorf("a key from before the backup gets\n%s\nwant\n%s", r.raw, answer.raw)
 	}
 	if r := again.get("sk_live_nobody", question); r.status != http.StatusUnauthorized {
-		t.Errorf("a key of nobody gets %d", r.status)
+		t.Errorf("an unknown key gets %d", r.status)
 	}
-	// What the backup has of the import has figures, from the import or from the
-	// first roll-up after the restore.
+	// Imported hours in the backup have figures, from the import or from the first
+	// roll-up after the restore.
 	const missing = `SELECT count() FROM (SELECT DISTINCT station, at FROM vayu.reading WHERE at >= '2021-01-01') AS r
 		LEFT ANTI JOIN vayu.station_hour AS h ON h.station = r.station AND h.at >= r.at AND h.at < r.at + 3600`
 	if out, err := vayu(t, restored, "import", realdata.Path(t, "openaq/openaq_v1_sample_pollucheck.csv")); err != nil {
@@ -120,7 +120,8 @@ func ageKey(t *testing.T) (path, recipient string) {
 	return path, key.Recipient().String()
 }
 
-// onlyEncrypted demands that every file of a backup but its note is one of age.
+// onlyEncrypted checks that every file of a backup but its manifest is encrypted by
+// age.
 func onlyEncrypted(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
@@ -143,7 +144,7 @@ func onlyEncrypted(t *testing.T, dir string) {
 func TestIntegrationBackupInClearHasNoKey(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	if out, err := vayu(t, data, "import", madeFile(t, 1)); err != nil {
+	if out, err := vayu(t, data, "import", writeReadings(t, 1)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	serve(t, data).stop(syscall.SIGTERM) // which makes the key
@@ -152,7 +153,7 @@ func TestIntegrationBackupInClearHasNoKey(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(backup, encryptionKey)); err == nil {
-		t.Error("the key is beside what it encrypts")
+		t.Error("the backup has the key with the data that it encrypts")
 	}
 	restored := filepath.Join(t.TempDir(), "restored")
 	if out, err := vayu(t, restored, "restore", backup); err == nil || !strings.Contains(out, "--key") {
@@ -172,7 +173,7 @@ func TestIntegrationBackupInClearHasNoKey(t *testing.T) {
 func TestIntegrationDamagedBackupLeavesNothing(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	if out, err := vayu(t, data, "import", madeFile(t, 1)); err != nil {
+	if out, err := vayu(t, data, "import", writeReadings(t, 1)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	backup := filepath.Join(t.TempDir(), "backup")
@@ -196,7 +197,7 @@ func TestIntegrationDamagedBackupLeavesNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(backup, "backup.json")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := vayu(t, restored, "restore", backup); err == nil || !strings.Contains(out, "no whole backup") {
+	if out, err := vayu(t, restored, "restore", backup); err == nil || !strings.Contains(out, "not a complete backup") {
 		t.Errorf("half a backup: %v\n%s", err, out)
 	}
 }

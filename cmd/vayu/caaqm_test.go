@@ -26,8 +26,8 @@ import (
 	"vayu/schema"
 )
 
-// plainHour is a parameter at a station in an hour.
-type plainHour struct {
+// hourKey is a parameter at a station in an hour.
+type hourKey struct {
 	station, parameter string
 	at                 int64
 }
@@ -37,12 +37,12 @@ type plainMean struct {
 	count uint16
 }
 
-// proofStations is how many of the 15 stations are compared unless VAYU_TEST_STATIONS
-// says otherwise: all take six minutes of both cores (make proof).
+// proofStations is how many of the 15 stations are compared, unless VAYU_TEST_STATIONS
+// is set. All take six minutes of both cores (make proof).
 const proofStations = 3
 
-// Every plain mean of an hour, 24-hour mean, 8-hour maximum, sub-index and AQI of
-// stations in 2020 is what testdata/caaqm15/independent.py computes.
+// The means, maxima, sub-indices and AQI of 2020 equal those of
+// testdata/caaqm15/independent.py.
 func TestIntegrationFiguresEqualAnIndependentComputation(t *testing.T) {
 	t.Parallel()
 	wanted := proofStations
@@ -84,7 +84,7 @@ func TestIntegrationFiguresEqualAnIndependentComputation(t *testing.T) {
 			continue
 		}
 		at, _ := strconv.ParseInt(cells[3], 10, 64)
-		key := plainHour{station, cells[2], at}
+		key := hourKey{station, cells[2], at}
 		got, ok := hours[key]
 		delete(hours, key)
 		numerator, _ := strconv.ParseFloat(cells[5], 64)
@@ -191,12 +191,12 @@ func each(t *testing.T, db *columnstore.DB, query string, row func(scan func(...
 	}
 }
 
-func storedHours(t *testing.T, db *columnstore.DB) map[plainHour]plainMean {
+func storedHours(t *testing.T, db *columnstore.DB) map[hourKey]plainMean {
 	t.Helper()
-	hours := make(map[plainHour]plainMean)
+	hours := make(map[hourKey]plainMean)
 	each(t, db, `SELECT station, parameter, toInt64(toUnixTimestamp(at)), assumeNotNull(mean), count
 		FROM vayu.station_parameter_hour FINAL WHERE count > 0`, func(scan func(...any) error) error {
-		var key plainHour
+		var key hourKey
 		var m plainMean
 		err := scan(&key.station, &key.parameter, &key.at, &m.mean, &m.count)
 		hours[key] = m

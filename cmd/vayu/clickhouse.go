@@ -22,13 +22,13 @@ import (
 func newClickHouse() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clickhouse",
-		Short: "What operators of a ClickHouse server need: its tables as SQL, and users for analysts",
+		Short: "Print the SQL of the tables, and create users for analysts, on a ClickHouse server",
 	}
 	cmd.AddCommand(newClickHouseDDL(), newClickHouseAnalyst())
 	return cmd
 }
 
-// settingsOf are the settings in force and what the databases depend on.
+// settingsOf returns the settings in force and the parameters of the databases.
 func settingsOf(cmd *cobra.Command) (Config, []columnstore.Params, error) {
 	cfg, _, err := loadQuietly(cmd)
 	if err != nil {
@@ -45,8 +45,8 @@ func newClickHouseDDL() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ddl",
 		Short: "Print the SQL that makes Vayu's databases, for the settings in force",
-		Long: `Print the SQL that makes Vayu's databases, for the settings in force: on a server, or on a cluster. It asks nothing and changes
-nothing. serve and migrate run it by themselves, when their user may.`,
+		Long: `Print the SQL that makes Vayu's databases, for the settings in force: on a server, or on a cluster. It connects to
+no server. serve and migrate run it by themselves, if their user is permitted to.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, worlds, err := settingsOf(cmd)
@@ -76,8 +76,8 @@ func printStatements(w io.Writer, statements []string) error {
 	return nil
 }
 
-// errOneUser is what is said about users of the embedded engine.
-var errOneUser = errors.New(`the embedded engine has one user and no others can be made: analysts ask with "vayu sql", or set readonly = 1 in their client; ` +
+// errEmbeddedUsers is the error for users of the embedded engine.
+var errEmbeddedUsers = errors.New(`the embedded engine has a single user: analysts query with "vayu sql", or set readonly = 1 in their client; ` +
 	`users need a ClickHouse server (setting clickhouse)`)
 
 func newClickHouseAnalyst() *cobra.Command {
@@ -85,9 +85,9 @@ func newClickHouseAnalyst() *cobra.Command {
 	limits := columnstore.DefaultAnalyst()
 	cmd := &cobra.Command{
 		Use:   "analyst NAME",
-		Short: "Make a user who may read Vayu's tables within limits, or print the SQL that does",
-		Long: `Make a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
-print the SQL that does, which is the default. The password is made up and shown once, on standard error. With --hash the SHA-256 of a
+		Short: "Create a user who may read Vayu's tables within limits, or print the SQL for it",
+		Long: `Create a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
+print the SQL for it, which is the default. The password is generated and shown once, on standard error. With --hash the SHA-256 of a
 password is read from standard input instead, in hexadecimal: printf %s "$PASSWORD" | sha256sum. Running it again sets a new password.`,
 		Example: `  vayu clickhouse analyst reports > reports.sql
   vayu clickhouse analyst reports --apply`,
@@ -98,7 +98,7 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 				return err
 			}
 			if cfg.ClickHouse == "" {
-				return errOneUser
+				return errEmbeddedUsers
 			}
 			password := rand.Text()
 			sum := sha256.Sum256([]byte(password))
@@ -142,7 +142,8 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 	return cmd
 }
 
-// readHash reads a SHA-256 in hexadecimal; what sha256sum writes behind it does not count.
+// readHash reads a SHA-256 in hexadecimal, and ignores the file name that sha256sum
+// prints.
 func readHash(in io.Reader) (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(in, 1<<10)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -155,12 +156,12 @@ func readHash(in io.Reader) (string, error) {
 	return strings.ToLower(fields[0]), nil
 }
 
-// applyStatements runs them on the server of the settings.
+// applyStatements runs statements on the configured server.
 func applyStatements(cmd *cobra.Command, statements []string) error {
 	return withDatabase(cmd, func(ctx context.Context, t *tool) error {
 		for s := range slices.Values(statements) {
 			if err := t.db.Conn().Exec(ctx, s); err != nil {
-				return fmt.Errorf("%s …: %w", strings.Join(strings.Fields(s)[:2], " "), plain(err))
+				return fmt.Errorf("%s …: %w", strings.Join(strings.Fields(s)[:2], " "), clickHouseError(err))
 			}
 		}
 		return nil

@@ -19,21 +19,20 @@ import (
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
-// listing is a file of data.gov.in with one reading, of 20 November 2026 at 10:00.
-const listing = `country,state,city,station,last_update,latitude,longitude,pollutant_id,pollutant_min,pollutant_max,pollutant_avg
+// dataGovCSV is a file of data.gov.in with one reading, of 20 November 2026 at 10:00.
+const dataGovCSV = `country,state,city,station,last_update,latitude,longitude,pollutant_id,pollutant_min,pollutant_max,pollutant_avg
 India,Delhi,Delhi,"Anand Vihar, Delhi - DPCC",20-11-2026 10:00:00,28.647622,77.315809,PM10,80,120,99
 `
 
-// A watched folder is read once. What of it another instance was not allowed to store
-// any more, because it had lost the lead, is read again by whoever leads next: also in
-// the same process.
-func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
+// A watched folder is read once. If an instance has lost the lease before the write,
+// the next leader reads the file again, also in the same process.
+func TestNextLeaderStoresFetchedReadings(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.Start(t, func(*columnstore.Config) {})
 	cfg := defaults()
 	cfg.Data, cfg.Roles, cfg.Sources, cfg.Source.File.Folder = t.TempDir(), []string{roleIngest}, []string{"file"}, t.TempDir()
 	path, old := filepath.Join(cfg.Source.File.Folder, "a.csv"), time.Now().Add(-time.Hour)
-	if err := os.WriteFile(path, []byte(listing), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(dataGovCSV), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(path, old, old); err != nil {
@@ -47,7 +46,7 @@ func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
 	if err := a.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	term := func(fence leader.Fence, until string, so func() bool) {
+	lead := func(fence leader.Fence, until string, so func() bool) {
 		t.Helper()
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -55,7 +54,7 @@ func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
 		fixture.Until(t, until, so)
 		end()
 		if err := <-ended; err != nil {
-			t.Errorf("a term ended with %v", err)
+			t.Errorf("collect ended with %v", err)
 		}
 	}
 	stored := func() (rows uint64) {
@@ -64,14 +63,14 @@ func TestWhatWasFetchedOutlivesTheLead(t *testing.T) {
 		}
 		return rows
 	}
-	term(func(context.Context) error { return leader.ErrLost }, "what was fetched could not be stored", func() bool {
+	lead(func(context.Context) error { return leader.ErrLost }, "what was fetched could not be stored", func() bool {
 		return fixture.Figure(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
 	})
-	if said := sourcesOf(reg)["file"]; said.Outcome != "" || !said.finding("file").ok {
-		t.Errorf("of a source that runs elsewhere the metrics say %+v, and the doctor %+v", said, said.finding("file"))
+	if status := sourcesOf(reg)["file"]; status.Outcome != "" || !status.finding("file").ok {
+		t.Errorf("a source that runs on another instance has the status %+v, and the finding %+v", status, status.finding("file"))
 	}
 	if n := stored(); n != 0 {
-		t.Fatalf("%d readings were stored by an instance that had lost the lead", n)
+		t.Fatalf("%d readings were stored by an instance that had lost the leader lease", n)
 	}
-	term(func(context.Context) error { return nil }, "the next term stores it", func() bool { return stored() == 1 })
+	lead(func(context.Context) error { return nil }, "the next leader stores it", func() bool { return stored() == 1 })
 }

@@ -29,11 +29,11 @@ import (
 	"vayu/schema"
 )
 
-// Config is everything that can be set. Package config says how: flags before
-// the environment before the file before these defaults.
+// Config has all settings. Package config defines the precedence: flags, environment,
+// file, these defaults.
 type Config struct {
-	Data   string         `koanf:"data" help:"directory of everything that Vayu keeps"`
-	Roles  []string       `koanf:"roles" help:"what this instance takes on: api, ingest, pipeline, dispatch"`
+	Data   string         `koanf:"data" help:"directory of all data of Vayu"`
+	Roles  []string       `koanf:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
 	Listen config.Address `koanf:"listen" help:"address of the API"`
 	// InternalListen is checked by checkInternal and read by internalAddress.
 	InternalListen string `koanf:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
@@ -46,10 +46,10 @@ type Config struct {
 	ClickHouseCA string        `koanf:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
 	Cluster      string        `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
 	State        config.DSN    `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
-	Encryption   config.Secret `koanf:"encryption-key" help:"32 bytes as base64 that seal secrets in the state store; made at first start when absent"`
+	Encryption   config.Secret `koanf:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
 	Kafka        []string      `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
 	RateLimits   config.Switch `koanf:"rate-limits" help:"on or off; off is for measurements"`
-	Proxies      []string      `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is believed"`
+	Proxies      []string      `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
 	PerAddress   int           `koanf:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
 	CityKinds    []string      `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
 	PinCodes     string        `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
@@ -70,13 +70,13 @@ type Config struct {
 	Source   source.Config      `koanf:"source"`
 }
 
-// LogConfig says how much is logged, and in what form.
+// LogConfig configures the level and the format of the log.
 type LogConfig struct {
 	Level  string `koanf:"level" help:"debug, info, warn or error"`
 	Format string `koanf:"format" help:"text or json"`
 }
 
-// BackupConfig says to whom vayu backup encrypts.
+// BackupConfig configures the encryption of backups.
 type BackupConfig struct {
 	Recipient string `koanf:"recipient" help:"public keys of age, age1…, to which backups are encrypted; empty for none"`
 }
@@ -161,34 +161,34 @@ func (c Config) Validate() []error {
 	return wrong
 }
 
-// liveSources is the configured sources without repetition; Validate has
-// refused a list that Parse refuses.
+// liveSources returns the configured sources without duplicates. Validate has rejected
+// invalid lists.
 func (c Config) liveSources() []string {
 	names, _ := source.Parse(strings.Join(c.Sources, ","))
 	return names
 }
 
-// cityKinds are the kinds of stations that count for a city; Validate has refused a
-// list that ParseCityKinds refuses.
+// cityKinds returns the kinds of stations that count for a city. Validate has rejected
+// invalid lists.
 func (c Config) cityKinds() []schema.StationKind {
 	kinds, _ := schema.ParseCityKinds(c.CityKinds)
 	return kinds
 }
 
-// columnar returns the section that opens ClickHouse.
+// columnar returns the configuration of ClickHouse.
 func (c Config) columnar() columnstore.Config {
 	e := c.Engine
 	e.DSN, e.CA, e.Cluster, e.Data = c.ClickHouse, c.ClickHouseCA, c.Cluster, c.Data
 	return e
 }
 
-// state returns the section that opens the state store. A command shares the
-// data directory with a running service.
+// state returns the configuration of the state store. Share lets a command use the data
+// directory of a running service.
 func (c Config) state(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }
 
-// access returns the limits that are in force.
+// access returns the limits in force.
 func (c Config) access() access.Settings {
 	a := c.Access
 	if !c.RateLimits {
@@ -197,16 +197,16 @@ func (c Config) access() access.Settings {
 	return a
 }
 
-// bind registers flags for settings. The keys are literals of this package, so
-// an error is a slip that every run would show.
+// bind registers flags for settings. The keys are literals, so an error is a
+// programming error.
 func bind(flags *pflag.FlagSet, keys ...string) {
 	if err := config.Bind(flags, defaults(), keys...); err != nil {
 		panic(err)
 	}
 }
 
-// defaultFile is read when it is in the working directory and no other file is
-// named. Other users must not be able to write it: it names programs to load.
+// defaultFile is the configuration file in the working directory. Other users must not
+// be able to write it, because it names programs to load.
 const defaultFile = "vayu.yaml"
 
 // load returns the effective configuration of a command and its logger.
@@ -234,7 +234,7 @@ func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
 		if strings.HasPrefix(name, "VAYU_TEST_") || name == keyVariable || name == newKeyVariable { // of the tests, of listen, of encryption rotate
 			continue
 		}
-		log.Warn("environment variable is no setting", "name", name)
+		log.Warn("environment variable is not a setting", "name", name)
 	}
 	return loaded, log, nil
 }
@@ -242,7 +242,7 @@ func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
 func newLogger(c LogConfig) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-		level = slog.LevelInfo // Validate has refused anything else
+		level = slog.LevelInfo // Validate has rejected anything else
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if c.Format == "json" {

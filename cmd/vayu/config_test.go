@@ -15,8 +15,8 @@ import (
 
 const example = "../../vayu.example.yaml"
 
-// The sample file must parse, say the defaults, and leave no setting out.
-func TestExampleIsTheDefaults(t *testing.T) {
+// The sample file parses, has the defaults, and mentions every setting.
+func TestExampleHasTheDefaults(t *testing.T) {
 	t.Parallel()
 	loaded, err := config.Load(defaults(), config.Sources{File: example})
 	if err != nil {
@@ -48,7 +48,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 	}
 }
 
-func TestEveryMistakeIsNamedAtOnce(t *testing.T) {
+func TestAllConfigErrorsAreReported(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(defaults(), config.Sources{Environ: []string{
 		"VAYU_LISTEN=nowhere", "VAYU_SOURCES=cpcb,simulator,nasa", "VAYU_ENGINE_PORT=70000", "VAYU_LOG_LEVEL=loud", "VAYU_CLUSTER=c",
@@ -56,7 +56,7 @@ func TestEveryMistakeIsNamedAtOnce(t *testing.T) {
 		"VAYU_VERIFY_BATCH_ROOM=0",
 	}})
 	if err == nil {
-		t.Fatal("eleven mistakes were taken")
+		t.Fatal("eleven errors were accepted")
 	}
 	for _, want := range []string{"listen: ", "sources: ", "simulator", "nasa", "engine.port: ", "log.level: ", "cluster: ", "VAYU_LOG_LEVEL",
 		"public-url: ", "verify.give-up: ", "verify.cache: ", "verify.keep: ", "verify.misses: ", "verify.batch-room: ",
@@ -67,7 +67,7 @@ func TestEveryMistakeIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-func TestRolesThatCannotWorkAreRefused(t *testing.T) {
+func TestInvalidRolesAreRejected(t *testing.T) {
 	t.Parallel()
 	for environ, wants := range map[string][]string{
 		"VAYU_ROLES=api,cook":             {"roles: ", "cook"},
@@ -78,7 +78,7 @@ func TestRolesThatCannotWorkAreRefused(t *testing.T) {
 	} {
 		_, err := config.Load(defaults(), config.Sources{Environ: []string{environ}})
 		if err == nil {
-			t.Errorf("%s was taken", environ)
+			t.Errorf("%s was accepted", environ)
 			continue
 		}
 		for _, want := range wants {
@@ -98,7 +98,7 @@ func TestRolesThatCannotWorkAreRefused(t *testing.T) {
 		{"VAYU_ROLES=pipeline", "VAYU_STATE=postgres://db/vayu", "VAYU_PUBLIC_URL=https://api.example.com"},
 	} {
 		if _, err := config.Load(defaults(), config.Sources{Environ: environ}); err != nil {
-			t.Errorf("%q is refused: %v", environ, err)
+			t.Errorf("%q is rejected: %v", environ, err)
 		}
 	}
 }

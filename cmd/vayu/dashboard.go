@@ -8,7 +8,7 @@ import (
 	"vayu/internal/dashboard"
 )
 
-// pages are what needs no key and is made once: the contract, and the dashboard.
+// pages returns the public pages that are made once: the contract and the dashboard.
 func pages() (map[string]http.Handler, error) {
 	open, err := apidoc.New()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// newEngine is the child process that owns the embedded engine's data.
+// newEngine is the child process that runs the embedded engine.
 func newEngine() *cobra.Command {
 	return &cobra.Command{
 		Use:    "engine",
@@ -29,7 +29,7 @@ func newEngine() *cobra.Command {
 	}
 }
 
-// tool is what a one-off command works with.
+// tool is the environment of a one-off command.
 type tool struct {
 	Config
 	log *slog.Logger
@@ -37,23 +37,23 @@ type tool struct {
 	reg *prometheus.Registry
 }
 
-// withDatabase runs work with ClickHouse ready and its tables as this program
-// needs them: beside a running service it uses that service's engine, and without
-// one it starts its own for as long as work lasts. The data must be there already.
+// withDatabase runs work when ClickHouse and its tables are ready. It uses the engine
+// of a running service, or else starts its own until work returns. The data directory
+// must exist.
 func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
 	return toolRun{}.run(cmd, work)
 }
 
-// withNewDatabase is withDatabase for work that may be the first.
+// withNewDatabase is withDatabase, but creates the data directory.
 func withNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
 	return toolRun{create: true}.run(cmd, work)
 }
 
-// toolRun is how a command comes to its database.
+// toolRun configures how a command opens its database.
 type toolRun struct {
-	create   bool          // the data directory need not be there
-	migrate  bool          // the tables are brought up to date, whoever else uses them
-	patience time.Duration // for a server; 0 for the usual one
+	create  bool          // create the data directory
+	migrate bool          // migrate the tables, also of a running service
+	timeout time.Duration // of the connection to a server; 0 for the default
 }
 
 func (r toolRun) run(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
@@ -69,16 +69,16 @@ func (r toolRun) run(cmd *cobra.Command, work func(ctx context.Context, t *tool)
 		return err
 	}
 	settings := t.columnar()
-	settings.Share, settings.Patience = true, r.patience
+	settings.Share, settings.Patience = true, r.timeout
 	return t.run(cmd.Context(), settings, func(ctx context.Context) error {
-		if err := t.tables(ctx, r.migrate); err != nil {
+		if err := t.ensureTables(ctx, r.migrate); err != nil {
 			return err
 		}
 		return work(ctx, t)
 	})
 }
 
-// run does work with ClickHouse ready.
+// run runs work when ClickHouse is ready.
 func (t *tool) run(ctx context.Context, settings columnstore.Config, work func(context.Context) error) error {
 	var err error
 	if t.db, err = columnstore.Open(settings, t.log, t.reg); err != nil {
@@ -101,11 +101,10 @@ func (t *tool) run(ctx context.Context, settings columnstore.Config, work func(c
 	return errors.Join(outcome, err)
 }
 
-// engineDrain is how long the engine may take to finish its queries and close
-// its tables.
+// engineDrain is the time of the engine to finish its queries and close its tables.
 const engineDrain = 20 * time.Second
 
-// worlds is what the databases depend on.
+// worlds returns the parameters of the databases of both worlds.
 func worlds(db *columnstore.DB) []columnstore.Params {
 	var all []columnstore.Params
 	for _, w := range schema.Worlds {
@@ -114,7 +113,7 @@ func worlds(db *columnstore.DB) []columnstore.Params {
 	return all
 }
 
-// tablesOf is what the tables of a world depend on.
+// tablesOf returns the parameters of the tables of a world.
 func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
 	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }
@@ -133,7 +132,7 @@ func (t *tool) rollup(w schema.World) (*airquality.Rollup, error) {
 	return t.Config.rollup(t.db, w, t.log, t.reg)
 }
 
-// warnPlain says which store is spoken to over a network without TLS.
+// warnPlain logs a warning for each store with connections over a network without TLS.
 func (c Config) warnPlain(log *slog.Logger) {
 	for _, store := range []struct {
 		setting, add string
@@ -149,11 +148,11 @@ func (c Config) warnPlain(log *slog.Logger) {
 	}
 }
 
-// makeData makes the data directory, which only its owner may read: it holds
-// keys. A restore that was killed has left half of one, which is refused.
+// makeData creates the data directory, which only its owner may read: it holds keys. It
+// rejects a directory with an incomplete restore.
 func makeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
 	}
-	return unlessRestoring(dir)
+	return checkNotRestoring(dir)
 }

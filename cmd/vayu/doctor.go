@@ -20,48 +20,47 @@ type finding struct {
 	text  string
 }
 
-// scarce is how little free disk is reported as a fault: ClickHouse needs room
-// to merge its largest parts, a few gigabytes for years of readings.
-const scarce = 2 << 30
+// minFreeDisk is the free disk space below which the doctor reports a fault. ClickHouse
+// needs space to merge its largest parts, a few gigabytes for years of readings.
+const minFreeDisk = 2 << 30
 
-// doctorPatience is how long the doctor waits for a server of ClickHouse to answer,
-// and then for what it says: whoever asks is in a hurry.
-const doctorPatience = 5 * time.Second
+// doctorTimeout bounds the connection to a ClickHouse server, and then each reply.
+const doctorTimeout = 5 * time.Second
 
 func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the engine, the state store, the disk and how fresh the data are",
+		Short: "Check the engine, the state store, the disk and the age of the data",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			healthy := true
-			say := func(f finding) { healthy = report(cmd.OutOrStdout(), f) && healthy }
-			say(finding{true, "version", version()})
-			err := toolRun{patience: doctorPatience}.run(cmd, func(ctx context.Context, t *tool) error {
-				ctx, cancel := context.WithTimeout(ctx, 2*doctorPatience)
+			add := func(f finding) { healthy = printFinding(cmd.OutOrStdout(), f) && healthy }
+			add(finding{true, "version", version()})
+			err := toolRun{timeout: doctorTimeout}.run(cmd, func(ctx context.Context, t *tool) error {
+				ctx, cancel := context.WithTimeout(ctx, 2*doctorTimeout)
 				defer cancel()
-				say(t.engine(ctx))
-				say(disk(t.Data))
+				add(t.engine(ctx))
+				add(disk(t.Data))
 				for _, w := range schema.Worlds {
-					say(t.freshness(ctx, w))
+					add(t.freshness(ctx, w))
 				}
 				return nil
 			})
 			if err != nil {
-				say(finding{false, "engine", err.Error()})
+				add(finding{false, "engine", err.Error()})
 			}
 			if err := withState(cmd, func(ctx context.Context, st *stateTool) error {
-				say(st.store(ctx))
+				add(st.store(ctx))
 				return nil
 			}); err != nil {
-				say(finding{false, "state", err.Error()})
+				add(finding{false, "state", err.Error()})
 			}
 			loaded, _, err := load(cmd)
 			if err != nil {
 				return err
 			}
-			for _, f := range loaded.Value.serving(cmd.Context()) {
-				say(f)
+			for _, f := range loaded.Value.checkService(cmd.Context()) {
+				add(f)
 			}
 			if !healthy {
 				return errReported
@@ -73,7 +72,7 @@ func newDoctor() *cobra.Command {
 	return cmd
 }
 
-func report(w io.Writer, f finding) bool {
+func printFinding(w io.Writer, f finding) bool {
 	mark := "ok  "
 	if !f.ok {
 		mark = "FAIL"
@@ -96,7 +95,7 @@ func (t *tool) engine(ctx context.Context) finding {
 	}
 }
 
-// store tells which state store there is, and that it can be read.
+// store reports the state store, and checks that it can be read.
 func (st *stateTool) store(ctx context.Context) finding {
 	where := st.Data
 	if st.State != "" {
@@ -110,15 +109,15 @@ func (st *stateTool) store(ctx context.Context) finding {
 }
 
 func disk(dir string) finding {
-	free, size := room(dir)
+	free, size := diskSpace(dir)
 	if size == 0 {
-		return finding{false, "disk", "the free space of " + dir + " cannot be found out"}
+		return finding{false, "disk", "the free space of " + dir + " is unknown"}
 	}
-	return finding{free >= scarce, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
+	return finding{free >= minFreeDisk, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
 }
 
-// freshness tells how old a world's latest figures are. A world without any is
-// no fault: nothing was imported yet.
+// freshness reports the age of the latest figures of a world. A world without figures
+// is ok: nothing was imported yet.
 func (t *tool) freshness(ctx context.Context, w schema.World) finding {
 	var (
 		readings, cities uint64

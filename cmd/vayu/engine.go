@@ -8,7 +8,7 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// runEngine is the process that the supervisor starts and talks to over its
+// runEngine runs the engine process. The supervisor starts it and communicates over its
 // standard streams.
 func runEngine(cmd *cobra.Command, _ []string) error {
 	if embedded.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr) != nil {

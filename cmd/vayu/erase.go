@@ -48,7 +48,7 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 				if err != nil {
 					return err
 				}
-				return proveErased(cmd, holder.ID, done)
+				return printErasure(cmd, holder.ID, done)
 			})
 		},
 	}
@@ -95,7 +95,7 @@ func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, e
 	return open, err
 }
 
-// notClosed refuses an account that has open matters.
+// notClosed returns an error for an account that has open matters.
 func notClosed(name string, open []string) error {
 	if len(open) == 0 {
 		return nil
@@ -103,8 +103,8 @@ func notClosed(name string, open []string) error {
 	return fmt.Errorf("%s is not closed: it has %s", name, strings.Join(open, ", "))
 }
 
-// eraseAccount erases an account, and appends a row to its audit log that says how many
-// rows of which table were erased.
+// eraseAccount erases an account, and appends an audit row with the number of erased
+// rows by table.
 func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.Erased, error) {
 	done, err := sqlstore.EraseAll(ctx, db, id, erasures())
 	if err != nil {
@@ -116,13 +116,13 @@ func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.E
 	}
 	err = db.Update(ctx, func(tx *sqlstore.Tx) error {
 		entry, err := access.Erase(tx, id, detail)
-		return audited(tx, entry, err)
+		return appendAudit(tx, entry, err)
 	})
 	return done, err
 }
 
-// proveErased prints what was erased, and fails when personal data are left.
-func proveErased(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
+// printErasure prints the erased rows, and fails when personal data are left.
+func printErasure(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
 	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(out, "TABLE\tERASED\tLEFT")
 	var left int64
@@ -136,6 +136,6 @@ func proveErased(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
 	if left > 0 {
 		return fmt.Errorf("%d rows of %s still have personal data: something was written meanwhile; run the command again for erased-%s", left, id, id)
 	}
-	sayf(cmd, "erased", "%s: no row of these tables has personal data of it; the audit log says account.erase", id)
+	printLine(cmd, "erased", "%s: no row of these tables has personal data of it; the audit log has account.erase", id)
 	return nil
 }

@@ -20,12 +20,12 @@ import (
 	"vayu/schema"
 )
 
-// personalMark is in every personal column of the account that tests erase.
+// personalMark is in every personal column of a fixture account.
 const personalMark = "9876543210"
 
-// personalData gives an account a row with personal data in every table that may have
-// some. All that is open in it is closed.
-func personalData(t *testing.T, db *sqlstore.DB, id string) {
+// insertPersonalData gives an account a row with personal data in each table that can
+// have some. Nothing of the account is open.
+func insertPersonalData(t *testing.T, db *sqlstore.DB, id string) {
 	t.Helper()
 	mark := personalMark + id
 	for _, row := range []string{
@@ -70,7 +70,7 @@ func personalData(t *testing.T, db *sqlstore.DB, id string) {
 	}
 }
 
-// markedTables are the tables whose rows still have the mark of an account.
+// markedTables returns the tables that have the mark of an account.
 func markedTables(t *testing.T, db *sqlstore.DB, id string) (marked []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func markedTables(t *testing.T, db *sqlstore.DB, id string) (marked []string) {
 	}
 	mark := personalMark + id
 	for _, table := range m.Tables {
-		text := unpacked(t, dir, table.File)
+		text := readPacked(t, dir, table.File)
 		if strings.Contains(text, mark) || strings.Contains(text, base64Of(mark)) {
 			marked = append(marked, table.Name)
 		}
@@ -94,7 +94,7 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 		gone, stays := accesstest.AddTenant(t, db, "gone"), accesstest.AddTenant(t, db, "stays")
 		sqlstoretest.Exec(t, db, "UPDATE api_key SET revoked_at = 1 WHERE account_id = $1", gone.ID)
 		for _, a := range []string{gone.ID, stays.ID} {
-			personalData(t, db, a)
+			insertPersonalData(t, db, a)
 		}
 		before := markedTables(t, db, stays.ID)
 		if marked := markedTables(t, db, gone.ID); len(marked) != 11 {
@@ -103,7 +103,7 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 		if open, err := openMatters(db.View(t.Context()), gone.ID, time.Now()); err != nil || len(open) > 0 {
 			t.Fatalf("the account is not closed: %q, %v", open, err)
 		}
-		for range 2 { // it can be repeated
+		for range 2 { // it is idempotent
 			done, err := eraseAccount(t.Context(), db, gone.ID)
 			if err != nil {
 				t.Fatal(err)
@@ -136,29 +136,29 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 
 func TestOnlyAClosedAccountIsErased(t *testing.T) {
 	t.Parallel()
-	data, db := books(t)
+	data, db := newLedgerStore(t)
 	erase := []string{"account", "erase", "default"}
-	said(t, data, "add --yes", erase...)
-	said(t, data, "There is no such account.", "account", "erase", "nobody", "--yes")
-	said(t, data, "success", "wallet", "credit", "--amount", "10", "--note", "UTR1")
-	said(t, data, "default is not closed: it has 1000 paise in its live wallet", append(erase, "--yes")...)
+	wantOutput(t, data, "add --yes", erase...)
+	wantOutput(t, data, "There is no such account.", "account", "erase", "nobody", "--yes")
+	wantOutput(t, data, "success", "wallet", "credit", "--amount", "10", "--note", "UTR1")
+	wantOutput(t, data, "default is not closed: it has 1000 paise in its live wallet", append(erase, "--yes")...)
 	sqlstoretest.Exec(t, db, "UPDATE wallet SET available = 0")
-	out := said(t, data, "no row of these tables has personal data of it", append(erase, "--yes")...)
+	out := wantOutput(t, data, "no row of these tables has personal data of it", append(erase, "--yes")...)
 	for _, table := range []string{"webhook", "event", "recharge", "verification", "api_key"} {
 		if !strings.Contains(out, "\n"+table+" ") {
 			t.Errorf("the proof does not name %s:\n%s", table, out)
 		}
 	}
-	said(t, data, "", "audit", "verify")
-	said(t, data, "erased-acc_", "account", "list")
-	sqlstoretest.Exec(t, db, "UPDATE wallet SET available = 1000") // as the books have it
+	wantOutput(t, data, "", "audit", "verify")
+	wantOutput(t, data, "erased-acc_", "account", "list")
+	sqlstoretest.Exec(t, db, "UPDATE wallet SET available = 1000") // as in the ledger
 	if report, err := wallet.Verify(t.Context(), db, ""); err != nil || report.Wrong != 0 {
-		t.Errorf("the books: %v, %v", report.Faults, err)
+		t.Errorf("the ledger: %v, %v", report.Faults, err)
 	}
 }
 
-// unpacked is the text of a file of a dump.
-func unpacked(t *testing.T, dir, file string) string {
+// readPacked returns the text of a file of a dump.
+func readPacked(t *testing.T, dir, file string) string {
 	t.Helper()
 	packed, err := os.Open(filepath.Join(dir, file))
 	if err != nil {

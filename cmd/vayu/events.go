@@ -23,41 +23,41 @@ import (
 )
 
 func newEvents() *cobra.Command {
-	cmd := &cobra.Command{Use: "events", Short: "Make events happen, to try webhooks, and bring those again that did not arrive"}
+	cmd := &cobra.Command{Use: "events", Short: "Fire test events, and replay events that were not delivered"}
 	cmd.AddCommand(newEventsFire(), newEventsReplay())
 	return cmd
 }
 
-// volley is what the flags of `events fire` say.
-type volley struct {
+// fireOptions are the flags of `events fire`.
+type fireOptions struct {
 	account, typ, mode string
 	count              int64   // 0 for any number
 	rate               float64 // events per second; 0 for as fast as it goes
 }
 
 func newEventsFire() *cobra.Command {
-	var v volley
+	var v fireOptions
 	cmd := &cobra.Command{
 		Use:   "fire --count N --rate R",
 		Short: "Commit test events, as if they had happened",
 		Long: `Commit test events of an account, each in a transaction of its own, beside a running
-service or without one; webhooks are told of them as of any other. The data is the
+service or without one; webhooks get them as any other event. The data is the
 documented example of the type with "test": true, and "n" counts from 1. Events begin at
 their rate whether or not earlier ones are done. Without --mode they happen in the world
-in which the account has webhooks that ask for the type: live, when both or neither have.
-At the end, also after Ctrl-C, it says how many were committed, and where.`,
+in which the account has webhooks for the type: live, when both or neither have.
+At the end, also after Ctrl-C, it prints how many were committed, and where.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := v.check(); err != nil {
 				return err
 			}
-			var t *tally
+			var t *eventCounts
 			err := withState(cmd, func(ctx context.Context, st *stateTool) error {
 				to, commit, err := v.prepare(ctx, st)
 				if err != nil {
 					return err
 				}
-				t = &tally{aim: to.String()}
+				t = &eventCounts{target: to.String()}
 				return v.fire(ctx, t, commit)
 			})
 			if t != nil || cmd.Context().Err() != nil {
@@ -75,8 +75,8 @@ At the end, also after Ctrl-C, it says how many were committed, and where.`,
 	return cmd
 }
 
-// check reads the flags.
-func (v volley) check() error {
+// check validates the flags.
+func (v fireOptions) check() error {
 	if !slices.Contains(schema.EventTypes, schema.EventType(v.typ)) {
 		types := make([]string, len(schema.EventTypes))
 		for i, t := range schema.EventTypes {
@@ -94,23 +94,23 @@ func (v volley) check() error {
 	return err
 }
 
-// prepare finds the account, and returns where the events go and what commits the
-// one with a number.
-func (v volley) prepare(ctx context.Context, st *stateTool) (aim, func(ctx context.Context, n int64) error, error) {
+// prepare finds the account, and returns the target and a function that commits the
+// event with a number.
+func (v fireOptions) prepare(ctx context.Context, st *stateTool) (eventTarget, func(ctx context.Context, n int64) error, error) {
 	holder, err := access.AccountNamed(st.db.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
-		return aim{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
+		return eventTarget{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
 	}
 	if err != nil {
-		return aim{}, nil, err
+		return eventTarget{}, nil, err
 	}
-	to, err := v.aim(st.db.View(ctx), holder.ID)
+	to, err := v.target(st.db.View(ctx), holder.ID)
 	if err != nil {
-		return aim{}, nil, err
+		return eventTarget{}, nil, err
 	}
 	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
 	if err != nil {
-		return aim{}, nil, err
+		return eventTarget{}, nil, err
 	}
 	typ := schema.EventType(v.typ)
 	data := schema.TestEventData(typ)
@@ -122,64 +122,65 @@ func (v volley) prepare(ctx context.Context, st *stateTool) (aim, func(ctx conte
 	}, nil
 }
 
-// numbered is a JSON object with "n" at its end.
+// numbered appends "n" to a JSON object.
 func numbered(object json.RawMessage, n int64) json.RawMessage {
 	out := append(bytes.TrimSuffix(slices.Clone(object), []byte("}")), `,"n":`...)
 	return append(strconv.AppendInt(out, n, 10), '}')
 }
 
-// volleyMost is how many events may be on their way at once: as many as share a
-// commit of SQLite.
-const volleyMost = 256
+// maxConcurrentCommits bounds the commits in flight: as many as share a commit of
+// SQLite.
+const maxConcurrentCommits = 256
 
-// fire commits the events, until all are committed, ctx ends, or one fails: the
-// error is the first. Those under way then are waited for. It is an open loop:
-// the time of an event follows from its number and the rate alone, so that a
-// store that is slow for a moment gets what it has missed at once.
-func (v volley) fire(ctx context.Context, t *tally, commit func(ctx context.Context, n int64) error) error {
-	going, stop := context.WithCancel(ctx)
+// fire commits events until all are committed, ctx ends or a commit fails. It waits for
+// commits in flight and returns the first error.
+//
+// It is an open loop: number and rate alone determine the time of an event. After a
+// slow commit it therefore catches up at once.
+func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
+	running, stop := context.WithCancel(ctx)
 	defer stop()
-	turns := make(chan int64)
-	var under sync.WaitGroup
-	for range volleyMost {
-		under.Go(func() {
-			for n := range turns {
-				if t.count(commit(going, n)) {
+	numbers := make(chan int64)
+	var workers sync.WaitGroup
+	for range maxConcurrentCommits {
+		workers.Go(func() {
+			for n := range numbers {
+				if t.observe(commit(running, n)) {
 					stop()
 				}
 			}
 		})
 	}
 	began := time.Now()
-	for n := int64(1); going.Err() == nil && (v.count == 0 || n <= v.count); n++ {
+	for n := int64(1); running.Err() == nil && (v.count == 0 || n <= v.count); n++ {
 		if v.rate > 0 {
 			due := time.Duration(float64(n-1) / v.rate * float64(time.Second))
-			if !sleep.For(going, due-time.Since(began)) {
+			if !sleep.For(running, due-time.Since(began)) {
 				break
 			}
 		}
 		select {
-		case turns <- n:
-		case <-going.Done():
+		case numbers <- n:
+		case <-running.Done():
 		}
 	}
-	close(turns)
-	under.Wait()
+	close(numbers)
+	workers.Wait()
 	return t.failure
 }
 
-// tally counts what became of events.
-type tally struct {
+// eventCounts counts events by the result of their commit.
+type eventCounts struct {
 	mu        sync.Mutex
-	committed int64  // the store has said so
-	open      int64  // the store failed before it said so
+	committed int64  // acknowledged by the store
+	unknown   int64  // the outcome of the commit is unknown
 	failure   error  // the first
-	aim       string // where they went; empty when nobody says
+	target    string // target of the events
 }
 
-// count takes the outcome of one, and says whether it is a failure. An end of the
-// command is none, and then nothing was committed.
-func (t *tally) count(err error) (failed bool) {
+// observe counts the result of a commit, and reports whether it failed. A cancelled
+// commit is not a failure, and committed nothing.
+func (t *eventCounts) observe(err error) (failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -189,8 +190,8 @@ func (t *tally) count(err error) (failed bool) {
 	case errors.Is(err, context.Canceled):
 		return false
 	}
-	if said, ok := errors.AsType[*schema.Problem](err); ok && said.Code == schema.ServiceUnavailable {
-		t.open++
+	if problem, ok := errors.AsType[*schema.Problem](err); ok && problem.Code == schema.ServiceUnavailable {
+		t.unknown++
 	}
 	if t.failure == nil {
 		t.failure = fmt.Errorf("committing an event: %w", err)
@@ -198,19 +199,19 @@ func (t *tally) count(err error) (failed bool) {
 	return true
 }
 
-// String is what the command says at its end; nil has committed nothing.
-func (t *tally) String() string {
+// String is the summary of the command; nil has committed nothing.
+func (t *eventCounts) String() string {
 	if t == nil {
 		return "committed 0 events"
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := fmt.Sprintf("committed %d events", t.committed)
-	if t.aim != "" {
-		text += " (" + t.aim + ")"
+	if t.target != "" {
+		text += " (" + t.target + ")"
 	}
-	if t.open > 0 {
-		text += fmt.Sprintf("; the store failed on %d more before it said whether they were", t.open)
+	if t.unknown > 0 {
+		text += fmt.Sprintf("; the outcome of %d more is unknown, because the store failed", t.unknown)
 	}
 	return text
 }

@@ -22,18 +22,18 @@ import (
 	"vayu/schema"
 )
 
-// command runs a command as main does, in this process.
+// command runs a command in this process, as main does.
 func command(ctx context.Context, args ...string) (out string, err error) {
 	root := newRoot()
-	var said bytes.Buffer
-	root.SetOut(&said)
-	root.SetErr(&said)
+	var output bytes.Buffer
+	root.SetOut(&output)
+	root.SetErr(&output)
 	root.SetArgs(args)
 	err = root.ExecuteContext(ctx)
-	return said.String(), err
+	return output.String(), err
 }
 
-// receiver is a publisher that keeps what comes.
+// receiver is a publisher that keeps its events.
 type receiver struct {
 	mu   sync.Mutex
 	all  []outbox.Event
@@ -52,7 +52,7 @@ func (r *receiver) Publish(_ context.Context, batch []outbox.Event) ([]outbox.Ev
 	return batch, nil
 }
 
-// events waits for so many events.
+// events waits for n events.
 func (r *receiver) events(t *testing.T, n int) []outbox.Event {
 	t.Helper()
 	for {
@@ -70,9 +70,9 @@ func (r *receiver) events(t *testing.T, n int) []outbox.Event {
 	}
 }
 
-// relayed is a data directory with the default account, held by a process that
-// relays what is committed.
-func relayed(t *testing.T) (data string, db *sqlstore.DB, r *receiver) {
+// newRelayedStore makes a data directory with the default account, and relays its
+// events.
+func newRelayedStore(t *testing.T) (data string, db *sqlstore.DB, r *receiver) {
 	t.Helper()
 	data, r = t.TempDir(), &receiver{came: make(chan struct{}, 1)}
 	db = sqlstoretest.Open(t, sqlstore.Config{Data: data})
@@ -97,9 +97,9 @@ func relayed(t *testing.T) (data string, db *sqlstore.DB, r *receiver) {
 
 func TestFiredEventsAreRelayed(t *testing.T) {
 	t.Parallel()
-	data, _, r := relayed(t)
+	data, _, r := newRelayedStore(t)
 	out, err := command(t.Context(), "events", "fire", "--data", data, "--count", "20", "--rate", "1000", "--type", "quota.warning", "--mode", "sandbox")
-	if err != nil || out != "committed 20 events (sandbox, quota.warning; no webhook asked for them)\n" {
+	if err != nil || out != "committed 20 events (sandbox, quota.warning; no webhook subscribes to them)\n" {
 		t.Fatalf("got %v: %s", err, out)
 	}
 	var numbers []int
@@ -130,9 +130,9 @@ func TestFiredEventsAreRelayed(t *testing.T) {
 	}
 }
 
-func TestFiringSaysWhatItCommittedWhenItIsInterrupted(t *testing.T) {
+func TestInterruptedFireReportsCommittedEvents(t *testing.T) {
 	t.Parallel()
-	data, db, r := relayed(t)
+	data, db, r := newRelayedStore(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	type outcome struct {
 		out string
@@ -150,7 +150,7 @@ func TestFiringSaysWhatItCommittedWhenItIsInterrupted(t *testing.T) {
 	if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM event").Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("committed %d events (live, payment.succeeded; no webhook asked for them)\n", stored); got.err != nil || got.out != want || stored < 50 {
+	if want := fmt.Sprintf("committed %d events (live, payment.succeeded; no webhook subscribes to them)\n", stored); got.err != nil || got.out != want || stored < 50 {
 		t.Errorf("got %v: %s want %s", got.err, got.out, want)
 	}
 	if out, err := command(ctx, "events", "fire", "--data", data); err != nil || out != "committed 0 events\n" {
@@ -158,9 +158,9 @@ func TestFiringSaysWhatItCommittedWhenItIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestFiringRefusesWhatIsNotThere(t *testing.T) {
+func TestFireRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
-	data, _, _ := relayed(t)
+	data, _, _ := newRelayedStore(t)
 	for flags, want := range map[string]string{
 		"--account nobody":  `there is no account "nobody"; vayu account list shows`,
 		"--type x":          "there is no type \"x\"; there are recharge.completed, recharge.failed",
@@ -178,23 +178,23 @@ func TestFiringRefusesWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Events begin at their time, however long each takes.
+// Events begin at their rate, however long each commit takes.
 func TestEventsAreFiredAtTheirRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var mu sync.Mutex
 		at := map[int64]time.Duration{}
-		tally := &tally{}
-		err := volley{count: 300, rate: 200}.fire(t.Context(), tally, func(_ context.Context, n int64) error {
+		counts := &eventCounts{}
+		err := fireOptions{count: 300, rate: 200}.fire(t.Context(), counts, func(_ context.Context, n int64) error {
 			mu.Lock()
 			at[n] = time.Since(began)
 			mu.Unlock()
 			time.Sleep(time.Second)
 			return nil
 		})
-		if err != nil || tally.String() != "committed 300 events" || time.Since(began) != 299*5*time.Millisecond+time.Second {
-			t.Errorf("got %v, %s after %s", err, tally, time.Since(began))
+		if err != nil || counts.String() != "committed 300 events" || time.Since(began) != 299*5*time.Millisecond+time.Second {
+			t.Errorf("got %v, %s after %s", err, counts, time.Since(began))
 		}
 		for n, got := range at {
 			if want := time.Duration(n-1) * 5 * time.Millisecond; got.Round(time.Microsecond) != want {
@@ -204,29 +204,28 @@ func TestEventsAreFiredAtTheirRate(t *testing.T) {
 	})
 }
 
-// When the store fails, what is under way is waited for, and each outcome is
-// told for what it is.
-func TestAStoreThatFailsEndsTheFire(t *testing.T) {
+// When a commit fails, fire waits for those in flight, and counts each outcome.
+func TestFailingStoreEndsFire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		away := schema.Unavailable("Away.", errors.New("disk full"))
+		errUnavailable := schema.Unavailable("Away.", errors.New("disk full"))
 		var begun atomic.Int64
-		tally := &tally{}
-		err := volley{rate: 100}.fire(t.Context(), tally, func(ctx context.Context, n int64) error {
+		counts := &eventCounts{}
+		err := fireOptions{rate: 100}.fire(t.Context(), counts, func(ctx context.Context, n int64) error {
 			begun.Add(1)
 			time.Sleep(45 * time.Millisecond)
 			switch n {
 			case 10:
-				return away
+				return errUnavailable
 			case 11:
-				<-ctx.Done() // it waited for its turn
+				<-ctx.Done() // a queued commit
 				return ctx.Err()
 			}
 			return nil
 		})
-		want := "committed 12 events; the store failed on 1 more before it said whether they were"
-		if !errors.Is(err, away) || tally.String() != want || begun.Load() != 14 {
-			t.Errorf("got %v, %s of %d, want %s", err, tally, begun.Load(), want)
+		want := "committed 12 events; the outcome of 1 more is unknown, because the store failed"
+		if !errors.Is(err, errUnavailable) || counts.String() != want || begun.Load() != 14 {
+			t.Errorf("got %v, %s of %d, want %s", err, counts, begun.Load(), want)
 		}
 	})
 }

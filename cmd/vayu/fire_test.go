@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// firing is a running `vayu events fire`.
-type firing struct {
+// fireProcess is a running `vayu events fire`.
+type fireProcess struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	out  *transcript
 	done chan struct{}
 }
 
-// fire commits events beside the service.
-func (s *serving) fire(args ...string) *firing {
+// fire commits events while the service runs.
+func (s *serverProcess) fire(args ...string) *fireProcess {
 	s.Helper()
 	all := append([]string{"events", "fire", "--data", s.data, "--account", "default", "--type", "payment.succeeded"}, args...)
-	f := &firing{t: s.T, cmd: exec.Command(binary(s.T), all...), out: &transcript{}, done: make(chan struct{})}
+	f := &fireProcess{t: s.T, cmd: exec.Command(binary(s.T), all...), out: &transcript{}, done: make(chan struct{})}
 	f.cmd.Dir = s.TempDir()
 	f.cmd.Stdout, f.cmd.Stderr = f.out, f.out
 	if err := f.cmd.Start(); err != nil {
@@ -37,8 +37,8 @@ func (s *serving) fire(args ...string) *firing {
 	return f
 }
 
-// interrupt ends it as Ctrl-C does.
-func (f *firing) interrupt() {
+// interrupt ends the command as Ctrl-C does.
+func (f *fireProcess) interrupt() {
 	f.t.Helper()
 	_ = f.cmd.Process.Signal(os.Interrupt)
 	select {
@@ -50,17 +50,17 @@ func (f *firing) interrupt() {
 
 var committed = regexp.MustCompile(`committed (\d+) events`)
 
-// committed is how many events it says were committed; it has ended.
-func (f *firing) committed() int {
+// committed returns the number of committed events after the command has ended.
+func (f *fireProcess) committed() int {
 	f.t.Helper()
 	<-f.done
-	said := committed.FindStringSubmatch(f.out.String())
-	if said == nil {
-		f.t.Fatalf("vayu events fire does not say what it committed:\n%s", f.out)
+	match := committed.FindStringSubmatch(f.out.String())
+	if match == nil {
+		f.t.Fatalf("vayu events fire does not print the number of committed events:\n%s", f.out)
 	}
-	n, err := strconv.Atoi(said[1])
+	n, err := strconv.Atoi(match[1])
 	if err != nil || n == 0 {
-		f.t.Fatalf("vayu events fire committed %q", said[1])
+		f.t.Fatalf("vayu events fire committed %q", match[1])
 	}
 	return n
 }

@@ -19,7 +19,7 @@ import (
 func newImportIFSC() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import-ifsc FILE",
-		Short: "Load a directory of bank branches; twice changes nothing",
+		Short: "Load a directory of bank branches; idempotent",
 		Long: `Load a directory of bank branches, by which a verification says the branch of an IFSC when the bank does not: the list of
 the Reserve Bank of India saved as CSV, or the file IFSC.csv of a release of razorpay/ifsc, also gzipped. It needs the columns
 IFSC and BRANCH; BANK, ADDRESS, CITY, DISTRICT and STATE are kept when they are there.
@@ -33,7 +33,7 @@ name stay. It works beside a running service, which uses the directory from then
 				return err
 			}
 			defer file.Close()
-			text, err := unzipped(file)
+			text, err := decompress(file)
 			if err != nil {
 				return fmt.Errorf("reading %q: %w", args[0], err)
 			}
@@ -44,7 +44,7 @@ name stay. It works beside a running service, which uses the directory from then
 				}
 				showBranches(cmd.OutOrStdout(), args[0], s)
 				if s.Taken == 0 {
-					return errors.New("no branch was taken")
+					return errors.New("no branch was stored")
 				}
 				return nil
 			})
@@ -52,16 +52,16 @@ name stay. It works beside a running service, which uses the directory from then
 	}
 }
 
-// unzipped is what a file holds, whether it is gzipped or not.
-func unzipped(file io.Reader) (io.Reader, error) {
+// decompress returns the content of a file, which may be gzipped.
+func decompress(file io.Reader) (io.Reader, error) {
 	in := bufio.NewReader(file)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b { // RFC 1952, 2.3.1
-		return in, nil //nolint:nilerr // a file that is too short is none, which its reader says
+		return in, nil //nolint:nilerr // a file that is too short fails in its reader
 	}
 	return gzip.NewReader(in)
 }
 
-// showBranches says what became of a directory.
+// showBranches prints the summary of an import.
 func showBranches(out io.Writer, path string, s branch.Summary) {
 	_, _ = fmt.Fprintf(out, "%s\n%9d read\n%9d taken, %d of them new or changed\n", path, s.Read, s.Taken, s.Changed)
 	for _, r := range s.Refused {

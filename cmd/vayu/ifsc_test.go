@@ -10,15 +10,15 @@ import (
 	"vayu/pipeline/verify/branch"
 )
 
-// branches are a file with two rows that can be taken and two that cannot.
+// branches is a file with two valid and two invalid rows.
 const branches = "\ufeffBank,IFSC,Branch,City1,State\r\n" +
 	"STATE BANK OF INDIA,SBIN0000001,KOLKATA MAIN,KOLKATA,WEST BENGAL\r\n" +
 	"STATE BANK OF INDIA,SBINO000002,YAVATMAL,YAVATMAL,MAHARASHTRA\r\n" +
 	"HDFC BANK,hdfc0000001,TULSIANI CHAMBERS,MUMBAI,MAHARASHTRA\r\n" +
 	"HDFC BANK,HDFC0000002,,MUMBAI,MAHARASHTRA\r\n"
 
-// written is a file of a name and content.
-func written(t *testing.T, name, text string) (path string) {
+// writeFile writes a file and returns its path.
+func writeFile(t *testing.T, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -27,12 +27,12 @@ func written(t *testing.T, name, text string) (path string) {
 	return path
 }
 
-// TestBranchesAreImported beside an open store, which sees them at once.
+// The import is visible at once in a store that is open.
 func TestBranchesAreImported(t *testing.T) {
 	t.Parallel()
-	data, db := books(t)
-	path := written(t, "branches.csv", branches)
-	first := said(t, data, "4 read", "import-ifsc", path)
+	data, db := newLedgerStore(t)
+	path := writeFile(t, "branches.csv", branches)
+	first := wantOutput(t, data, "4 read", "import-ifsc", path)
 	want := path + `
         4 read
         2 taken, 2 of them new or changed
@@ -42,22 +42,22 @@ func TestBranchesAreImported(t *testing.T) {
 	if first != want {
 		t.Errorf("got %s, want %s", first, want)
 	}
-	said(t, data, "2 taken, 0 of them new or changed", "import-ifsc", path)
+	wantOutput(t, data, "2 taken, 0 of them new or changed", "import-ifsc", path)
 	if got, found, err := branch.Find(db.View(t.Context()), "HDFC0000001"); got != "TULSIANI CHAMBERS" || !found || err != nil {
-		t.Errorf("Find says %q, %v, %v", got, found, err)
+		t.Errorf("Find returns %q, %v, %v", got, found, err)
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write([]byte(branches)); err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
-	said(t, data, "2 taken, 0 of them", "import-ifsc", written(t, "branches.csv.gz", packed.String()))
+	wantOutput(t, data, "2 taken, 0 of them", "import-ifsc", writeFile(t, "branches.csv.gz", packed.String()))
 }
 
-// TestAFileWithoutBranchesFails, and says why.
+// An import without a valid row fails with the reason.
 func TestAFileWithoutBranchesFails(t *testing.T) {
 	t.Parallel()
-	data, _ := books(t)
+	data, _ := newLedgerStore(t)
 	for want, text := range map[string]string{
 		"the file is empty":                           "",
 		"its first line has no column BRANCH":         "IFSC,BANK\nSBIN0000001,SBI\n",
@@ -66,11 +66,11 @@ func TestAFileWithoutBranchesFails(t *testing.T) {
 		"unexpected EOF":                              "\x1f\x8b\x08",
 		"6 refused: its branch has no name (line 2, ": "IFSC,BRANCH\n" + string(bytes.Repeat([]byte("SBIN0000001,\n"), 6)),
 	} {
-		if out, err := command(t.Context(), "import-ifsc", written(t, "x.csv", text), "--data", data); err == nil {
+		if out, err := command(t.Context(), "import-ifsc", writeFile(t, "x.csv", text), "--data", data); err == nil {
 			t.Errorf("%q is imported: %s", text, out)
 		}
-		said(t, data, want, "import-ifsc", written(t, "x.csv", text))
+		wantOutput(t, data, want, "import-ifsc", writeFile(t, "x.csv", text))
 	}
-	said(t, data, "no such file", "import-ifsc", filepath.Join(data, "nothing.csv"))
-	said(t, data, "accepts 1 arg", "import-ifsc")
+	wantOutput(t, data, "no such file", "import-ifsc", filepath.Join(data, "nothing.csv"))
+	wantOutput(t, data, "accepts 1 arg", "import-ifsc")
 }

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// importSource is the name of the source that imported readings carry.
+// importSource is the source name of imported readings.
 const importSource = "import"
 
 func newImport() *cobra.Command {
@@ -46,8 +46,8 @@ is run again. It works beside a running service, whose answers follow within sec
 	}
 }
 
-// importFiles loads files one after the other and rolls up what they brought. A
-// file that cannot be read does not keep the others out.
+// importFiles imports files in order and rolls up their readings. It continues after a
+// file that cannot be read.
 func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) error {
 	loader := ingest.NewLoader(t.db.Conn(), schema.Live.Database())
 	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
@@ -61,7 +61,7 @@ func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) e
 		stored += n
 		if err != nil {
 			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted; the same command goes on where this one was: %w", err)
+				return fmt.Errorf("interrupted; run the same command again to continue: %w", err)
 			}
 			failed++
 			_, _ = fmt.Fprintf(out, "%s: %v\n", path, err)
@@ -81,7 +81,7 @@ func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) e
 	return nil
 }
 
-// importFile loads one file and returns how many of its readings are stored.
+// importFile imports one file and returns the number of its stored readings.
 func importFile(ctx context.Context, out io.Writer, importer *ingest.Importer, path string) (int, error) {
 	key, err := ingest.FileKey(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func showSummary(out io.Writer, path, format string, s ingest.Summary) {
 	_, _ = fmt.Fprintf(out, "%s: %s%s\n%9d read\n%9d stored, of %d stations, %.0f a second\n", path, format, resumed,
 		s.Read, s.Stored, s.Stations, float64(s.Stored)/s.Elapsed.Seconds())
 	if s.Withdrawn > 0 {
-		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file says that there is no figure\n", s.Withdrawn)
+		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file has no figure for them\n", s.Withdrawn)
 	}
 	showRejections(out, s.Rejected)
 	for reason, n := range s.Positions {
@@ -127,12 +127,12 @@ func showSummary(out io.Writer, path, format string, s ingest.Summary) {
 
 func noBar() {}
 
-// newBar shows how much of a file has been read, on a terminal only.
+// newBar shows the progress of a file, on a terminal only.
 func newBar(name string, f *file.File) func() {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return noBar
 	}
 	bar := progressbar.NewOptions64(f.Size(), progressbar.OptionSetDescription(name), progressbar.OptionShowBytes(true),
 		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
-	return func() { _ = bar.Set64(f.Read()) } // a bar that cannot be drawn must not end an import
+	return func() { _ = bar.Set64(f.Read()) } // a failing progress bar must not end an import
 }

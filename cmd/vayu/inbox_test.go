@@ -20,7 +20,7 @@ import (
 	"vayu/schema"
 )
 
-// inbox is an endpoint of a client: HTTPS with an authority of its own.
+// inbox is a webhook receiver: HTTPS with its own authority.
 type inbox struct {
 	*httptest.Server
 
@@ -29,13 +29,13 @@ type inbox struct {
 
 	mu      sync.Mutex
 	secrets []string // one of which must have signed
-	answer  func(got) int
-	all     []got
+	answer  func(received) int
+	all     []received
 	changed chan struct{} // closed and replaced with each delivery
 }
 
-// got is a delivery as it arrived.
-type got struct {
+// received is a delivery as it arrived.
+type received struct {
 	schema.Envelope
 
 	at      time.Time
@@ -44,11 +44,11 @@ type got struct {
 	refused error // by the verification of the signature
 }
 
-// receive starts a receiver. Answer gives the status; nil for 200.
-func receive(t *testing.T, answer func(got) int) *inbox {
+// receive starts a receiver. Answer returns the status; nil means 200.
+func receive(t *testing.T, answer func(received) int) *inbox {
 	t.Helper()
 	r := &inbox{t: t, answer: answer, changed: make(chan struct{})}
-	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.take))
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.handle))
 	r.Config.ErrorLog = log.New(io.Discard, "", 0) // connections of killed services
 	r.StartTLS()
 	t.Cleanup(r.Close)
@@ -60,13 +60,13 @@ func receive(t *testing.T, answer func(got) int) *inbox {
 	return r
 }
 
-// flags let a service deliver to r.
+// flags returns the flags with which a service may deliver to r.
 func (r *inbox) flags(more ...string) []string {
 	return append([]string{"--webhook-allow", "127.0.0.0/8", "--webhook-ca", r.ca}, more...)
 }
 
-func (r *inbox) take(w http.ResponseWriter, req *http.Request) {
-	d := got{at: time.Now(), header: req.Header}
+func (r *inbox) handle(w http.ResponseWriter, req *http.Request) {
+	d := received{at: time.Now(), header: req.Header}
 	var err error
 	if d.body, err = io.ReadAll(req.Body); err != nil {
 		return
@@ -88,16 +88,16 @@ func (r *inbox) take(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(status)
 }
 
-// deliveries is what has arrived so far, and a channel that is closed when there
-// is more.
-func (r *inbox) deliveries() ([]got, <-chan struct{}) {
+// deliveries returns the deliveries so far, and a channel that is closed at the next
+// one.
+func (r *inbox) deliveries() ([]received, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clip(r.all), r.changed
 }
 
-// wait waits until what has arrived is enough.
-func (r *inbox) wait(what string, enough func([]got) bool) []got {
+// wait waits until enough returns true.
+func (r *inbox) wait(what string, enough func([]received) bool) []received {
 	r.t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -113,10 +113,10 @@ func (r *inbox) wait(what string, enough func([]got) bool) []got {
 	}
 }
 
-// waitEvents waits until so many events have arrived, however often each, and says how
-// many came again. It gives up when nothing has arrived for as long as patience: a
-// machine that is busy has many to bring on after the last was committed.
-func (r *inbox) waitEvents(want int) (all []got, again int) {
+// waitEvents waits for a number of distinct events, and returns the number of
+// duplicates. It fails when no delivery arrives within patience, because a busy machine
+// needs time after the last commit.
+func (r *inbox) waitEvents(want int) (all []received, again int) {
 	r.t.Helper()
 	ids := map[string]bool{}
 	for {
@@ -137,8 +137,8 @@ func (r *inbox) waitEvents(want int) (all []got, again int) {
 	}
 }
 
-// subscribe makes a subscription of a key to r, which verifies from then on.
-func (s *serving) subscribe(key string, r *inbox, path, events string) string {
+// subscribe creates a subscription to r, which verifies signatures from then on.
+func (s *serverProcess) subscribe(key string, r *inbox, path, events string) string {
 	s.Helper()
 	made := s.send(http.MethodPost, key, "/v1/webhooks", `{"url":"`+r.URL+path+`","events":[`+events+`]}`)
 	if made.status != http.StatusCreated {

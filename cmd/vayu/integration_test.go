@@ -28,7 +28,7 @@ func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
 		}
 	}
 	if r.header.Get("X-SERVICE-Mode") != "sandbox" {
-		t.Error("a sandbox reply does not say that it is one")
+		t.Error("a sandbox reply has no sandbox header")
 	}
 	if live := s.get(s.live, aqi("Delhi")); live.status == http.StatusOK {
 		t.Errorf("the live world shows simulated air: %s", live.raw)
@@ -46,7 +46,7 @@ func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
 	}
 	s.stop(syscall.SIGTERM)
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("a stop that was asked for ends with status %d", code)
+		t.Errorf("a graceful stop ends with status %d", code)
 	}
 	again := serve(t, s.data)
 	if r := again.get(s.sandbox, aqi("Delhi")); r.status != http.StatusOK {
@@ -54,15 +54,15 @@ func TestIntegrationFreshStartAnswersFromTheSandbox(t *testing.T) {
 	}
 }
 
-// dataGov is the saved downloads in order of time, but for one that holds a
-// single pollutant of each station.
+// dataGov are the saved downloads in order of time, except one with a single pollutant
+// of each station.
 var dataGov = []string{
 	"datagov/PriyanshiJain09.csv", "datagov/debdattasarkar.csv", "datagov/Ls6375.csv", "datagov/PRAVEENMK-GIT.csv", "datagov/Khushal-08.csv",
 }
 
-// expectedCities computes the AQI of every city of a download, and tells the
-// Indian day of its one hour: per station the largest average with three
-// pollutants and a PM, per city the mean, half-up.
+// expectedCities computes the AQI of every city of a download, and the Indian day of
+// its hour. A station has its largest average if it has three pollutants and a PM. A
+// city has the mean of its stations, rounded half up.
 func expectedCities(t *testing.T, rows [][]string, cityOf map[string][2]string) (cities map[[2]string]int, day string) {
 	t.Helper()
 	type station struct{ city, state, name string }
@@ -103,9 +103,8 @@ func expectedCities(t *testing.T, rows [][]string, cityOf map[string][2]string) 
 	return sum, schema.DayOf(at).String()
 }
 
-// downloads reads the saved downloads and tells to which city each station
-// belongs: the newest says it. (CPCB has moved stations from Pune to
-// Pimpri-Chinchwad and back.)
+// downloads reads the saved downloads, and the city of each station from the newest
+// one. CPCB has moved stations from Pune to Pimpri-Chinchwad and back.
 func downloads(t *testing.T) (files [][][]string, cityOf map[string][2]string) {
 	t.Helper()
 	cityOf = make(map[string][2]string)
@@ -144,7 +143,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 		"(SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_hour FINAL), (SELECT sum(cityHash64(toString(tuple(* EXCEPT computed_at)))) FROM vayu.city_day FINAL)"
 	first := s.sql(tables)
 	s.eventually(s.live, aqi("Delhi"), ok)
-	asked := 0
+	compared := 0
 	files, cityOf := downloads(t)
 	for i, rows := range files {
 		cities, day := expectedCities(t, rows, cityOf)
@@ -162,12 +161,12 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 				if got, _ := r.body["aqi"].(float64); r.status != http.StatusOK || int(got) != want {
 					t.Errorf("%s: want AQI %d, have %d %s", question, want, r.status, r.raw)
 				}
-				asked++
+				compared++
 			}
 		}
 	}
-	if asked < 1000 {
-		t.Errorf("only %d answers were compared", asked)
+	if compared < 1000 {
+		t.Errorf("only %d answers were compared", compared)
 	}
 	if r := s.get(s.live, aqi("Aurangabad")); r.status != http.StatusBadRequest {
 		t.Errorf("a homonym without its state: %d %s", r.status, r.raw)
@@ -213,7 +212,7 @@ func TestIntegrationAnswersOutliveTheEngine(t *testing.T) {
 }
 
 // enginePID finds the engine's process: the only child of the service.
-func (s *serving) enginePID() int {
+func (s *serverProcess) enginePID() int {
 	s.Helper()
 	path := fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", s.cmd.Process.Pid)
 	children, err := os.ReadFile(path)
@@ -230,9 +229,9 @@ func (s *serving) enginePID() int {
 	return pid
 }
 
-// childrenOfThreads looks at every thread: a child belongs to the one that
-// started it.
-func (s *serving) childrenOfThreads() ([]byte, error) {
+// childrenOfThreads reads the children of every thread: a child belongs to the thread
+// that started it.
+func (s *serverProcess) childrenOfThreads() ([]byte, error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid))
 	if err != nil {
 		return nil, err
@@ -248,7 +247,7 @@ func (s *serving) childrenOfThreads() ([]byte, error) {
 	return all, nil
 }
 
-// metric is the value of a metric without labels, -1 when it is not there.
+// metric returns the value of a metric without labels, or -1.
 func (r reply) metric(name string) float64 {
 	for line := range strings.Lines(r.raw) {
 		if rest, found := strings.CutPrefix(line, name+" "); found {
@@ -261,12 +260,12 @@ func (r reply) metric(name string) float64 {
 	return -1
 }
 
-// yesterday is a date of which the sandbox has air.
-func (s *serving) yesterday() string {
+// yesterday returns a date for which the sandbox has air.
+func (s *serverProcess) yesterday() string {
 	s.Helper()
 	updated, _ := s.get(s.sandbox, aqi("Delhi")).body["updated"].(string)
 	if len(updated) < len("2006-01-02") {
-		s.Fatal("the record says no time")
+		s.Fatal("the record has no time")
 	}
 	return updated[:len("2006-01-02")]
 }

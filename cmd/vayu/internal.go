@@ -18,16 +18,16 @@ import (
 
 // Values of the setting internal-listen beside an address.
 const (
-	internalOff    = "off"    // metrics are nowhere
-	internalPublic = "public" // metrics and readiness in detail are at the API's address, as in version 0.1.0
+	internalOff    = "off"    // metrics are not served
+	internalPublic = "public" // metrics and detailed readiness are at the address of the API, as in version 0.1.0
 )
 
-// internalOffset is how far the default port of the internal listener lies above that
-// of the API, so that instances of one machine differ in both.
+// internalOffset is the distance of the default internal port from that of the API.
+// Instances of one machine then differ in both.
 const internalOffset = 1000
 
-// mostPort is the last port of TCP.
-const mostPort = 1<<16 - 1
+// maxPort is the largest TCP port.
+const maxPort = 1<<16 - 1
 
 // checkInternal validates internal-listen.
 func (c Config) checkInternal() []error {
@@ -41,8 +41,8 @@ func (c Config) checkInternal() []error {
 	return nil
 }
 
-// internalAddress returns where the internal listener is; "" for nowhere. Chosen
-// reports whether the operator has chosen it.
+// internalAddress returns the address of the internal listener; "" for none. Chosen
+// reports whether the operator configured it.
 func (c Config) internalAddress() (address string, chosen bool) {
 	switch c.InternalListen {
 	case internalOff, internalPublic:
@@ -52,15 +52,15 @@ func (c Config) internalAddress() (address string, chosen bool) {
 		return c.InternalListen, true
 	}
 	_, text, err := net.SplitHostPort(string(c.Listen))
-	if err != nil { // Validate refuses it
+	if err != nil { // Validate rejects it
 		return "", false
 	}
 	port, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
 		return "", false
-	case port == 0: // a free one
-	case port+internalOffset > mostPort:
+	case port == 0: // any free port
+	case port+internalOffset > maxPort:
 		port -= internalOffset
 	default:
 		port += internalOffset
@@ -68,7 +68,7 @@ func (c Config) internalAddress() (address string, chosen bool) {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), false
 }
 
-// internalHandler serves what is for operators alone.
+// internalHandler serves the endpoints for operators.
 func (s *service) internalHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthy)
@@ -81,8 +81,8 @@ func (s *service) internalHandler() http.Handler {
 	return mux
 }
 
-// listenInternal opens the internal address; nil if there is none. A default address
-// that is in use is no reason not to serve: the operator has not asked for it.
+// listenInternal opens the internal address; nil if there is none. A default address in
+// use is not an error, because the operator did not configure it.
 func (s *service) listenInternal(ctx context.Context) (net.Listener, error) {
 	address, chosen := s.internalAddress()
 	if address == "" {
@@ -99,7 +99,8 @@ func (s *service) listenInternal(ctx context.Context) (net.Listener, error) {
 	return nil, nil
 }
 
-// Limits of the internal listener. A profile is written for as long as it is asked for.
+// Limits of the internal listener. A profile may take longer, for as long as its
+// request specifies.
 const (
 	internalHeader = 5 * time.Second
 	internalDrain  = time.Second
@@ -115,7 +116,7 @@ func (s *service) internalPart(listener net.Listener) lifecycle.Part {
 			limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), internalDrain)
 			defer cancel()
 			_ = server.Shutdown(limit)
-			stopped <- server.Close() // a profile under way ends with the service
+			stopped <- server.Close() // ends a profile in progress
 		})
 		defer stop()
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

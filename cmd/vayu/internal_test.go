@@ -15,8 +15,8 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// wired is a service that does not run, with a setting of internal-listen.
-func wired(t *testing.T, internal string, log *slog.Logger) *service {
+// newTestService makes a service that does not run, with a setting of internal-listen.
+func newTestService(t *testing.T, internal string, log *slog.Logger) *service {
 	t.Helper()
 	cfg := defaults()
 	cfg.Data, cfg.InternalListen = t.TempDir(), internal
@@ -24,33 +24,33 @@ func wired(t *testing.T, internal string, log *slog.Logger) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.stores.detail, s.stores.at = map[string]any{"roles": s.Roles}, time.Now().Add(time.Hour) // the stores do not run
+	s.readyCache.detail, s.readyCache.at = map[string]any{"roles": s.Roles}, time.Now().Add(time.Hour) // the stores do not run
 	return s
 }
 
-// asked asks a handler and returns its answer.
-func asked(h http.Handler, path string) (status int, body string) {
+// request sends a request to a handler and returns the reply.
+func request(h http.Handler, path string) (status int, body string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
 	return w.Code, w.Body.String()
 }
 
-// TestMetricsAreNotPublic unless the operator says so.
+// Metrics are public only with internal-listen public.
 func TestMetricsAreNotPublic(t *testing.T) {
 	t.Parallel()
 	for internal, public := range map[string]bool{"": false, internalOff: false, "127.0.0.1:9099": false, internalPublic: true} {
 		t.Run("internal-listen "+internal, func(t *testing.T) {
 			t.Parallel()
-			s := wired(t, internal, slog.New(slog.DiscardHandler))
-			status, body := asked(s.server.Handler, "/metrics")
+			s := newTestService(t, internal, slog.New(slog.DiscardHandler))
+			status, body := request(s.server.Handler, "/metrics")
 			if public != (status == http.StatusOK && strings.Contains(body, "vayu_")) || !public && status != http.StatusNotFound {
 				t.Errorf("/metrics at the address of the API: got %d %.200s, public is %v", status, body, public)
 			}
-			status, body = asked(s.server.Handler, "/readyz")
+			status, body = request(s.server.Handler, "/readyz")
 			if bare := strings.TrimSpace(body) == `{"status":"starting"}`; status != http.StatusServiceUnavailable || bare == public {
 				t.Errorf("/readyz at the address of the API: got %d %s, in detail is %v", status, body, public)
 			}
-			if status, _ = asked(s.server.Handler, "/debug/pprof/"); status != http.StatusNotFound {
+			if status, _ = request(s.server.Handler, "/debug/pprof/"); status != http.StatusNotFound {
 				t.Errorf("profiles at the address of the API: got %d, want 404", status)
 			}
 		})
@@ -59,17 +59,17 @@ func TestMetricsAreNotPublic(t *testing.T) {
 
 func TestTheInternalListenerServesOperators(t *testing.T) {
 	t.Parallel()
-	h := wired(t, "", slog.New(slog.DiscardHandler)).internalHandler()
+	h := newTestService(t, "", slog.New(slog.DiscardHandler)).internalHandler()
 	for path, want := range map[string]string{
 		"/healthz": "ok", "/metrics": "go_goroutines", "/readyz": `"roles":["api"`, "/debug/pprof/": "goroutine", "/debug/pprof/heap?debug=1": "heap profile",
 	} {
-		status, body := asked(h, path)
+		status, body := request(h, path)
 		if !strings.Contains(body, want) {
 			t.Errorf("%s: got %d %.200s, want %s", path, status, body, want)
 		}
 	}
 	for _, path := range []string{"/debug/pprof/cmdline", "/v1/aqi"} { // flags may hold secrets
-		if status, body := asked(h, path); status != http.StatusNotFound {
+		if status, body := request(h, path); status != http.StatusNotFound {
 			t.Errorf("%s: got %d %.200s, want 404", path, status, body)
 		}
 	}
@@ -94,8 +94,8 @@ func TestTheDefaultInternalAddressFollowsListen(t *testing.T) {
 	}
 }
 
-// TestADefaultAddressInUseIsNoFault: only an address that the operator has chosen is.
-func TestADefaultAddressInUseIsNoFault(t *testing.T) {
+// Only a configured address in use is an error.
+func TestDefaultInternalAddressInUseIsNotAnError(t *testing.T) {
 	t.Parallel()
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 )
 
 func newKeys() *cobra.Command {
-	cmd := &cobra.Command{Use: "key", Short: "Make, list, rotate and revoke API keys"}
+	cmd := &cobra.Command{Use: "key", Short: "Create, list, rotate and revoke API keys"}
 	cmd.AddCommand(newKeyCreate(), newKeyList(), newKeyRotate(), newKeyRevoke())
 	return cmd
 }
 
-// keyRequest is what the flags of `key create` say.
+// keyRequest has the flags of `key create`.
 type keyRequest struct {
 	mode, account, plan, name, expires string
 	scopes, allow                      []string
@@ -35,9 +35,9 @@ func newKeyCreate() *cobra.Command {
 	var r keyRequest
 	cmd := &cobra.Command{
 		Use:   "create --mode live|test",
-		Short: "Make a key and show it, this once",
-		Long: `Make a key and show it, this once: only its hash is kept. It is known to a running
-service within a second. An account that is not there is made.`,
+		Short: "Create a key and show it once",
+		Long: `Create a key and show it once: only its hash is stored. It is valid in a running
+service within a second. A missing account is created.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec, err := r.spec(time.Now())
@@ -49,7 +49,7 @@ service within a second. An account that is not there is made.`,
 				if err != nil {
 					return err
 				}
-				show(cmd, made, r.quiet)
+				printKey(cmd, made, r.quiet)
 				return nil
 			})
 		},
@@ -58,17 +58,17 @@ service within a second. An account that is not there is made.`,
 	f.StringVar(&r.mode, "mode", "", "world of the key: live, or test for the sandbox (sandbox does too)")
 	f.StringVar(&r.account, "account", defaultAccount, "name of the account")
 	f.StringVar(&r.plan, "plan", "", "plan of the account (default: what it has, or free)")
-	f.StringVar(&r.name, "name", "", "what people call the key")
+	f.StringVar(&r.name, "name", "", "display name of the key")
 	f.StringSliceVar(&r.scopes, "scopes", nil, "what the key may do, or all (default: all but keys:manage)")
 	f.StringSliceVar(&r.allow, "allow", nil, "addresses and networks that may use the key (default: every one)")
 	f.StringVar(&r.expires, "expires", "", "when the key ends: a time such as 2027-01-31T00:00:00Z, or a duration such as 720h")
 	f.BoolVar(&r.signed, "require-signature", false, "every request must be signed with the key's signing secret")
-	f.BoolVar(&r.quiet, "quiet", false, "print the key and nothing else (and, for signed requests, their secret on a second line)")
+	f.BoolVar(&r.quiet, "quiet", false, "print only the key (and, for signed requests, their secret on a second line)")
 	_ = cmd.MarkFlagRequired("mode") // the flag is there
 	return cmd
 }
 
-// spec reads the flags.
+// spec converts the flags.
 func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
 	spec := access.KeySpec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
 	switch r.mode {
@@ -99,9 +99,9 @@ func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
 	return spec, nil
 }
 
-// createKey makes a key, and its account when that is not there.
+// createKey makes a key, and its account if there is none.
 func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, plan string) (access.Made, error) {
-	box, err := st.openBox(ctx)
+	box, err := st.openCipher(ctx)
 	if err != nil {
 		return access.Made{}, err
 	}
@@ -122,10 +122,10 @@ func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, p
 	return made, err
 }
 
-// accountFor finds the account of a new key, or makes it, and gives it the plan
-// that is asked for.
+// accountFor finds or makes the account of a new key, and sets its plan if one is
+// given.
 func (st *stateTool) accountFor(tx *sqlstore.Tx, name, plan string) (access.Holder, error) {
-	if err := access.Lock(tx); err != nil { // another command may be making it
+	if err := access.Lock(tx); err != nil { // another command may create it concurrently
 		return access.Holder{}, err
 	}
 	holder, err := access.AccountNamed(tx, name)
@@ -138,7 +138,7 @@ func (st *stateTool) accountFor(tx *sqlstore.Tx, name, plan string) (access.Hold
 		return holder, err
 	}
 	holder, entry, err := access.SetPlan(tx, st.Access.Plans, holder.ID, plan)
-	return holder, audited(tx, entry, err)
+	return holder, appendAudit(tx, entry, err)
 }
 
 func isNotFound(err error) bool {
@@ -146,15 +146,15 @@ func isNotFound(err error) bool {
 	return errors.As(err, &refused) && refused.Code == schema.NotFound
 }
 
-// createKey makes a key from the command line.
+// createKey makes a key and its audit row.
 func createKey(tx *sqlstore.Tx, box *encryption.Box, spec access.KeySpec) (access.Made, error) {
 	made, entry, err := access.CreateKey(tx, box, spec, time.Now())
-	return made, audited(tx, entry, err)
+	return made, appendAudit(tx, entry, err)
 }
 
-// show prints a new key. Quietly that is the key alone, for scripts; the secret
-// of its signatures, without which it is of no use, is a second line then.
-func show(cmd *cobra.Command, made access.Made, quiet bool) {
+// printKey prints a new key. Quiet output for scripts is the key, and its signing
+// secret on a second line.
+func printKey(cmd *cobra.Command, made access.Made, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
 		if made.SigningSecret != "" {
@@ -168,10 +168,10 @@ func show(cmd *cobra.Command, made access.Made, quiet bool) {
 	}
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "id              %s\nscopes          %s\naddresses       %s\nends            %s\n\n"+
 		"The key is shown this once; only its hash is kept.\n",
-		made.Record.ID, words(made.Record.Scopes), addresses(made.Record.AllowList), orElse(made.Record.ExpiresAt, "never"))
+		made.Record.ID, joinScopes(made.Record.Scopes), addresses(made.Record.AllowList), orElse(made.Record.ExpiresAt, "never"))
 }
 
-func words(scopes []schema.Scope) string {
+func joinScopes(scopes []schema.Scope) string {
 	texts := make([]string, len(scopes))
 	for i, s := range scopes {
 		texts[i] = string(s)
@@ -191,7 +191,7 @@ func newKeyList() *cobra.Command {
 				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
 				err := st.eachKey(ctx, name, func(holder access.Holder, k schema.Key) {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\t%v\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
-						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, words(k.Scopes))
+						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, joinScopes(k.Scopes))
 				})
 				if err != nil {
 					return err
@@ -204,7 +204,7 @@ func newKeyList() *cobra.Command {
 	return cmd
 }
 
-// eachKey goes through the keys of one account, or of all when name is empty.
+// eachKey calls do for the keys of one account, or of all when name is empty.
 func (st *stateTool) eachKey(ctx context.Context, name string, do func(access.Holder, schema.Key)) error {
 	view := st.db.View(ctx)
 	holders, err := access.ListAccounts(view)
@@ -257,11 +257,11 @@ func newKeyRotate() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "rotate ID",
-		Short: "Make a key that replaces another, which ends after a grace",
+		Short: "Create a key that replaces another, which ends after a grace period",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
-				box, err := st.openBox(ctx)
+				box, err := st.openCipher(ctx)
 				if err != nil {
 					return err
 				}
@@ -273,31 +273,31 @@ func newKeyRotate() *cobra.Command {
 					var entry access.Entry
 					var err error
 					made, entry, err = access.RotateKey(tx, box, args[0], grace, 0, time.Now())
-					return audited(tx, entry, err)
+					return appendAudit(tx, entry, err)
 				})
 				if err != nil {
 					return err
 				}
-				show(cmd, made, quiet)
+				printKey(cmd, made, quiet)
 				return nil
 			})
 		},
 	}
-	cmd.Flags().DurationVar(&grace, "grace", access.DefaultGrace, "how long the old key goes on working, at most 168h")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "print the key and nothing else (and, for signed requests, their secret on a second line)")
+	cmd.Flags().DurationVar(&grace, "grace", access.DefaultGrace, "how long the old key stays valid, at most 168h")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print only the key (and, for signed requests, their secret on a second line)")
 	return cmd
 }
 
 func newKeyRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End a key within a second, for good",
+		Short: "Revoke a key within a second, permanently",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				err := st.db.Update(ctx, func(tx *sqlstore.Tx) error {
 					_, entry, err := access.RevokeKey(tx, args[0], time.Now())
-					return audited(tx, entry, err)
+					return appendAudit(tx, entry, err)
 				})
 				if err == nil {
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s is revoked\n", args[0])

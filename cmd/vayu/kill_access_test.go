@@ -17,7 +17,7 @@ import (
 // kills is how often the service is killed under load.
 const kills = 50
 
-// acknowledged is what the service has said that it did.
+// acknowledged has the ids of acknowledged changes.
 type acknowledged struct {
 	mu      sync.Mutex
 	made    []string
@@ -35,8 +35,8 @@ func (a *acknowledged) add(list *[]string, id string) {
 	}
 }
 
-// load makes and revokes keys, and reads, until the service is gone.
-func (a *acknowledged) load(s *serving, round, worker int) {
+// load makes and revokes keys, and reads, until the service is killed.
+func (a *acknowledged) load(s *serverProcess, round, worker int) {
 	for n := 0; ; n++ {
 		r, err := s.try(http.MethodPost, s.sandbox, "/v1/keys", `{"name":"load","scopes":["aqi:read"]}`,
 			"Idempotency-Key", fmt.Sprintf("%d-%d-%d", round, worker, n))
@@ -62,8 +62,7 @@ func (a *acknowledged) load(s *serving, round, worker int) {
 	}
 }
 
-// Whatever was acknowledged is in the store after the service was killed in the
-// middle of it, again and again; somebody who knows nothing of Vayu looks.
+// Acknowledged changes survive kills under load. The check reads the store directly.
 func TestIntegrationKilledServiceLosesNothingItAcknowledged(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -85,7 +84,7 @@ func TestIntegrationKilledServiceLosesNothingItAcknowledged(t *testing.T) {
 		select {
 		case <-a.enough:
 		case <-time.After(patience):
-			t.Fatalf("round %d: the service does nothing", round)
+			t.Fatalf("round %d: the service acknowledges nothing", round)
 		}
 		s.stop(syscall.SIGKILL)
 		load.Wait()
@@ -112,7 +111,7 @@ func TestIntegrationKilledServiceLosesNothingItAcknowledged(t *testing.T) {
 			t.Errorf("the end of key %s was acknowledged and is lost", id)
 		}
 	}
-	// Nothing half done either: each key has its audit row.
+	// There are no partial changes: each key has its audit row.
 	if keys, rows := count("SELECT count(*) FROM api_key"), count("SELECT count(*) FROM audit WHERE action = 'key.create'"); keys != rows {
 		t.Errorf("%d keys and %d audit rows about them", keys, rows)
 	}

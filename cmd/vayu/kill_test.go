@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// madeFile writes a year of hourly readings of some stations, the same each time.
-func madeFile(t *testing.T, stations int) string {
+// writeReadings writes a year of hourly readings of some stations, the same each time.
+func writeReadings(t *testing.T, stations int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "made.csv")
 	f, err := os.Create(path)
@@ -41,7 +41,7 @@ func madeFile(t *testing.T, stations int) string {
 	return path
 }
 
-// contents sums up everything that an import leaves behind.
+// contents is a digest of the result of an import.
 const contents = `SELECT (SELECT tuple(count(), uniqExact(station), sum(cityHash64(station, parameter, at, value))) FROM vayu.reading FINAL),
 	(SELECT tuple(count(), sum(cityHash64(toString(tuple(* EXCEPT computed_at))))) FROM vayu.station_hour FINAL),
 	(SELECT tuple(count(), sum(cityHash64(toString(tuple(* EXCEPT computed_at))))) FROM vayu.city_day FINAL)`
@@ -55,11 +55,10 @@ func tables(t *testing.T, data string) string {
 	return out
 }
 
-// An import that is killed, wherever it was, and run again leaves what an
-// undisturbed one leaves.
+// An import that was killed and run again has the result of an undisturbed one.
 func TestIntegrationKilledImportLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
-	file := madeFile(t, 20)
+	file := writeReadings(t, 20)
 	calm := t.TempDir()
 	if out, err := vayu(t, calm, "import", file); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -77,7 +76,7 @@ func TestIntegrationKilledImportLosesAndDoublesNothing(t *testing.T) {
 			defer close(ended)
 			_ = cmd.Wait()
 		}()
-		if progressed(t, data, kills, ended) {
+		if awaitProgress(t, data, kills, ended) {
 			_ = cmd.Process.Kill()
 		}
 		<-ended
@@ -87,17 +86,17 @@ func TestIntegrationKilledImportLosesAndDoublesNothing(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if got := tables(t, data); got != want {
-		t.Errorf("after three kills:\n%s\nundisturbed:\n%s\nthe last import said:\n%s", got, want, out)
+		t.Errorf("after three kills:\n%s\nundisturbed:\n%s\nthe last import printed:\n%s", got, want, out)
 	}
 }
 
-// progressed waits until an import has noted a position that no earlier one
-// had; false when it ended before.
-func progressed(t *testing.T, data string, kills int, ended <-chan struct{}) bool {
+// awaitProgress waits until an import has recorded a new position; false when it ended
+// before.
+func awaitProgress(t *testing.T, data string, kills int, ended <-chan struct{}) bool {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	before := noted(data)
+	before := progressText(data)
 	deadline := time.After(patience)
 	for {
 		select {
@@ -106,15 +105,15 @@ func progressed(t *testing.T, data string, kills int, ended <-chan struct{}) boo
 		case <-deadline:
 			t.Fatalf("kill %d: the import makes no progress", kills)
 		case <-tick.C:
-			if now := noted(data); now != "" && now != before {
+			if now := progressText(data); now != "" && now != before {
 				return true
 			}
 		}
 	}
 }
 
-// noted is the text of the import's progress file.
-func noted(data string) string {
+// progressText returns the progress file of the import.
+func progressText(data string) string {
 	files, _ := filepath.Glob(filepath.Join(data, "import", "*.json"))
 	var all strings.Builder
 	for _, f := range files {

@@ -14,7 +14,7 @@ import (
 )
 
 func newLedger() *cobra.Command {
-	cmd := &cobra.Command{Use: "ledger", Short: "Prove the books"}
+	cmd := &cobra.Command{Use: "ledger", Short: "Check the ledger"}
 	cmd.AddCommand(newLedgerVerify())
 	return cmd
 }
@@ -40,9 +40,9 @@ log. It prints what each ledger adds up to, and every fault with its subject.`,
 	return cmd
 }
 
-// proveBooks proves the books of an account, or of all, and that what is final has its
-// row in the audit log.
-func proveBooks(ctx context.Context, db *sqlstore.DB, id string) (wallet.Report, error) {
+// checkLedgers checks the ledgers of an account, or of all. It also checks that final
+// transactions have their audit rows.
+func checkLedgers(ctx context.Context, db *sqlstore.DB, id string) (wallet.Report, error) {
 	r, err := wallet.Verify(ctx, db, id)
 	if err != nil {
 		return r, err
@@ -53,7 +53,7 @@ func proveBooks(ctx context.Context, db *sqlstore.DB, id string) (wallet.Report,
 	return r, err
 }
 
-// verifyLedger checks the books of the account of a name, or of all.
+// verifyLedger checks and prints the ledgers of the named account, or of all.
 func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name string) error {
 	all, err := access.ListAccounts(db.View(ctx))
 	if err != nil {
@@ -70,7 +70,7 @@ func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name stri
 		}
 		id = holder.ID
 	}
-	r, err := proveBooks(ctx, db, id)
+	r, err := checkLedgers(ctx, db, id)
 	if err != nil {
 		return err
 	}
@@ -84,18 +84,18 @@ func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name stri
 	if more := r.Wrong - int64(len(r.Faults)); more > 0 {
 		_, _ = fmt.Fprintln(out, "FAIL ", more, "more")
 	}
-	verdict := "ok   "
+	status := "ok   "
 	if r.Wrong > 0 {
-		verdict = "FAIL "
+		status = "FAIL "
 	}
-	_, _ = fmt.Fprintf(out, "%s %d postings, %d recharges, %d payments: %d faults\n", verdict, r.Postings, r.Recharges, r.Payments, r.Wrong)
+	_, _ = fmt.Fprintf(out, "%s %d postings, %d recharges, %d payments: %d faults\n", status, r.Postings, r.Recharges, r.Payments, r.Wrong)
 	if r.Wrong > 0 {
 		return errReported
 	}
 	return nil
 }
 
-// printLedgers prints what the ledgers add up to.
+// printLedgers prints the sums of the ledgers.
 func printLedgers(out io.Writer, r wallet.Report) error {
 	if len(r.Ledgers) == 0 {
 		return nil

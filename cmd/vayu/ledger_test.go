@@ -9,18 +9,18 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-func TestTheLedgerIsProvedBesideAService(t *testing.T) {
+func TestLedgerVerifyWithRunningService(t *testing.T) {
 	t.Parallel()
-	data, db := books(t)
-	said(t, data, "ok    0 postings, 0 recharges, 0 payments: 0 faults", "ledger", "verify")
-	said(t, data, "success", "wallet", "credit", "--amount", "5000", "--note", "UTR1")
-	whole := said(t, data, "ok    2 postings, 0 recharges, 1 payments: 0 faults", "ledger", "verify", "--account", "default")
+	data, db := newLedgerStore(t)
+	wantOutput(t, data, "ok    0 postings, 0 recharges, 0 payments: 0 faults", "ledger", "verify")
+	wantOutput(t, data, "success", "wallet", "credit", "--amount", "5000", "--note", "UTR1")
+	whole := wantOutput(t, data, "ok    2 postings, 0 recharges, 1 payments: 0 faults", "ledger", "verify", "--account", "default")
 	for _, line := range []string{"live  available  ₹5,000\n", "live  cash       -₹5,000\n"} {
 		if !strings.Contains(whole, line) {
 			t.Errorf("the ledgers are %s, want %s", whole, line)
 		}
 	}
-	said(t, data, "There is no such account.", "ledger", "verify", "--account", "nobody")
+	wantOutput(t, data, "There is no such account.", "ledger", "verify", "--account", "nobody")
 
 	if err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("UPDATE wallet SET available = available + 1")
@@ -37,7 +37,7 @@ func TestTheLedgerIsProvedBesideAService(t *testing.T) {
 		"FAIL  2 postings, 0 recharges, 1 payments: 1 faults\n",
 	} {
 		if !strings.Contains(out, line) {
-			t.Errorf("it says %s, want %s", out, line)
+			t.Errorf("got %s, want %s", out, line)
 		}
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"vayu/schema"
 )
 
-// keyVariable may hold the API key of `vayu listen`: command lines are visible to
-// everybody on a machine. It is no setting, and load does not warn of it.
+// keyVariable can have the API key of `vayu listen`, because every user of a machine
+// sees command lines. It is not a setting, so load does not warn about it.
 const keyVariable = "VAYU_API_KEY"
 
-// listenRequest is what the flags of `listen` say.
+// listenRequest has the flags of `listen`.
 type listenRequest struct {
 	port, answer int
 	delay        time.Duration
@@ -37,11 +37,11 @@ func newListen() *cobra.Command {
 		Short: "Receive webhooks on this machine, verify and print them",
 		Long: `Receive webhooks on https://localhost:PORT, verify and print them.
 
-With an API key a subscription is made, sent a test event, and deleted at the end, as is
-one that was left behind on the same port; the key may stand in ` + keyVariable + ` as well. Without
-one, give the secret of the subscription. What is not verified is answered with 400, as a
+With an API key it creates a subscription, sends it a test event, and deletes it at the end. It
+also deletes one that was left on the same port. The key may be in ` + keyVariable + ` as well. Without
+one, give the secret of the subscription. Requests that do not verify are answered with 400, as a
 receiver should. The service must run with --webhook-local and the same --data, so that it
-believes the certificate and may send to this machine.`,
+trusts the certificate and may send to this machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, _, err := load(cmd)
@@ -50,7 +50,7 @@ believes the certificate and may send to this machine.`,
 			}
 			c := r.config(cmd, loaded.Value)
 			if c.Client == nil && (r.api != "" || len(r.events) > 0) {
-				return errors.New("--api and --events are for a subscription that is made: give --key or " + keyVariable)
+				return errors.New("--api and --events need a new subscription: give --key or " + keyVariable)
 			}
 			l, err := devreceiver.New(c)
 			if err != nil {
@@ -67,15 +67,15 @@ believes the certificate and may send to this machine.`,
 	f.StringArrayVar(&r.secrets, "secret", nil, "secret of the subscription (may be given again, for a rotation)")
 	f.IntVar(&r.answer, "answer", 200, "HTTP status of the answers, 200 to 599; unless it is given, 400 to what is not verified")
 	f.DurationVar(&r.delay, "delay", 0, "how long each answer takes; the service waits for 5s")
-	f.StringVar(&r.key, "key", "", "API key that makes the subscription (or "+keyVariable+")")
+	f.StringVar(&r.key, "key", "", "API key that creates the subscription (or "+keyVariable+")")
 	f.StringVar(&r.api, "api", "", "address of the service (default that of the configuration)")
-	f.StringSliceVar(&r.events, "events", nil, "types of events of the subscription that is made (default all)")
-	f.BoolVar(&r.noTest, "no-test", false, "send no test event to the subscription that is made")
+	f.StringSliceVar(&r.events, "events", nil, "types of events of the new subscription (default all)")
+	f.BoolVar(&r.noTest, "no-test", false, "send no test event to the new subscription")
 	f.BoolVar(&r.brief, "brief", false, "print a line for each delivery and no body")
 	return cmd
 }
 
-// config is what the flags and the environment say to a listener.
+// config returns the receiver configuration of the flags and the environment.
 func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config {
 	c := devreceiver.Config{
 		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,
@@ -90,7 +90,7 @@ func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config
 		return c
 	}
 	if client.API == "" {
-		client.API = nearby(cfg)
+		client.API = localURL(cfg)
 	}
 	for _, name := range r.events {
 		client.Events = append(client.Events, schema.EventType(strings.TrimSpace(name)))
@@ -99,7 +99,7 @@ func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config
 	return c
 }
 
-// program is how this program can be called from any folder.
+// program returns the path of this program, for use in any folder.
 func program() string {
 	name := os.Args[0]
 	if !strings.ContainsRune(name, filepath.Separator) {
@@ -111,15 +111,15 @@ func program() string {
 	return name
 }
 
-// nearby is where the service with this configuration answers on this machine.
-func nearby(cfg Config) string {
+// localURL returns the URL on this machine of the service with this configuration.
+func localURL(cfg Config) string {
 	scheme := "http"
 	if cfg.TLS.Enabled() {
 		scheme = "https"
 	}
 	host, port, err := net.SplitHostPort(string(cfg.Listen))
 	if err != nil {
-		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // New says what is wrong with it
+		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // New returns the error
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

@@ -31,17 +31,17 @@ func TestListenFindsTheServiceNearby(t *testing.T) {
 		if err := cfg.Listen.UnmarshalText([]byte(listens)); err != nil {
 			t.Fatal(err)
 		}
-		if got := nearby(cfg); got != want {
+		if got := localURL(cfg); got != want {
 			t.Errorf("%s: got %s, want %s", listens, got, want)
 		}
 		cfg.TLS = httpapi.TLSConfig{Cert: "cert.pem", Key: "key.pem"}
-		if got, want := nearby(cfg), strings.Replace(want, "http:", "https:", 1); got != want {
+		if got, want := localURL(cfg), strings.Replace(want, "http:", "https:", 1); got != want {
 			t.Errorf("%s with TLS: got %s, want %s", listens, got, want)
 		}
 	}
 }
 
-// A key of the environment makes the subscription and is not shown.
+// A key of the environment makes the subscription, and is not printed.
 func TestListenTakesItsKeyFromTheEnvironment(t *testing.T) {
 	t.Setenv(keyVariable, "sk_test_1")
 	cmd := newListen()
@@ -63,7 +63,7 @@ func TestListenTakesItsKeyFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestListenRefuses(t *testing.T) {
+func TestListenRejectsInvalidFlags(t *testing.T) {
 	t.Setenv(keyVariable, "")
 	for args, want := range map[string]string{
 		"--answer 99":                       "answer 99",
@@ -83,8 +83,8 @@ func TestListenRefuses(t *testing.T) {
 	}
 }
 
-// What is not verified is refused, unless somebody chooses the answer.
-func TestListenAnswersAsAReceiverShould(t *testing.T) {
+// Unverified requests are refused, unless --answer sets the status.
+func TestListenAnswersUnverifiedWith400(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]bool{"": true, "--answer 200": false, "--answer 500": false} {
 		cmd := newListen()
@@ -97,16 +97,16 @@ func TestListenAnswersAsAReceiverShould(t *testing.T) {
 	}
 }
 
-// The end of the terminal ends a command in good order, and nohup is honoured.
-func TestTheEndOfTheTerminalIsASignal(t *testing.T) {
+// SIGHUP stops a command gracefully; nohup disables it.
+func TestHangupStopsCommandUnlessIgnored(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("VAYU_TEST_ENDINGS") != "" {
-		t.Skipf("endings: %v", endings())
+		t.Skipf("endings: %v", stopSignals())
 	}
-	// Whoever runs the tests may have been started by nohup himself.
-	told := !signal.Ignored(syscall.SIGHUP)
-	for shell, want := range map[string]bool{`exec "$0" "$@"`: told, `trap '' HUP; exec "$0" "$@"`: false} {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", shell, os.Args[0], "-test.run=^TestTheEndOfTheTerminalIsASignal$", "-test.v")
+	// The test process may run under nohup.
+	stops := !signal.Ignored(syscall.SIGHUP)
+	for shell, want := range map[string]bool{`exec "$0" "$@"`: stops, `trap '' HUP; exec "$0" "$@"`: false} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", shell, os.Args[0], "-test.run=^TestHangupStopsCommandUnlessIgnored$", "-test.v")
 		cmd.Env = append(os.Environ(), "VAYU_TEST_ENDINGS=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "endings: [interrupt terminated") {

@@ -10,8 +10,7 @@ import (
 	"vayu/internal/sse"
 )
 
-// newLive wires what tells clients of changes. Every stage says itself what has
-// changed there.
+// newLive wires the hub of SSE streams. Each stage has a feed of its changes.
 func (s *service) newLive(log *slog.Logger, reg prometheus.Registerer) (err error) {
 	s.live, err = sse.New(sse.Config{
 		Access: s.access,

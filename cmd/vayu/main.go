@@ -1,5 +1,5 @@
-// Command vayu is the whole service and its tools in one binary: it serves the
-// API, owns the embedded ClickHouse engine, imports files and answers SQL.
+// Command vayu is the service and its tools in one binary. It serves the API, runs the
+// embedded ClickHouse engine, imports files and answers SQL.
 package main
 
 import (
@@ -19,20 +19,20 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	err := newRoot().ExecuteContext(ctx)
 	stop()
 	if err != nil && !errors.Is(err, errReported) {
-		fmt.Fprintln(os.Stderr, "vayu:", plainly(err))
+		fmt.Fprintln(os.Stderr, "vayu:", userMessage(err))
 	}
 	if err != nil {
 		os.Exit(1)
 	}
 }
 
-// endings are the signals that end a command in good order. The end of a terminal
-// is one, unless nohup has said that it is none.
-func endings() []os.Signal {
+// stopSignals are the signals of a graceful stop. SIGHUP, the end of a terminal, is one
+// unless nohup ignores it.
+func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		all = append(all, syscall.SIGHUP)
@@ -40,35 +40,35 @@ func endings() []os.Signal {
 	return all
 }
 
-// plainly is the text of an error for a person: a refusal that the API would
-// answer says its fields and not its code.
-func plainly(err error) string {
+// userMessage is the text of an error for a person: a problem of the API has its fields
+// and not its code.
+func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
 		return err.Error()
 	}
 	if len(refused.Details) == 0 {
-		return flagOf(refused.Field) + refused.Message
+		return flagPrefix(refused.Field) + refused.Message
 	}
 	lines := make([]string, len(refused.Details))
 	for i, d := range refused.Details {
-		lines[i] = flagOf(d.Field) + d.Message
+		lines[i] = flagPrefix(d.Field) + d.Message
 	}
 	return strings.Join(lines, "\n      ")
 }
 
-// flagNames says which flag stands for a field of the API.
+// flagNames are the flags of the fields of the API.
 var flagNames = map[string]string{
 	"allow_list": "--allow: ", "amount": "--amount: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "note": "--note: ", "plan": "--plan: ", "scopes": "--scopes: ",
 }
 
-// flagOf is what is said before the message about a field.
-func flagOf(field string) string {
+// flagPrefix is the prefix of the message about a field.
+func flagPrefix(field string) string {
 	name, _, _ := strings.Cut(field, ".")
 	return flagNames[name]
 }
 
-// errReported ends a command with status 1 after it has said what is wrong.
+// errReported ends a command with status 1 after it has printed the failure.
 var errReported = errors.New("already reported")
 
 func newRoot() *cobra.Command {
@@ -87,22 +87,22 @@ func newRoot() *cobra.Command {
 	groups := map[*cobra.Command]bool{} // that only have subcommands
 	for _, cmd := range root.Commands() {
 		if groups[cmd] = cmd.HasSubCommands() && !cmd.Runnable(); groups[cmd] {
-			cmd.Args, cmd.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			cmd.Args, cmd.RunE = rejectUnknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			cmd.DisableFlagsInUseLine = true
 		}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if groups[cmd] || !cmd.HasParent() { // its flags are unknown because it is
-			err = cmp.Or(unknown(cmd, cmd.Flags().Args()), err)
+			err = cmp.Or(rejectUnknown(cmd, cmd.Flags().Args()), err)
 		}
 		return err
 	})
 	return root
 }
 
-// unknown refuses what is said to a command that only has subcommands: cobra does
-// so for the root alone.
-func unknown(cmd *cobra.Command, args []string) error {
+// rejectUnknown rejects arguments of a command that only has subcommands. Cobra does so
+// for the root only.
+func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A command that only has subcommands refuses every other word, and says its help
-// without one.
+// A command with only subcommands rejects unknown ones, and prints its help without
+// one.
 func TestUnknownSubcommandsAreRefused(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
@@ -30,7 +30,7 @@ func TestUnknownSubcommandsAreRefused(t *testing.T) {
 		}
 	}
 	for _, cmd := range newRoot().Commands() {
-		if !cmd.HasSubCommands() || cmd.Use != cmd.Name() { // it takes words of its own
+		if !cmd.HasSubCommands() || cmd.Use != cmd.Name() { // it has its own arguments
 			continue
 		}
 		out, err := command(t.Context(), cmd.Name())

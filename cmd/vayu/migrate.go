@@ -17,12 +17,13 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Who changes the tables of ClickHouse: an instance with the role ingest, `vayu
-// migrate`, `vayu restore`, and whoever has started the embedded engine, which nobody
-// else has then. All others look, so that neither a newer command nor a setting that
-// is missing on one machine changes what everybody uses.
+// Only these migrate the tables of ClickHouse: instances with the role ingest, `vayu
+// migrate`, `vayu restore`, and a process that started the embedded engine.
+//
+// All others only check them. A newer command or a missing setting on one machine thus
+// changes nothing for the others.
 
-// migrate brings the databases of both worlds up to date.
+// migrate migrates the databases of both worlds.
 func migrate(ctx context.Context, db *columnstore.DB) error {
 	for _, world := range worlds(db) {
 		if err := columnstore.Migrate(ctx, db, clickhouse.Files, world); err != nil {
@@ -34,11 +35,11 @@ func migrate(ctx context.Context, db *columnstore.DB) error {
 			return err
 		}
 	}
-	return store(ctx, db)
+	return applyStorage(ctx, db)
 }
 
-// store has the rows of both worlds kept where, and for as long as, the settings say.
-func store(ctx context.Context, db *columnstore.DB) error {
+// applyStorage applies the storage and retention settings to both worlds.
+func applyStorage(ctx context.Context, db *columnstore.DB) error {
 	for _, world := range worlds(db) {
 		if err := db.Store(ctx, world); err != nil {
 			return err
@@ -47,17 +48,17 @@ func store(ctx context.Context, db *columnstore.DB) error {
 	return nil
 }
 
-// lookPatience bounds a look: a cluster takes some seconds to find out that a node is
-// away.
-const lookPatience = 15 * time.Second
+// checkTimeout bounds a check: a cluster needs some seconds to detect an unavailable
+// node.
+const checkTimeout = 15 * time.Second
 
-// look fails when the databases of both worlds are not as this program needs them.
-func look(ctx context.Context, db *columnstore.DB) error {
-	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+// checkTables fails when the databases of a world differ from what this program needs.
+func checkTables(ctx context.Context, db *columnstore.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	for _, world := range worlds(db) {
 		err := columnstore.Look(ctx, db, clickhouse.Files, world)
-		if isBehind(err) {
+		if needsMigration(err) {
 			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
 		}
 		if err != nil {
@@ -67,27 +68,29 @@ func look(ctx context.Context, db *columnstore.DB) error {
 	return nil
 }
 
-// isBehind reports whether somebody has to migrate first.
-func isBehind(err error) bool {
+// needsMigration reports whether the tables must be migrated first.
+func needsMigration(err error) bool {
 	_, behind := errors.AsType[*columnstore.BehindError](err)
 	return behind
 }
 
 const (
-	// tablesPause is the time between two looks of an instance.
-	tablesPause = 2 * time.Second
-	// awayPause is the time between two lines of the log about a server or a node that is away.
-	awayPause = time.Minute
-	// besidePatience is how long a command waits for the service whose engine it uses to make the tables at its start.
-	besidePatience = 10 * time.Second
-	besidePause    = 200 * time.Millisecond
+	// tablesPollInterval is the interval of checks of a waiting instance.
+	tablesPollInterval = 2 * time.Second
+	// waitLogInterval is the interval of log messages about an unavailable server or
+	// node.
+	waitLogInterval = time.Minute
+	// tablesTimeout is how long a command waits until the service whose engine it uses
+	// has made the tables.
+	tablesTimeout         = 10 * time.Second
+	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// awaitTables waits until the tables are as this program needs them. Who may change
-// them brings them there. A server or a node that is away is waited for as well, with
-// the reason in the log; what no waiting would cure is an error.
+// awaitTables waits until the tables are as this program needs them, and migrates them
+// if change is set. It retries while a server or node is unavailable, and logs the
+// reason. A permanent failure is an error.
 func awaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
-	w := waiting{log: log}
+	w := tableWait{log: log}
 	for {
 		err := db.Ready(ctx)
 		if err != nil {
@@ -96,62 +99,62 @@ func awaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 		if change || db.Own() {
 			err = migrate(ctx, db)
 		} else {
-			err = look(ctx, db)
+			err = checkTables(ctx, db)
 		}
 		switch {
 		case err == nil:
-			w.over(ctx)
+			w.done(ctx)
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !isBehind(err) && !columnstore.Passing(err) && answers(ctx, db):
+		case !needsMigration(err) && !columnstore.Passing(err) && clickHouseResponds(ctx, db):
 			return err
 		}
-		w.say(ctx, err)
-		sleep.For(ctx, tablesPause)
+		w.warn(ctx, err)
+		sleep.For(ctx, tablesPollInterval)
 	}
 }
 
-// waiting tells why an instance waits: once what others have to do, and now and then
-// what is away, because the reasons differ in words from one try to the next.
-type waiting struct {
+// tableWait logs why an instance waits. A needed migration is logged once. Other
+// reasons are logged at intervals, because their texts differ between attempts.
+type tableWait struct {
 	log    *slog.Logger
-	at     time.Time // of the last line; zero before the first
-	behind bool      // what that said
+	at     time.Time // of the last message; zero before the first
+	behind bool      // the last message was about a migration
 }
 
-func (w *waiting) say(ctx context.Context, err error) {
-	behind := isBehind(err)
-	if !w.at.IsZero() && behind == w.behind && (behind || time.Since(w.at) < awayPause) {
+func (w *tableWait) warn(ctx context.Context, err error) {
+	behind := needsMigration(err)
+	if !w.at.IsZero() && behind == w.behind && (behind || time.Since(w.at) < waitLogInterval) {
 		return
 	}
 	w.behind, w.at = behind, time.Now()
 	w.log.WarnContext(ctx, "waiting for the tables of ClickHouse", "error", err)
 }
 
-// over tells that what was waited for is there.
-func (w *waiting) over(ctx context.Context) {
+// done logs the end of the wait.
+func (w *tableWait) done(ctx context.Context) {
 	if !w.at.IsZero() {
-		w.log.InfoContext(ctx, "the tables of ClickHouse are there")
+		w.log.InfoContext(ctx, "the tables of ClickHouse are up to date")
 	}
 }
 
-// answers reports whether ClickHouse is there at all.
-func answers(ctx context.Context, db *columnstore.DB) bool {
-	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+// clickHouseResponds reports whether ClickHouse responds at all.
+func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	return db.Conn().Ping(ctx) == nil
 }
 
-// tables makes sure that the tables are as this program needs them. With change, or
-// on an engine of its own, the command brings them there.
-func (t *tool) tables(ctx context.Context, change bool) error {
+// ensureTables checks the tables. With change, or on an engine of its own, the command
+// migrates them.
+func (t *tool) ensureTables(ctx context.Context, change bool) error {
 	if change || t.db.Own() {
 		return migrate(ctx, t.db)
 	}
-	err := look(ctx, t.db)
-	for began := time.Now(); t.db.Embedded() && isBehind(err) && time.Since(began) < besidePatience && sleep.For(ctx, besidePause); {
-		err = look(ctx, t.db)
+	err := checkTables(ctx, t.db)
+	for began := time.Now(); t.db.Embedded() && needsMigration(err) && time.Since(began) < tablesTimeout && sleep.For(ctx, serviceTablesInterval); {
+		err = checkTables(ctx, t.db)
 	}
 	return err
 }
@@ -159,7 +162,7 @@ func (t *tool) tables(ctx context.Context, change bool) error {
 func newMigrate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the tables of ClickHouse up to date (an instance with the role ingest does it too)",
+		Short: "Migrate the tables of ClickHouse (an instance with the role ingest does it too)",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return toolRun{create: true, migrate: true}.run(cmd, func(ctx context.Context, t *tool) error {

@@ -17,7 +17,7 @@ import (
 	"vayu/internal/config"
 )
 
-// emptyServer is a ClickHouse that nobody has used, and how others reach it.
+// emptyServer starts an unused ClickHouse, and returns the DSN for other processes.
 func emptyServer(t *testing.T) (own *columnstore.DB, dsn string) {
 	t.Helper()
 	data := t.TempDir()
@@ -29,8 +29,8 @@ func emptyServer(t *testing.T) (own *columnstore.DB, dsn string) {
 	return own, "http://default:" + password + "@" + address + "/"
 }
 
-// onServer is what an instance has of a server.
-func onServer(t *testing.T, dsn string, storage columnstore.Storage) *columnstore.DB {
+// connectServer connects to a server as an instance does.
+func connectServer(t *testing.T, dsn string, storage columnstore.Storage) *columnstore.DB {
 	t.Helper()
 	db, err := columnstore.Open(columnstore.Config{DSN: config.DSN(dsn), Connections: 2, Storage: storage}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
@@ -40,14 +40,14 @@ func onServer(t *testing.T, dsn string, storage columnstore.Storage) *columnstor
 	return db
 }
 
-// journal is a log that can be read while it is written, and says when a line came.
-type journal struct {
+// logBuffer is a log that is safe for concurrent use, and signals each line.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	came chan struct{}
 }
 
-func (j *journal) Write(p []byte) (int, error) {
+func (j *logBuffer) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	select {
@@ -57,50 +57,50 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-func (j *journal) String() string {
+func (j *logBuffer) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()
 }
 
-// TestTablesAreMadeByThoseWhoMay: an instance without the role ingest and a command
-// look, and say what there is to do; neither changes what others have chosen.
-func TestTablesAreMadeByThoseWhoMay(t *testing.T) {
+// An instance without the role ingest and a command only check the tables, and report
+// what is missing.
+func TestOnlyIngestMigratesTables(t *testing.T) {
 	t.Parallel()
 	own, dsn := emptyServer(t)
 	if !own.Own() {
-		t.Error("who has started the engine does not own it")
+		t.Error("the process that started the engine does not own it")
 	}
 	const advice = `start an instance with the role ingest, or run "vayu migrate"`
-	asked := []string{"sql", "--clickhouse", dsn, "--data", t.TempDir(), "SELECT 1"}
-	if out, err := command(t.Context(), asked...); err == nil || !strings.Contains(err.Error(), advice) {
+	query := []string{"sql", "--clickhouse", dsn, "--data", t.TempDir(), "SELECT 1"}
+	if out, err := command(t.Context(), query...); err == nil || !strings.Contains(err.Error(), advice) {
 		t.Errorf("a command on a server without tables: %v %s", err, out)
 	}
-	said := &journal{came: make(chan struct{}, 1)}
+	output := &logBuffer{came: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- awaitTables(t.Context(), onServer(t, dsn, columnstore.Storage{}), false, slog.New(slog.NewTextHandler(said, nil)))
+		ended <- awaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), false, slog.New(slog.NewTextHandler(output, nil)))
 	}()
 	select {
-	case <-said.came:
+	case <-output.came:
 	case err := <-ended:
 		t.Fatalf("an instance that only answers did not wait for the tables: %v", err)
 	}
 	var databases uint64
 	if err := own.Conn().QueryRow(t.Context(), "SELECT count() FROM system.databases WHERE name LIKE 'vayu%'").Scan(&databases); err != nil || databases > 0 {
-		t.Errorf("those who look have made %d databases (%v)", databases, err)
+		t.Errorf("checks have created %d databases (%v)", databases, err)
 	}
-	collects := onServer(t, dsn, columnstore.Storage{KeepReadings: 1000 * 24 * time.Hour})
+	collects := connectServer(t, dsn, columnstore.Storage{KeepReadings: 1000 * 24 * time.Hour})
 	if err := awaitTables(t.Context(), collects, true, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if text := said.String(); strings.Count(text, "waiting for the tables") != 1 || !strings.Contains(text, "role ingest") || !strings.Contains(text, "are there") {
-		t.Errorf("the instance that waited says\n%s", text)
+	if text := output.String(); strings.Count(text, "waiting for the tables") != 1 || !strings.Contains(text, "role ingest") || !strings.Contains(text, "are up to date") {
+		t.Errorf("the waiting instance logged\n%s", text)
 	}
-	if out, err := command(t.Context(), asked...); err != nil {
+	if out, err := command(t.Context(), query...); err != nil {
 		t.Errorf("a command on a server with tables: %v %s", err, out)
 	}
 	kept := func() (rule string) {
@@ -111,18 +111,18 @@ func TestTablesAreMadeByThoseWhoMay(t *testing.T) {
 		return rule
 	}
 	if got := kept(); got != "1000" {
-		t.Errorf("readings are kept for %q days, want those of who collects", got)
+		t.Errorf("readings are kept for %q days, want those of the collector", got)
 	}
 	if out, err := command(t.Context(), "migrate", "--clickhouse", dsn, "--data", t.TempDir()); err != nil || !strings.Contains(out, "vayu_sandbox is at version") {
 		t.Errorf("vayu migrate: %v %s", err, out)
 	}
 	if got := kept(); got != "" {
-		t.Errorf("readings are kept for %q days after a migration that says for ever", got)
+		t.Errorf("readings are kept for %q days after a migration with unlimited retention", got)
 	}
 }
 
-// TestNewerTablesEndAnInstance: no waiting would cure that.
-func TestNewerTablesEndAnInstance(t *testing.T) {
+// Newer tables are a permanent error.
+func TestNewerTablesAreAnError(t *testing.T) {
 	t.Parallel()
 	own, dsn := emptyServer(t)
 	if err := migrate(t.Context(), own); err != nil {
@@ -132,23 +132,23 @@ func TestNewerTablesEndAnInstance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, collects := range []bool{true, false} {
-		if err := awaitTables(t.Context(), onServer(t, dsn, columnstore.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
+		if err := awaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
 			t.Errorf("role ingest %v: got %v, want that the tables are newer", collects, err)
 		}
 	}
 }
 
-// TestAServerThatIsAwayIsWaitedFor, until the instance is stopped.
-func TestAServerThatIsAwayIsWaitedFor(t *testing.T) {
+// An instance waits for an unavailable server until it is stopped.
+func TestUnavailableServerIsAwaited(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
-	if err := awaitTables(ctx, onServer(t, "http://default@127.0.0.1:1/", columnstore.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
+	if err := awaitTables(ctx, connectServer(t, "http://default@127.0.0.1:1/", columnstore.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v before the stop", err)
 	}
 }
 
-// TestStoresWithoutTLSAreNamed: one line each, without the password.
+// The log has one line for each store, without the password.
 func TestStoresWithoutTLSAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -159,9 +159,9 @@ func TestStoresWithoutTLSAreNamed(t *testing.T) {
 		{"clickhouse://u:p4ss@ch:9440/?secure=true", "postgres://u:p4ss@pg/vayu?sslmode=require", 0},
 		{"", "", 0},
 	} {
-		var said bytes.Buffer
-		Config{ClickHouse: c.clickhouse, State: c.state}.warnPlain(slog.New(slog.NewTextHandler(&said, nil)))
-		if text := said.String(); strings.Count(text, "\n") != c.lines || strings.Contains(text, "p4ss") {
+		var output bytes.Buffer
+		Config{ClickHouse: c.clickhouse, State: c.state}.warnPlain(slog.New(slog.NewTextHandler(&output, nil)))
+		if text := output.String(); strings.Count(text, "\n") != c.lines || strings.Contains(text, "p4ss") {
 			t.Errorf("%s and %s: %s", c.clickhouse, c.state, text)
 		}
 	}

@@ -21,7 +21,8 @@ import (
 	"vayu/pipeline/wallet"
 )
 
-// money is what moves it: wallets, recharges, verifications, and batches of them.
+// money has the services that move money: wallets, recharges, verifications and their
+// batches.
 type money struct {
 	wallets       *wallet.Service
 	recharges     *recharge.Service
@@ -30,7 +31,7 @@ type money struct {
 	callbacks     *upstream.Callbacks
 }
 
-// newMoney wires them.
+// newMoney creates the services.
 func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Registerer) error {
 	m := &s.money
 	var err error
@@ -68,7 +69,7 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 	return err
 }
 
-// publicURL is where clients reach the API.
+// publicURL returns the URL at which clients reach the API.
 func (s *service) publicURL() string {
 	if s.PublicURL != "" {
 		return s.PublicURL
@@ -76,43 +77,45 @@ func (s *service) publicURL() string {
 	return s.address
 }
 
-// connections are who carries recharges out: the sandbox's operator, and those that
-// files describe.
+// connections returns the recharge providers: that of the sandbox, and those of
+// configuration files.
 func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
 		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
 		func(c recharge.Connection) string { return c.Name })
 }
 
-// banks are who verifies accounts: the sandbox's bank, and those that files describe.
+// banks returns the verification providers: that of the sandbox, and those of
+// configuration files.
 func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
 	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
 		func(file string) (verify.Connection, error) { return bankaggregator.Open(file, log, reg) },
 		func(c verify.Connection) string { return c.Name })
 }
 
-// connect opens the files of a setting, beside what the sandbox brings along. No two may
-// have one name, in whatever world: a callback names none.
+// connect opens the files of a setting, and adds the provider of the sandbox. Names
+// must be unique across worlds, because a callback has no world.
 func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
-	all, origins := []C{sandbox}, map[string]string{name(sandbox): "what the sandbox brings along"}
+	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
 	for _, file := range files {
 		one, err := open(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", setting, err)
 		}
 		if other, taken := origins[name(one)]; taken {
-			return nil, fmt.Errorf("%s: %s: the name %s is that of %s already", setting, file, name(one), other)
+			return nil, fmt.Errorf("%s: %s: the name %s is already in use by %s", setting, file, name(one), other)
 		}
 		all, origins[name(one)] = append(all, one), file
 	}
 	return all, nil
 }
 
-// callDrain is how long calls of operators and banks that are under way may take to end;
-// what is broken off is asked about after the next start.
+// callDrain is the drain time of calls to operators and banks. An aborted call leads to
+// a status enquiry after the next start.
 const callDrain = 20 * time.Second
 
-// parts are what runs: batches come last, because they make recharges.
+// parts returns the parts of the roles. Batches come last, because they create
+// recharges.
 func (m *money) parts(c Config) []lifecycle.Part {
 	if !c.has(rolePipeline) {
 		if !c.has(roleAPI) {
@@ -130,7 +133,7 @@ func (m *money) parts(c Config) []lifecycle.Part {
 	}
 }
 
-// routes are the endpoints about money.
+// routes returns the endpoints about money.
 func (m *money) routes() []httpapi.Route {
 	return slices.Concat(m.recharges.Routes(), m.verifications.Routes(), m.batches.Routes(), m.wallets.Routes(), []httpapi.Route{m.callbacks.Route()})
 }

@@ -10,9 +10,9 @@ import (
 	banksimulator "vayu/pipeline/verify/simulator"
 )
 
-// A recharge in the store names who carries it out, so that a name may stand for one
-// only; who has copied a file must learn which two there are.
-func TestTwoOperatorsOfOneNameAreBothNamed(t *testing.T) {
+// A recharge stores the name of its provider, so names must be unique. The error has
+// both origins, because files are often copied.
+func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 	t.Parallel()
 	describe := func(file, name, world string) string {
 		text := strings.NewReplacer("name: simulator", "name: "+name, "\nrecharge:\n", "\nrecharge:\n  world: "+world+"\n").
@@ -33,7 +33,7 @@ func TestTwoOperatorsOfOneNameAreBothNamed(t *testing.T) {
 		"one of each world": {[]string{first, other}, []string{first, other, "acme"}}, // a callback names no world
 		"copied":            {[]string{first, second, copied}, []string{first, copied, "acme"}},
 		"given twice":       {[]string{second, second}, []string{second, "zenith"}},
-		"the sandbox's own": {[]string{describe("own.yaml", "sandbox", "sandbox")}, []string{"own.yaml", "the sandbox brings along"}},
+		"the sandbox's own": {[]string{describe("own.yaml", "sandbox", "sandbox")}, []string{"own.yaml", "the provider of the sandbox"}},
 	} {
 		cfg := defaults()
 		cfg.Recharge.Operators = c.files
@@ -41,17 +41,17 @@ func TestTwoOperatorsOfOneNameAreBothNamed(t *testing.T) {
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		for _, word := range c.want {
-			if err != nil && !strings.Contains(err.Error(), word) {
-				t.Errorf("%s: got %v, want %q in it", name, err, word)
+		for _, part := range c.want {
+			if err != nil && !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: got %v, want %q in it", name, err, part)
 			}
 		}
 	}
 }
 
-// A verification in the store names its bank in the same way. A callback has nothing
-// but a name, so that a bank and an operator cannot share one that both tell by.
-func TestTwoBanksOfOneNameAreBothNamed(t *testing.T) {
+// Verifications store a name, too. A callback has only a name, so that a bank and an
+// operator cannot share one.
+func TestDuplicateBankNameIsRejected(t *testing.T) {
 	t.Parallel()
 	describe := func(file, name string) string {
 		text := strings.Replace(banksimulator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1)
@@ -68,7 +68,7 @@ func TestTwoBanksOfOneNameAreBothNamed(t *testing.T) {
 	}{
 		"different ones":    {[]string{first, second}, nil},
 		"copied":            {[]string{first, second, copied}, []string{"verify.banks", first, copied, "acme"}},
-		"the sandbox's own": {[]string{describe("own.yaml", "sandbox")}, []string{"own.yaml", "the sandbox brings along"}},
+		"the sandbox's own": {[]string{describe("own.yaml", "sandbox")}, []string{"own.yaml", "the provider of the sandbox"}},
 		"not there":         {[]string{"nowhere.yaml"}, []string{"verify.banks", "nowhere.yaml"}},
 	} {
 		cfg := defaults()
@@ -77,9 +77,9 @@ func TestTwoBanksOfOneNameAreBothNamed(t *testing.T) {
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		for _, word := range c.want {
-			if err != nil && !strings.Contains(err.Error(), word) {
-				t.Errorf("%s: got %v, want %q in it", name, err, word)
+		for _, part := range c.want {
+			if err != nil && !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: got %v, want %q in it", name, err, part)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"vayu/pipeline/recharge/simulator"
 )
 
-// operations is where what operators read stands.
+// operations is the folder of the operations guide.
 const operations = "../../docs/operations"
 
 func readPage(t *testing.T, name string) string {
@@ -30,20 +30,20 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// described is a metric with its labels, as the page writes it.
-type described struct{ labels, alert string }
+// documentedMetric is a metric with its labels, as in the guide.
+type documentedMetric struct{ labels, alert string }
 
 var rowOfMetric = regexp.MustCompile("(?m)^\\| `(vayu_[a-z0-9_]+)` \\| \\w+ \\| ([^|]*) \\|[^|]*\\|[^|]*\\|[^|]*\\| ([^|]*) \\|$")
 
-// onPage are the metrics of docs/operations/metrics.md.
-func onPage(t *testing.T) map[string]described {
+// documentedMetrics returns the metrics of docs/operations/metrics.md.
+func documentedMetrics(t *testing.T) map[string]documentedMetric {
 	t.Helper()
-	all := map[string]described{}
+	all := map[string]documentedMetric{}
 	for _, row := range rowOfMetric.FindAllStringSubmatch(readPage(t, "metrics.md"), -1) {
 		if _, twice := all[row[1]]; twice {
 			t.Errorf("the page has %s twice", row[1])
 		}
-		all[row[1]] = described{sorted(strings.Split(strings.ReplaceAll(row[2], "`", ""), ",")), row[3]}
+		all[row[1]] = documentedMetric{sorted(strings.Split(strings.ReplaceAll(row[2], "`", ""), ",")), row[3]}
 	}
 	return all
 }
@@ -56,13 +56,13 @@ func sorted(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// whileItRuns are metrics that are registered when their part runs.
-var whileItRuns = map[string]string{"vayu_leader": "name"}
+// runtimeMetrics are metrics that are registered when their part runs.
+var runtimeMetrics = map[string]string{"vayu_leader": "name"}
 
 var descParts = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}`)
 
-// exported are the metrics of a service with everything that can be switched on.
-func exported(t *testing.T) map[string]string {
+// exportedMetrics returns the metrics of a service with all optional parts.
+func exportedMetrics(t *testing.T) map[string]string {
 	t.Helper()
 	operator := filepath.Join(t.TempDir(), "operator.yaml")
 	if err := os.WriteFile(operator, []byte(simulator.Describe("http://127.0.0.1:1")), 0o600); err != nil {
@@ -103,12 +103,12 @@ func exported(t *testing.T) map[string]string {
 	return all
 }
 
-// What is exported is explained, and what is explained is exported.
+// Every exported metric is documented, and every documented one is exported.
 func TestThePageOfMetricsIsComplete(t *testing.T) {
 	t.Parallel()
-	got, want := map[string]string{}, exported(t)
-	maps.Copy(want, whileItRuns)
-	for name, d := range onPage(t) {
+	got, want := map[string]string{}, exportedMetrics(t)
+	maps.Copy(want, runtimeMetrics)
+	for name, d := range documentedMetrics(t) {
 		got[name] = d.labels
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -142,7 +142,7 @@ var (
 	noAnchor = regexp.MustCompile(`[^a-z0-9 -]`)
 )
 
-// metricsOf are the metrics in an expression, as the page calls them.
+// metricsOf returns the metrics in an expression, as they are named in the guide.
 func metricsOf(expr string) (names []string) {
 	for _, name := range metricIn.FindAllString(expr, -1) {
 		names = append(names, suffix.ReplaceAllString(name, ""))
@@ -150,7 +150,7 @@ func metricsOf(expr string) (names []string) {
 	return names
 }
 
-// anchors are what can be linked to in a page, as GitHub makes them.
+// anchors returns the link targets of a page, as GitHub makes them.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{"": true}
 	for _, h := range heading.FindAllStringSubmatch(text, -1) {
@@ -159,16 +159,16 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-// Every alert reads metrics that there are and leads to a runbook that names it; every
-// metric's alert exists and reads it; every alert in a runbook exists.
+// Every alert reads existing metrics and links to a runbook that names it. Every alert
+// in the metrics table or in a runbook exists.
 func TestAlertsMetricsAndRunbooksAgree(t *testing.T) {
 	t.Parallel()
-	page, reads := onPage(t), map[string][]string{}
+	page, reads := documentedMetrics(t), map[string][]string{}
 	for _, r := range rules(t) {
 		reads[r.Alert] = metricsOf(r.Expr)
 		for _, name := range reads[r.Alert] {
 			if _, there := page[name]; !there {
-				t.Errorf("%s reads %s, which is no metric of the page", r.Alert, name)
+				t.Errorf("%s reads %s, which is not in the metrics table", r.Alert, name)
 			}
 		}
 		if r.For == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
@@ -181,13 +181,13 @@ func TestAlertsMetricsAndRunbooksAgree(t *testing.T) {
 		}
 	}
 	for name, d := range page {
-		for _, word := range regexp.MustCompile("`([A-Za-z]+)`|\\b([A-Z][a-z]+[A-Z][A-Za-z]+)\\b").FindAllStringSubmatch(d.alert, -1) {
-			alert := word[1] + word[2]
+		for _, match := range regexp.MustCompile("`([A-Za-z]+)`|\\b([A-Z][a-z]+[A-Z][A-Za-z]+)\\b").FindAllStringSubmatch(d.alert, -1) {
+			alert := match[1] + match[2]
 			if _, there := reads[alert]; !there {
 				t.Errorf("%s names the alert %s, which is not there", name, alert)
 			}
-			if word[1] != "" && !slices.Contains(reads[alert], name) {
-				t.Errorf("%s says that %s reads it, which does not", name, alert)
+			if match[1] != "" && !slices.Contains(reads[alert], name) {
+				t.Errorf("%s lists the alert %s, which does not read it", name, alert)
 			}
 		}
 	}
@@ -213,14 +213,14 @@ func TestAlertsMetricsAndRunbooksAgree(t *testing.T) {
 	}
 }
 
-// The dashboard shows metrics that there are.
+// The dashboard shows existing metrics.
 func TestTheDashboardShowsMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	var board any
 	if err := json.Unmarshal([]byte(readPage(t, "grafana.json")), &board); err != nil {
 		t.Fatal(err)
 	}
-	page, shown := onPage(t), 0
+	page, shown := documentedMetrics(t), 0
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {
@@ -234,7 +234,7 @@ func TestTheDashboardShowsMetricsThatExist(t *testing.T) {
 					shown++
 					for _, name := range metricsOf(expr) {
 						if _, there := page[name]; !there {
-							t.Errorf("the dashboard shows %s, which is no metric of the page", name)
+							t.Errorf("the dashboard shows %s, which is not in the metrics table", name)
 						}
 					}
 				}

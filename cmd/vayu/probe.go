@@ -17,20 +17,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Paths of a service that a probe asks for.
+// Paths that a probe requests.
 const (
 	healthPath = "/healthz"
 	readyPath  = "/readyz"
 )
 
-// Limits of a probe. Container engines give one 30 seconds by default and people
-// none; what a service says of itself is a few hundred bytes.
+// Limits of a probe. The default of container engines is 30 seconds, too long for a
+// person. A reply has a few hundred bytes.
 const (
-	probeTime = 3 * time.Second
-	probeSize = 4 << 10
+	probeTimeout = 3 * time.Second
+	maxProbeBody = 4 << 10
 )
 
-// probeRequest is what the flags of `probe` say.
+// probeRequest has the flags of `probe`.
 type probeRequest struct {
 	ready    bool
 	timeout  time.Duration
@@ -43,13 +43,13 @@ func newProbe() *cobra.Command {
 	var r probeRequest
 	cmd := &cobra.Command{
 		Use:   "probe [URL]",
-		Short: "Ask a service whether it lives, or whether it is ready; status 1 when not",
-		Long: `Ask a service whether it lives (/healthz) or, with --ready, whether requests should be sent to it (/readyz), print one
-line, and end with status 1 when it does not or is not. It is the health check of containers that have no other program.
+		Short: "Check that a service is live, or ready; status 1 when not",
+		Long: `Check that a service is live (/healthz) or, with --ready, ready for requests (/readyz). Print one
+line, and end with status 1 when it is not. It is the health check of containers that have no other program.
 
-URL is that of the service, or of the page to ask for. Without it the service at the setting listen is asked, which is the
-one beside it, by HTTPS when the settings tls say so; its certificate then is not checked, because it is for another name.
-With --internal its internal listener is asked (the setting internal-listen), which says how each store and source is.`,
+URL is that of the service, or of the page to request. Without it the probe requests the service on this machine, at the
+setting listen, by HTTPS when TLS is configured. It does not check the certificate, which is for another name.
+With --internal it requests the internal listener (setting internal-listen), which has the status of each store and source.`,
 		Example: `  vayu probe
   vayu probe --ready --internal
   vayu probe --ready http://10.0.0.7:8080
@@ -60,7 +60,7 @@ With --internal its internal listener is asked (the setting internal-listen), wh
 			if err != nil {
 				return err
 			}
-			line, err := r.ask(cmd.Context(), target)
+			line, err := r.probe(cmd.Context(), target)
 			if err != nil {
 				return err
 			}
@@ -69,16 +69,16 @@ With --internal its internal listener is asked (the setting internal-listen), wh
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&r.ready, "ready", false, "ask whether it is ready, and not only whether it lives")
-	f.DurationVar(&r.timeout, "timeout", probeTime, "how long an answer may take")
-	f.StringVar(&r.ca, "ca", "", "PEM file of authorities that are believed beside the system's")
+	f.BoolVar(&r.ready, "ready", false, "check readiness, not only liveness")
+	f.DurationVar(&r.timeout, "timeout", probeTimeout, "how long an answer may take")
+	f.StringVar(&r.ca, "ca", "", "PEM file of authorities that are trusted beside the system's")
 	f.BoolVar(&r.insecure, "insecure", false, "do not check the certificate")
-	f.BoolVar(&r.internal, "internal", false, "without a URL: ask the internal listener, which says what is wrong")
+	f.BoolVar(&r.internal, "internal", false, "without a URL: request the internal listener, which has details")
 	bind(f, "listen", "internal-listen")
 	return cmd
 }
 
-// target is the page to ask for.
+// target returns the URL to request.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {
@@ -89,9 +89,9 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 		if err != nil {
 			return "", err
 		}
-		base, err := beside(loaded)
+		base, err := localAPI(loaded)
 		if r.internal {
-			base, err = besideInternal(loaded)
+			base, err = localInternal(loaded)
 		}
 		if err != nil {
 			return "", err
@@ -109,35 +109,35 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 	return u.String(), nil
 }
 
-// beside is the base of the service with the same settings on this machine. One
-// that listens on every address is asked on loopback.
-func beside(c Config) (string, error) {
+// localAPI returns the base URL of the service with the same settings on this machine.
+// For a listener on all addresses it is loopback.
+func localAPI(c Config) (string, error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
 		scheme = "https"
 	}
-	at, err := reachable(string(c.Listen))
+	at, err := connectAddress(string(c.Listen))
 	if err != nil {
 		return "", fmt.Errorf("reading the setting listen: %w", err)
 	}
 	return scheme + "://" + at, nil
 }
 
-// besideInternal is the base of the internal listener of that service.
-func besideInternal(c Config) (string, error) {
+// localInternal returns the base URL of its internal listener.
+func localInternal(c Config) (string, error) {
 	address, _ := c.internalAddress()
 	if address == "" {
-		return "", errors.New("the setting internal-listen says that there is no internal listener")
+		return "", errors.New("the setting internal-listen disables the internal listener")
 	}
-	at, err := reachable(address)
+	at, err := connectAddress(address)
 	if err != nil {
 		return "", fmt.Errorf("reading the setting internal-listen: %w", err)
 	}
 	return "http://" + at, nil
 }
 
-// reachable is an address to listen at as one of this machine to connect to.
-func reachable(address string) (string, error) {
+// connectAddress converts a listen address to one of this machine to connect to.
+func connectAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", err
@@ -151,20 +151,20 @@ func reachable(address string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// ask asks once, and returns what there is to say.
-func (r *probeRequest) ask(ctx context.Context, target string) (string, error) {
+// probe sends one request, and returns the line to print.
+func (r *probeRequest) probe(ctx context.Context, target string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return "", err
 	}
-	trust, err := r.trust()
+	trust, err := r.tlsConfig()
 	if err != nil {
 		return "", err
 	}
 	client := http.Client{
-		// No proxy: it is this service that is asked, and no other.
+		// No proxy: the request is for this service only.
 		Transport:     &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -172,25 +172,25 @@ func (r *probeRequest) ask(ctx context.Context, target string) (string, error) {
 	reply, err := client.Do(request)
 	if err != nil {
 		if of, ok := errors.AsType[*url.Error](err); ok {
-			err = of.Err // the URL stands before it already
+			err = of.Err // the message has the URL already
 		}
-		return "", fmt.Errorf("asking %s: %w", target, err)
+		return "", fmt.Errorf("probing %s: %w", target, err)
 	}
 	defer func() { _ = reply.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(reply.Body, probeSize))
+	body, err := io.ReadAll(io.LimitReader(reply.Body, maxProbeBody))
 	if err != nil {
-		return "", fmt.Errorf("asking %s: %w", target, err)
+		return "", fmt.Errorf("probing %s: %w", target, err)
 	}
-	said := strings.Join(strings.Fields(string(body)), " ")
+	message := strings.Join(strings.Fields(string(body)), " ")
 	if reply.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s answered %s: %s", target, reply.Status, said)
+		return "", fmt.Errorf("%s answered %s: %s", target, reply.Status, message)
 	}
-	return fmt.Sprintf("%s answered in %s: %s", target, time.Since(began).Round(100*time.Microsecond), said), nil
+	return fmt.Sprintf("%s answered in %s: %s", target, time.Since(began).Round(100*time.Microsecond), message), nil
 }
 
-// trust says which certificates are believed.
-func (r *probeRequest) trust() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: r.insecure} //nolint:gosec // only when asked for, and of the service beside
+// tlsConfig returns the TLS settings of the flags.
+func (r *probeRequest) tlsConfig() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: r.insecure} //nolint:gosec // only with --insecure, and for the service on this machine
 	if r.ca == "" {
 		return c, nil
 	}

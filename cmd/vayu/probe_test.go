@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// answering is a service of which only the two pages are there.
-func answering(tb testing.TB, secure bool) *httptest.Server {
+// newProbeServer serves the two probe pages only.
+func newProbeServer(tb testing.TB, secure bool) *httptest.Server {
 	tb.Helper()
 	pages := http.NewServeMux()
 	pages.HandleFunc("/healthz", healthy)
@@ -32,8 +32,8 @@ func answering(tb testing.TB, secure bool) *httptest.Server {
 	return server
 }
 
-// probed runs `vayu probe` and returns what it prints, and its error.
-func probed(tb testing.TB, args ...string) (string, error) {
+// runProbe runs `vayu probe` and returns what it prints, and its error.
+func runProbe(tb testing.TB, args ...string) (string, error) {
 	tb.Helper()
 	root := newRoot()
 	var out bytes.Buffer
@@ -43,10 +43,10 @@ func probed(tb testing.TB, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// A container engine reads the status; a person reads the one line.
+// Container engines read the exit status, and people the one line.
 func TestProbe(t *testing.T) {
 	t.Parallel()
-	plain, secure := answering(t, false), answering(t, true)
+	plain, secure := newProbeServer(t, false), newProbeServer(t, true)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
@@ -67,11 +67,11 @@ func TestProbe(t *testing.T) {
 		"certificate unchecked":  {args: []string{"--insecure", secure.URL}, want: ": ok"},
 		"authority is not there": {args: []string{"--ca", ca + ".no", secure.URL}, want: "reading --ca", fail: true},
 		"no URL":                 {args: []string{"127.0.0.1:1"}, want: "is no URL such as", fail: true},
-		"nobody listens":         {args: []string{"http://127.0.0.1:1"}, want: "refused", fail: true},
+		"no listener":            {args: []string{"http://127.0.0.1:1"}, want: "refused", fail: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := probed(t, c.args...)
+			got, err := runProbe(t, c.args...)
 			if err != nil {
 				got = err.Error()
 			}
@@ -85,18 +85,18 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A service that takes the connection and says nothing is not healthy.
+// A service that accepts connections and never replies is unhealthy.
 func TestProbeIsBounded(t *testing.T) {
 	t.Parallel()
 	hung := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(hung.Close)
-	if got, err := probed(t, "--timeout", (50 * time.Millisecond).String(), hung.URL); err == nil || !strings.Contains(err.Error(), "deadline") {
+	if got, err := runProbe(t, "--timeout", (50 * time.Millisecond).String(), hung.URL); err == nil || !strings.Contains(err.Error(), "deadline") {
 		t.Errorf("got %q, error %v; want that the deadline was exceeded", got, err)
 	}
 }
 
-// The service beside is asked where it can be reached, whatever it listens on.
-func TestProbeBeside(t *testing.T) {
+// A probe without a URL reaches the local service at every listen address.
+func TestProbeFindsLocalService(t *testing.T) {
 	t.Parallel()
 	for listen, want := range map[string]string{
 		"127.0.0.1:8080": "http://127.0.0.1:8080",
@@ -109,13 +109,13 @@ func TestProbeBeside(t *testing.T) {
 		if err := c.Listen.UnmarshalText([]byte(listen)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := beside(c); err != nil || got != want {
+		if got, err := localAPI(c); err != nil || got != want {
 			t.Errorf("listen %s: got %q, error %v; want %q", listen, got, err, want)
 		}
 	}
 	c := defaults()
 	c.TLS.Cert = "cert.pem"
-	if got, _ := beside(c); got != "https://127.0.0.1:8080" {
+	if got, _ := localAPI(c); got != "https://127.0.0.1:8080" {
 		t.Errorf("with a certificate: got %q", got)
 	}
 }

@@ -22,8 +22,7 @@ import (
 	"vayu/internal/httpapi/httpapitest"
 )
 
-// patience bounds every wait of these tests on a busy machine. Waits end when
-// what they wait for is there.
+// patience bounds every wait of these tests, also on a busy machine.
 const patience = 90 * time.Second
 
 // binary returns the program as `make build` leaves it.
@@ -42,23 +41,23 @@ func built(t *testing.T, name, by string) string {
 	return path
 }
 
-// vayu runs a command of vayu to its end and returns what it printed; with an
-// error, what it said of that too.
+// vayu runs a command of vayu and returns its output, and on failure also its error
+// output.
 func vayu(t *testing.T, data string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary(t), append(args, "--data", data, "--engine-port", "0")...)
 	cmd.Dir = t.TempDir()
-	var out, said strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, messages strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Run(); err != nil {
-		return out.String() + said.String(), err
+		return out.String() + messages.String(), err
 	}
 	return out.String(), nil
 }
 
-// serving is a running `vayu serve`, with a key of each world that has every
-// scope and an account without limits.
-type serving struct {
+// serverProcess is a running `vayu serve`. It has a key of each world with every scope,
+// and an account without limits.
+type serverProcess struct {
 	*testing.T
 	cmd           *exec.Cmd
 	address       string
@@ -68,7 +67,7 @@ type serving struct {
 	logs          *transcript
 }
 
-// transcript is all that a process has written.
+// transcript is the output of a process.
 type transcript struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -87,7 +86,7 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// newKey makes a key beside the service, or before it.
+// newKey makes a key, with a running service or without one.
 func newKey(t *testing.T, data, mode string, args ...string) string {
 	t.Helper()
 	out, err := vayu(t, data, append([]string{"key", "create", "--mode", mode, "--quiet"}, args...)...)
@@ -98,7 +97,7 @@ func newKey(t *testing.T, data, mode string, args ...string) string {
 }
 
 // serve makes a key of each world and starts the service on a free port.
-func serve(t *testing.T, data string, args ...string) *serving {
+func serve(t *testing.T, data string, args ...string) *serverProcess {
 	t.Helper()
 	live := newKey(t, data, "live", "--plan", "unlimited", "--scopes", "all")
 	sandbox := newKey(t, data, "test", "--scopes", "all")
@@ -108,19 +107,18 @@ func serve(t *testing.T, data string, args ...string) *serving {
 }
 
 // start starts the service and waits until it is healthy.
-func start(t *testing.T, data string, args ...string) *serving {
+func start(t *testing.T, data string, args ...string) *serverProcess {
 	t.Helper()
-	s, served := begin(t, exec.Command(binary(t)), data, args...)
+	s, served := startProcess(t, exec.Command(binary(t)), data, args...)
 	if !served {
 		t.Fatalf("the service ended before it served:\n%s", s.logs)
 	}
 	return s
 }
 
-// begin starts a service with a command that has its program, and its environment
-// if it is another one, and waits until it is healthy; false when it has ended
-// before.
-func begin(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serving, served bool) {
+// startProcess starts a service with a command, and waits until it is healthy; false
+// when the process ended before.
+func startProcess(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serverProcess, served bool) {
 	t.Helper()
 	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--internal-listen", "public", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
 	cmd.Args = append(cmd.Args, args...)
@@ -134,7 +132,7 @@ func begin(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serving
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s = &serving{T: t, cmd: cmd, data: data, done: make(chan struct{}), logs: transcript}
+	s = &serverProcess{T: t, cmd: cmd, data: data, done: make(chan struct{}), logs: transcript}
 	address := make(chan string, 1)
 	go func() {
 		defer close(s.done)
@@ -155,23 +153,23 @@ func begin(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serving
 	case <-s.done:
 		return s, false
 	case <-time.After(patience):
-		t.Fatalf("the service does not serve:\n%s", s.logs)
+		t.Fatalf("the service is not healthy:\n%s", s.logs)
 		return nil, false
 	}
 }
 
 // stop sends a signal and waits for the process to end.
-func (s *serving) stop(signal syscall.Signal) {
+func (s *serverProcess) stop(signal syscall.Signal) {
 	s.Helper()
 	_ = s.cmd.Process.Signal(signal)
 	select {
 	case <-s.done:
 	case <-time.After(patience):
-		s.Fatalf("the service outlives %v", signal)
+		s.Fatalf("the service is still running after %v", signal)
 	}
 }
 
-// reply is an answer of the API.
+// reply is a reply of the API.
 type reply struct {
 	status int
 	header http.Header
@@ -179,14 +177,14 @@ type reply struct {
 	raw    string
 }
 
-// get asks the API once.
-func (s *serving) get(key, path string) reply {
+// get sends one GET request to the API.
+func (s *serverProcess) get(key, path string) reply {
 	s.Helper()
 	return s.send(http.MethodGet, key, path, "")
 }
 
-// send asks the API once, with a JSON body unless it is empty.
-func (s *serving) send(method, key, path, body string, headers ...string) reply {
+// send sends one request to the API, with a JSON body unless it is empty.
+func (s *serverProcess) send(method, key, path, body string, headers ...string) reply {
 	s.Helper()
 	r, err := s.try(method, key, path, body, headers...)
 	if err != nil {
@@ -195,8 +193,8 @@ func (s *serving) send(method, key, path, body string, headers ...string) reply 
 	return r
 }
 
-// try is send for a service that may be killed meanwhile.
-func (s *serving) try(method, key, path, body string, headers ...string) (reply, error) {
+// try is send, but returns an error if the service is killed.
+func (s *serverProcess) try(method, key, path, body string, headers ...string) (reply, error) {
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.address+path, strings.NewReader(body))
@@ -227,14 +225,14 @@ func (s *serving) try(method, key, path, body string, headers ...string) (reply,
 	return r, nil
 }
 
-// code is the code of a refusal.
+// code returns the error code of a reply.
 func (r reply) code() string {
 	refusal, _ := r.body["error"].(map[string]any)
 	code, _ := refusal["code"].(string)
 	return code
 }
 
-// text is a field of the reply, or of its data.
+// text returns a field of the reply, or of its data.
 func (r reply) text(name string) string {
 	if v, ok := r.body[name].(string); ok {
 		return v
@@ -244,17 +242,18 @@ func (r reply) text(name string) string {
 	return v
 }
 
-// eventually asks until the answer is what it should be.
-func (s *serving) eventually(key, path string, want func(reply) bool) reply {
+// eventually repeats a request until want accepts the reply.
+func (s *serverProcess) eventually(key, path string, want func(reply) bool) reply {
 	s.Helper()
 	return s.within(patience, key, path, want)
 }
 
-// backlogPatience is for what a service that was killed for minutes has left to do.
+// backlogPatience bounds the wait for the backlog of a service that was killed for
+// minutes.
 const backlogPatience = 10 * time.Minute
 
-// within is eventually with a time of its own.
-func (s *serving) within(most time.Duration, key, path string, want func(reply) bool) reply {
+// within is eventually with a timeout.
+func (s *serverProcess) within(most time.Duration, key, path string, want func(reply) bool) reply {
 	s.Helper()
 	deadline := time.After(most)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -272,17 +271,16 @@ func (s *serving) within(most time.Duration, key, path string, want func(reply) 
 	}
 }
 
-// answer asks as a client should: again, as long as a busy service says that
-// it may.
-func (s *serving) answer(key, path string) reply {
+// answer repeats a request while a busy service replies with Retry-After.
+func (s *serverProcess) answer(key, path string) reply {
 	s.Helper()
 	return s.eventually(key, path, func(r reply) bool { return r.status != http.StatusServiceUnavailable })
 }
 
 func ok(r reply) bool { return r.status == http.StatusOK }
 
-// sql asks the running service's engine through the command.
-func (s *serving) sql(query string) string {
+// sql queries the engine of the running service by the command.
+func (s *serverProcess) sql(query string) string {
 	s.Helper()
 	out, err := vayu(s.T, s.data, "sql", "--format", "csv", query)
 	if err != nil {
@@ -291,7 +289,7 @@ func (s *serving) sql(query string) string {
 	return strings.TrimSpace(out)
 }
 
-// aqi is the path of a question for a city.
+// aqi returns the path of the AQI of a city.
 func aqi(city string, more ...string) string {
 	values := url.Values{"city": {city}}
 	for i := 0; i+1 < len(more); i += 2 {

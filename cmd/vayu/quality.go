@@ -27,11 +27,11 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 1 km, or beside the one that the setting quality.colocated names. The fits are stored in the table colocation.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			first, err := instantOf(from, schema.Day.Start)
+			first, err := parseInstant(from, schema.Day.Start)
 			if err != nil {
 				return fmt.Errorf("--from: %w", err)
 			}
-			last, err := instantOf(to, schema.Day.End)
+			last, err := parseInstant(to, schema.Day.End)
 			if err != nil {
 				return fmt.Errorf("--to: %w", err)
 			}
@@ -39,11 +39,11 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 				return fmt.Errorf("--to %s is not after --from %s", to, from)
 			}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
-				judge, err := quality.New(t.db.Conn(), schema.Live.Database(), t.Quality)
+				checker, err := quality.New(t.db.Conn(), schema.Live.Database(), t.Quality)
 				if err != nil {
 					return err
 				}
-				if err := judge.Colocate(ctx, first, last); err != nil {
+				if err := checker.Colocate(ctx, first, last); err != nil {
 					return err
 				}
 				return t.showFits(ctx, cmd)

@@ -18,35 +18,34 @@ import (
 )
 
 func newReadings() *cobra.Command {
-	cmd := &cobra.Command{Use: "readings", Short: "Withdraw readings that are wrong, and reinstate them"}
+	cmd := &cobra.Command{Use: "readings", Short: "Withdraw wrong readings, and reinstate them"}
 	cmd.AddCommand(newWithdraw(), newReinstate(), newWithdrawals())
 	return cmd
 }
 
-// withdrawing is what the commands about withdrawals have in common.
-type withdrawing struct {
+// withdrawalOptions has the common flags of the commands about withdrawals.
+type withdrawalOptions struct {
 	account, reason string
 	sandbox         bool
 }
 
-func (w *withdrawing) world() schema.World {
+func (w *withdrawalOptions) world() schema.World {
 	if w.sandbox {
 		return schema.Sandbox
 	}
 	return schema.Live
 }
 
-func (w *withdrawing) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.reason, "reason", "", "why, in words that a reader of the audit log understands")
+func (w *withdrawalOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.reason, "reason", "", "reason for the audit log")
 	cmd.Flags().StringVar(&w.account, "account", defaultAccount, "name of the account whose audit log records it")
 	cmd.Flags().BoolVar(&w.sandbox, "sandbox", false, "the sandbox world instead of the live one")
 	_ = cmd.MarkFlagRequired("reason")
 }
 
-// run records an entry in the audit log, does work with the roll-up of the
-// world, and computes what has changed. The entry comes first: what is not
-// recorded does not happen.
-func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (access.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
+// run writes an audit row, runs work with the roll-up of the world, and recomputes what
+// has changed. The row comes first, so that nothing changes without one.
+func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (access.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")
 	}
@@ -66,7 +65,7 @@ func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *air
 					return err
 				}
 				entry.Account, entry.World = holder.ID, w.world()
-				return audited(tx, entry, nil)
+				return appendAudit(tx, entry, nil)
 			})
 			if err != nil {
 				return err
@@ -87,13 +86,13 @@ func (w *withdrawing) run(cmd *cobra.Command, prepare func(context.Context, *air
 
 func newWithdraw() *cobra.Command {
 	var (
-		common                      withdrawing
+		common                      withdrawalOptions
 		station, measured, from, to string
 	)
 	cmd := &cobra.Command{
 		Use:   "withdraw --station ID --from TIME --to TIME --reason TEXT",
-		Short: "Leave readings of a station out of every mean and index",
-		Long: `Leave readings of a station out of every mean and index. The readings stay as their source gave them, and their hours,
+		Short: "Exclude readings of a station from every mean and index",
+		Long: `Exclude readings of a station from every mean and index. The readings stay as their source gave them, and their hours,
 days and cities are computed again. A time is YYYY-MM-DD (a whole Indian day) or RFC 3339 (2026-01-31T15:00:00+05:30);
 readings are withdrawn whose averaging interval ends after --from and not after --to.`,
 		Args: cobra.NoArgs,
@@ -127,7 +126,7 @@ readings are withdrawn whose averaging interval ends after --from and not after 
 	return cmd
 }
 
-// withdrawal reads the flags of a withdrawal.
+// withdrawal converts the flags of a withdrawal.
 func withdrawal(station, measured, from, to string) (airquality.Withdrawal, error) {
 	w := airquality.Withdrawal{ID: airquality.NewWithdrawalID(), Station: station}
 	if measured != "" {
@@ -137,10 +136,10 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 		}
 	}
 	var err error
-	if w.From, err = instantOf(from, schema.Day.Start); err != nil {
+	if w.From, err = parseInstant(from, schema.Day.Start); err != nil {
 		return w, fmt.Errorf("--from: %w", err)
 	}
-	if w.To, err = instantOf(to, schema.Day.End); err != nil {
+	if w.To, err = parseInstant(to, schema.Day.End); err != nil {
 		return w, fmt.Errorf("--to: %w", err)
 	}
 	if !w.From.Before(w.To) {
@@ -149,8 +148,8 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 	return w, nil
 }
 
-// instantOf reads a time, or a day by the end of it that is meant.
-func instantOf(text string, end func(schema.Day) time.Time) (time.Time, error) {
+// parseInstant parses a time, or a day, of which it returns the given end.
+func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil
 	}
@@ -162,10 +161,10 @@ func instantOf(text string, end func(schema.Day) time.Time) (time.Time, error) {
 }
 
 func newReinstate() *cobra.Command {
-	var common withdrawing
+	var common withdrawalOptions
 	cmd := &cobra.Command{
 		Use:   "reinstate WITHDRAWAL --reason TEXT",
-		Short: "Let withdrawn readings count again",
+		Short: "Reinstate withdrawn readings",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var w airquality.Withdrawal
@@ -186,10 +185,10 @@ func newWithdrawals() *cobra.Command {
 	var sandbox bool
 	cmd := &cobra.Command{
 		Use:   "withdrawals",
-		Short: "List the withdrawals that hold",
+		Short: "List the withdrawals in force",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			common := withdrawing{sandbox: sandbox}
+			common := withdrawalOptions{sandbox: sandbox}
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
 				rollup, err := t.rollup(common.world())
 				if err != nil {

@@ -13,27 +13,25 @@ import (
 	"vayu/internal/failpoint"
 )
 
-// rechargeKills is how often the service is killed: at every named point in turn,
-// and every fourth time at any moment. VAYU_TEST_KILLS sets another number.
+// rechargeKills is the number of kills: in turn at each failpoint, and every fourth at
+// random. VAYU_TEST_KILLS overrides it.
 const rechargeKills = 200
 
-// TestIntegrationMoneyMovesOnceHoweverOftenTheServiceIsKilled, with an operator who
-// drops, delays, doubles, lies and is not there, and clients who repeat what was not
-// answered.
+// Money moves once despite kills. The operator drops, delays, duplicates and falsifies
+// replies. Clients retry.
 func TestIntegrationMoneyMovesOnceHoweverOftenTheServiceIsKilled(t *testing.T) {
 	t.Parallel()
-	newOperated(t, 1).endure(killsOr(rechargeKills), true)
+	newRechargeHarness(t, 1).killUnderLoad(killCount(rechargeKills), true)
 }
 
-// TestIntegrationMoneyMovesOnceBetweenTwoInstances on one PostgreSQL, of which one is
-// killed while the other goes on.
+// Two instances share one PostgreSQL, and one is killed while the other continues.
 func TestIntegrationMoneyMovesOnceBetweenTwoInstances(t *testing.T) {
 	t.Parallel()
-	newOperated(t, 2).endure(killsOr(rechargeKills/8), false)
+	newRechargeHarness(t, 2).killUnderLoad(killCount(rechargeKills/8), false)
 }
 
-// endure kills the service under load, and looks at what is left.
-func (w *operated) endure(times int, every bool) {
+// killUnderLoad kills the service under load, and checks the result.
+func (w *rechargeHarness) killUnderLoad(times int, every bool) {
 	w.Helper()
 	clients := w.clients()
 	w.kill(times, failpoint.OfRecharges, every)
@@ -43,14 +41,14 @@ func (w *operated) endure(times int, every bool) {
 	w.check(clients)
 }
 
-// clients ask for recharges, batches and refunds.
-type clients struct {
-	*crowd
+// rechargeClients request recharges, batches and refunds.
+type rechargeClients struct {
+	*clientGroup
 	txns map[string]string // ref_id -> transaction id
 }
 
-func (w *operated) clients() *clients {
-	c := &clients{crowd: w.crowd(), txns: map[string]string{}}
+func (w *rechargeHarness) clients() *rechargeClients {
+	c := &rechargeClients{clientGroup: w.newClients(), txns: map[string]string{}}
 	for n := range 8 {
 		c.wait.Go(func() { c.recharge(n) })
 	}
@@ -59,8 +57,8 @@ func (w *operated) clients() *clients {
 	return c
 }
 
-// known notes what a ref_id became: always the same.
-func (c *clients) known(ref, txn string) {
+// record stores the transaction of a ref_id, which must not change.
+func (c *rechargeClients) record(ref, txn string) {
 	c.mu.Lock()
 	before := c.txns[ref]
 	c.txns[ref] = txn
@@ -70,17 +68,17 @@ func (c *clients) known(ref, txn string) {
 	}
 }
 
-// order is the body of a recharge.
-func order(ref string) string {
+// rechargeBody returns the body of a recharge.
+func rechargeBody(ref string) string {
 	return fmt.Sprintf(`{"mobile":"98%08d","operator":"Airtel","amount":%d,"type":"prepaid","ref_id":%q}`, rand.IntN(100_000_000), 10+rand.IntN(90), ref)
 }
 
-func (c *clients) recharge(n int) {
-	for i := 0; c.going(25 * time.Millisecond); i++ {
+func (c *rechargeClients) recharge(n int) {
+	for i := 0; c.pause(25 * time.Millisecond); i++ {
 		ref := fmt.Sprintf("single-%d-%d", n, i)
-		body := order(ref)
-		for range 1 + rand.IntN(2) { // some ask twice
-			r, ok := c.insist(http.MethodPost, "/v1/recharge", body)
+		body := rechargeBody(ref)
+		for range 1 + rand.IntN(2) { // some clients send it twice
+			r, ok := c.sendUntilAnswered(http.MethodPost, "/v1/recharge", body)
 			if !ok {
 				return
 			}
@@ -88,21 +86,21 @@ func (c *clients) recharge(n int) {
 				c.faultf("%s was answered %d %s", ref, r.status, r.raw)
 				continue
 			}
-			c.known(ref, r.text("transaction_id"))
+			c.record(ref, r.text("transaction_id"))
 		}
 	}
 }
 
-func (c *clients) batch() {
-	for i := 0; c.going(200 * time.Millisecond); i++ {
+func (c *rechargeClients) batch() {
+	for i := 0; c.pause(200 * time.Millisecond); i++ {
 		body := `{"ref_id":"batch-` + strconv.Itoa(i) + `","recharges":[`
 		for j := range 20 {
 			if j > 0 {
 				body += ","
 			}
-			body += order(fmt.Sprintf("batch-%d-%d", i, j))
+			body += rechargeBody(fmt.Sprintf("batch-%d-%d", i, j))
 		}
-		r, ok := c.insist(http.MethodPost, "/v1/recharge/batch", body+"]}")
+		r, ok := c.sendUntilAnswered(http.MethodPost, "/v1/recharge/batch", body+"]}")
 		if !ok {
 			return
 		}
@@ -112,9 +110,9 @@ func (c *clients) batch() {
 	}
 }
 
-func (c *clients) refund() {
-	for c.going(50 * time.Millisecond) {
-		r, ok := c.insist(http.MethodGet, "/v1/recharge?status=success&limit=20", "")
+func (c *rechargeClients) refund() {
+	for c.pause(50 * time.Millisecond) {
+		r, ok := c.sendUntilAnswered(http.MethodGet, "/v1/recharge?status=success&limit=20", "")
 		if !ok {
 			return
 		}
@@ -124,7 +122,7 @@ func (c *clients) refund() {
 		}
 		one, _ := data[rand.IntN(len(data))].(map[string]any)
 		id, _ := one["transaction_id"].(string)
-		if r, ok = c.insist(http.MethodPost, "/v1/recharge/"+id+"/refund", `{"reason":"asked for"}`); !ok {
+		if r, ok = c.sendUntilAnswered(http.MethodPost, "/v1/recharge/"+id+"/refund", `{"reason":"asked for"}`); !ok {
 			return
 		}
 		if r.status != http.StatusOK && r.status != http.StatusAccepted && r.status != http.StatusBadRequest {

@@ -25,16 +25,16 @@ func newReconcile() *cobra.Command {
 	var r reconciliation
 	cmd := &cobra.Command{
 		Use:   "reconcile [FILE.csv --provider NAME]",
-		Short: "List recharges to look at, or compare them with an operator's file",
-		Long: `Without a file: list the recharges that people must look at. These have been pending for
+		Short: "List recharges that need attention, or compare them with an operator's file",
+		Long: `Without a file: list the recharges that need attention. These have been pending for
 more than 24 hours, or their provider has contradicted an outcome that was final: that is an
-alarm, until somebody says what came of it ("vayu reconcile resolve").
+alarm, until "vayu reconcile resolve" records the result.
 
 With a provider's daily file (CSV with a header): compare it with the recharges here, line by
 line, and say what to do about each difference. Nothing is changed without --apply, which
-settles what can be settled without asking anybody; repeating it changes nothing more. With
+settles what needs no decision of a person, and is idempotent. With
 --date, or --from and --to (Indian dates), recharges of these days that the file lacks are
-told too.
+listed too.
 
 Either way the exit status is 1 when something is left to look at, and 0 when nothing is. It
 works beside a running service.`,
@@ -54,20 +54,20 @@ works beside a running service.`,
 	f.StringVar(&r.from, "from", "", "first day that the file is about")
 	f.StringVar(&r.to, "to", "", "last day that the file is about")
 	f.StringToStringVar(&r.columns, "columns", nil, "names of columns that are not found, such as reference=client_ref,amount=value (there are reference, status, amount, id)")
-	f.StringToStringVar(&r.statuses, "statuses", nil, "words of the file that are not known, such as 00=success,17=failed (there are success, failed, pending, refunded)")
-	f.BoolVar(&r.apply, "apply", false, "settle what can be settled without asking anybody")
+	f.StringToStringVar(&r.statuses, "statuses", nil, "statuses of the file that are not recognised, such as 00=success,17=failed (there are success, failed, pending, refunded)")
+	f.BoolVar(&r.apply, "apply", false, "settle what needs no decision of a person")
 	cmd.AddCommand(newReconcileSettle(), newReconcileResolve())
 	return cmd
 }
 
-// reconciliation is what the flags of `reconcile` say.
+// reconciliation has the flags of `reconcile`.
 type reconciliation struct {
 	mode, provider, date, from, to string
 	columns, statuses              map[string]string
 	apply, json                    bool
 }
 
-// worlds are those of the flag --mode, all of them without it.
+// worlds returns the worlds of --mode, or all without it.
 func (r *reconciliation) worlds() ([]schema.World, error) {
 	switch r.mode {
 	case "":
@@ -80,7 +80,7 @@ func (r *reconciliation) worlds() ([]schema.World, error) {
 	return nil, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", r.mode)
 }
 
-// list prints what people must look at.
+// list prints the recharges that need attention.
 func (r *reconciliation) list(cmd *cobra.Command) error {
 	for _, name := range []string{"provider", "date", "from", "to", "columns", "statuses", "apply"} {
 		if cmd.Flags().Changed(name) {
@@ -120,7 +120,7 @@ func accountNames(q sqlstore.Querier) (map[string]string, error) {
 	return names, err
 }
 
-// compare compares a file and prints what differs.
+// compare compares a file with the recharges, and prints the differences.
 func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	c, err := r.comparison()
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	}
 	defer file.Close()
 	return withState(cmd, func(ctx context.Context, st *stateTool) error {
-		if err := known(st.db.View(ctx), &c); err != nil {
+		if err := checkProvider(st.db.View(ctx), &c); err != nil {
 			return err
 		}
 		names, err := accountNames(st.db.View(ctx))
@@ -140,7 +140,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 			return err
 		}
 		if c.DB = st.db; r.apply {
-			if _, err := st.openBox(ctx); err != nil {
+			if _, err := st.openCipher(ctx); err != nil {
 				return err
 			}
 			if c.Settler, err = settler(st); err != nil {
@@ -162,8 +162,8 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	})
 }
 
-// settler is what settles recharges beside a running service, or without one: it
-// asks no provider, and so has no connections.
+// settler settles recharges, with a running service or without one. It calls no
+// provider, and so has no connections.
 func settler(st *stateTool) (reconcile.Settler, error) {
 	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
 	if err != nil {
@@ -172,11 +172,11 @@ func settler(st *stateTool) (reconcile.Settler, error) {
 	return recharge.New(recharge.Config{DB: st.db, Events: events, Log: st.log})
 }
 
-// comparison is what the flags say about a file.
+// comparison converts the flags about a file.
 func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	c := reconcile.Comparison{Provider: r.provider, Layout: reconcile.Layout{Columns: r.columns, Statuses: map[string]reconcile.Status{}}}
 	if r.provider == "" {
-		return c, errors.New("--provider: say whose file it is")
+		return c, errors.New("--provider: name the provider of the file")
 	}
 	worlds, err := r.worlds()
 	if err != nil {
@@ -188,27 +188,27 @@ func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 			return c, fmt.Errorf("--columns: there is no %q; there are %s", what, strings.Join(reconcile.ColumnNames, ", "))
 		}
 	}
-	for word, meaning := range r.statuses {
+	for name, meaning := range r.statuses {
 		s := reconcile.Status(meaning)
 		if !slices.Contains(reconcile.Statuses, s) {
-			return c, fmt.Errorf("--statuses: %s=%s: a status is success, failed, pending or refunded", word, meaning)
+			return c, fmt.Errorf("--statuses: %s=%s: a status is success, failed, pending or refunded", name, meaning)
 		}
-		c.Layout.Statuses[word] = s
+		c.Layout.Statuses[name] = s
 	}
 	c.From, c.To, err = r.span()
 	return c, err
 }
 
-// span is the time that the flags --date, --from and --to mean: nothing without them.
+// span returns the time range of --date, --from and --to; zero without them.
 func (r *reconciliation) span() (from, to time.Time, err error) {
 	if r.date == "" && r.from == "" && r.to == "" {
 		return from, to, nil
 	}
 	if r.date != "" && (r.from != "" || r.to != "") {
-		return from, to, errors.New("say --date, or --from and --to")
+		return from, to, errors.New("set --date, or --from and --to")
 	}
 	if r.date == "" && (r.from == "" || r.to == "") {
-		return from, to, errors.New("say both --from and --to")
+		return from, to, errors.New("set both --from and --to")
 	}
 	first, err := schema.ParseDay(cmp.Or(r.from, r.date))
 	if err != nil {
@@ -224,15 +224,15 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 	return first.Start(), last.End(), nil
 }
 
-// known refuses a provider who was never asked for anything: with a name that is
-// mistyped every line of his file would be nobody's.
-func known(q sqlstore.Querier, c *reconcile.Comparison) error {
+// checkProvider rejects a provider without recharges. With a mistyped name every line
+// of the file would lack its recharge.
+func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 	names, err := reconcile.Providers(q, c.World)
 	if err != nil || slices.Contains(names, c.Provider) {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no recharge of the %s world was given to a provider yet", c.World)
+		return fmt.Errorf("no recharge of the %s world has a provider yet", c.World)
 	}
 	return fmt.Errorf("--provider: no recharge of the %s world was given to %q; there are %s", c.World, c.Provider, strings.Join(names, ", "))
 }

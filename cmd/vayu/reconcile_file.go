@@ -13,41 +13,41 @@ import (
 	"vayu/schema"
 )
 
-// shownMost is how many differences of one kind a person is shown; --json prints all.
-const shownMost = 1000
+// maxShown bounds the differences of one kind in the text output; --json prints all.
+const maxShown = 1000
 
-// differences prints what a file and the store say.
+// differences prints the differences between a file and the store.
 type differences struct {
 	out   io.Writer
 	names map[string]string // of accounts, by id
 	of    *reconcile.Comparison
 	json  bool
-	kept  map[reconcile.Kind][]reconcile.Difference // to be printed by kind
+	kept  map[reconcile.Kind][]reconcile.Difference // printed by kind at the end
 }
 
 func newDifferences(out io.Writer, names map[string]string, of *reconcile.Comparison, asJSON bool) *differences {
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference takes one: JSON is printed as it comes.
+// difference prints one as JSON at once, or keeps it for the tables.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
 	}
-	if all := s.kept[d.Kind]; len(all) < shownMost {
+	if all := s.kept[d.Kind]; len(all) < maxShown {
 		s.kept[d.Kind] = append(all, d)
 	}
 	return nil
 }
 
-// differenceLine is a difference as --json prints it.
+// differenceLine is the JSON of a difference.
 type differenceLine struct {
 	Kind      reconcile.Kind `json:"kind"`
 	What      string         `json:"what"`
 	Action    string         `json:"action"`
 	Automatic bool           `json:"automatic"`
 	Line      int            `json:"line,omitempty"`
-	Error     string         `json:"error,omitempty"` // of a line that cannot be read
+	Error     string         `json:"error,omitempty"` // of a line that could not be parsed
 	File      *fileLine      `json:"file,omitempty"`
 	Recharge  *rechargeLine  `json:"recharge,omitempty"` // as it was before
 	Settled   *settledLine   `json:"settled,omitempty"`
@@ -83,8 +83,8 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// tallyLine is a tally as --json prints it.
-type tallyLine struct {
+// countLine is the JSON of a count.
+type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`
 	Ours   schema.Paise `json:"amount"`
@@ -92,7 +92,7 @@ type tallyLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the outcome, also of a comparison that err has ended.
+// end prints the result, also of a comparison that failed with err.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:
@@ -100,27 +100,27 @@ func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	case err == nil:
 		return errors.Join(s.head(path, sum), s.kinds(sum), s.tail(sum))
 	case s.of.Settler != nil && !s.json:
-		_, _ = fmt.Fprintf(s.out, "%s before it ended; the same command goes on from there\n", acted(sum.Done))
+		_, _ = fmt.Fprintf(s.out, "%s before it ended; the same command goes on from there\n", describeDone(sum.Done))
 	}
 	return nil
 }
 
 func (s *differences) endJSON(sum reconcile.Summary) error {
-	matches, kinds := map[reconcile.Status]tallyLine{}, map[reconcile.Kind]tallyLine{}
+	matches, kinds := map[reconcile.Status]countLine{}, map[reconcile.Kind]countLine{}
 	for status, t := range sum.Matches {
-		matches[status] = tallyLine{Count: t.Count, File: t.File, Ours: t.Ours}
+		matches[status] = countLine{Count: t.Count, File: t.File, Ours: t.Ours}
 	}
 	for kind, t := range sum.Kinds {
 		done := sum.Done[kind]
-		kinds[kind] = tallyLine{t.Count, t.File, t.Ours, &done, kind.Of().Action}
+		kinds[kind] = countLine{t.Count, t.File, t.Ours, &done, kind.Of().Action}
 	}
 	return json.NewEncoder(s.out).Encode(map[string]any{
 		"kind": "summary", "mode": s.of.World.String(), "provider": s.of.Provider, "lines": sum.Lines, "matches": matches, "differences": kinds,
-		"resolved": tallyLine{Count: sum.Resolved.Count, File: sum.Resolved.File, Ours: sum.Resolved.Ours}, "left": sum.Left, "applied": s.of.Settler != nil, "absent_looked_for": !s.of.From.IsZero(),
+		"resolved": countLine{Count: sum.Resolved.Count, File: sum.Resolved.File, Ours: sum.Resolved.Ours}, "left": sum.Left, "applied": s.of.Settler != nil, "absent_looked_for": !s.of.From.IsZero(),
 	})
 }
 
-// head prints what matches.
+// head prints the matches.
 func (s *differences) head(path string, sum reconcile.Summary) error {
 	_, _ = fmt.Fprintf(s.out, "%s: %s of %s (%s)", path, counted(sum.Lines, "line"), s.of.Provider, s.of.World)
 	if s.of.From.IsZero() {
@@ -144,7 +144,7 @@ func (s *differences) head(path string, sum reconcile.Summary) error {
 	return table.Flush()
 }
 
-// kinds prints the differences, kind by kind.
+// kinds prints the differences by kind.
 func (s *differences) kinds(sum reconcile.Summary) error {
 	for _, about := range reconcile.Kinds {
 		t := sum.Kinds[about.Kind]
@@ -166,31 +166,31 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 	return nil
 }
 
-// action says what to do about differences of a kind, of which some are done.
+// action returns the remedy for differences of a kind, some of which are done.
 func (s *differences) action(about reconcile.About, done int) string {
 	switch {
 	case done > 0 && about.Kind == reconcile.Suspense:
-		return fmt.Sprintf(deeds[about.Kind], grouped(done)) + ", with an alarm; claim it back, or charge the account by agreement"
+		return fmt.Sprintf(actionsDone[about.Kind], grouped(done)) + ", with an alarm; claim it back, or charge the account by agreement"
 	case done > 0:
-		return fmt.Sprintf(deeds[about.Kind], grouped(done))
+		return fmt.Sprintf(actionsDone[about.Kind], grouped(done))
 	case about.Automatic && s.of.Settler == nil:
 		return "with --apply: " + about.Action
 	}
 	return about.Action
 }
 
-// deeds are what is done about differences that are automatic.
-var deeds = map[reconcile.Kind]string{
+// actionsDone are the messages about automatic actions.
+var actionsDone = map[reconcile.Kind]string{
 	reconcile.SettleSuccess: "settled %s as success", reconcile.SettleFailed: "settled %s as failed", reconcile.Refund: "refunded %s",
 	reconcile.Suspense: "booked %s to suspense",
 }
 
-// acted is what was done, by kind.
-func acted(done map[reconcile.Kind]int) string {
+// describeDone lists the actions done, by kind.
+func describeDone(done map[reconcile.Kind]int) string {
 	var parts []string
 	for _, about := range reconcile.Kinds {
 		if n := done[about.Kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf(deeds[about.Kind], grouped(n)))
+			parts = append(parts, fmt.Sprintf(actionsDone[about.Kind], grouped(n)))
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "settled nothing")
@@ -254,7 +254,7 @@ func (s *differences) row(d *reconcile.Difference) []string {
 	return []string{at, reference, there, here, name, number, created, now}
 }
 
-// tail says what was done, and what is left.
+// tail prints what was done, and what is left.
 func (s *differences) tail(sum reconcile.Summary) error {
 	automatic, differs := 0, 0
 	for kind, t := range sum.Kinds {
@@ -268,7 +268,7 @@ func (s *differences) tail(sum reconcile.Summary) error {
 	case differs == 0:
 		text = "everything matches"
 	case s.of.Settler != nil:
-		text = fmt.Sprintf("%s; %s left for people", acted(sum.Done), grouped(sum.Left))
+		text = fmt.Sprintf("%s; %s left for people", describeDone(sum.Done), grouped(sum.Left))
 	default:
 		text = fmt.Sprintf("%s; nothing was changed, and --apply acts on %s", counted(differs, "difference"), grouped(automatic))
 	}

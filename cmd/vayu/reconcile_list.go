@@ -13,11 +13,10 @@ import (
 	"vayu/schema"
 )
 
-// blockMost is how many rows of a list are laid out together, so that a long one
-// needs no memory.
-const blockMost = 1000
+// blockRows is the number of rows that are aligned together, to bound memory.
+const blockRows = 1000
 
-// entries prints the recharges that people must look at.
+// entries prints the recharges that need attention.
 type entries struct {
 	out   io.Writer
 	names map[string]string // of accounts, by id
@@ -34,7 +33,7 @@ func newEntries(out io.Writer, names map[string]string, now time.Time, asJSON bo
 	return e
 }
 
-// rechargeLine is a recharge as --json prints it.
+// rechargeLine is the JSON of a recharge.
 type rechargeLine struct {
 	TransactionID string               `json:"transaction_id"`
 	AccountID     string               `json:"account_id"`
@@ -69,18 +68,18 @@ func (e *entries) entry(one reconcile.Entry) error {
 			Why        string `json:"why"`
 		}{lineOf(&one.Record, e.names), int64(age / time.Second), one.Why})
 	}
-	if e.n%blockMost == 1 {
+	if e.n%blockRows == 1 {
 		_, _ = fmt.Fprintln(e.table, "ID\tACCOUNT\tMODE\tPROVIDER\tREFERENCE\tNUMBER\tOPERATOR\tAMOUNT\tSTATE\tAGE\tWHY")
 	}
 	_, err := fmt.Fprintf(e.table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, e.names[one.Owner.Account], one.Owner.World,
 		cmp.Or(one.Provider, "-"), cmp.Or(one.Reference, "-"), one.Number, cmp.Or(one.Operator, "-"), one.Amount.Rupees(), one.State, aged(age), why(&one))
-	if err == nil && e.n%blockMost == 0 {
+	if err == nil && e.n%blockRows == 0 {
 		err = e.table.Flush()
 	}
 	return err
 }
 
-// end says that nothing is there, which an empty table would leave open.
+// end prints a message instead of an empty table.
 func (e *entries) end() error {
 	if e.table == nil {
 		return nil
@@ -88,7 +87,7 @@ func (e *entries) end() error {
 	if err := e.table.Flush(); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("\n%s to look at; docs/reconciliation.md says how", counted(e.n, "recharge"))
+	text := fmt.Sprintf("\n%s to look at; see docs/reconciliation.md", counted(e.n, "recharge"))
 	if e.n == 0 {
 		text = "no recharge to look at"
 	}
@@ -96,17 +95,17 @@ func (e *entries) end() error {
 	return err
 }
 
-// why says for people why a recharge is on the list: of an alarm only what it means
-// in every state, because the state may have changed since it was raised.
+// why returns the reason for the list. For an alarm it is valid in every state, because
+// the state may have changed since.
 func why(e *reconcile.Entry) string {
 	return map[string]string{
 		string(schema.RechargePending): "pending for more than a day",
-		reconcile.LateSuccess:          "the provider has said success of an order that had failed",
-		reconcile.LateFailure:          "the provider has said failed after success",
+		reconcile.LateSuccess:          "the provider has reported success of an order that had failed",
+		reconcile.LateFailure:          "the provider has reported failed after success",
 	}[e.Why]
 }
 
-// aged is a duration as people say it: 26h, 3d.
+// aged formats a duration for people: 26h, 3d.
 func aged(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -118,7 +117,7 @@ func aged(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/day)
 }
 
-// counted is a number with what is counted: 1 line, 1,234 lines.
+// counted formats a number with its unit: 1 line, 1,234 lines.
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -126,7 +125,7 @@ func counted(n int, what string) string {
 	return grouped(n) + " " + what
 }
 
-// grouped is a number with commas between thousands.
+// grouped formats a number with commas between thousands.
 func grouped(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

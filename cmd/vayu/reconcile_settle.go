@@ -14,31 +14,30 @@ import (
 
 func newReconcileSettle() *cobra.Command {
 	var note string
-	said := map[recharge.Outcome]*bool{recharge.Succeeded: new(bool), recharge.Failed: new(bool), recharge.Reversed: new(bool)}
+	flags := map[recharge.Outcome]*bool{recharge.Succeeded: new(bool), recharge.Failed: new(bool), recharge.Reversed: new(bool)}
 	cmd := &cobra.Command{
 		Use:   "settle TXN --succeeded|--failed|--reversed --note TEXT",
-		Short: "Settle a recharge as its operator has said to a person",
-		Long: `Settle a recharge that is pending as its operator has said to a person, by telephone or in a
-letter; or take back one that was charged and that he has reversed. It is the step that a
-callback takes: with its postings, its event for the client and its row of the audit log. That
-is final. The note goes into the audit log too, which the account can read.`,
+		Short: "Settle a recharge by the statement of its operator",
+		Long: `Settle a pending recharge by a statement of its operator, made by telephone or in a letter; or
+refund one that was charged and that the operator has reversed. It has the effects of a
+callback: postings, the event for the client and the row of the audit log. That is final. The note goes into the audit log too, which the account can read.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var words []recharge.Outcome
-			for outcome, is := range said {
+			var outcomes []recharge.Outcome
+			for outcome, is := range flags {
 				if *is {
-					words = append(words, outcome)
+					outcomes = append(outcomes, outcome)
 				}
 			}
-			if len(words) != 1 {
-				return errors.New("say --succeeded, --failed or --reversed")
+			if len(outcomes) != 1 {
+				return errors.New("set --succeeded, --failed or --reversed")
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				by, err := settler(st)
 				if err != nil {
 					return err
 				}
-				r, err := reconcile.Tell(ctx, st.db, by, time.Now(), words[0], reconcile.Remark{ID: args[0], Note: note, By: commandActor})
+				r, err := reconcile.Tell(ctx, st.db, by, time.Now(), outcomes[0], reconcile.Remark{ID: args[0], Note: note, By: commandActor})
 				if err == nil {
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s\n", r.ID, r.Amount.Rupees(), r.State)
 				}
@@ -47,9 +46,9 @@ is final. The note goes into the audit log too, which the account can read.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(said[recharge.Succeeded], "succeeded", false, "it was carried out: the account is charged")
-	f.BoolVar(said[recharge.Failed], "failed", false, "it was not carried out: the amount goes back to the account")
-	f.BoolVar(said[recharge.Reversed], "reversed", false, "it was carried out and taken back: the amount goes back to the account")
+	f.BoolVar(flags[recharge.Succeeded], "succeeded", false, "it was carried out: the account is charged")
+	f.BoolVar(flags[recharge.Failed], "failed", false, "it was not carried out: the amount goes back to the account")
+	f.BoolVar(flags[recharge.Reversed], "reversed", false, "it was carried out and taken back: the amount goes back to the account")
 	noteFlag(cmd, &note)
 	return cmd
 }
@@ -58,8 +57,8 @@ func newReconcileResolve() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "resolve TXN --note TEXT",
-		Short: "Take a recharge with an alarm off the list, saying what came of it",
-		Long: `Take a recharge whose operator has contradicted himself off the list, saying what came of it.
+		Short: "Resolve the alarm of a recharge, with a note about the result",
+		Long: `Resolve the alarm of a recharge whose operator has contradicted an earlier status.
 No money moves. The note goes into the audit log, which the account can read. A recharge that
 is pending leaves the list when it is settled.`,
 		Args: cobra.ExactArgs(1),
@@ -77,8 +76,8 @@ is pending leaves the list when it is settled.`,
 	return cmd
 }
 
-// noteFlag is the flag for who said what of a recharge, which is needed.
+// noteFlag adds the required flag --note.
 func noteFlag(cmd *cobra.Command, note *string) {
-	cmd.Flags().StringVar(note, "note", "", "who said what, and when, for the audit log")
+	cmd.Flags().StringVar(note, "note", "", "who stated what, and when, for the audit log")
 	_ = cmd.MarkFlagRequired("note") // the flag is there
 }

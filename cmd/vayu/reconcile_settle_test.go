@@ -10,53 +10,52 @@ import (
 	"vayu/schema"
 )
 
-// alarmed makes a recharge that was brought to a state, and then its operator said
-// otherwise.
-func (s *shop) alarmed(was schema.RechargeState, said recharge.Outcome) string {
+// orderWithAlarm makes a recharge in a state that its operator then contradicts.
+func (s *reconcileFixture) orderWithAlarm(was schema.RechargeState, reported recharge.Outcome) string {
 	s.Helper()
 	id := s.order(was)
-	if r, err := s.recharges.Settle(s.Context(), schema.Live, "agg", id, recharge.Answer{Outcome: said}, "test"); err != nil || r.Alarm == "" {
+	if r, err := s.recharges.Settle(s.Context(), schema.Live, "agg", id, recharge.Answer{Outcome: reported}, "test"); err != nil || r.Alarm == "" {
 		s.Fatalf("got %+v, %v, want an alarm", r, err)
 	}
 	return id
 }
 
-// wantSaid demands a part of what a command of reconcile says, or of its error.
-func (s *shop) wantSaid(want string, args ...string) {
+// wantOutput runs a command, and checks that its output or error contains want.
+func (s *reconcileFixture) wantOutput(want string, args ...string) {
 	s.Helper()
 	out, err := s.reconcile(args...)
 	if err != nil {
-		out += plainly(err)
+		out += userMessage(err)
 	}
 	if !strings.Contains(out, want) {
 		s.Errorf("%v: got %s, want %s", args, out, want)
 	}
 }
 
-// noted is how often the audit log has an action on a recharge, with a note.
-func (s *shop) noted(action, id, note string) int {
+// noted counts the audit rows of an action on a recharge with a note.
+func (s *reconcileFixture) noted(action, id, note string) int {
 	s.Helper()
 	return s.count("audit WHERE actor = 'command' AND action = $1 AND subject = $2 AND detail LIKE $3", action, id, "%"+note+"%")
 }
 
-// An alarm that is resolved leaves the list, and is not left to do in a file.
+// A resolved alarm is removed from the list and from comparisons.
 func TestAnAlarmIsResolved(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
-		late, wrong, fine := s.alarmed("failed", recharge.Succeeded), s.alarmed("success", recharge.Failed), s.order("success")
+	eachReconcileFixture(t, func(s *reconcileFixture) {
+		late, wrong, fine := s.orderWithAlarm("failed", recharge.Succeeded), s.orderWithAlarm("success", recharge.Failed), s.order("success")
 		file := fmt.Sprintf("ref,status,amount\n%s,S,100\n%s,F,100\n", late, wrong)
 		s.wantPrinted([]string{"claim it back, or charge the account by agreement; then vayu reconcile resolve"}, file, "--provider", "agg")
-		s.wantSaid(`required flag(s) "note"`, "resolve", late)
-		s.wantSaid("--note: A note has 1 to 255 printable characters.", "resolve", late, "--note", "")
-		s.wantSaid("There is no such recharge.", "resolve", "txn_none", "--note", "x")
-		s.wantSaid("recharge "+fine+" has no alarm; it is success", "resolve", fine, "--note", "x")
-		s.wantSaid(late+"  ₹100, failed; late_success resolved\n", "resolve", late, "--note", "credited on the 3rd")
-		s.wantSaid("is resolved already, since 20", "resolve", late, "--note", "twice")
+		s.wantOutput(`required flag(s) "note"`, "resolve", late)
+		s.wantOutput("--note: A note has 1 to 255 printable characters.", "resolve", late, "--note", "")
+		s.wantOutput("There is no such recharge.", "resolve", "txn_none", "--note", "x")
+		s.wantOutput("recharge "+fine+" has no alarm; it is success", "resolve", fine, "--note", "x")
+		s.wantOutput(late+"  ₹100, failed; late_success resolved\n", "resolve", late, "--note", "credited on the 3rd")
+		s.wantOutput("is resolved already, since 20", "resolve", late, "--note", "twice")
 		if n := s.noted("recharge.resolved", late, "credited on the 3rd"); n != 1 || s.noted("recharge.resolved", late, "twice") != 0 {
 			s.Errorf("the audit log has the note %d times", n)
 		}
 		s.wantPrinted([]string{wrong, "\n1 recharge to look at"})
-		s.wantSaid("resolved\n", "resolve", wrong, "--note", "it was carried out")
+		s.wantOutput("resolved\n", "resolve", wrong, "--note", "it was carried out")
 		if out, err := s.reconcile(); err != nil || out != "no recharge to look at\n" {
 			s.Errorf("the list: %v: %s", err, out)
 		}
@@ -65,17 +64,17 @@ func TestAnAlarmIsResolved(t *testing.T) {
 			s.Errorf("the file: %v: %s", err, out)
 		}
 		out, err = s.reconcile(file, "--provider", "agg", "--json")
-		if _, sum := s.says(out); err != nil || sum["left"] != 0.0 || sum["resolved"].(map[string]any)["count"] != 2.0 {
+		if _, sum := s.differencesIn(out); err != nil || sum["left"] != 0.0 || sum["resolved"].(map[string]any)["count"] != 2.0 {
 			s.Errorf("the file: %v: %s", err, out)
 		}
 		s.wantBooks(800_00, 0)
 	})
 }
 
-// What an operator has said by telephone moves money as if he had called back, once.
+// A manual settlement moves money once, as a callback does.
 func TestARechargeIsSettledByHand(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
+	eachReconcileFixture(t, func(s *reconcileFixture) {
 		for _, c := range []struct {
 			was  schema.RechargeState
 			flag string
@@ -85,43 +84,43 @@ func TestARechargeIsSettledByHand(t *testing.T) {
 		} {
 			id := s.order(c.was)
 			events := s.count("event")
-			s.wantSaid(id+"  ₹100, "+c.want+"\n", "settle", id, c.flag, "--note", "said so")
+			s.wantOutput(id+"  ₹100, "+c.want+"\n", "settle", id, c.flag, "--note", "said so")
 			if s.noted("recharge.settle", id, "said so") != 1 || s.noted("recharge."+c.want, id, "") != 1 {
 				s.Errorf("%s %s: the audit log lacks a row", c.was, c.flag)
 			}
 			if n := s.count("event"); n != events+1 {
 				s.Errorf("%s %s: there are %d new events, want 1", c.was, c.flag, n-events)
 			}
-			s.wantSaid("recharge "+id+" is "+c.want+" already, and ", "settle", id, "--failed", "--note", "again")
+			s.wantOutput("recharge "+id+" is "+c.want+" already, and ", "settle", id, "--failed", "--note", "again")
 			if s.noted("recharge.settle", id, "again") != 0 {
-				s.Errorf("%s %s: what was refused is in the audit log", c.was, c.flag)
+				s.Errorf("%s %s: a refused command is in the audit log", c.was, c.flag)
 			}
 		}
 		s.wantBooks(900_00, 0)
 		id := s.order("pending")
-		s.wantSaid("say --succeeded, --failed or --reversed", "settle", id, "--note", "x")
-		s.wantSaid("say --succeeded, --failed or --reversed", "settle", id, "--failed", "--reversed", "--note", "x")
-		s.wantSaid(`required flag(s) "note"`, "settle", id, "--failed")
-		s.wantSaid("--note: A note has 1 to 255 printable characters.", "settle", id, "--failed", "--note", "a\tb")
-		s.wantSaid("There is no such recharge.", "settle", "txn_1'", "--failed", "--note", "x")
+		s.wantOutput("set --succeeded, --failed or --reversed", "settle", id, "--note", "x")
+		s.wantOutput("set --succeeded, --failed or --reversed", "settle", id, "--failed", "--reversed", "--note", "x")
+		s.wantOutput(`required flag(s) "note"`, "settle", id, "--failed")
+		s.wantOutput("--note: A note has 1 to 255 printable characters.", "settle", id, "--failed", "--note", "a\tb")
+		s.wantOutput("There is no such recharge.", "settle", "txn_1'", "--failed", "--note", "x")
 		s.wantBooks(800_00, 100_00)
 	})
 }
 
-// What is said of an alarm is true of the recharge in every state that it can get to.
-func TestTheListSaysOnlyWhatIsKnown(t *testing.T) {
+// The reason for an alarm is valid in every state that the recharge can reach.
+func TestListedReasonIsValidInEveryState(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
-		// It succeeded, its operator said failed, and then took it back.
-		id := s.alarmed("success", recharge.Failed)
+	eachReconcileFixture(t, func(s *reconcileFixture) {
+		// It succeeded, its operator reported a failure, and then reversed it.
+		id := s.orderWithAlarm("success", recharge.Failed)
 		if _, err := s.recharges.Settle(s.Context(), schema.Live, "agg", id, recharge.Answer{Outcome: recharge.Reversed}, "test"); err != nil {
 			s.Fatal(err)
 		}
-		s.wantPrinted([]string{" refunded  0m   the provider has said failed after success\n"})
+		s.wantPrinted([]string{" refunded  0m   the provider has reported failed after success\n"})
 	})
 	for why, want := range map[string]string{
-		"pending": "pending for more than a day", reconcile.LateFailure: "the provider has said failed after success",
-		reconcile.LateSuccess: "the provider has said success of an order that had failed",
+		"pending": "pending for more than a day", reconcile.LateFailure: "the provider has reported failed after success",
+		reconcile.LateSuccess: "the provider has reported success of an order that had failed",
 	} {
 		for _, in := range []schema.RechargeState{"pending", "success", "failed", "refunded"} {
 			if got := whyText(why, in); got != want {

@@ -22,22 +22,22 @@ import (
 	"vayu/schema"
 )
 
-// silent is a provider that takes orders and says nothing of them.
-type silent struct{}
+// silentProvider accepts orders and never reports a result.
+type silentProvider struct{}
 
 // Submit implements recharge.Operator.
-func (silent) Submit(context.Context, recharge.Order) (recharge.Answer, error) {
+func (silentProvider) Submit(context.Context, recharge.Order) (recharge.Answer, error) {
 	return recharge.Answer{Outcome: recharge.Pending}, nil
 }
 
 // Enquire implements recharge.Operator.
-func (silent) Enquire(context.Context, recharge.Order) (recharge.Answer, error) {
+func (silentProvider) Enquire(context.Context, recharge.Order) (recharge.Answer, error) {
 	return recharge.Answer{Outcome: recharge.Pending}, nil
 }
 
-// shop is a running service, in small, with an account that has 1,000 rupees and
-// recharges of 100 with a silent provider.
-type shop struct {
+// reconcileFixture is a store with an account of 1,000 rupees and the recharge service,
+// with a silent provider. Recharges are of 100 rupees.
+type reconcileFixture struct {
 	*testing.T
 	db        *sqlstore.DB
 	owner     schema.Owner
@@ -47,8 +47,8 @@ type shop struct {
 	files int
 }
 
-// eachShop runs a test on both engines.
-func eachShop(t *testing.T, do func(s *shop)) {
+// eachReconcileFixture runs a test on both databases.
+func eachReconcileFixture(t *testing.T, do func(s *reconcileFixture)) {
 	t.Helper()
 	for name, config := range map[string]func(*testing.T) sqlstore.Config{
 		"sqlite": func(t *testing.T) sqlstore.Config { t.Helper(); return sqlstore.Config{Data: t.TempDir()} },
@@ -60,7 +60,7 @@ func eachShop(t *testing.T, do func(s *shop)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
-			s := &shop{T: t, db: sqlstoretest.Open(t, c), flags: []string{"--data", c.Data}}
+			s := &reconcileFixture{T: t, db: sqlstoretest.Open(t, c), flags: []string{"--data", c.Data}}
 			if c.DSN != "" {
 				s.flags = []string{"--data", t.TempDir(), "--state", string(c.DSN)}
 			}
@@ -70,7 +70,7 @@ func eachShop(t *testing.T, do func(s *shop)) {
 	}
 }
 
-func (s *shop) open() {
+func (s *reconcileFixture) open() {
 	s.Helper()
 	s.owner = accesstest.AddTenant(s, s.db, "shop").In(schema.Live)
 	events, err := outbox.New(outbox.Config{DB: s.db})
@@ -78,7 +78,7 @@ func (s *shop) open() {
 		s.Fatal(err)
 	}
 	s.recharges, err = recharge.New(recharge.Config{DB: s.db, Events: events, BatchShare: 1, Connections: []recharge.Connection{
-		{Name: "agg", World: schema.Live, Timeout: time.Minute, Concurrency: 8, Operator: silent{}},
+		{Name: "agg", World: schema.Live, Timeout: time.Minute, Concurrency: 8, Operator: silentProvider{}},
 	}})
 	if err != nil {
 		s.Fatal(err)
@@ -102,7 +102,7 @@ func (s *shop) open() {
 }
 
 // order makes a recharge of 100 rupees and brings it to a state.
-func (s *shop) order(to schema.RechargeState) string {
+func (s *reconcileFixture) order(to schema.RechargeState) string {
 	s.Helper()
 	s.files++
 	rec, _, err := s.recharges.Do(s.Context(), recharge.Request{
@@ -111,10 +111,10 @@ func (s *shop) order(to schema.RechargeState) string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	said := map[schema.RechargeState]recharge.Answer{
+	results := map[schema.RechargeState]recharge.Answer{
 		schema.RechargeSuccess: {Outcome: recharge.Succeeded}, schema.RechargeFailed: {Outcome: recharge.Failed, Code: schema.OperatorNetworkError},
 	}
-	if a, final := said[to]; final {
+	if a, final := results[to]; final {
 		if rec, err = s.recharges.Settle(s.Context(), schema.Live, "agg", rec.Reference, a, "test"); err != nil {
 			s.Fatal(err)
 		}
@@ -125,8 +125,8 @@ func (s *shop) order(to schema.RechargeState) string {
 	return rec.ID
 }
 
-// reconcile runs the command. A text with line ends is the file of it.
-func (s *shop) reconcile(args ...string) (string, error) {
+// reconcile runs the command. An argument with line ends is the content of its file.
+func (s *reconcileFixture) reconcile(args ...string) (string, error) {
 	s.Helper()
 	for i, arg := range args {
 		if strings.Contains(arg, "\n") {
@@ -140,20 +140,20 @@ func (s *shop) reconcile(args ...string) (string, error) {
 	return command(s.Context(), append(append([]string{"reconcile"}, args...), s.flags...)...)
 }
 
-// wantBooks demands that the books are right, and what the account has.
-func (s *shop) wantBooks(available, held schema.Paise) {
+// wantBooks checks the ledger and the balance of the account.
+func (s *reconcileFixture) wantBooks(available, held schema.Paise) {
 	s.Helper()
 	got, err := wallet.BalanceOf(s.db.View(s.Context()), s.owner)
 	if want := (wallet.Balance{Available: available, Held: held}); err != nil || got != want {
 		s.Errorf("the account has %+v, %v, want %+v", got, err, want)
 	}
 	if report, err := wallet.Verify(s.Context(), s.db, ""); err != nil || report.Wrong != 0 {
-		s.Errorf("the books are wrong: %v, %+v", err, report.Faults)
+		s.Errorf("the ledger is wrong: %v, %+v", err, report.Faults)
 	}
 }
 
-// count is a number that the store says.
-func (s *shop) count(query string, args ...any) (n int) {
+// count returns the result of a query.
+func (s *reconcileFixture) count(query string, args ...any) (n int) {
 	s.Helper()
 	if err := s.db.View(s.Context()).QueryRow("SELECT count(*) FROM "+query, args...).Scan(&n); err != nil {
 		s.Fatal(err)
@@ -161,8 +161,8 @@ func (s *shop) count(query string, args ...any) (n int) {
 	return n
 }
 
-// says are the differences of a JSON output in short, and the summary.
-func (s *shop) says(out string) (all []string, summary map[string]any) {
+// differencesIn returns the differences in a JSON output in short, and the summary.
+func (s *reconcileFixture) differencesIn(out string) (all []string, summary map[string]any) {
 	s.Helper()
 	for text := range strings.Lines(out) {
 		var d struct {
@@ -191,11 +191,11 @@ func (s *shop) says(out string) (all []string, summary map[string]any) {
 	return all, summary
 }
 
-// The file of a day is compared, then applied, then applied again: money moves once,
-// and the books stay right.
+// A file is compared, applied, and applied again. Money moves once, and the ledger
+// stays correct.
 func TestAFileIsReconciled(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
+	eachReconcileFixture(t, func(s *reconcileFixture) {
 		pending, gone, charged, late, same, lost := s.order("pending"), s.order("pending"), s.order("success"), s.order("failed"), s.order("success"), s.order("success")
 		s.wantBooks(500_00, 200_00)
 		file := strings.Join([]string{
@@ -208,7 +208,7 @@ func TestAFileIsReconciled(t *testing.T) {
 			if err == nil || err.Error() != errReported.Error() {
 				s.Fatalf("got %v: %s", err, out)
 			}
-			return s.says(out)
+			return s.differencesIn(out)
 		}
 		before := s.count("posting")
 		got, sum := run()
@@ -247,10 +247,10 @@ func TestAFileIsReconciled(t *testing.T) {
 	})
 }
 
-// What a person reads says what to do, and what was done.
-func TestWhatIsPrintedSaysWhatToDo(t *testing.T) {
+// The text output has the remedies, and the actions done.
+func TestTextOutputHasRemedies(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
+	eachReconcileFixture(t, func(s *reconcileFixture) {
 		pending := s.order("pending")
 		file := "ref,status,amount\n" + pending + ",S,100\nx,S,\"1,234.50\"\n,S,1\n"
 		s.wantPrinted([]string{
@@ -262,10 +262,10 @@ func TestWhatIsPrintedSaysWhatToDo(t *testing.T) {
 	})
 }
 
-// What was done is counted by kind: what was only booked is not settled.
-func TestWhatWasDoneIsCountedByKind(t *testing.T) {
+// Actions are counted by kind: a posting to suspense is not a settlement.
+func TestActionsAreCountedByKind(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
+	eachReconcileFixture(t, func(s *reconcileFixture) {
 		file := fmt.Sprintf("ref,status,amount\n%s,S,100\n%s,F,100\n%s,R,100\n%s,S,100\n%s,S,\"₹100,00\"\n",
 			s.order("pending"), s.order("pending"), s.order("success"), s.order("failed"), s.order("success"))
 		s.wantPrinted([]string{
@@ -276,7 +276,7 @@ func TestWhatWasDoneIsCountedByKind(t *testing.T) {
 	})
 }
 
-func (s *shop) wantPrinted(want []string, args ...string) {
+func (s *reconcileFixture) wantPrinted(want []string, args ...string) {
 	s.Helper()
 	out, err := s.reconcile(args...)
 	if err == nil || err.Error() != errReported.Error() {
@@ -291,7 +291,7 @@ func (s *shop) wantPrinted(want []string, args ...string) {
 
 func TestTheListOfRechargesToLookAt(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
+	eachReconcileFixture(t, func(s *reconcileFixture) {
 		if out, err := s.reconcile(); err != nil || out != "no recharge to look at\n" {
 			s.Errorf("got %v: %s", err, out)
 		}
@@ -311,7 +311,7 @@ func TestTheListOfRechargesToLookAt(t *testing.T) {
 		}
 		s.wantPrinted([]string{
 			old + "  shop     live  agg", " ₹100    pending  48h  pending for more than a day\n",
-			"the provider has said success of an order that had failed\n\n2 recharges to look at",
+			"the provider has reported success of an order that had failed\n\n2 recharges to look at",
 		})
 		out, err := s.reconcile("--json", "--mode", "live")
 		var one struct {
@@ -328,23 +328,23 @@ func TestTheListOfRechargesToLookAt(t *testing.T) {
 	})
 }
 
-func TestReconcilingRefusesWhatCannotBe(t *testing.T) {
+func TestReconcileRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(s *shop) {
+	eachReconcileFixture(t, func(s *reconcileFixture) {
 		const file = "ref,status,amount\n"
 		for want, args := range map[string][]string{
-			"no recharge of the live world was given to a provider yet": {file, "--provider", "agg"},
-			"--provider: say whose file it is":                          {file},
-			"--apply is for a file":                                     {"--apply"},
-			"neither live nor sandbox":                                  {file, "--provider", "agg", "--mode", "x"},
-			`"x" is neither live`:                                       {"--mode", "x"},
-			"say both --from and --to":                                  {file, "--provider", "agg", "--from", "2026-01-01"},
-			"say --date, or --from and --to":                            {file, "--provider", "agg", "--from", "2026-01-01", "--date", "2026-01-01"},
-			`"2026-02-30" is no date`:                                   {file, "--provider", "agg", "--date", "2026-02-30"},
-			"--from is after --to":                                      {file, "--provider", "agg", "--from", "2026-01-02", "--to", "2026-01-01"},
-			`--columns: there is no "ref"`:                              {file, "--provider", "agg", "--columns", "ref=a"},
-			"--statuses: 0=fine: a status is":                           {file, "--provider", "agg", "--statuses", "0=fine"},
-			"no such file":                                              {"/none/such.csv", "--provider", "agg"},
+			"no recharge of the live world has a provider yet": {file, "--provider", "agg"},
+			"--provider: name the provider of the file":        {file},
+			"--apply is for a file":                            {"--apply"},
+			"neither live nor sandbox":                         {file, "--provider", "agg", "--mode", "x"},
+			`"x" is neither live`:                              {"--mode", "x"},
+			"set both --from and --to":                         {file, "--provider", "agg", "--from", "2026-01-01"},
+			"set --date, or --from and --to":                   {file, "--provider", "agg", "--from", "2026-01-01", "--date", "2026-01-01"},
+			`"2026-02-30" is no date`:                          {file, "--provider", "agg", "--date", "2026-02-30"},
+			"--from is after --to":                             {file, "--provider", "agg", "--from", "2026-01-02", "--to", "2026-01-01"},
+			`--columns: there is no "ref"`:                     {file, "--provider", "agg", "--columns", "ref=a"},
+			"--statuses: 0=fine: a status is":                  {file, "--provider", "agg", "--statuses", "0=fine"},
+			"no such file":                                     {"/none/such.csv", "--provider", "agg"},
 		} {
 			if out, err := s.reconcile(args...); err == nil || !strings.Contains(err.Error(), want) || out != "" {
 				s.Errorf("%v: got %v and %q, want %s", args, err, out, want)

@@ -16,15 +16,15 @@ import (
 	"vayu/schema"
 )
 
-// replaySettled is how old events are, by default, at which a replay ends: younger
-// ones are on their way by themselves.
-const replaySettled = time.Minute
+// replayMinAge is the default age at which a replay ends. Younger events are still in
+// normal delivery.
+const replayMinAge = time.Minute
 
-// replayTell is between two lines about how far a replay has come.
-const replayTell = 2 * time.Second
+// progressInterval is the interval of progress messages.
+const progressInterval = 2 * time.Second
 
-// repeat is what the flags of `events replay` say.
-type repeat struct {
+// replayOptions are the flags of `events replay`.
+type replayOptions struct {
 	from, to     string
 	account, typ string
 	tests, dry   bool
@@ -32,24 +32,24 @@ type repeat struct {
 }
 
 func newEventsReplay() *cobra.Command {
-	var r repeat
+	var r replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay --from TIME",
-		Short: "Make deliveries that are missing, of events since a time",
-		Long: `Bring events again of which a delivery is missing: after Kafka has lost its topic, after
-the place of the group in it was moved ahead, or after dispatchers were restored from a backup.
+		Short: "Replay events with missing deliveries",
+		Long: `Replay events of which a delivery is missing: after Kafka has lost its topic, after
+the offset of the consumer group was moved ahead, or after dispatchers were restored from a backup.
 The events come from the state store, not from Kafka, and take their usual way once more:
 outbox, Kafka where there is one, dispatcher.
 
-A delivery is missing when a webhook that asks for the type, and is older than the event, has
-none of it. What a replay does not do:
+A delivery is missing when a webhook that subscribes to the type, and is older than the event,
+has none of it. What a replay does not do:
   - It sends nothing twice. A delivery that was made, has failed, was cancelled or still waits
     is there, and stays as it is. A replay can be repeated and interrupted, and the service
     need not be stopped.
   - It does not retry failed deliveries: that is POST /v1/deliveries/retry.
-  - It keeps no order: what comes again comes after what has been delivered since.
-An event that comes again goes to every webhook that asks for its type now, lacks it and is not
-younger than it. A webhook that asks for a
+  - It keeps no order: replayed events arrive after those delivered since.
+A replayed event goes to every webhook that subscribes to its type now, lacks it and is not
+younger than it. A webhook that subscribes to a
 type only since a change of it lacks the events of that type before the change.
 Test events (those of POST /v1/webhooks/{id}/test and of events fire) are left out, unless --tests.
 
@@ -57,12 +57,12 @@ TIME is 2026-11-20T10:00:00Z, a day of India such as 2026-11-20, or 90m or 12h a
 most. Begin with --dry-run, which counts and changes nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			asked, err := r.check(time.Now())
+			request, err := r.check(time.Now())
 			if err != nil {
 				return err
 			}
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
-				return r.run(ctx, st, asked, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return r.run(ctx, st, request, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			})
 		},
 	}
@@ -73,37 +73,37 @@ most. Begin with --dry-run, which counts and changes nothing.`,
 	f.StringVar(&r.typ, "type", "", "type of the events (default: all)")
 	f.BoolVar(&r.tests, "tests", false, "test events, too")
 	f.BoolVar(&r.dry, "dry-run", false, "count only")
-	f.Float64Var(&r.rate, "rate", 500, "events per second that are brought again, because they go before new ones; 0 for as fast as it goes")
+	f.Float64Var(&r.rate, "rate", 500, "events replayed per second, because they precede new ones; 0 for as fast as it goes")
 	return cmd
 }
 
-// check reads the flags.
-func (r repeat) check(now time.Time) (asked outbox.Replay, err error) {
-	asked = outbox.Replay{Type: schema.EventType(r.typ), Tests: r.tests, DryRun: r.dry, To: now.Add(-replaySettled)}
+// check converts the flags.
+func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
+	request = outbox.Replay{Type: schema.EventType(r.typ), Tests: r.tests, DryRun: r.dry, To: now.Add(-replayMinAge)}
 	if r.from == "" {
-		return asked, errors.New("--from: say since when, such as 2026-11-20T10:00:00Z, 2026-11-20 or 12h")
+		return request, errors.New("--from: set the first time, such as 2026-11-20T10:00:00Z, 2026-11-20 or 12h")
 	}
-	if asked.From, err = moment(r.from, now); err != nil {
-		return asked, fmt.Errorf("--from: %w", err)
+	if request.From, err = parseTime(r.from, now); err != nil {
+		return request, fmt.Errorf("--from: %w", err)
 	}
 	if r.to != "" {
-		if asked.To, err = moment(r.to, now); err != nil {
-			return asked, fmt.Errorf("--to: %w", err)
+		if request.To, err = parseTime(r.to, now); err != nil {
+			return request, fmt.Errorf("--to: %w", err)
 		}
 	}
 	switch {
-	case !asked.From.Before(asked.To):
-		return asked, errors.New("--from: must be before --to, which is a minute ago when it is not said")
-	case r.typ != "" && !slices.Contains(schema.EventTypes, asked.Type):
-		return asked, volley{typ: r.typ}.check()
+	case !request.From.Before(request.To):
+		return request, errors.New("--from: must be before --to, which is a minute ago by default")
+	case r.typ != "" && !slices.Contains(schema.EventTypes, request.Type):
+		return request, fireOptions{typ: r.typ}.check()
 	case !(r.rate >= 0):
-		return asked, errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
+		return request, errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
 	}
-	return asked, nil
+	return request, nil
 }
 
-// moment reads a time, a day of India, or a duration before now.
-func moment(text string, now time.Time) (time.Time, error) {
+// parseTime parses a time, an Indian day, or a duration before now.
+func parseTime(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
@@ -116,9 +116,9 @@ func moment(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is none of 2026-11-20T10:00:00Z, 2026-11-20 and 12h", text)
 }
 
-// run finds the account and replays. It says how far it has come on the one
-// writer, and what it has done on the other, also when it was interrupted.
-func (r repeat) run(ctx context.Context, st *stateTool, asked outbox.Replay, out, progress io.Writer) error {
+// run finds the account and replays. It writes progress to one writer, and the summary
+// to the other, also when it was interrupted.
+func (r replayOptions) run(ctx context.Context, st *stateTool, request outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
 		holder, err := access.AccountNamed(st.db.View(ctx), r.account)
 		if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
@@ -127,20 +127,20 @@ func (r repeat) run(ctx context.Context, st *stateTool, asked outbox.Replay, out
 		if err != nil {
 			return err
 		}
-		asked.Account = holder.ID
+		request.Account = holder.ID
 	}
 	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	told := began
-	done, err := events.Replay(ctx, asked, func(sofar outbox.Replayed) error {
-		if now := time.Now(); now.Sub(told) >= replayTell {
-			told = now
+	reported := began
+	done, err := events.Replay(ctx, request, func(sofar outbox.Replayed) error {
+		if now := time.Now(); now.Sub(reported) >= progressInterval {
+			reported = now
 			_, _ = fmt.Fprintf(progress, "%s: looked at %d events, %d lack a delivery\n", sofar.Until.UTC().Format(time.RFC3339), sofar.Looked, sofar.Missing)
 		}
-		if r.rate > 0 && sofar.Put > 0 && sofar.Until.Before(asked.To) {
+		if r.rate > 0 && sofar.Put > 0 && sofar.Until.Before(request.To) {
 			sleep.For(ctx, time.Duration(float64(sofar.Put)/r.rate*float64(time.Second))-time.Since(began))
 		}
 		return ctx.Err()
@@ -148,27 +148,27 @@ func (r repeat) run(ctx context.Context, st *stateTool, asked outbox.Replay, out
 	if errors.Is(err, outbox.ErrReach) {
 		return fmt.Errorf("--from: %w", err)
 	}
-	_, _ = fmt.Fprintln(out, r.summary(asked, done))
+	_, _ = fmt.Fprintln(out, r.summary(request, done))
 	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted; the rest is brought again by the same command")
+		return errors.New("interrupted; run the same command again to replay the rest")
 	}
 	return err
 }
 
-// summary is what the command says at its end.
-func (r repeat) summary(asked outbox.Replay, done outbox.Replayed) string {
+// summary returns the last message of the command.
+func (r replayOptions) summary(request outbox.Replay, done outbox.Replayed) string {
 	text := fmt.Sprintf("looked at %d events from %s to %s: %d lack a delivery", done.Looked,
-		asked.From.UTC().Format(time.RFC3339), done.Until.UTC().Format(time.RFC3339), done.Missing)
+		request.From.UTC().Format(time.RFC3339), done.Until.UTC().Format(time.RFC3339), done.Missing)
 	if r.dry {
 		text += "; nothing was changed (--dry-run)"
 	} else {
-		text += fmt.Sprintf(", %d are brought again", done.Put)
+		text += fmt.Sprintf(", %d are replayed", done.Put)
 		if waiting := done.Missing - done.Put; waiting > 0 {
 			text += fmt.Sprintf(", %d waited for the relay already", waiting)
 		}
 	}
 	if done.Tests > 0 {
-		text += fmt.Sprintf("; left out %d test events (--tests brings them, too)", done.Tests)
+		text += fmt.Sprintf("; left out %d test events (--tests replays them, too)", done.Tests)
 	}
 	return text
 }

@@ -12,11 +12,10 @@ import (
 	"vayu/schema"
 )
 
-// Events that were relayed and lost on their way come again by the command, beside
-// a service that runs.
+// Lost events are replayed by the command while a service runs.
 func TestLostEventsAreReplayed(t *testing.T) {
 	t.Parallel()
-	data, db, r := relayed(t)
+	data, db, r := newRelayedStore(t)
 	if out, err := command(t.Context(), "events", "fire", "--data", data, "--count", "3"); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -38,13 +37,13 @@ func TestLostEventsAreReplayed(t *testing.T) {
 		_, rest, _ := strings.Cut(out, ": ")
 		return rest
 	}
-	if got, want := replay(), "0 lack a delivery, 0 are brought again; left out 3 test events (--tests brings them, too)\n"; got != want {
+	if got, want := replay(), "0 lack a delivery, 0 are replayed; left out 3 test events (--tests replays them, too)\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got, want := replay("--tests", "--dry-run", "--account", "default"), "3 lack a delivery; nothing was changed (--dry-run)\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := replay("--tests", "--type", string(schema.EventPaymentSucceeded)); !strings.HasPrefix(got, "3 lack a delivery, 3 are brought again") {
+	if got := replay("--tests", "--type", string(schema.EventPaymentSucceeded)); !strings.HasPrefix(got, "3 lack a delivery, 3 are replayed") {
 		t.Errorf("got %q", got)
 	}
 	again := map[string]int{}
@@ -58,11 +57,11 @@ func TestLostEventsAreReplayed(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReplayedIsRefused(t *testing.T) {
+func TestReplayRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
-	data, _, _ := relayed(t)
+	data, _, _ := newRelayedStore(t)
 	for want, args := range map[string][]string{
-		"--from: say since when":        nil,
+		"--from: set the first time":    nil,
 		"--from: \"yesterday\" is none": {"--from", "yesterday"},
 		"--from: must be before --to":   {"--from", "10s"},
 		"--from: events are brought":    {"--from", "720h"},
@@ -86,14 +85,14 @@ func TestTimesOfAReplay(t *testing.T) {
 		"2026-11-20":                time.Date(2026, 11, 19, 18, 30, 0, 0, time.UTC),
 		"90m":                       now.Add(-90 * time.Minute),
 	} {
-		got, err := moment(text, now)
+		got, err := parseTime(text, now)
 		if err != nil || !got.Equal(want) {
 			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
 		}
 	}
-	asked, err := repeat{from: "1h", dry: true}.check(now)
-	want := outbox.Replay{From: now.Add(-time.Hour), To: now.Add(-replaySettled), DryRun: true}
-	if diff := cmp.Diff(want, asked); err != nil || diff != "" {
+	request, err := replayOptions{from: "1h", dry: true}.check(now)
+	want := outbox.Replay{From: now.Add(-time.Hour), To: now.Add(-replayMinAge), DryRun: true}
+	if diff := cmp.Diff(want, request); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

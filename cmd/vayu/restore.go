@@ -21,19 +21,18 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// restoringName marks a data directory into which a restore is at work, or was
-// killed: it is half of something.
+// restoringName marks a data directory with an incomplete restore.
 const restoringName = "restore.partial"
 
-// decryptedName is the folder of the data directory into which an encrypted backup is
-// decrypted, until it is restored.
+// decryptedName is the folder of the data directory for a decrypted backup during its
+// restore.
 const decryptedName = "restore.decrypted"
 
 func newRestore() *cobra.Command {
 	var identity, key string
 	cmd := &cobra.Command{
 		Use:   "restore DIR",
-		Short: "Bring a backup back into an empty data directory, and empty servers where they are used",
+		Short: "Restore a backup into an empty data directory, and into empty servers where they are used",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			began := time.Now()
@@ -46,22 +45,22 @@ func newRestore() *cobra.Command {
 				return err
 			}
 			if cfg.Encryption.Reveal() == "" && key == "" {
-				if err := note.needsKey(); err != nil {
+				if err := note.missingKeyError(); err != nil {
 					return err
 				}
 			}
-			if err := vacant(cfg.Data); err != nil {
+			if err := checkEmptyDir(cfg.Data); err != nil {
 				return fmt.Errorf("a backup is restored into an empty data directory: %w", err)
 			}
 			if note.Recipient == "" {
-				err = marked(cfg.Data, func() error { return restoreFrom(cmd, cfg, log, note, args[0], key) })
+				err = fillMarked(cfg.Data, func() error { return restoreFrom(cmd, cfg, log, note, args[0], key) })
 			} else {
 				err = restoreEncrypted(cmd, cfg, log, note, args[0], key, identity)
 			}
 			if err != nil {
 				return err
 			}
-			sayf(cmd, "restored", "the backup of %s by %s, into %s in %s", note.Made.Format(time.RFC3339), note.Version,
+			printLine(cmd, "restored", "the backup of %s by %s, into %s in %s", note.Made.Format(time.RFC3339), note.Version,
 				cfg.Data, time.Since(began).Round(10*time.Millisecond))
 			return nil
 		},
@@ -71,8 +70,8 @@ func newRestore() *cobra.Command {
 	return cmd
 }
 
-// needsKey is the error for a backup that is of no use without a key which is not in it.
-func (n *backupNote) needsKey() error {
+// missingKeyError is the error for a backup whose key must be given separately.
+func (n *backupManifest) missingKeyError() error {
 	switch n.Encryption {
 	case keyInSetting:
 		return errors.New("the backup was made with the encryption key as a setting: set VAYU_ENCRYPTION_KEY to that key")
@@ -83,7 +82,7 @@ func (n *backupNote) needsKey() error {
 }
 
 // restoreEncrypted decrypts a backup into the data directory, and restores it.
-func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote, dir, key, identity string) error {
+func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupManifest, dir, key, identity string) error {
 	if identity == "" {
 		return fmt.Errorf("the backup is encrypted to %s: name the file with its private key with --identity", note.Recipient)
 	}
@@ -91,7 +90,7 @@ func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note bac
 	if err != nil {
 		return err
 	}
-	return marked(cfg.Data, func() error {
+	return fillMarked(cfg.Data, func() error {
 		decrypted := filepath.Join(cfg.Data, decryptedName)
 		if err := agefile.Decrypt(dir, decrypted, identities); err != nil {
 			return err
@@ -103,9 +102,9 @@ func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note bac
 	})
 }
 
-// marked fills a data directory, which until then is marked as half of something. When
-// it fails the directory is empty again.
-func marked(dir string, fill func() error) error {
+// fillMarked fills a data directory that is marked as incomplete meanwhile. On failure
+// it empties the directory.
+func fillMarked(dir string, fill func() error) error {
 	if err := makeData(dir); err != nil {
 		return err
 	}
@@ -114,15 +113,15 @@ func marked(dir string, fill func() error) error {
 		return err
 	}
 	if err := fill(); err != nil {
-		return errors.Join(err, emptyAgain(dir))
+		return errors.Join(err, removeContents(dir))
 	}
 	return os.Remove(mark)
 }
 
 // restoreFrom restores a backup that is not encrypted.
-func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNote, dir, key string) error {
+func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupManifest, dir, key string) error {
 	if err := sqlstore.Vacant(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
-		return err // before the air, which is long and on a server stays
+		return err // before the restore of ClickHouse, which takes long and remains on a server
 	}
 	if note.Encryption == keyInBackup {
 		key = filepath.Join(dir, encryptionKey)
@@ -132,15 +131,15 @@ func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupNo
 			return err
 		}
 	}
-	if err := note.fits(cfg); err != nil {
+	if err := note.checkKey(cfg); err != nil {
 		return err
 	}
-	return bringBack(cmd, cfg, log, dir)
+	return restoreStores(cmd, cfg, log, dir)
 }
 
-// fits demands that the encryption key of the data directory, or of the settings, is the
-// one that the backup was made with.
-func (n *backupNote) fits(cfg Config) error {
+// checkKey checks that the encryption key of the data directory or of the settings is
+// that of the backup.
+func (n *backupManifest) checkKey(cfg Config) error {
 	if n.Owner == "" {
 		return nil
 	}
@@ -154,20 +153,20 @@ func (n *backupNote) fits(cfg Config) error {
 	return nil
 }
 
-// unlessRestoring refuses a data directory that is half of something.
-func unlessRestoring(dir string) error {
+// checkNotRestoring rejects a data directory with an incomplete restore.
+func checkNotRestoring(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, restoringName)); err == nil {
-		return fmt.Errorf("a restore into %s is at work, or was killed: then empty the directory and restore again", dir)
+		return fmt.Errorf("a restore into %s is running, or was killed: in that case empty the directory and restore again", dir)
 	}
 	return nil
 }
 
-// readNote finds out whether dir is a whole backup.
-func readNote(dir string) (note backupNote, err error) {
+// readNote reads the manifest of a complete backup.
+func readNote(dir string) (note backupManifest, err error) {
 	path := filepath.Join(dir, backupName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return note, fmt.Errorf("%s is no whole backup: it has no %s", dir, backupName)
+		return note, fmt.Errorf("%s is not a complete backup: it has no %s", dir, backupName)
 	}
 	if err != nil {
 		return note, err
@@ -178,17 +177,17 @@ func readNote(dir string) (note backupNote, err error) {
 	return note, nil
 }
 
-// bringBack restores the tables of a backup.
-func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string) error {
+// restoreStores restores the tables of a backup.
+func restoreStores(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string) error {
 	t := &tool{Config: cfg, log: log, reg: prometheus.NewRegistry()}
 	err := t.run(cmd.Context(), t.columnar(), func(ctx context.Context) error {
 		m, err := columnstore.Restore(ctx, t.db, clickhouse.Files, worlds(t.db), filepath.Join(dir, backupTables))
 		if err != nil {
 			return err
 		}
-		sayTables(cmd, m)
-		if err := store(ctx, t.db); err != nil { // what was restored is worth more
-			log.WarnContext(ctx, "the tables are not stored as engine.storage says; the next start of an instance with the role ingest tries again", "error", err)
+		printTables(cmd, m)
+		if err := applyStorage(ctx, t.db); err != nil { // it must not fail the restore
+			log.WarnContext(ctx, "could not apply engine.storage to the tables; the next start of an instance with the role ingest retries", "error", err)
 		}
 		return nil
 	})
@@ -204,9 +203,8 @@ func bringBack(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string) err
 	return nil
 }
 
-// emptyAgain removes what a failed restore has left in a data directory that
-// was empty before it.
-func emptyAgain(dir string) error {
+// removeContents empties a data directory after a failed restore.
+func removeContents(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))

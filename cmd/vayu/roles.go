@@ -7,32 +7,34 @@ import (
 	"vayu/internal/config"
 )
 
-// What an instance can take on. All four are one machine's; on many, each has as
-// many instances as it needs.
+// Roles of instances. An instance has all four by default; in a larger installation
+// each role has its own instances.
 const (
-	// roleAPI answers requests, and makes the calls of operators and banks that they begin.
+	// roleAPI serves requests, and makes their calls to operators and banks.
 	roleAPI = "api"
-	// roleIngest collects readings and rolls them up: one instance does, the others wait to.
+	// roleIngest collects readings and rolls them up on the leader; other instances are
+	// standbys.
 	roleIngest = "ingest"
-	// rolePipeline carries on what was begun: enquiries about what is pending, and batches.
+	// rolePipeline continues pending transactions with status enquiries, and runs
+	// batches.
 	rolePipeline = "pipeline"
-	// roleDispatch brings events to subscribers.
+	// roleDispatch delivers events to subscribers.
 	roleDispatch = "dispatch"
 )
 
-// roles are all of them, in the order in which they are shown.
+// roles are all roles in the order of display.
 var roles = []string{roleAPI, roleIngest, rolePipeline, roleDispatch}
 
-// has reports whether this instance takes one of some roles on.
+// has reports whether this instance has one of some roles.
 func (c Config) has(some ...string) bool {
 	return slices.ContainsFunc(some, func(role string) bool { return slices.Contains(c.Roles, role) })
 }
 
-// usesClickHouse reports whether this instance reads or writes there.
+// usesClickHouse reports whether the roles of this instance use ClickHouse.
 func (c Config) usesClickHouse() bool { return c.has(roleAPI, roleIngest, roleDispatch) }
 
-// checkRoles reports every fault of the roles, and of what is needed because others
-// take on the rest.
+// checkRoles validates the roles, and the settings that other instances for the
+// remaining roles need.
 func (c Config) checkRoles() (wrong []error) {
 	for _, role := range c.Roles {
 		if !slices.Contains(roles, role) {
@@ -52,7 +54,7 @@ func (c Config) checkRoles() (wrong []error) {
 		wrong = append(wrong, config.Invalid("roles", "the other roles need a ClickHouse that instances share: set clickhouse"))
 	}
 	if c.has(rolePipeline) && !c.has(roleAPI) && c.PublicURL == "" {
-		wrong = append(wrong, config.Invalid("public-url", "an instance that works on batches and does not serve the API must be told where that is"))
+		wrong = append(wrong, config.Invalid("public-url", "an instance that works on batches and does not serve the API needs the URL of the API"))
 	}
 	return wrong
 }

@@ -14,17 +14,17 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// company is one instance of each role, on one PostgreSQL and one ClickHouse.
-type company struct {
+// roleInstances is one instance of each role, on one PostgreSQL and one ClickHouse.
+type roleInstances struct {
 	*testing.T
 	stores []string
-	first  string // data directory that has the key of what is sealed
+	first  string // data directory with the encryption key
 	key    string // of the sandbox
 }
 
-func newCompany(t *testing.T) *company {
+func newRoleInstances(t *testing.T) *roleInstances {
 	t.Helper()
-	c := &company{T: t, first: t.TempDir()}
+	c := &roleInstances{T: t, first: t.TempDir()}
 	address, password := columnstoretest.Access(t)
 	dsn := string(sqlstoretest.PostgresDSN(t))
 	c.key = newKey(t, c.first, "test", "--state", dsn, "--scopes", "all")
@@ -33,7 +33,7 @@ func newCompany(t *testing.T) *company {
 }
 
 // join starts an instance of a role.
-func (c *company) join(role string, more ...string) *serving {
+func (c *roleInstances) join(role string, more ...string) *serverProcess {
 	c.Helper()
 	data := c.TempDir()
 	if err := copyFile(filepath.Join(c.first, "encryption.key"), filepath.Join(data, "encryption.key")); err != nil {
@@ -42,20 +42,19 @@ func (c *company) join(role string, more ...string) *serving {
 	return start(c.T, data, append(append([]string{"--roles", role}, c.stores...), more...)...)
 }
 
-// leads reports whether an instance is the one that does something.
+// leads reports whether an instance is the leader of a job.
 func leads(name string) func(reply) bool {
 	return func(r reply) bool { return strings.Contains(r.raw, fmt.Sprintf("vayu_leader{name=%q} 1\n", name)) }
 }
 
-// Each role does its part and no other, and what one begins another ends: air that one
-// collects is answered by the others, a recharge that one takes is ended by the
-// pipeline, and its webhook comes from the dispatcher.
-func TestIntegrationRolesApartAreOneService(t *testing.T) {
+// Each role does only its part. The API answers with collected air, the pipeline
+// completes recharges, and the dispatcher delivers the webhook.
+func TestIntegrationSeparateRolesFormOneService(t *testing.T) {
 	t.Parallel()
-	r, c := receive(t, nil), newCompany(t)
+	r, c := receive(t, nil), newRoleInstances(t)
 	ingest := c.join("ingest")
 	ingest.eventually("", "/metrics", leads("ingest"))
-	apis := []*serving{c.join("api", r.flags("--drain-delay", "2s")...), c.join("api", r.flags()...)}
+	apis := []*serverProcess{c.join("api", r.flags("--drain-delay", "2s")...), c.join("api", r.flags()...)}
 	pipeline, dispatch := c.join("pipeline", "--public-url", apis[1].address), c.join("dispatch", r.flags()...)
 
 	for _, api := range apis {
@@ -64,7 +63,7 @@ func TestIntegrationRolesApartAreOneService(t *testing.T) {
 			t.Errorf("the air that another instance collects: %d %s", air.status, air.raw)
 		}
 	}
-	for _, other := range []*serving{ingest, pipeline, dispatch} {
+	for _, other := range []*serverProcess{ingest, pipeline, dispatch} {
 		if got := other.get("", "/readyz"); got.status != http.StatusOK {
 			t.Errorf("an instance without the API is not ready: %s", got.raw)
 		}
@@ -83,25 +82,25 @@ func TestIntegrationRolesApartAreOneService(t *testing.T) {
 		t.Fatalf("a recharge: %d %s", taken.status, taken.raw)
 	}
 	ended := apis[1].eventually(c.key, "/v1/recharge/"+taken.text("transaction_id"), func(r reply) bool { return r.text("status") != "pending" })
-	told := r.wait("told of the recharge", func(all []got) bool { return len(all) == 1 })[0]
-	if told.refused != nil || ended.text("status") != "success" || told.Type != "recharge.completed" {
-		t.Errorf("the webhook says %s (signature: %v), and the recharge is %s", told.Type, told.refused, ended.raw)
+	event := r.wait("the event of the recharge", func(all []received) bool { return len(all) == 1 })[0]
+	if event.refused != nil || ended.text("status") != "success" || event.Type != "recharge.completed" {
+		t.Errorf("the webhook has the event %s (signature: %v), and the recharge is %s", event.Type, event.refused, ended.raw)
 	}
 
-	// One leaves: first it is unready, and answers all the same.
+	// A draining instance is unready, and still answers.
 	_ = apis[0].cmd.Process.Signal(syscall.SIGTERM)
 	apis[0].eventually("", "/readyz", func(r reply) bool {
 		return r.status == http.StatusServiceUnavailable && strings.Contains(r.raw, "stopping")
 	})
 	if last := apis[0].get(c.key, aqi("Delhi")); last.status != http.StatusOK {
-		t.Errorf("an instance that leaves answers %d %s", last.status, last.raw)
+		t.Errorf("a draining instance answers %d %s", last.status, last.raw)
 	}
 	<-apis[0].done
 	if on := apis[1].get(c.key, aqi("Delhi")); on.status != http.StatusOK {
-		t.Errorf("the instance that stays answers %d %s", on.status, on.raw)
+		t.Errorf("the other instance answers %d %s", on.status, on.raw)
 	}
 
-	// One is killed: another collects.
+	// After a kill, another instance collects.
 	next := c.join("ingest")
 	ingest.stop(syscall.SIGKILL)
 	next.eventually("", "/metrics", leads("ingest"))

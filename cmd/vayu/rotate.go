@@ -23,21 +23,20 @@ import (
 	"vayu/pipeline/verify"
 )
 
-// newKeyVariable holds the key that replaces one that is a setting.
+// newKeyVariable has the new key when the key is a setting.
 const newKeyVariable = "VAYU_NEW_ENCRYPTION_KEY"
 
 const (
-	// rotationMost is how long the one change of a rotation may take: a day's
-	// replies at a thousand a second would, over a network, need half of it.
-	rotationMost = 24 * time.Hour
-	// leavePatience is how long instances that were stopped just now may take to
-	// leave the server.
-	leavePatience = 5 * time.Second
-	leavePause    = 100 * time.Millisecond
+	// rotationTimeout bounds the transaction of a rotation. Over a network, the replies
+	// of one day at a thousand a second need half of it.
+	rotationTimeout = 24 * time.Hour
+	// disconnectTimeout is how long just stopped instances may take to disconnect.
+	disconnectTimeout      = 5 * time.Second
+	disconnectPollInterval = 100 * time.Millisecond
 )
 
 func newEncryption() *cobra.Command {
-	cmd := &cobra.Command{Use: "encryption", Short: "Rotate the key of what is encrypted in the state store"}
+	cmd := &cobra.Command{Use: "encryption", Short: "Rotate the encryption key of the state store"}
 	cmd.AddCommand(newEncryptionRotate())
 	return cmd
 }
@@ -45,11 +44,10 @@ func newEncryption() *cobra.Command {
 func newEncryptionRotate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "rotate",
-		Short: "Give the state store a new encryption key; the service is stopped for it",
-		Long: `Give the state store a new encryption key, and encrypt everything with it that was encrypted with
-the old one. Every instance is stopped for it. A key that is a file is made, and replaces
+		Short: "Re-encrypt the state store with a new key; stop the service before",
+		Long: `Re-encrypt everything in the state store with a new key. Stop every instance before. A key that is a file is made, and replaces
 encryption.key in the data directory; other instances get a copy. A key that is a setting comes
-from ` + newKeyVariable + `, and becomes the setting once this command has said that the
+from ` + newKeyVariable + `; set it as the setting after this command has reported that the
 store has it.
 
 It happens as a whole or not at all, however it is ended; run it again then. A value that cannot
@@ -63,10 +61,10 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 			if _, err := os.Stat(cfg.Data); err != nil && (cfg.State == "" || !cfg.Encryption.IsSet()) {
 				return noData(cfg.Data)
 			}
-			if err := unlessRestoring(cfg.Data); err != nil {
+			if err := checkNotRestoring(cfg.Data); err != nil {
 				return err
 			}
-			if !cfg.Encryption.IsSet() { // its file is not for two
+			if !cfg.Encryption.IsSet() { // only one command may replace its file
 				lock, err := filelock.Take(cmd.Context(), filepath.Join(cfg.Data, "encryption.lock"), time.Second)
 				if err != nil {
 					return fmt.Errorf("rotating the encryption key: %w", err)
@@ -74,8 +72,8 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 				defer lock.Release()
 			}
 			settings := cfg.state(false)
-			// One connection, that of the change: Others sees each.
-			settings.Settings.Connections, settings.Patience = 1, rotationMost
+			// One connection, that of the transaction: Others counts every other one.
+			settings.Settings.Connections, settings.Patience = 1, rotationTimeout
 			return runState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *stateTool) error {
 				return st.rotate(ctx, cmd.OutOrStdout())
 			})
@@ -83,17 +81,17 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 	}
 }
 
-// sealedColumns are all columns of the state store whose values are sealed.
-func sealedColumns() []encryption.Column {
+// encryptedColumns returns all encrypted columns of the state store.
+func encryptedColumns() []encryption.Column {
 	return slices.Concat(access.Sealed(), subscription.Sealed(), batch.Sealed(), verify.Sealed())
 }
 
-// rotate gives the store another key, and says what was done.
+// rotate re-encrypts the store with a new key, and prints the result.
 func (st *stateTool) rotate(ctx context.Context, out io.Writer) error {
-	if err := st.awaitLeaving(ctx); err != nil {
+	if err := st.awaitDisconnects(ctx); err != nil {
 		return err
 	}
-	r := encryption.Rotation{Key: st.Encryption, Dir: st.Data, Columns: sealedColumns(), Alone: alone}
+	r := encryption.Rotation{Key: st.Encryption, Dir: st.Data, Columns: encryptedColumns(), Alone: checkNoOtherConnections}
 	if text := os.Getenv(newKeyVariable); text != "" {
 		r.Next = config.NewSecret(text)
 	}
@@ -118,26 +116,26 @@ func (st *stateTool) rotate(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// errOthers says that a rotation has company.
-var errOthers = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
+// errOtherConnections is the error for a rotation with other connections open.
+var errOtherConnections = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
 	"(a pool of connections in between keeps them for a while)")
 
-// alone fails when another process of vayu uses the store.
-func alone(tx *sqlstore.Tx) error {
+// checkNoOtherConnections fails when another process of vayu uses the store.
+func checkNoOtherConnections(tx *sqlstore.Tx) error {
 	n, err := tx.Others()
 	if err == nil && n > 0 {
-		err = fmt.Errorf("%d %w", n, errOthers)
+		err = fmt.Errorf("%d %w", n, errOtherConnections)
 	}
 	return err
 }
 
-// awaitLeaving waits until nobody else uses the store, and not for long.
-func (st *stateTool) awaitLeaving(ctx context.Context) error {
-	limit, done := context.WithTimeout(ctx, leavePatience)
+// awaitDisconnects waits a short time until no other process uses the store.
+func (st *stateTool) awaitDisconnects(ctx context.Context) error {
+	limit, done := context.WithTimeout(ctx, disconnectTimeout)
 	defer done()
 	for {
-		err := st.db.Update(ctx, alone)
-		if !errors.Is(err, errOthers) || !sleep.For(limit, leavePause) {
+		err := st.db.Update(ctx, checkNoOtherConnections)
+		if !errors.Is(err, errOtherConnections) || !sleep.For(limit, disconnectPollInterval) {
 			return err
 		}
 	}

@@ -19,17 +19,18 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// notSealed are the columns of bytes that hold nothing secret, or a hash of it.
-// Whoever adds one says here what it is, or seals it and adds it to sealedColumns.
-var notSealed = []string{
+// unencryptedColumns are the binary columns without secrets, or with a hash of one. A
+// new binary column belongs here, or is encrypted and in encryptedColumns.
+var unencryptedColumns = []string{
 	"api_key.hash", "session.hash", "seen_signature.signature", "idempotent_reply.fingerprint", "audit.hash", "audit_head.hash", "audit_head.mac",
 	"event.envelope", "attempt.body",
 	"batch.fingerprint", "batch_item.refusal",
 	"verification.digest", "verification.same", "recharge.number_digest",
 }
 
-// A sealed column that a rotation does not know is lost with the old key.
-func TestARotationKnowsEverySealedColumn(t *testing.T) {
+// A rotation loses the values of an encrypted column that is missing in
+// encryptedColumns.
+func TestRotationCoversEncryptedColumns(t *testing.T) {
 	t.Parallel()
 	type column struct{ table, name string }
 	view := sqlstoretest.SQLite(t).View(t.Context())
@@ -41,8 +42,8 @@ func TestARotationKnowsEverySealedColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, places := slices.Clone(notSealed), map[string]string{}
-	for _, c := range sealedColumns() {
+	known, places := slices.Clone(unencryptedColumns), map[string]string{}
+	for _, c := range encryptedColumns() {
 		known = append(known, c.Table+"."+c.Name)
 		key, err := sqlstore.All(view, func(row sqlstore.Scanner) (name string, err error) {
 			err = row.Scan(&name)
@@ -57,20 +58,20 @@ func TestARotationKnowsEverySealedColumn(t *testing.T) {
 		}
 		place := c.About(key...)
 		if table, taken := places[place]; taken && table != c.Table { // two columns of a row may have one
-			t.Errorf("tables %s and %s have one place %q", table, c.Table, place)
+			t.Errorf("tables %s and %s have the same associated data prefix %q", table, c.Table, place)
 		}
 		places[place] = c.Table
 	}
 	slices.Sort(there)
 	slices.Sort(known)
 	if diff := cmp.Diff(there, known); diff != "" {
-		t.Errorf("the schema has (-), and sealedColumns and notSealed have (+): %s", diff)
+		t.Errorf("the schema has (-), and encryptedColumns and unencryptedColumns have (+): %s", diff)
 	}
 }
 
-// eachSealed runs a test with the flags of a fresh store of each kind, in which the
-// signing secret of one key is sealed, as it is returned.
-func eachSealed(t *testing.T, do func(t *testing.T, c sqlstore.Config, secret string, flags []string)) {
+// eachEncryptedStore runs a test with the flags of a new store of each kind. The store
+// has the encrypted signing secret of one key.
+func eachEncryptedStore(t *testing.T, do func(t *testing.T, c sqlstore.Config, secret string, flags []string)) {
 	t.Helper()
 	for name, dsn := range map[string]func(testing.TB) config.DSN{
 		"sqlite": func(testing.TB) config.DSN { return "" }, "postgres": sqlstoretest.PostgresDSN,
@@ -87,20 +88,20 @@ func eachSealed(t *testing.T, do func(t *testing.T, c sqlstore.Config, secret st
 	}
 }
 
-// rotate runs the command and demands a part of what it says, or of its error.
+// rotate runs the command, and checks that its output or error contains want.
 func rotate(t *testing.T, want string, flags []string) string {
 	t.Helper()
 	out, err := command(t.Context(), append([]string{"encryption", "rotate"}, flags...)...)
 	if err != nil {
-		out += plainly(err)
+		out += userMessage(err)
 	}
 	if !strings.Contains(out, want) {
-		t.Errorf("it says %s, want %s", out, want)
+		t.Errorf("got %s, want %s", out, want)
 	}
 	return out
 }
 
-// wantSecret demands that the store opens with a key and has the signing secret.
+// wantSecret checks that the store opens with a key and has the signing secret.
 func wantSecret(t *testing.T, c sqlstore.Config, key config.Secret, want string) {
 	t.Helper()
 	db, stop := sqlstoretest.Start(t, c)
@@ -113,18 +114,18 @@ func wantSecret(t *testing.T, c sqlstore.Config, key config.Secret, want string)
 		t.Fatal(err)
 	}
 	var id string
-	var sealed []byte
-	if err := db.View(t.Context()).QueryRow("SELECT id, signing_secret FROM api_key").Scan(&id, &sealed); err != nil {
+	var encrypted []byte
+	if err := db.View(t.Context()).QueryRow("SELECT id, signing_secret FROM api_key").Scan(&id, &encrypted); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := access.Sealed()[0].Open(box, sealed, id); err != nil || string(got) != want {
+	if got, err := access.Sealed()[0].Open(box, encrypted, id); err != nil || string(got) != want {
 		t.Errorf("the secret is %q, %v, want %q", got, err, want)
 	}
 }
 
-func TestTheKeyFileIsRotatedWhenNothingRuns(t *testing.T) {
+func TestRotateKeyFile(t *testing.T) {
 	t.Parallel()
-	eachSealed(t, func(t *testing.T, c sqlstore.Config, secret string, flags []string) {
+	eachEncryptedStore(t, func(t *testing.T, c sqlstore.Config, secret string, flags []string) {
 		t.Parallel()
 		path := filepath.Join(c.Data, encryptionKey)
 		before, err := os.ReadFile(path)
@@ -141,13 +142,13 @@ func TestTheKeyFileIsRotatedWhenNothingRuns(t *testing.T) {
 		}
 		rotate(t, refusal, flags)
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, before) {
-			t.Errorf("beside a service it is rotated: %v", err)
+			t.Errorf("with a running service it is rotated: %v", err)
 		}
 		stop()
 		out := rotate(t, "1 of api_key.signing_secret\n", flags)
 		for _, line := range []string{"0 of webhook.previous_secret\n", "0 of verification.private\n", "the encryption key is "} {
 			if !strings.Contains(out, line) {
-				t.Errorf("it says %s, want %s", out, line)
+				t.Errorf("got %s, want %s", out, line)
 			}
 		}
 		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, before) {
@@ -159,13 +160,13 @@ func TestTheKeyFileIsRotatedWhenNothingRuns(t *testing.T) {
 	})
 }
 
-func TestAKeyThatIsASettingIsRotated(t *testing.T) {
+func TestRotateKeySetting(t *testing.T) {
 	keys := make([]string, 2)
 	for i := range keys {
 		keys[i] = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i)}, 32))
 	}
 	t.Setenv("VAYU_ENCRYPTION_KEY", keys[0])
-	eachSealed(t, func(t *testing.T, c sqlstore.Config, secret string, flags []string) {
+	eachEncryptedStore(t, func(t *testing.T, c sqlstore.Config, secret string, flags []string) {
 		rotate(t, "the new one is given too", flags)
 		t.Setenv(newKeyVariable, keys[1])
 		rotate(t, "set VAYU_ENCRYPTION_KEY to the new key", flags)
@@ -180,7 +181,7 @@ func TestAKeyThatIsASettingIsRotated(t *testing.T) {
 func TestARotationNeedsAStore(t *testing.T) {
 	t.Parallel()
 	rotate(t, "there is no data directory", []string{"--data", filepath.Join(t.TempDir(), "none")})
-	data, _ := books(t)
+	data, _ := newLedgerStore(t)
 	rotate(t, "is held by pid", []string{"--data", data})
 	rotate(t, "nothing is sealed in this store yet", []string{"--data", t.TempDir()})
 }

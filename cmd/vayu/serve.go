@@ -39,15 +39,14 @@ import (
 func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Collect, compute and answer, until it is stopped",
+		Short: "Run the service until it is stopped",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, log, err := load(cmd)
 			if err != nil {
 				return err
 			}
-			// What net/http says by itself is about clients and receivers, as often as
-			// they like.
+			// net/http logs about clients and receivers, at a rate that they control.
 			stdlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
 			stdlog.SetFlags(0)
 			loaded.Value.warnPlain(log)
@@ -63,15 +62,15 @@ func newServe() *cobra.Command {
 	return cmd
 }
 
-// service is everything that runs in `vayu serve`.
+// service has all parts of `vayu serve`.
 type service struct {
 	Config
-	log    *slog.Logger
-	out    io.Writer // for what a person who started it should read
-	state  *sqlstore.DB
-	box    *encryption.Box
-	access *access.Service
-	first  firstKeys // made by this start, when the store was empty
+	log           *slog.Logger
+	out           io.Writer // messages for the operator
+	state         *sqlstore.DB
+	box           *encryption.Box
+	access        *access.Service
+	bootstrapKeys bootstrapKeys // created by this start in an empty store
 	webhooks
 	money
 	db     *columnstore.DB
@@ -84,12 +83,12 @@ type service struct {
 	trace        *tracing.Tracer // nil when it is off
 	watcher      *watcher
 	metrics      *prometheus.Registry
-	address      string      // at which the API answers, once it listens
-	stores       glance      // for readiness in detail
-	leaving      atomic.Bool // it was told to stop: requests should go elsewhere
+	address      string         // of the API, once it listens
+	readyCache   readinessCache // of readiness with details
+	draining     atomic.Bool    // a stop was requested: the service is not ready
 }
 
-// newService wires the parts. Nothing runs and nothing listens yet.
+// newService wires the parts. It starts nothing and opens no listener.
 func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if err := makeData(cfg.Data); err != nil {
 		return nil, err
@@ -144,7 +143,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	return s, err
 }
 
-// newAPI wires the door and what stands behind it.
+// newAPI wires the HTTP server and its handlers.
 func (s *service) newAPI(reg prometheus.Registerer) error {
 	proxies, err := config.Networks(s.Proxies)
 	if err != nil {
@@ -170,7 +169,7 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	if err != nil {
 		return err
 	}
-	s.server = httpapi.NewServer(s.parting(handler), s.log)
+	s.server = httpapi.NewServer(s.closeConnections(handler), s.log)
 	s.server.RegisterOnShutdown(s.money.recharges.EndWaits)
 	s.server.RegisterOnShutdown(s.money.verifications.EndWaits)
 	s.server.RegisterOnShutdown(s.live.End)
@@ -181,8 +180,8 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is how long requests may take to end after a stop: longer than the
-// longest answer, shorter than service managers wait before they kill.
+// apiDrain is the drain time of requests. It is longer than the longest answer, and
+// shorter than service managers wait before a kill.
 const apiDrain = 15 * time.Second
 
 func (s *service) run(ctx context.Context) error {
@@ -199,16 +198,16 @@ func (s *service) run(ctx context.Context) error {
 		return err
 	}
 	s.address = s.scheme() + "://" + listener.Addr().String()
-	s.air.answering = func() { s.greet(s.address) }
-	ctx, end := s.linger(ctx)
+	s.air.onFirstAnswers = func() { s.printWelcome(s.address) }
+	ctx, end := s.drainContext(ctx)
 	defer end()
 	return lifecycle.Parts(ctx, s.log, s.parts(listener, internal)...)
 }
 
-// parts are what runs in the roles of this instance, in the order in which it starts.
-// Internal is nil if nothing is served there.
+// parts returns the parts of the roles of this instance, in the order of their start.
+// Internal is nil without an internal listener.
 func (s *service) parts(listener, internal net.Listener) []lifecycle.Part {
-	// The watch stands before what may have to wait: it tells that a store is away.
+	// The watcher starts before parts that may wait: it reports unavailable stores.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.has(roleAPI) {
 		parts = append(parts, lifecycle.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
@@ -223,13 +222,13 @@ func (s *service) parts(listener, internal net.Listener) []lifecycle.Part {
 	if internal != nil {
 		parts = append(parts, s.internalPart(internal))
 	}
-	// The API stands before the air in the list: it answers from the snapshot
-	// of the last run while the engine starts.
+	// The API starts before the air: it answers from the last snapshot while the engine
+	// starts.
 	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
-	// What needs ClickHouse comes last: nothing waits for it.
+	// Parts that need ClickHouse come last, so that none waits for it.
 	if s.usesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
 	}
@@ -237,17 +236,17 @@ func (s *service) parts(listener, internal net.Listener) []lifecycle.Part {
 		parts = append(parts, lifecycle.Part{Name: "attempts", Run: s.copier.Run})
 	}
 	if s.has(rolePipeline) {
-		parts = append(parts, lifecycle.Part{Name: "books", Run: s.watcher.books})
+		parts = append(parts, lifecycle.Part{Name: "books", Run: s.watcher.runLedgerChecks})
 	}
 	return parts
 }
 
-// linger returns a context that ends some time after ctx: meanwhile /readyz says that
-// requests should go elsewhere, and those that come all the same are answered.
-func (s *service) linger(ctx context.Context) (longer context.Context, end func()) {
+// drainContext returns a context that ends DrainDelay after ctx. Meanwhile /readyz
+// reports that the service stops, and requests are still served.
+func (s *service) drainContext(ctx context.Context) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		s.leaving.Store(true)
+		s.draining.Store(true)
 		s.log.Info("stopping", "after", s.DrainDelay)
 		sleep.For(longer, s.DrainDelay)
 		cancel()
@@ -258,18 +257,18 @@ func (s *service) linger(ctx context.Context) (longer context.Context, end func(
 	}
 }
 
-// parting has clients who come while the service is about to stop open their next
-// connection elsewhere.
-func (s *service) parting(h http.Handler) http.Handler {
+// closeConnections makes clients open new connections, elsewhere, while the service
+// drains.
+func (s *service) closeConnections(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.leaving.Load() {
+		if s.draining.Load() {
 			w.Header().Set("Connection", "close")
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// scheme is how the API is spoken to.
+// scheme returns the URL scheme of the API.
 func (s *service) scheme() string {
 	if s.certificates != nil {
 		return "https"
@@ -277,7 +276,7 @@ func (s *service) scheme() string {
 	return "http"
 }
 
-// stateReady waits for the state store and gives an empty one its first account.
+// stateReady waits for the state store, and bootstraps an empty one.
 func (s *service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err
@@ -291,11 +290,11 @@ func (s *service) stateReady(ctx context.Context) error {
 	if !s.has(roleAPI) {
 		return nil
 	}
-	return s.makeFirstKeys(ctx)
+	return s.bootstrap(ctx)
 }
 
-// listen opens the API's address. Keys cross the wire, so without TLS only this
-// machine may connect unless the operator says otherwise.
+// listen opens the address of the API. Without TLS it must be loopback, because
+// requests contain keys, unless insecure-http is set.
 func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", string(s.Listen))
 	if err != nil {
@@ -304,7 +303,7 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() && s.certificates == nil && !s.InsecureHTTP {
 		_ = listener.Close()
 		return nil, fmt.Errorf("listen: %s is not a loopback address, and plain HTTP would show keys to the network; "+
-			"set tls.cert and tls.key, put a TLS proxy in front and listen on 127.0.0.1, or say --insecure-http", s.Listen)
+			"set tls.cert and tls.key, put a TLS proxy in front and listen on 127.0.0.1, or set --insecure-http", s.Listen)
 	}
 	var settings *tls.Config
 	if s.certificates != nil {
@@ -336,7 +335,7 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 	return <-stopped
 }
 
-// routes is the table of every endpoint that needs a key.
+// routes returns all endpoints that need a key.
 func (s *service) routes() []httpapi.Route {
 	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

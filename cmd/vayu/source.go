@@ -17,7 +17,7 @@ import (
 )
 
 func newSource() *cobra.Command {
-	cmd := &cobra.Command{Use: "source", Short: "See and try the sources of readings"}
+	cmd := &cobra.Command{Use: "source", Short: "List and test the sources of readings"}
 	cmd.AddCommand(newSourceList(), newSourceTest())
 	return cmd
 }
@@ -25,7 +25,7 @@ func newSource() *cobra.Command {
 func newSourceList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the sources there are",
+		Short: "List the sources",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, _, err := load(cmd)
@@ -44,7 +44,7 @@ func newSourceList() *cobra.Command {
 	}
 }
 
-// testWindow is what `source test` asks a source for: the last day.
+// testWindow is the window of `source test`: the last day.
 const testWindow = 24 * time.Hour
 
 func newSourceTest() *cobra.Command {
@@ -95,8 +95,8 @@ func showSample(w io.Writer, s ingest.Sample, most int) error {
 	return err
 }
 
-// newest says how old the newest of readings is: a source that answers may do so with
-// the hours of yesterday.
+// newest formats the age of the newest reading, because a source may return old hours
+// only.
 func newest(readings []schema.Reading, now time.Time) string {
 	if len(readings) == 0 {
 		return ""
@@ -105,7 +105,7 @@ func newest(readings []schema.Reading, now time.Time) string {
 	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
 }
 
-// showRejections writes a line per reason, the most frequent first.
+// showRejections prints the counts by reason, the most frequent first.
 func showRejections(w io.Writer, rejected ingest.Rejections) {
 	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
 	for _, reason := range reasons {

@@ -16,13 +16,14 @@ import (
 	"vayu/query/result"
 )
 
-// plain is what ClickHouse says of a statement, without what the client adds.
-func plain(err error) error {
+// clickHouseError returns the message of ClickHouse, without the additions of the
+// client.
+func clickHouseError(err error) error {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)
 	}
 	if err != nil {
-		return fmt.Errorf("asking ClickHouse: %w", err)
+		return fmt.Errorf("querying ClickHouse: %w", err)
 	}
 	return nil
 }
@@ -32,8 +33,8 @@ func newSQL() *cobra.Command {
 	names := strings.Join(slices.Sorted(maps.Keys(result.Formats)), ", ")
 	cmd := &cobra.Command{
 		Use:   `sql "SELECT …"`,
-		Short: "Ask ClickHouse in SQL, beside a running service or without one",
-		Long: `Ask ClickHouse in SQL, beside a running service or without one. Live air is in the database vayu, simulated air in
+		Short: "Query ClickHouse in SQL, beside a running service or without one",
+		Long: `Query ClickHouse in SQL, beside a running service or without one. Live air is in the database vayu, simulated air in
 vayu_sandbox. Each row is read once: of equal keys the latest version.`,
 		Example: `  vayu sql "SELECT city, aqi FROM vayu_sandbox.city_hour ORDER BY at DESC LIMIT 1 BY city"
   vayu sql --format arrow "SELECT * FROM vayu.reading" > readings.arrow`,
@@ -46,11 +47,11 @@ vayu_sandbox. Each row is read once: of equal keys the latest version.`,
 			return withDatabase(cmd, func(ctx context.Context, t *tool) error {
 				rows, err := t.db.Conn().Query(columnstore.Final(ctx), strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
 				if err != nil {
-					return plain(err)
+					return clickHouseError(err)
 				}
 				defer func() { _ = rows.Close() }()
 				_, err = write(os.Stdout, rows)
-				return plain(err)
+				return clickHouseError(err)
 			})
 		},
 	}

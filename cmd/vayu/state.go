@@ -16,36 +16,36 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// stateTool is what a command about accounts works with.
+// stateTool is the environment of a command on the state store.
 type stateTool struct {
 	Config
 	log *slog.Logger
 	db  *sqlstore.DB
 }
 
-// withState runs work with the state store ready, beside a running service and
-// without one. The data must be there already.
+// withState runs work when the state store is ready, with a running service or without
+// one. The data directory must exist.
 func withState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
 	return runStateTool(cmd, false, work)
 }
 
-// withKey is withState for work that appends to the audit log, and so needs the store's
+// withKey is withState for work that appends to the audit log and needs the encryption
 // key.
 func withKey(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
-	return withState(cmd, keyed(work))
+	return withState(cmd, withEncryption(work))
 }
 
-// keyed is work that begins when the store has its key.
-func keyed(work func(ctx context.Context, st *stateTool) error) func(ctx context.Context, st *stateTool) error {
+// withEncryption returns work that first opens the encryption key of the store.
+func withEncryption(work func(ctx context.Context, st *stateTool) error) func(ctx context.Context, st *stateTool) error {
 	return func(ctx context.Context, st *stateTool) error {
-		if _, err := st.openBox(ctx); err != nil {
+		if _, err := st.openCipher(ctx); err != nil {
 			return err
 		}
 		return work(ctx, st)
 	}
 }
 
-// withNewState is withState for work that may be the first.
+// withNewState is withState, but creates the data directory.
 func withNewState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
 	return runStateTool(cmd, true, work)
 }
@@ -63,13 +63,13 @@ func runStateTool(cmd *cobra.Command, create bool, work func(ctx context.Context
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "there is no data directory %q yet; it is made\n", cfg.Data)
 		}
 	}
-	if err := unlessRestoring(cfg.Data); err != nil {
+	if err := checkNotRestoring(cfg.Data); err != nil {
 		return err
 	}
 	return runState(cmd.Context(), cfg, cfg.state(true), log, work)
 }
 
-// runState runs work with the state store ready that settings name.
+// runState runs work when the state store of settings is ready.
 func runState(ctx context.Context, cfg Config, settings sqlstore.Config, log *slog.Logger, work func(ctx context.Context, st *stateTool) error) error {
 	st := &stateTool{Config: cfg, log: log}
 	var err error
@@ -90,9 +90,8 @@ func runState(ctx context.Context, cfg Config, settings sqlstore.Config, log *sl
 	return errors.Join(outcome, err)
 }
 
-// openBox opens the box of sealed columns, and makes sure that it is the one
-// that the store was written with.
-func (st *stateTool) openBox(ctx context.Context) (*encryption.Box, error) {
+// openCipher opens the encryption key, and checks that it is the key of the store.
+func (st *stateTool) openCipher(ctx context.Context) (*encryption.Box, error) {
 	box, err := encryption.Open(st.Encryption, st.Data)
 	if err != nil {
 		return nil, err
@@ -100,13 +99,14 @@ func (st *stateTool) openBox(ctx context.Context) (*encryption.Box, error) {
 	if err := box.Claim(ctx, st.db); err != nil {
 		return nil, err
 	}
-	if err := access.KeyHeads(ctx, st.db, time.Now()); err != nil { // a key can be revoked all the same
+	if err := access.KeyHeads(ctx, st.db, time.Now()); err != nil { // commands such as key revoke still work
 		st.log.WarnContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	return box, nil
 }
 
-// loadQuietly is load for a command whose own output says what it did.
+// loadQuietly is load for commands that report on standard output: it logs warnings
+// only.
 func loadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 	loaded, log, err := load(cmd)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func newStation() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "station",
-		Short: "Stations that are known under several names",
+		Short: "Merge stations with several names",
 	}
 	cmd.AddCommand(newStationMerge(), newStationAlias())
 	return cmd
@@ -63,7 +63,7 @@ city. A running service follows within 10 seconds. Running it again completes a 
 	return cmd
 }
 
-// operator is who uses this command: the user of the system.
+// operator is the user of the operating system, for the audit of this command.
 func operator() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// One account does what a hostile one would, and others ask beside it.
+// A hostile account does not affect others.
 func TestIntegrationOneTenantCannotHurtAnother(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	if out, err := vayu(t, data, "import", madeFile(t, 1)); err != nil {
+	if out, err := vayu(t, data, "import", writeReadings(t, 1)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	free := newKey(t, data, "live", "--account", "small", "--plan", "free", "--scopes", "all")
@@ -88,20 +88,20 @@ func TestIntegrationOneTenantCannotHurtAnother(t *testing.T) {
 	})
 	t.Run("metrics and profiles are not public", func(t *testing.T) {
 		for _, path := range []string{"/metrics", "/debug/pprof/"} {
-			if r := bare(t, listener.Host, "GET "+path+" HTTP/1.1\r\nHost: vayu\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(r, "HTTP/1.1 404") {
+			if r := sendRaw(t, listener.Host, "GET "+path+" HTTP/1.1\r\nHost: vayu\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(r, "HTTP/1.1 404") {
 				t.Errorf("%s is answered with %.60q", path, r)
 			}
 		}
 	})
 	t.Run("a request with two lengths closes its connection", func(t *testing.T) {
-		r := bare(t, listener.Host, "POST /v1/keys HTTP/1.1\r\nHost: vayu\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /readyz HTTP/1.1\r\nHost: vayu\r\n\r\n")
+		r := sendRaw(t, listener.Host, "POST /v1/keys HTTP/1.1\r\nHost: vayu\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /readyz HTTP/1.1\r\nHost: vayu\r\n\r\n")
 		if n := strings.Count(r, "HTTP/1.1 "); n != 1 {
 			t.Errorf("%d replies came: %q", n, r)
 		}
 	})
 	t.Run("idle connections of one address leave room for others", func(t *testing.T) {
 		const most = 256
-		if open := idle(t, listener.Host, 400, most); open > most {
+		if open := openIdle(t, listener.Host, 400, most); open > most {
 			t.Errorf("%d connections of one address are open", open)
 		}
 		if r := s.get(s.sandbox, aqi("Delhi")); r.status != http.StatusOK {
@@ -110,8 +110,8 @@ func TestIntegrationOneTenantCannotHurtAnother(t *testing.T) {
 	})
 }
 
-// bare sends text over a connection of its own, and returns all that comes back.
-func bare(t *testing.T, address, text string) string {
+// sendRaw sends text over a new connection, and returns the reply.
+func sendRaw(t *testing.T, address, text string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -131,9 +131,9 @@ func bare(t *testing.T, address, text string) string {
 	return reply.String()
 }
 
-// idle opens connections that send nothing, and returns how many of them the service
-// leaves open: at most most, or what it is when patience is over.
-func idle(t *testing.T, address string, n, most int) int {
+// openIdle opens idle connections, and returns how many the service keeps open. It
+// waits until these are at most most, or until patience ends.
+func openIdle(t *testing.T, address string, n, most int) int {
 	t.Helper()
 	open := map[net.Conn]bool{}
 	for range n {

@@ -13,21 +13,20 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// serviceTolerance is the word for the tolerance of an account that has none of its
-// own.
-const serviceTolerance = "default"
+// defaultTolerance stands for an account without its own tolerance.
+const defaultTolerance = "default"
 
-// toleranceScores are the tolerances that have a name, as requests know them, too.
+// toleranceScores are the named tolerances, as in requests.
 var toleranceScores = map[string]int64{"strict": 100, "standard": namematch.Standard, "lenient": namematch.Lenient}
 
 func newAccountTolerance() *cobra.Command {
 	return &cobra.Command{
 		Use:   "tolerance NAME strict|standard|lenient|0-100|default",
-		Short: "Say how alike names must be in verifications of an account",
-		Long: `Say how alike the expected name and the registered one must be in verifications of an account
-which do not say so themselves (name_match_tolerance): strict is the same words, standard a score
-of 70, lenient one of 50, a number the least score; default is standard. It counts for what is
-asked for from then on, also by a service that runs.`,
+		Short: "Set how similar names must be in verifications of an account",
+		Long: `Set how similar the expected and the registered name must be in verifications of an account
+without their own name_match_tolerance: strict is the same words, standard a score
+of 70, lenient one of 50, a number the least score; default is standard. It applies to
+later verifications, also in a running service.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			score, err := toleranceOf(args[1])
@@ -41,16 +40,16 @@ asked for from then on, also by a service that runs.`,
 						return err
 					}
 					_, entry, err := access.SetNameTolerance(tx, holder.ID, score)
-					return audited(tx, entry, err)
+					return appendAudit(tx, entry, err)
 				})
 			})
 		},
 	}
 }
 
-// toleranceOf reads a tolerance; what it returns is not valid for the default.
+// toleranceOf parses a tolerance; the result is not valid for the default.
 func toleranceOf(text string) (sql.NullInt64, error) {
-	if text == serviceTolerance {
+	if text == defaultTolerance {
 		return sql.NullInt64{}, nil
 	}
 	if score, ok := toleranceScores[text]; ok {
@@ -63,10 +62,10 @@ func toleranceOf(text string) (sql.NullInt64, error) {
 	return sql.NullInt64{Int64: int64(score), Valid: true}, nil
 }
 
-// toleranceText is how lists show a tolerance.
+// toleranceText formats a tolerance for lists.
 func toleranceText(score sql.NullInt64) string {
 	if !score.Valid {
-		return serviceTolerance
+		return defaultTolerance
 	}
 	return strconv.FormatInt(score.Int64, 10)
 }

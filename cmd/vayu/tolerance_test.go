@@ -8,21 +8,20 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// The tolerance of an account is set by words and numbers, is seen in the list, and
-// leaves one row in the audit log for each change.
+// A tolerance is set by name or number, is listed, and each change has one audit row.
 func TestTheToleranceOfAnAccount(t *testing.T) {
 	t.Parallel()
-	data, db := books(t)
-	said(t, data, "every      default\n", "account", "list")
+	data, db := newLedgerStore(t)
+	wantOutput(t, data, "every      default\n", "account", "list")
 	for _, c := range [][2]string{{"strict", "100"}, {"standard", "70"}, {"lenient", "50"}, {"85", "85"}, {"85", "85"}, {"0", "0"}, {"default", "default"}} {
-		said(t, data, "", "account", "tolerance", "default", c[0])
-		said(t, data, "every      "+c[1]+"\n", "account", "list")
+		wantOutput(t, data, "", "account", "tolerance", "default", c[0])
+		wantOutput(t, data, "every      "+c[1]+"\n", "account", "list")
 	}
 	for _, wrong := range []string{"", "foo", "Strict", "+1", "101", "300", "70.5", "१०"} {
-		said(t, data, "neither strict, standard, lenient or default nor a whole number from 0 to 100", "account", "tolerance", "default", wrong)
+		wantOutput(t, data, "neither strict, standard, lenient or default nor a whole number from 0 to 100", "account", "tolerance", "default", wrong)
 	}
-	said(t, data, "There is no such account.", "account", "tolerance", "nobody", "strict")
-	said(t, data, "accepts 2 arg(s)", "account", "tolerance", "default")
+	wantOutput(t, data, "There is no such account.", "account", "tolerance", "nobody", "strict")
+	wantOutput(t, data, "accepts 2 arg(s)", "account", "tolerance", "default")
 	got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (detail string, err error) {
 		err = row.Scan(&detail)
 		return detail, err
@@ -37,5 +36,5 @@ func TestTheToleranceOfAnAccount(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	said(t, data, "", "audit", "verify")
+	wantOutput(t, data, "", "audit", "verify")
 }

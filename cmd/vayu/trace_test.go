@@ -15,9 +15,9 @@ import (
 	"vayu/internal/tracing/tracingtest"
 )
 
-// steps are what one trace of a sandbox recharge has, from its request to the
+// traceSteps are the steps of the trace of a sandbox recharge, from its request to the
 // acknowledgement of its webhook.
-var steps = []string{"POST /v1/recharge", "state change", "operator call", "event relay", "delivery store", "delivery attempt"}
+var traceSteps = []string{"POST /v1/recharge", "state change", "operator call", "event relay", "delivery store", "delivery attempt"}
 
 // A recharge over HTTP is one trace to its webhook, and no secret is in it.
 func TestIntegrationARechargeIsOneTraceToItsWebhook(t *testing.T) {
@@ -39,7 +39,7 @@ func TestIntegrationARechargeIsOneTraceToItsWebhook(t *testing.T) {
 	if verified.status >= http.StatusBadRequest {
 		t.Fatalf("verifying: %d %s", verified.status, verified.raw)
 	}
-	r.wait("the webhook", func(all []got) bool { return len(all) == 1 })
+	r.wait("the webhook", func(all []received) bool { return len(all) == 1 })
 	var root *proto.Span
 	all := c.Wait("all steps", func(all []*proto.Span) bool {
 		root = nil
@@ -76,9 +76,9 @@ func TestIntegrationARechargeIsOneTraceToItsWebhook(t *testing.T) {
 	}
 }
 
-// missing are the steps that are not in the trace of root.
+// missing returns the steps that are not in the trace of root.
 func missing(all []*proto.Span, root *proto.Span) (names []string) {
-	for _, name := range steps {
+	for _, name := range traceSteps {
 		found := false
 		for _, span := range all {
 			found = found || span.GetName() == name && bytes.Equal(span.GetTraceId(), root.GetTraceId())

@@ -15,7 +15,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// What a version of before wrote is there, row by row and answer by answer, and goes on.
+// All data of an earlier version are readable, and the API answers are the same.
 func TestIntegrationAnUpgradeLosesNothing(t *testing.T) {
 	t.Parallel()
 	eachRelease(t, func(t *testing.T, old released) {
@@ -40,7 +40,7 @@ func TestIntegrationAnUpgradeLosesNothing(t *testing.T) {
 	})
 }
 
-// The same by way of a backup, into the engine and PostgreSQL.
+// A backup of an earlier version is restored into the engine and PostgreSQL.
 func TestIntegrationABackupOfAnOldVersionIsRestored(t *testing.T) {
 	t.Parallel()
 	eachRelease(t, func(t *testing.T, old released) {
@@ -63,8 +63,8 @@ func TestIntegrationABackupOfAnOldVersionIsRestored(t *testing.T) {
 	})
 }
 
-// goesOn does new work on what is there.
-func (s *serving) goesOn(old released, r *inbox, stored ...string) {
+// goesOn makes new requests on the old data.
+func (s *serverProcess) goesOn(old released, r *inbox, stored ...string) {
 	s.Helper()
 	s.eventually(old.Sandbox, "/v1/recharge/"+old.Begun, func(r reply) bool { return r.text("status") == "success" })
 
@@ -75,11 +75,11 @@ func (s *serving) goesOn(old released, r *inbox, stored ...string) {
 		s.Fatalf("changing the URL of a subscription: %d %s", moved.status, moved.raw)
 	}
 	paid := s.send(http.MethodPost, old.Sandbox, "/v1/recharge", `{"mobile":"9000000001","operator":"auto","amount":15,"type":"prepaid","ref_id":"after-1"}`, "Prefer", "wait=10")
-	asked := s.send(http.MethodPost, old.Sandbox, "/v1/bank/verify", `{"account_number":"001122330001","ifsc":"SBIN0000691","name":"Rajesh Kumar Sharma","ref_id":"after-2"}`)
-	if paid.text("status") != "success" || asked.text("status") != "success" {
-		s.Errorf("new work: %d %s, %d %s", paid.status, paid.raw, asked.status, asked.raw)
+	verified := s.send(http.MethodPost, old.Sandbox, "/v1/bank/verify", `{"account_number":"001122330001","ifsc":"SBIN0000691","name":"Rajesh Kumar Sharma","ref_id":"after-2"}`)
+	if paid.text("status") != "success" || verified.text("status") != "success" {
+		s.Errorf("new work: %d %s, %d %s", paid.status, paid.raw, verified.status, verified.raw)
 	}
-	told := func(all []got) bool {
+	signed := func(all []received) bool {
 		done := map[string]bool{}
 		for _, d := range all {
 			if d.refused != nil {
@@ -89,7 +89,7 @@ func (s *serving) goesOn(old released, r *inbox, stored ...string) {
 		}
 		return done["recharge.completed"] && done["verification.completed"]
 	}
-	r.wait("events of both", told)
+	r.wait("events of both", signed)
 	if twice := s.send(http.MethodPost, old.Sandbox, "/v1/recharge", `{"mobile":"9000000001","operator":"auto","amount":199,"type":"prepaid","ref_id":"order-1"}`); twice.status >= 400 {
 		s.Errorf("an order of before again: %d %s", twice.status, twice.raw)
 	}
@@ -100,7 +100,7 @@ func (s *serving) goesOn(old released, r *inbox, stored ...string) {
 	}
 }
 
-// A program that is older than the data ends, says why, and changes nothing.
+// A program that is older than the data exits with a reason, and changes nothing.
 func TestIntegrationAnOlderProgramRefusesNewerData(t *testing.T) {
 	t.Parallel()
 	const later = "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)"
@@ -114,14 +114,14 @@ func TestIntegrationAnOlderProgramRefusesNewerData(t *testing.T) {
 			if store.DSN != "" {
 				data, args = t.TempDir(), []string{"--state", string(store.DSN)}
 			}
-			s, served := begin(t, exec.Command(binary(t)), data, args...)
+			s, served := startProcess(t, exec.Command(binary(t)), data, args...)
 			if served {
 				s.stop(syscall.SIGTERM)
 				t.Error("it serves")
 			}
 			<-s.done
 			if !strings.Contains(s.logs.String(), "belongs to a newer vayu") || s.cmd.ProcessState.ExitCode() == 0 {
-				t.Errorf("it ends with status %d and says\n%s", s.cmd.ProcessState.ExitCode(), s.logs)
+				t.Errorf("it ends with status %d and logs\n%s", s.cmd.ProcessState.ExitCode(), s.logs)
 			}
 			for _, args := range [][]string{append([]string{"account", "list"}, args...), append([]string{"key", "list"}, args...)} {
 				if out, err := vayu(t, data, args...); err == nil || !strings.Contains(out, "belongs to a newer vayu") {
@@ -139,10 +139,10 @@ func TestIntegrationAnOlderProgramRefusesNewerData(t *testing.T) {
 		if out, err := vayu(t, data, "sql", "INSERT INTO vayu.migration (version, name, checksum) VALUES (9999, '9999_later.sql', '')"); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		s, _ := begin(t, exec.Command(binary(t)), data)
+		s, _ := startProcess(t, exec.Command(binary(t)), data)
 		<-s.done
-		if said := s.logs.String(); !strings.Contains(said, "newer version of this program") || !strings.Contains(said, "9999_later.sql") || s.cmd.ProcessState.ExitCode() == 0 {
-			t.Errorf("it ends with status %d and says\n%s", s.cmd.ProcessState.ExitCode(), said)
+		if logs := s.logs.String(); !strings.Contains(logs, "newer version of this program") || !strings.Contains(logs, "9999_later.sql") || s.cmd.ProcessState.ExitCode() == 0 {
+			t.Errorf("it ends with status %d and logs\n%s", s.cmd.ProcessState.ExitCode(), logs)
 		}
 		if out, err := vayu(t, data, "sql", "SELECT 1"); err == nil || !strings.Contains(out, "newer version of this program") {
 			t.Errorf("vayu sql: %v\n%s", err, out)

@@ -19,35 +19,33 @@ import (
 	"vayu/schema"
 )
 
-// verifyKills is how often the service is killed: at every named point in turn, and
-// every fourth time at any moment.
+// verifyKills is the number of kills: in turn at each failpoint, and every fourth at
+// random.
 const verifyKills = 100
 
-// TestIntegrationNoPennyIsDroppedTwiceHoweverOftenTheServiceIsKilled, with a bank that
-// drops, delays, doubles, lies and is not there, and clients who repeat what was not
-// answered.
+// No penny drop is repeated despite kills. The bank drops, delays, duplicates and
+// falsifies replies. Clients retry.
 func TestIntegrationNoPennyIsDroppedTwiceHoweverOftenTheServiceIsKilled(t *testing.T) {
 	t.Parallel()
-	newBanked(t, 1).endure(killsOr(verifyKills), true)
+	newVerifyHarness(t, 1).killUnderLoad(killCount(verifyKills), true)
 }
 
-// TestIntegrationNoPennyIsDroppedTwiceByTwoInstances on one PostgreSQL, of which one is
-// killed while the other goes on.
+// Two instances share one PostgreSQL, and one is killed while the other continues.
 func TestIntegrationNoPennyIsDroppedTwiceByTwoInstances(t *testing.T) {
 	t.Parallel()
-	newBanked(t, 2).endure(killsOr(verifyKills/8), false)
+	newVerifyHarness(t, 2).killUnderLoad(killCount(verifyKills/8), false)
 }
 
-// banked is a bad world with a bank that makes every deposit as often as it is asked
-// for, and does half of what can go wrong.
-type banked struct {
-	*badWorld
+// verifyHarness is a killHarness with an unreliable bank, which makes a deposit for
+// every duplicate request.
+type verifyHarness struct {
+	*killHarness
 	bank *simulator.Simulator
 }
 
-func newBanked(t *testing.T, instances int) *banked {
+func newVerifyHarness(t *testing.T, instances int) *verifyHarness {
 	t.Helper()
-	w := &banked{badWorld: newBadWorld(t, instances)}
+	w := &verifyHarness{killHarness: newKillHarness(t, instances)}
 	w.bank = simulator.New(simulator.Config{
 		Rates: map[simulator.Fault]float64{
 			simulator.DropBefore: 0.06, simulator.Drop: 0.08, simulator.Delay: 0.05, simulator.Duplicate: 0.08, simulator.Late: 0.06,
@@ -56,21 +54,21 @@ func newBanked(t *testing.T, instances int) *banked {
 		Noise: 0.05, Seed: 20261122, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	w.open("--verify-banks", simulator.Describe("http://"+w.upstream(w.bank, w.bank.Run)))
+	w.open("--verify-banks", simulator.Describe("http://"+w.serveProvider(w.bank, w.bank.Run)))
 	return w
 }
 
-// endure kills the service under load, and looks at what is left.
-func (w *banked) endure(times int, every bool) {
+// killUnderLoad kills the service under load, and checks the result.
+func (w *verifyHarness) killUnderLoad(times int, every bool) {
 	w.Helper()
-	c := &verifiers{crowd: w.crowd(), ids: map[string]string{}}
+	c := &verifyClients{clientGroup: w.newClients(), ids: map[string]string{}}
 	for n := range 8 {
 		c.wait.Go(func() { c.verify(n) })
 	}
 	c.wait.Go(c.batch)
 	w.kill(times, failpoint.OfVerifications, every)
 	c.stop()
-	w.calm("verification", w.bank.Behave)
+	w.restartQuietly("verification", w.bank.Behave)
 	nothing := func(r reply) bool {
 		data, listed := r.body["data"].([]any)
 		return listed && len(data) == 0
@@ -81,26 +79,26 @@ func (w *banked) endure(times int, every bool) {
 	w.check(c)
 }
 
-// verifiers are clients who want verifications.
-type verifiers struct {
-	*crowd
+// verifyClients request verifications.
+type verifyClients struct {
+	*clientGroup
 	ids map[string]string // ref_id -> verification
 }
 
-// wanted is the body of a verification: of an account, or of an address.
-func wanted(ref string) string {
+// verificationBody returns the body of a verification of an account or a UPI address.
+func verificationBody(ref string) string {
 	if rand.IntN(4) == 0 {
 		return fmt.Sprintf(`{"vpa":"asha%d@okaxis","name":"Asha Rao","ref_id":%q,"async":true}`, rand.IntN(1_000_000), ref)
 	}
 	return fmt.Sprintf(`{"account_number":"5%010d","ifsc":"SBIN0000691","name":"Asha Rao","ref_id":%q,"async":true}`, rand.IntN(1_000_000_000), ref)
 }
 
-func (c *verifiers) verify(n int) {
-	for i := 0; c.going(25 * time.Millisecond); i++ {
+func (c *verifyClients) verify(n int) {
+	for i := 0; c.pause(25 * time.Millisecond); i++ {
 		ref := fmt.Sprintf("single-%d-%d", n, i)
-		body := wanted(ref)
-		for range 1 + rand.IntN(2) { // some ask twice
-			r, ok := c.insist(http.MethodPost, "/v1/bank/verify", body)
+		body := verificationBody(ref)
+		for range 1 + rand.IntN(2) { // some clients send it twice
+			r, ok := c.sendUntilAnswered(http.MethodPost, "/v1/bank/verify", body)
 			if !ok {
 				return
 			}
@@ -116,13 +114,13 @@ func (c *verifiers) verify(n int) {
 	}
 }
 
-func (c *verifiers) batch() {
-	for i := 0; c.going(200 * time.Millisecond); i++ {
+func (c *verifyClients) batch() {
+	for i := 0; c.pause(200 * time.Millisecond); i++ {
 		var records []string
 		for j := range 20 {
-			records = append(records, wanted(fmt.Sprintf("batch-%d-%d", i, j)))
+			records = append(records, verificationBody(fmt.Sprintf("batch-%d-%d", i, j)))
 		}
-		r, ok := c.insist(http.MethodPost, "/v1/verification/batch", fmt.Sprintf(`{"ref_id":"batch-%d","records":[%s]}`, i, strings.Join(records, ",")))
+		r, ok := c.sendUntilAnswered(http.MethodPost, "/v1/verification/batch", fmt.Sprintf(`{"ref_id":"batch-%d","records":[%s]}`, i, strings.Join(records, ",")))
 		if !ok {
 			return
 		}
@@ -132,15 +130,15 @@ func (c *verifiers) batch() {
 	}
 }
 
-// check stops the service and looks at what is left.
-func (w *banked) check(c *verifiers) {
+// check stops the service and checks the final state.
+func (w *verifyHarness) check(c *verifyClients) {
 	w.Helper()
 	w.stop(syscall.SIGTERM)
 	for _, fault := range c.wrong {
 		w.Error(fault)
 	}
 	view := sqlstoretest.Open(w.T, w.store).View(w.Context())
-	made, told, states := w.bank.Made(), w.told(view), map[string]int{}
+	made, events, states := w.bank.Made(), w.countEvents(view), map[string]int{}
 	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id, method, is, batch string
 		var ref *string
@@ -158,12 +156,12 @@ func (w *banked) check(c *verifiers) {
 		if batch != "" {
 			want = 0
 		}
-		if told[id] != want {
-			w.Errorf("%s of batch %q was told %d times", id, batch, told[id])
+		if events[id] != want {
+			w.Errorf("%s of batch %q has %d result events", id, batch, events[id])
 		}
 		if ref != nil {
 			if before := c.ids[*ref]; before != "" && before != id {
-				w.Errorf("%s is %s, and its client was told %s", *ref, id, before)
+				w.Errorf("%s is %s, and its client got %s", *ref, id, before)
 			}
 			delete(c.ids, *ref)
 		}
@@ -175,19 +173,19 @@ func (w *banked) check(c *verifiers) {
 	}
 	for id, n := range made {
 		if n > 0 {
-			w.Errorf("the bank has made %d deposits for %s, which nobody knows of", n, id)
+			w.Errorf("the bank has made %d deposits for %s, which has no verification", n, id)
 		}
 	}
 	for ref, id := range c.ids {
 		w.Errorf("%s was answered with %s, which is gone", ref, id)
 	}
-	w.batches(view, told)
+	w.batches(view, events)
 	w.Logf("verifications: %v", states)
 }
 
-// told is how often the verdict of each verification, and the end of each batch, is in
-// the store as an event.
-func (w *banked) told(view sqlstore.View) map[string]int {
+// countEvents counts the result events of verifications and the completion events of
+// batches.
+func (w *verifyHarness) countEvents(view sqlstore.View) map[string]int {
 	w.Helper()
 	out := map[string]int{}
 	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -211,9 +209,9 @@ func (w *banked) told(view sqlstore.View) map[string]int {
 	return out
 }
 
-// batches looks whether every record of every batch is a verification, once, and
-// whether the end of the batch was told, once.
-func (w *banked) batches(view sqlstore.View, told map[string]int) {
+// batches checks that every record of every batch is exactly one verification, and that
+// every batch has one completion event.
+func (w *verifyHarness) batches(view sqlstore.View, events map[string]int) {
 	w.Helper()
 	n := 0
 	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -223,8 +221,8 @@ func (w *banked) batches(view sqlstore.View, told map[string]int) {
 			return err
 		}
 		n++
-		if counted != total || items != total || verifications != total || told[id] != 1 {
-			w.Errorf("%s of %d records counts %d, has %d items and %d verifications, and was told %d times", id, total, counted, items, verifications, told[id])
+		if counted != total || items != total || verifications != total || events[id] != 1 {
+			w.Errorf("%s of %d records counts %d, has %d items and %d verifications, and %d completion events", id, total, counted, items, verifications, events[id])
 		}
 		return nil
 	}, `SELECT b.id, b.total, b.successful + b.failed,

@@ -2,8 +2,7 @@ package main
 
 import "runtime/debug"
 
-// version is the module's version with the commit it was built from, as Go's
-// linker recorded them.
+// version returns the module version, the commit and the Go version of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

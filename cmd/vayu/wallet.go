@@ -16,12 +16,12 @@ import (
 )
 
 func newWallet() *cobra.Command {
-	cmd := &cobra.Command{Use: "wallet", Short: "Decide payments into wallets, and show what there is"}
+	cmd := &cobra.Command{Use: "wallet", Short: "Settle payments into wallets, and show balances"}
 	cmd.AddCommand(newWalletShow(), newWalletPending(), newWalletSettle(), newWalletCredit())
 	return cmd
 }
 
-// withWallets runs work with the state store and a service that decides payments.
+// withWallets runs work with the state store and the wallet service.
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *stateTool, wallets *wallet.Service) error) error {
 	return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 		events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
@@ -40,7 +40,7 @@ func newWalletShow() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "show --account NAME",
-		Short: "Show what an account has",
+		Short: "Show the balances of an account",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
@@ -66,13 +66,13 @@ func newWalletShow() *cobra.Command {
 	return cmd
 }
 
-// pendingMost is how many payments `wallet pending` prints.
-const pendingMost = 1000
+// maxPending bounds the payments that `wallet pending` prints.
+const maxPending = 1000
 
 func newWalletPending() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pending",
-		Short: "List the payments that nobody has decided",
+		Short: "List the pending payments",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
@@ -85,7 +85,7 @@ func newWalletPending() *cobra.Command {
 				for _, h := range holders {
 					names[h.ID] = h.Name
 				}
-				all, err := wallet.Pending(view, pendingMost)
+				all, err := wallet.Pending(view, maxPending)
 				if err != nil {
 					return err
 				}
@@ -106,16 +106,16 @@ func newWalletSettle() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "settle PAYMENT --succeeded --note UTR|--failed",
-		Short: "Say what has become of a payment",
-		Long: `Say what has become of a payment that is pending: that its money came, which puts it into
-the wallet, or that it will not. That is final, and told by payment.succeeded or payment.failed.
+		Short: "Settle a pending payment",
+		Long: `Settle a pending payment: as received, which credits the wallet, or as failed. That is final,
+and causes the event payment.succeeded or payment.failed.
 
-Money that came needs a --note, such as the bank's reference (UTR): money comes once under one
-note, so that nobody puts it into the wallet again with "vayu wallet credit".`,
+Money received needs a --note, such as the bank's reference (UTR). A note can be used once, so
+that nobody credits the same money again with "vayu wallet credit".`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if succeeded == failed {
-				return errors.New("say --succeeded or --failed")
+				return errors.New("set --succeeded or --failed")
 			}
 			return withWallets(cmd, func(ctx context.Context, _ *stateTool, wallets *wallet.Service) error {
 				p, err := wallets.Settle(ctx, args[0], succeeded, note, commandActor)
@@ -137,14 +137,14 @@ func newWalletCredit() *cobra.Command {
 	var name, amount, note, mode string
 	cmd := &cobra.Command{
 		Use:   "credit --account NAME --amount RUPEES --note UTR",
-		Short: "Put money that has come into a wallet",
+		Short: "Credit a wallet with received money",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			paise, err := wallet.ParseAmount(amount)
 			if err != nil {
 				return err
 			}
-			world, err := worldNamed(mode)
+			world, err := parseWorld(mode)
 			if err != nil {
 				return err
 			}
@@ -172,8 +172,8 @@ func newWalletCredit() *cobra.Command {
 	return cmd
 }
 
-// worldNamed is the world of a flag --mode.
-func worldNamed(mode string) (schema.World, error) {
+// parseWorld converts the flag --mode.
+func parseWorld(mode string) (schema.World, error) {
 	switch mode {
 	case "live":
 		return schema.Live, nil
@@ -183,7 +183,7 @@ func worldNamed(mode string) (schema.World, error) {
 	return 0, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", mode)
 }
 
-// printPayment says what has become of a payment.
+// printPayment prints a payment and the balance.
 func printPayment(cmd *cobra.Command, p *wallet.Payment) {
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; available now: %s\n", p.ID, p.Amount.Rupees(), p.State, p.Balance.Rupees())
 }

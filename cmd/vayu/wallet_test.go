@@ -10,9 +10,9 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// books are a data directory with the account "default", beside which the store is
-// open as in a running service.
-func books(t *testing.T) (data string, db *sqlstore.DB) {
+// newLedgerStore makes a data directory with the account "default", and keeps its store
+// open as a running service does.
+func newLedgerStore(t *testing.T) (data string, db *sqlstore.DB) {
 	t.Helper()
 	data = t.TempDir()
 	db = sqlstoretest.Open(t, sqlstore.Config{Data: data})
@@ -22,13 +22,13 @@ func books(t *testing.T) (data string, db *sqlstore.DB) {
 	return data, db
 }
 
-// said runs a command and demands a part of what it says, or of its error.
-func said(t *testing.T, data, want string, args ...string) string {
+// wantOutput runs a command, and checks that its output or error contains want.
+func wantOutput(t *testing.T, data, want string, args ...string) string {
 	t.Helper()
 	out, err := command(t.Context(), append(args, "--data", data)...)
 	text := out
 	if err != nil {
-		text += plainly(err)
+		text += userMessage(err)
 	}
 	if !strings.Contains(text, want) {
 		t.Errorf("%s: got %s, want %s", strings.Join(args, " "), text, want)
@@ -38,7 +38,7 @@ func said(t *testing.T, data, want string, args ...string) string {
 
 func TestMoneyIsCreditedAndShown(t *testing.T) {
 	t.Parallel()
-	data, _ := books(t)
+	data, _ := newLedgerStore(t)
 	for _, c := range [][]string{
 		{"₹5,000, success; available now: ₹5,000", "wallet", "credit", "--amount", "5000", "--note", "UTR1"},
 		{"₹199.50, success; available now: ₹5,199.50", "wallet", "credit", "--account", "default", "--amount", "199.5", "--note", "UTR2"},
@@ -56,13 +56,13 @@ func TestMoneyIsCreditedAndShown(t *testing.T) {
 		{"sandbox  ₹7         ₹0", "wallet", "show", "--account", "default"},
 		{"There is no such account.", "wallet", "show", "--account", "nobody"},
 	} {
-		said(t, data, c[0], c[1:]...)
+		wantOutput(t, data, c[0], c[1:]...)
 	}
 }
 
 func TestAPaymentIsSettledOnce(t *testing.T) {
 	t.Parallel()
-	data, db := books(t)
+	data, db := newLedgerStore(t)
 	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		for _, id := range []string{"pay_1", "pay_2"} {
 			if _, err := tx.Exec(`INSERT INTO payment (id, account_id, mode, ref_id, method, amount, state, error_code, note, created_at)
@@ -75,13 +75,13 @@ func TestAPaymentIsSettledOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := said(t, data, "pay_1", "wallet", "pending")
+	list := wantOutput(t, data, "pay_1", "wallet", "pending")
 	if !regexp.MustCompile(`pay_2 +default +live +₹250\.50 +upi +pay_2 +1970-01-01T00:00:00Z`).MatchString(list) {
 		t.Errorf("the list: %s", list)
 	}
 	for _, c := range [][]string{
-		{"say --succeeded or --failed", "wallet", "settle", "pay_1"},
-		{"say --succeeded or --failed", "wallet", "settle", "pay_1", "--succeeded", "--failed"},
+		{"set --succeeded or --failed", "wallet", "settle", "pay_1"},
+		{"set --succeeded or --failed", "wallet", "settle", "pay_1", "--succeeded", "--failed"},
 		{"There is no such payment.", "wallet", "settle", "pay_3", "--failed"},
 		{"--note: Money that came needs the bank's reference", "wallet", "settle", "pay_1", "--succeeded"},
 		{"pay_1  ₹250.50, success; available now: ₹250.50", "wallet", "settle", "pay_1", "--succeeded", "--note", "UTR9"},
@@ -92,9 +92,9 @@ func TestAPaymentIsSettledOnce(t *testing.T) {
 		{"ok    ", "audit", "verify"},
 		{"2 postings, 0 recharges, 2 payments: 0 faults", "ledger", "verify"},
 	} {
-		said(t, data, c[0], c[1:]...)
+		wantOutput(t, data, c[0], c[1:]...)
 	}
-	if list := said(t, data, "ID", "wallet", "pending"); strings.Contains(list, "pay_") {
+	if list := wantOutput(t, data, "ID", "wallet", "pending"); strings.Contains(list, "pay_") {
 		t.Errorf("the list: %s", list)
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// A ClickHouse that takes connections and says nothing uses up the patience of a look,
-// and the state store is told to be well all the same.
-func TestAStoreThatHangsIsTheOnlyOneAway(t *testing.T) {
+// A ClickHouse that accepts connections and never replies uses the whole timeout. The
+// check of the state store still succeeds.
+func TestHangingStoreDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -40,27 +40,27 @@ func TestAStoreThatHangsIsTheOnlyOneAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		up := func(store string) bool { return fixture.Figure(t, reg, "vayu_store_up", "store", store) == 1 }
-		fixture.Until(t, protocol+": the state store is told to be well", func() bool { // a busy machine may be late once
-			w.look(t.Context())
+		fixture.Until(t, protocol+": the state store is up", func() bool { // a busy machine may be late once
+			w.checkStores(t.Context())
 			return up("state")
 		})
 		if up("clickhouse") {
-			t.Errorf("%s: a ClickHouse that says nothing is told to be well", protocol)
+			t.Errorf("%s: a silent ClickHouse is reported as up", protocol)
 		}
 		_ = s.db.Conn().Close()
 	}
 }
 
-// The first proof waits for the start to be over, one that failed is made again soon,
-// and others are daily.
-func TestAProofThatFailedIsMadeAgainSoon(t *testing.T) {
+// The first ledger check runs after the startup. A failed check is retried soon; others
+// are daily.
+func TestFailedLedgerCheckIsRetriedSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 49*time.Hour)
 		defer cancel()
 		var got []time.Duration
-		proofs(ctx, func(context.Context) bool {
+		repeatLedgerChecks(ctx, func(context.Context) bool {
 			got = append(got, time.Since(began))
 			return len(got) != 1 && len(got) != 2
 		})

@@ -11,15 +11,14 @@ import (
 	"testing"
 )
 
-// broker is a Kafka of a test's own, because the test kills it.
+// broker is a Kafka for one test, which kills it.
 type broker struct {
 	t       *testing.T
 	dir     string
 	address string
 }
 
-// startBroker starts one, where there is a Kafka to start: VAYU_TEST_KAFKA says
-// so.
+// startBroker starts a Kafka if VAYU_TEST_KAFKA is set.
 func startBroker(t *testing.T) *broker {
 	t.Helper()
 	if os.Getenv("VAYU_TEST_KAFKA") == "" {
@@ -38,7 +37,7 @@ func startBroker(t *testing.T) *broker {
 	return b
 }
 
-// do runs an action of .ci/kafka and returns what it printed.
+// do runs an action of .ci/kafka and returns its output.
 func (b *broker) do(action string) string {
 	b.t.Helper()
 	script, err := filepath.Abs("../../.ci/kafka")
@@ -54,8 +53,8 @@ func (b *broker) do(action string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// times is how often something is killed: few by default, because each member of
-// a group that is killed is missed for seconds; VAYU_TEST_KILLS says more.
+// times returns the number of kills. The default is low, because a killed group member
+// is missing for seconds. VAYU_TEST_KILLS overrides it.
 func times(t *testing.T, few int) int {
 	t.Helper()
 	text := os.Getenv("VAYU_TEST_KILLS")
@@ -69,7 +68,7 @@ func times(t *testing.T, few int) int {
 	return n
 }
 
-// Through Kafka, with the service killed again and again, and then the broker.
+// No event is lost through Kafka when the service and then the broker are killed.
 func TestIntegrationNoEventIsLostThroughKafka(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t)
@@ -89,7 +88,7 @@ func TestIntegrationNoEventIsLostWhenTheBrokerIsKilled(t *testing.T) {
 	fire := s.fire("--rate", "200", "--count", "0")
 	for range times(t, 3) {
 		all, _ := r.deliveries()
-		r.wait("deliveries", func(now []got) bool { return len(now) >= len(all)+50 })
+		r.wait("deliveries", func(now []received) bool { return len(now) >= len(all)+50 })
 		b.do("kill")
 		s.eventually("", "/readyz", func(r reply) bool { return r.body["kafka"] != "ok" })
 		b.do("start")

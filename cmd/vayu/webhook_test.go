@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// One subscription from its making to its end, as its owner sees it.
-func TestIntegrationASubscriptionIsToldAndCanBeMended(t *testing.T) {
+// The life of a subscription, as its owner sees it.
+func TestIntegrationSubscriptionLifecycle(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
-	r := receive(t, func(got) int {
+	r := receive(t, func(received) int {
 		if broken.Load() {
 			return http.StatusInternalServerError
 		}
@@ -27,7 +27,7 @@ func TestIntegrationASubscriptionIsToldAndCanBeMended(t *testing.T) {
 	if reply := s.send(http.MethodPost, s.sandbox, "/v1/webhooks/"+id+"/test", `{"type":"payment.succeeded"}`); reply.status != http.StatusAccepted {
 		t.Fatalf("test event: %d %s", reply.status, reply.raw)
 	}
-	first := r.wait("a test event", func(all []got) bool { return len(all) == 1 })[0]
+	first := r.wait("a test event", func(all []received) bool { return len(all) == 1 })[0]
 	if first.refused != nil || first.Type != "payment.succeeded" || first.header.Get("X-SERVICE-Mode") != "sandbox" ||
 		first.header.Get("X-SERVICE-Event-Id") != first.ID || first.header.Get("X-SERVICE-Attempt") != "1" {
 		t.Errorf("the test event came as %v with %v (signature: %v)", first.Envelope, first.header, first.refused)
@@ -41,12 +41,12 @@ func TestIntegrationASubscriptionIsToldAndCanBeMended(t *testing.T) {
 		t.Error("a live key sees what belongs to the sandbox")
 	}
 
-	// The receiver breaks: the retry comes ten seconds after the first attempt.
+	// The receiver fails: the retry comes ten seconds after the first attempt.
 	broken.Store(true)
 	s.send(http.MethodPost, s.sandbox, "/v1/webhooks/"+id+"/test", `{}`)
-	all := r.wait("two retries", func(all []got) bool { return len(all) == 4 })[1:]
+	all := r.wait("two retries", func(all []received) bool { return len(all) == 4 })[1:]
 	for i, after := range []time.Duration{0, 10 * time.Second, 40 * time.Second} {
-		// Clocks are read on both ends of a connection: 10 ms are for the way.
+		// Both ends of a connection measure the time: 10 ms are for the network.
 		late := all[i].at.Sub(all[0].at) - after
 		if all[i].ID != all[0].ID || all[i].header.Get("X-SERVICE-Attempt") != strconv.Itoa(i+1) || late < -10*time.Millisecond {
 			t.Errorf("attempt %s of %s came %s after the first, want attempt %d of %s after %s",
@@ -60,22 +60,21 @@ func TestIntegrationASubscriptionIsToldAndCanBeMended(t *testing.T) {
 		return data["attempts_made"] == 3.0 && data["state"] == "waiting"
 	})
 
-	// Deleted: what still waited is cancelled, and nothing comes any more.
+	// After the deletion, waiting deliveries are cancelled, and none arrives any more.
 	if gone := s.send(http.MethodDelete, s.sandbox, "/v1/webhooks/"+id, ""); gone.status != http.StatusOK {
 		t.Errorf("deleting: %d %s", gone.status, gone.raw)
 	}
 	s.eventually(s.sandbox, "/v1/deliveries/"+waiting, func(r reply) bool { return r.text("state") == "cancelled" })
 }
 
-// Both signatures from the very next attempt, while events go out as fast as
-// they can.
+// Deliveries have both signatures from the next attempt on, under full load.
 func TestIntegrationRotationUnderTraffic(t *testing.T) {
 	t.Parallel()
 	r := receive(t, nil)
 	s := serve(t, t.TempDir(), r.flags()...)
 	id := s.subscribe(s.live, r, "/", `"payment.succeeded"`)
 	fire := s.fire("--rate", "500", "--count", "0")
-	r.wait("traffic", func(all []got) bool { return len(all) > 200 })
+	r.wait("traffic", func(all []received) bool { return len(all) > 200 })
 	for range 5 {
 		rotated := s.send(http.MethodPost, s.live, "/v1/webhooks/"+id+"/rotate-secret", `{"grace_seconds":60}`)
 		at := time.Now()
@@ -86,7 +85,7 @@ func TestIntegrationRotationUnderTraffic(t *testing.T) {
 		r.secrets = []string{rotated.text("secret")} // the new one alone
 		before := len(r.all)
 		r.mu.Unlock()
-		all := r.wait("traffic", func(all []got) bool { return len(all) > before+200 })
+		all := r.wait("traffic", func(all []received) bool { return len(all) > before+200 })
 		for _, d := range all[before:] {
 			if d.at.After(at) && d.refused != nil {
 				t.Errorf("an attempt %s after the reply lacks the new signature: %v", d.at.Sub(at), d.refused)
@@ -97,7 +96,7 @@ func TestIntegrationRotationUnderTraffic(t *testing.T) {
 	r.waitEvents(fire.committed())
 }
 
-// kills of the service under load; every committed event arrives.
+// webhookKills is the number of kills under load; every committed event arrives.
 const webhookKills = 100
 
 func TestIntegrationNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
@@ -110,13 +109,13 @@ func TestIntegrationNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
 	killAndCount(t, r, fire, s, webhookKills, r.flags())
 }
 
-// killAndCount kills the service again and again while events are fired, then
-// waits for all of them and says how many came twice.
-func killAndCount(t *testing.T, r *inbox, fire *firing, s *serving, kills int, flags []string) {
+// killAndCount kills the service while events are fired. It then waits for all events
+// and logs the number of duplicates.
+func killAndCount(t *testing.T, r *inbox, fire *fireProcess, s *serverProcess, kills int, flags []string) {
 	t.Helper()
 	for range kills {
 		all, _ := r.deliveries()
-		r.wait("deliveries", func(now []got) bool { return len(now) >= len(all)+50 })
+		r.wait("deliveries", func(now []received) bool { return len(now) >= len(all)+50 })
 		s.stop(syscall.SIGKILL)
 		s = start(t, s.data, flags...)
 	}

@@ -25,18 +25,18 @@ import (
 	"vayu/schema"
 )
 
-// webhooks is what tells subscribers of events.
+// webhooks has the services that deliver events.
 type webhooks struct {
 	outbox        *outbox.Outbox
-	log           *kafka.Log // nil when the relay hands events straight over
+	log           *kafka.Log // nil without Kafka: the relay calls the dispatcher
 	subscriptions *subscription.Book
 	deliveries    *delivery.Service
 	dispatch      *dispatch.Service
 	copier        *delivery.Copier
 }
 
-// newWebhooks wires them. The outbox is there before, because accounts append to
-// it.
+// newWebhooks creates the services. The outbox exists before, because accounts append
+// to it.
 func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()
@@ -57,7 +57,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	w.dispatch, err = dispatch.New(dispatch.Config{
 		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Trace: s.trace, Metrics: reg,
 		Number: func(ctx context.Context, of schema.Owner, transaction string) (string, error) {
-			return s.money.recharges.ClearNumber(ctx, of, transaction) // made after this, and before anything runs
+			return s.money.recharges.ClearNumber(ctx, of, transaction) // created later, but before Run
 		},
 		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
@@ -77,7 +77,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	return nil
 }
 
-// webhookRoots are the authorities of receivers.
+// webhookRoots returns the certificate authorities of receivers.
 func (c Config) webhookRoots() (*x509.CertPool, error) {
 	var files []string
 	if c.Webhook.CA != "" {
@@ -93,7 +93,7 @@ func (c Config) webhookRoots() (*x509.CertPool, error) {
 	return dispatch.Roots(files...)
 }
 
-// test stores a test event and its one delivery.
+// test stores a test event and its single delivery.
 func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
 	stored, err := w.outbox.Store(tx, s.Account, s.World, event, schema.TestEventData(event))
 	if err != nil {
@@ -103,12 +103,12 @@ func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event sch
 	return stored.ID, deliveryID, err
 }
 
-// dispatchDrain is how long attempts that are under way may take to end (5 s), to
-// be recorded (4 s), and what is left to be given back (2 s), and some more.
+// dispatchDrain covers attempts in flight (5 s), their records (4 s), the release of
+// leases (2 s) and a margin.
 const dispatchDrain = 15 * time.Second
 
-// parts are what runs, in the order in which it starts: events come last, because
-// they need all others. An instance that only serves the API knows the subscriptions.
+// parts returns the parts in the order of their start. The relay of events comes last,
+// because it needs all others. An instance with only the API needs the subscriptions.
 func (w *webhooks) parts(c Config) []lifecycle.Part {
 	if !c.has(roleAPI, roleDispatch) {
 		return nil
@@ -131,12 +131,12 @@ func (w *webhooks) parts(c Config) []lifecycle.Part {
 		}})
 }
 
-// routes are the endpoints about webhooks.
+// routes returns the endpoints about webhooks.
 func (w *webhooks) routes() []httpapi.Route {
 	return slices.Concat(w.subscriptions.Routes(), w.deliveries.Routes(), w.outbox.Routes())
 }
 
-// backlog says how events are doing.
+// backlog returns the count and the age of waiting events.
 func (w *webhooks) backlog() map[string]any {
 	waiting, oldest := w.outbox.Backlog()
 	return map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}

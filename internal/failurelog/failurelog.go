@@ -1,5 +1,5 @@
-// Package failurelog says once that something has ceased to work, and once that it
-// works again, however often it is tried between.
+// Package failurelog logs a repeated failure once when it begins, and once when it has
+// recovered.
 package failurelog
 
 import (
@@ -10,25 +10,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Outage is one thing that may fail again and again. It can be used by many
-// goroutines at once.
+// Log is the failure log of one operation. It is safe for concurrent use.
 type Outage struct {
 	log              *slog.Logger
 	what             string
 	doing, meanwhile string
 	failures         prometheus.Counter
-	on               atomic.Bool
+	failing          atomic.Bool
 }
 
-// New returns an Outage that is not there. What is what may cease to work, such
-// as "access: the state store"; doing is what needs it, and meanwhile what happens
-// without. Failures counts every one; nil counts none.
+// New returns a Log that is not failing. What names the dependency, such as "access:
+// the state store". Doing is the operation, and meanwhile is the effect of the failure.
+// Failures counts every failure; it may be nil.
 func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Outage {
 	return &Outage{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }
 
-// Tell takes the outcome of a try. An error that comes from the end of ctx is
-// none.
+// Observe records the result of an attempt. It ignores an error after the end of ctx.
 func (o *Outage) Tell(ctx context.Context, err error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -36,14 +34,14 @@ func (o *Outage) Tell(ctx context.Context, err error) {
 		if o.failures != nil {
 			o.failures.Inc()
 		}
-		if !o.on.Swap(true) {
+		if !o.failing.Swap(true) {
 			o.log.WarnContext(ctx, o.what+" does not answer", //nolint:sloglint // one of a few constants
 				"doing", o.doing, "meanwhile", o.meanwhile, "error", err)
 		}
-	case o.on.Load() && o.on.Swap(false):
+	case o.failing.Load() && o.failing.Swap(false):
 		o.log.InfoContext(ctx, o.what+" answers again", "doing", o.doing) //nolint:sloglint // the same
 	}
 }
 
-// On reports whether the last try failed.
-func (o *Outage) On() bool { return o.on.Load() }
+// Failing reports whether the last attempt failed.
+func (o *Outage) On() bool { return o.failing.Load() }

@@ -13,32 +13,32 @@ import (
 	"vayu/internal/failurelog"
 )
 
-func TestAnOutageIsSaidOnceAndEndsOnce(t *testing.T) {
+func TestFailureAndRecoveryAreLoggedOnce(t *testing.T) {
 	t.Parallel()
-	var said bytes.Buffer
+	var output bytes.Buffer
 	count := prometheus.NewCounter(prometheus.CounterOpts{Name: "failures_total", Help: "Failures."})
-	o := failurelog.New(slog.New(slog.NewTextHandler(&said, nil)), "the store", "looking", "nothing is known", count)
+	o := failurelog.New(slog.New(slog.NewTextHandler(&output, nil)), "the store", "reading", "requests fail", count)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	away := errors.New("away")
+	errUnavailable := errors.New("unavailable")
 	for _, try := range []struct {
-		ctx  context.Context
-		err  error
-		on   bool
-		says int // lines so far
+		ctx     context.Context
+		err     error
+		failing bool
+		lines   int // logged so far
 	}{
 		{t.Context(), nil, false, 0},
-		{t.Context(), away, true, 1},
-		{t.Context(), away, true, 1},
-		{ended, away, true, 1},
+		{t.Context(), errUnavailable, true, 1},
+		{t.Context(), errUnavailable, true, 1},
+		{ended, errUnavailable, true, 1},
 		{t.Context(), nil, false, 2},
 		{t.Context(), nil, false, 2},
-		{ended, away, false, 2},
-		{t.Context(), away, true, 3},
+		{ended, errUnavailable, false, 2},
+		{t.Context(), errUnavailable, true, 3},
 	} {
 		o.Tell(try.ctx, try.err)
-		if lines := strings.Count(said.String(), "\n"); o.On() != try.on || lines != try.says {
-			t.Errorf("after %v it is on: %v, with %d lines; want %v and %d", try.err, o.On(), lines, try.on, try.says)
+		if lines := strings.Count(output.String(), "\n"); o.On() != try.failing || lines != try.lines {
+			t.Errorf("after %v failing is %v, with %d lines; want %v and %d", try.err, o.On(), lines, try.failing, try.lines)
 		}
 	}
 	reg := prometheus.NewRegistry()
@@ -48,6 +48,6 @@ func TestAnOutageIsSaidOnceAndEndsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := families[0].GetMetric()[0].GetCounter().GetValue(); got != 3 {
-		t.Errorf("%v failures are counted, want 3", got)
+		t.Errorf("counted %v failures, want 3", got)
 	}
 }

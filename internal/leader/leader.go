@@ -1,4 +1,4 @@
-// Package leader lets one instance of several do what only one may do at a time.
+// Package leader elects one of several instances to run a singleton job.
 package leader
 
 import (
@@ -16,64 +16,63 @@ import (
 )
 
 const (
-	// leaseTime is how long the one is the one without saying so again. With a
-	// look each second, another takes over at most ten seconds after a crash; and
-	// a store may be away for six seconds before anybody stops.
+	// leaseTime is the duration of a lease. With pollInterval, a standby takes over at
+	// most ten seconds after a crash. The store may be unavailable for six seconds
+	// before the leader stops.
 	leaseTime = 9 * time.Second
-	// lookEvery is the time between two looks of those who wait, and between two
-	// tries to renew after one that failed.
-	lookEvery = time.Second
-	// leaveMost is how long leaving may wait for its turn at the store.
-	leaveMost = 2 * time.Second
+	// pollInterval is the delay between polls of a standby, and before a failed renewal
+	// is retried.
+	pollInterval = time.Second
+	// releaseTimeout bounds the release of the lease at the end.
+	releaseTimeout = 2 * time.Second
 )
 
-// ErrLost is the error of a [Fence] when another instance leads, or may.
+// ErrNotLeader is the error of a [Fence] when another instance leads, or may lead.
 var ErrLost = errors.New("another instance leads now")
 
-// Fence asks the store whether this instance still leads, in the moment before it
-// does what only the one may do, and returns ErrLost when it does not. It is for what
-// is written elsewhere than in the store: an instance that was frozen for longer than
-// its lease finds out here, and not after it has written.
+// Fence checks in the store that this instance still leads, and returns ErrNotLeader
+// otherwise. Call it directly before a write outside the store. It detects that the
+// process was frozen for longer than its lease.
 type Fence func(ctx context.Context) error
 
-// Config says what is led, and where instances agree on it.
+// Config names the job, and the store that has its lease.
 type Config struct {
 	DB      *sqlstore.DB
-	Name    string // of what is done, such as "outbox"
-	Alone   bool   // what is done is done to what no other instance has: this one leads at once
+	Name    string // of the job, such as "outbox"
+	Alone   bool   // the job works on data of this instance only: it leads without a lease
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 }
 
-// Run calls do whenever this instance is the one, until ctx ends. The context of
-// do ends when the instance can no longer be sure that it is. An error of do ends
-// Run, unless it is the end of its context; so does nil before that.
+// Run calls do while this instance leads, until ctx ends. The context of do ends when
+// the instance may have lost its lease. If do returns an error, Run returns it, except
+// for the end of the context of do. Run also returns when do returns nil early.
 //
-// On SQLite one process serves, so it leads at once and writes nothing; so does one
-// that is alone with what it does.
+// On SQLite only one process serves, so it leads at once and writes nothing. The same
+// holds for Local jobs.
 //
-// On PostgreSQL the one has a lease of nine seconds in table leader. It renews
-// it after three; when no renewal has succeeded for six, the context of do ends,
-// and do has three seconds to return before another can begin. When ctx ends the
-// lease is given up, and another leads within a second.
+// On PostgreSQL the leader has a lease of nine seconds in table leader, and renews it
+// every three. If no renewal succeeds for six seconds, the context of do ends. Do then
+// has three seconds to return before another instance can lead. When ctx ends, Run
+// releases the lease, and a standby leads within a second.
 //
-// Clocks of instances may differ by any amount: a lease begins and ends by the
-// clock of the server, and its holder counts from before he asked for it, by a
-// clock that nobody sets. What can make two lead is a server whose clock jumps
-// ahead by more than three seconds, or an instance that is frozen between a look
-// at its context and what it does next; so what is led must bear being done
-// twice. A [Fence] leaves of the second the time of one look at the store.
+// Clock skew between instances has no effect. The server's clock decides about a lease.
+// Its leader counts from before the request, with the monotonic clock. Two instances
+// can lead when the server's clock jumps ahead by more than three seconds. The same can
+// happen when a process is frozen between a check of its context and its next step.
+// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the
+// time of one store query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	leads := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "vayu_leader", Help: "1 while this instance is the one of all that does what name says, else 0.",
+		Name: "vayu_leader", Help: "1 if this instance holds the named leader lease.",
 		ConstLabels: prometheus.Labels{"name": c.Name},
 	})
 	if c.Metrics != nil {
 		if err := c.Metrics.Register(leads); err != nil {
-			return fmt.Errorf("registering the lead of %q: %w", c.Name, err)
+			return fmt.Errorf("registering metrics of leader %q: %w", c.Name, err)
 		}
 		defer c.Metrics.Unregister(leads)
 	}
@@ -85,10 +84,10 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 	if c.Alone || c.DB.Name() == "sqlite" {
 		return outcome(ctx, led(ctx, func(context.Context) error { return nil }))
 	}
-	return newCandidate(newRow(c), c.Log.With("name", c.Name)).run(ctx, led)
+	return newCandidate(newLeaseRow(c), c.Log.With("name", c.Name)).run(ctx, led)
 }
 
-// outcome is the error of do, unless it is the end of its context.
+// outcome returns the error of do, or nil if it is the end of its context.
 func outcome(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return nil
@@ -96,71 +95,70 @@ func outcome(ctx context.Context, err error) error {
 	return err
 }
 
-// seat is where one can sit.
-type seat interface {
-	// free says whether taking it is worth a try.
-	free(ctx context.Context) (bool, error)
-	// take takes the seat for a lease that begins now, also from himself; false
-	// when somebody else has it.
-	take(ctx context.Context) (bool, error)
-	// held says whether he still has it.
+// lock is the lease of one name.
+type lock interface {
+	// available reports whether an acquire may succeed.
+	available(ctx context.Context) (bool, error)
+	// acquire begins or renews the lease; false when another instance has it.
+	acquire(ctx context.Context) (bool, error)
+	// held reports whether this instance has the lease.
 	held(ctx context.Context) (bool, error)
-	// leave gives it up, if it is his.
-	leave(ctx context.Context) error
+	// release ends the lease if this instance has it.
+	release(ctx context.Context) error
 }
 
-// candidate is an instance that wants to be the one.
+// candidate is an instance that leads when it can acquire the lease.
 type candidate struct {
-	seat  seat
+	lock  lock
 	log   *slog.Logger
 	store *failurelog.Outage
 	lease time.Duration
 }
 
-func newCandidate(s seat, log *slog.Logger) *candidate {
-	return &candidate{seat: s, log: log, lease: leaseTime, store: failurelog.New(log, "lead: the state store", "saying who leads", "who can no longer be sure of it stops", nil)}
+func newCandidate(s lock, log *slog.Logger) *candidate {
+	return &candidate{lock: s, log: log, lease: leaseTime, store: failurelog.New(log, "leader: the state store", "renewing leader leases", "a leader stops when its lease expires", nil)}
 }
 
 func (c *candidate) run(ctx context.Context, do func(ctx context.Context, fence Fence) error) error {
 	for {
-		asked, ok := c.wait(ctx)
+		requested, ok := c.awaitLease(ctx)
 		if !ok {
 			return nil
 		}
-		if over, err := c.term(ctx, asked, do); over {
+		if over, err := c.lead(ctx, requested, do); over {
 			return err
 		}
 	}
 }
 
-// wait waits until the seat is taken, and says when it was asked for; false when
+// awaitLease returns the time before the request that acquired the lease; false when
 // ctx has ended.
-func (c *candidate) wait(ctx context.Context) (asked time.Time, ok bool) {
+func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok bool) {
 	for ctx.Err() == nil {
-		free, err := c.seat.free(ctx)
-		if free && err == nil {
-			asked = time.Now()
-			var taken bool
-			if taken, err = c.seat.take(ctx); taken && err == nil {
+		available, err := c.lock.available(ctx)
+		if available && err == nil {
+			requested = time.Now()
+			var acquired bool
+			if acquired, err = c.lock.acquire(ctx); acquired && err == nil {
 				c.store.Tell(ctx, nil)
-				return asked, true
+				return requested, true
 			}
 		}
 		c.store.Tell(ctx, err)
-		sleep.For(ctx, lookEvery)
+		sleep.For(ctx, pollInterval)
 	}
 	return time.Time{}, false
 }
 
-// term is the time of one lease and its renewals. It is over for good when do
-// has returned before its context ended, and when ctx has ended.
-func (c *candidate) term(ctx context.Context, asked time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
+// lead runs do for one lease and its renewals. It returns over when do has returned
+// before its context ended, and when ctx has ended.
+func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
-		c.renew(leading, asked, end)
+		c.renew(leading, requested, end)
 	}()
 	defer func() { // also when do panics
 		end()
@@ -169,49 +167,49 @@ func (c *candidate) term(ctx context.Context, asked time.Time, do func(ctx conte
 	err = outcome(leading, do(leading, c.fence))
 	lost := leading.Err() != nil && ctx.Err() == nil
 	if lost && err == nil {
-		c.log.Warn("this instance leads no more, because its lease could not be renewed")
+		c.log.Warn("this instance lost the leader lease, because it could not renew it")
 		return false, nil
 	}
 	end()
-	<-renewed // else it would take what is left here
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), leaveMost)
+	<-renewed // a late renewal must not follow the release
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer done()
-	if failed := c.seat.leave(limit); failed != nil {
-		c.log.Warn("the lease is left to its end", "error", failed)
+	if failed := c.lock.release(limit); failed != nil {
+		c.log.Warn("could not release the leader lease; it will expire", "error", failed)
 	}
 	return true, err
 }
 
-// fence is the Fence of whoever leads here.
+// fence implements Fence.
 func (c *candidate) fence(ctx context.Context) error {
-	mine, err := c.seat.held(ctx)
+	mine, err := c.lock.held(ctx)
 	if err == nil && !mine {
 		err = ErrLost
 	}
 	return err
 }
 
-// renew renews the lease until leading ends, and ends it when that has not
-// succeeded for two thirds of it, whether or not the store answers.
-func (c *candidate) renew(leading context.Context, asked time.Time, end func()) {
+// renew renews the lease until leading ends. It calls end when no renewal has succeeded
+// for two thirds of the lease, also while the store does not answer.
+func (c *candidate) renew(leading context.Context, requested time.Time, end func()) {
 	due := c.lease * 2 / 3
-	last := time.AfterFunc(time.Until(asked.Add(due)), end)
+	last := time.AfterFunc(time.Until(requested.Add(due)), end)
 	defer last.Stop()
 	for next := c.lease / 3; ; {
 		if !sleep.For(leading, next) {
 			return
 		}
-		asked := time.Now()
-		mine, err := c.seat.take(leading)
+		requested := time.Now()
+		mine, err := c.lock.acquire(leading)
 		c.store.Tell(leading, err)
 		switch {
 		case err != nil:
-			next = lookEvery
-		case !mine: // it was over before this instance knew
+			next = pollInterval
+		case !mine: // the lease expired before the renewal
 			end()
 			return
 		default:
-			last.Reset(time.Until(asked.Add(due)))
+			last.Reset(time.Until(requested.Add(due)))
 			next = c.lease / 3
 		}
 	}

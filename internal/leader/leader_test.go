@@ -13,7 +13,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// begin runs a candidate; it sends its name when it leads.
+// begin runs a candidate, which sends its name when it leads.
 func begin(t *testing.T, db *sqlstore.DB, name string, now *atomic.Int32, led chan<- string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -21,7 +21,7 @@ func begin(t *testing.T, db *sqlstore.DB, name string, now *atomic.Int32, led ch
 	go func() {
 		ended <- leader.Run(ctx, leader.Config{DB: db, Name: "test"}, func(ctx context.Context, _ leader.Fence) error {
 			if n := now.Add(1); n != 1 {
-				t.Errorf("%d lead at a time", n)
+				t.Errorf("%d leaders at a time", n)
 			}
 			led <- name
 			<-ctx.Done()
@@ -64,8 +64,8 @@ func TestOneOfTwoInstancesLeads(t *testing.T) {
 	}
 }
 
-// A lease that ends by the server's clock is taken over, and not before.
-func TestTheLeadOfOneThatDiedIsTakenOver(t *testing.T) {
+// A standby takes over a lease when it expires by the server clock, and not earlier.
+func TestLeaseOfCrashedLeaderIsTakenOver(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Postgres(t)
 	const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
@@ -86,9 +86,9 @@ func TestTheLeadOfOneThatDiedIsTakenOver(t *testing.T) {
 	stop()
 }
 
-// Who was frozen for longer than his lease is told so by the store before he writes
-// elsewhere, also when he has not noticed yet.
-func TestAFenceEndsWithTheLease(t *testing.T) {
+// After a freeze for longer than the lease, the fence reports that another instance may
+// lead.
+func TestFenceFailsAfterLeaseExpiry(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Postgres(t)
 	reg := prometheus.NewPedanticRegistry()
@@ -96,18 +96,18 @@ func TestAFenceEndsWithTheLease(t *testing.T) {
 	defer stop()
 	err := leader.Run(ctx, leader.Config{DB: db, Name: "test", Metrics: reg}, func(ctx context.Context, fence leader.Fence) error {
 		if err := fence(ctx); err != nil {
-			t.Errorf("the fence of the one who leads says %v", err)
+			t.Errorf("the fence of the leader returns %v", err)
 		}
 		if all, err := reg.Gather(); err != nil || len(all) != 1 || all[0].GetName() != "vayu_leader" || all[0].GetMetric()[0].GetGauge().GetValue() != 1 {
 			t.Errorf("while it leads the metrics are %v, %v", all, err)
 		}
 		sqlstoretest.Exec(t, db, "UPDATE leader SET until = 0")
 		if err := fence(ctx); !errors.Is(err, leader.ErrLost) {
-			t.Errorf("after the lease is over the fence says %v", err)
+			t.Errorf("after the lease expired the fence returns %v", err)
 		}
 		sqlstoretest.Exec(t, db, "UPDATE leader SET holder = 'another', until = 9223372036854775807")
 		if err := fence(ctx); !errors.Is(err, leader.ErrLost) {
-			t.Errorf("while another leads the fence says %v", err)
+			t.Errorf("while another instance leads the fence returns %v", err)
 		}
 		stop()
 		return nil
@@ -117,7 +117,7 @@ func TestAFenceEndsWithTheLease(t *testing.T) {
 	}
 }
 
-func TestOnSQLiteAProcessLeadsAtOnce(t *testing.T) {
+func TestProcessLeadsAtOnceOnSQLite(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	broken := errors.New("broken")
@@ -130,6 +130,6 @@ func TestOnSQLiteAProcessLeadsAtOnce(t *testing.T) {
 	}
 	stop()
 	if err := leader.Run(t.Context(), leader.Config{DB: db, Name: "test"}, func(context.Context, leader.Fence) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("got %v, want what was returned", err)
+		t.Errorf("got %v, want the error of the job", err)
 	}
 }

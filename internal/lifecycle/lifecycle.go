@@ -1,8 +1,7 @@
-// Package lifecycle starts the parts of the service in order and stops them in
-// reverse.
+// Package lifecycle starts the parts of the service in order and stops them in reverse.
 //
-// A part that others lean on stands earlier in the list: it is ready before
-// they start, and it is still there while they drain.
+// A part stands after those that it depends on. They are ready before it starts, and
+// still run while it drains.
 package lifecycle
 
 import (
@@ -14,16 +13,14 @@ import (
 	"time"
 )
 
-// DefaultDrain is how long a part may take to stop when it names no time of its
-// own. Ten seconds is five times the slowest answer the API may give and leaves
-// room for several parts inside the 30 s that service managers allow before
-// they kill.
+// DefaultDrain is the time that a part may take to stop if it has no Drain. Ten seconds
+// is five times the slowest permitted answer of the API. It leaves room for several
+// parts in the 30 s that service managers allow before a kill.
 const DefaultDrain = 10 * time.Second
 
-// ErrEnded is the error of a part that returned nil before it was asked to
-// stop. A part works until its context ends; one that leaves early would leave
-// a service that looks alive and does nothing.
-var ErrEnded = errors.New("ended without being asked to")
+// ErrEnded is the error of a part that returned nil before it was stopped. A part that
+// returns early would leave a service that looks healthy and does nothing.
+var ErrEnded = errors.New("ended before it was stopped")
 
 // ErrDrain is the error of a part that did not stop within its drain time.
 var ErrDrain = errors.New("did not stop in time")
@@ -43,11 +40,13 @@ type Part struct {
 	Drain time.Duration
 }
 
-// Parts starts each part after the one before it is ready, waits until ctx ends
-// or a part fails, and stops the started ones in reverse order, each within
-// its drain time. It returns nil when ctx ended and all parts stopped cleanly;
-// otherwise every failure, joined, each with the name of its part. A part that
-// outlives its drain time is left behind and reported as ErrDrain.
+// Run starts each part after the one before it is ready. It waits until ctx ends or a
+// part fails. Then it stops the started parts in reverse order, each within its drain
+// time.
+//
+// It returns nil when ctx ended and all parts stopped cleanly, and otherwise all
+// failures, joined and with the names of their parts. A part that exceeds its drain
+// time is abandoned and reported as ErrDrain.
 func Parts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	g := &group{log: log, failed: make(chan struct{}, len(parts))}
 	first := g.start(ctx, parts)
@@ -63,16 +62,16 @@ func Parts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 // group is the parts started so far, in order.
 type group struct {
 	log     *slog.Logger
-	started []*running
+	started []*runningPart
 	failed  chan struct{}
 }
 
-// start starts the parts in order. It returns early, with nil, when ctx ends or
-// a started part fails: stop then reports what there is to report.
+// start starts the parts in order. It returns nil early when ctx ends or a started part
+// fails; stop then returns the failure.
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // an end before the last start is an end, not a failure
+			return nil //nolint:nilerr // a stop before the last start is not a failure
 		}
 		begun := time.Now()
 		r := launch(ctx, part, g.log, g.failed)

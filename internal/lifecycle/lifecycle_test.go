@@ -17,26 +17,26 @@ import (
 	"vayu/internal/lifecycle"
 )
 
-// diary notes what happened, in order.
-type diary struct {
+// journal records events in order.
+type journal struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (d *diary) note(line string) {
+func (d *journal) note(line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lines = append(d.lines, line)
 }
 
-func (d *diary) read() string {
+func (d *journal) read() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Join(d.lines, " ")
 }
 
-// worker is a part that is ready after warm and needs wind to stop.
-func (d *diary) worker(name string, warm, wind time.Duration) lifecycle.Part {
+// worker is a part that takes warm to become ready and wind to stop.
+func (d *journal) worker(name string, warm, wind time.Duration) lifecycle.Part {
 	return lifecycle.Part{
 		Name: name,
 		Run: func(ctx context.Context) error {
@@ -63,7 +63,7 @@ var errBroken = errors.New("broken")
 func TestStartsInOrderAndStopsInReverse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var d diary
+		var d journal
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := lifecycle.Parts(ctx, slog.New(slog.DiscardHandler),
@@ -90,7 +90,7 @@ func TestFailureOfOnePartStopsAll(t *testing.T) {
 		want string
 	}{
 		"an error":      {lifecycle.Part{Run: failing(errBroken)}, "bad: broken"},
-		"an early end":  {lifecycle.Part{Run: failing(nil)}, "bad: ended without being asked to"},
+		"an early end":  {lifecycle.Part{Run: failing(nil)}, "bad: ended before it was stopped"},
 		"a panic":       {lifecycle.Part{Run: func(context.Context) error { panic("oh") }}, "bad: panic: oh"},
 		"a goexit":      {lifecycle.Part{Run: func(context.Context) error { runtime.Goexit(); return nil }}, "bad: its goroutine exited"},
 		"own canceling": {lifecycle.Part{Run: failing(context.Canceled)}, "bad: context canceled"},
@@ -108,7 +108,7 @@ func TestFailureOfOnePartStopsAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var d diary
+				var d journal
 				c.part.Name = "bad"
 				err := lifecycle.Parts(t.Context(), slog.New(slog.DiscardHandler),
 					d.worker("engine", 0, 0), c.part, d.worker("api", time.Hour, 0))
@@ -128,7 +128,7 @@ func untilDone(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func TestFailureIsFoundByErrorsIs(t *testing.T) {
+func TestErrorWrapsFailureOfPart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		err := lifecycle.Parts(t.Context(), slog.New(slog.DiscardHandler),
@@ -142,7 +142,7 @@ func TestFailureIsFoundByErrorsIs(t *testing.T) {
 func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var d diary
+		var d journal
 		stuck := d.worker("stuck", 0, time.Minute)
 		stuck.Drain = 3 * time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -162,10 +162,10 @@ func TestDrainIsBounded(t *testing.T) {
 	})
 }
 
-func TestEndDuringStartStopsWhatRuns(t *testing.T) {
+func TestStopDuringStartStopsStartedParts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var d diary
+		var d journal
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		err := lifecycle.Parts(ctx, slog.New(slog.DiscardHandler),
@@ -188,7 +188,7 @@ func TestPanicLogsTheStack(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "goroutine") {
 			t.Errorf("Parts = %v, want an error without a stack", err)
 		}
-		if got := out.String(); !strings.Contains(got, "part=bad") || !strings.Contains(got, "run_test.go") {
+		if got := out.String(); !strings.Contains(got, "part=bad") || !strings.Contains(got, "lifecycle_test.go") {
 			t.Errorf("the log lacks the stack: %s", got)
 		}
 	})

@@ -12,29 +12,29 @@ import (
 // errExited is the error of a part whose goroutine was ended by runtime.Goexit.
 var errExited = errors.New("its goroutine exited")
 
-// running is a part that was launched.
-type running struct {
-	part   Part
-	log    *slog.Logger
-	ctx    context.Context //nolint:containedctx // the life of the part, ended by cancel; Ready waits on it as well
-	cancel context.CancelFunc
-	done   chan struct{} // closed when Run returned; err and asked may be read then
-	err    error
-	asked  bool // the part was told to stop before it returned
+// runningPart is a part that was launched.
+type runningPart struct {
+	part    Part
+	log     *slog.Logger
+	ctx     context.Context //nolint:containedctx // the life of the part, ended by cancel; Ready waits on it as well
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when Run returned; err and stopped may be read then
+	err     error
+	stopped bool // the context ended before the part returned
 }
 
-// launch starts the part's Run. Its context keeps the values of ctx but not
-// its end: the order of stopping is stop's to choose. A return that nobody
-// asked for is announced on failed, which has room for every part.
-func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *running {
+// launch starts the Run of a part. Its context keeps the values of ctx but not its end:
+// stop decides the order of stopping. An early return is announced on failed, which has
+// room for every part.
+func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *runningPart {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r := &running{part: part, log: log, ctx: life, cancel: cancel, done: make(chan struct{})}
+	r := &runningPart{part: part, log: log, ctx: life, cancel: cancel, done: make(chan struct{})}
 	go func() {
-		r.err = errExited // stays when the goroutine never comes back
+		r.err = errExited // stays after runtime.Goexit
 		defer func() {
-			if r.asked = life.Err() != nil; !r.asked {
+			if r.stopped = life.Err() != nil; !r.stopped {
 				failed <- struct{}{}
-				cancel() // ends a Ready that still waits
+				cancel() // ends a blocked Ready
 			}
 			close(r.done)
 		}()
@@ -44,7 +44,7 @@ func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- stru
 }
 
 // awaitReady runs the part's Ready beside the part and sends its outcome.
-func (r *running) awaitReady() <-chan error {
+func (r *runningPart) awaitReady() <-chan error {
 	out := make(chan error, 1)
 	if r.part.Ready == nil {
 		out <- nil
@@ -60,7 +60,7 @@ func (r *running) awaitReady() <-chan error {
 
 // stop ends the part's context, waits for it within its drain time and returns
 // what went wrong with it.
-func (r *running) stop() error {
+func (r *runningPart) stop() error {
 	r.cancel()
 	limit := r.part.Drain
 	if limit <= 0 {
@@ -74,9 +74,9 @@ func (r *running) stop() error {
 		return fmt.Errorf("%w: %s", ErrDrain, limit)
 	}
 	switch {
-	case r.err == nil && !r.asked:
+	case r.err == nil && !r.stopped:
 		return ErrEnded
-	case r.asked && errors.Is(r.err, context.Canceled):
+	case r.stopped && errors.Is(r.err, context.Canceled):
 		return nil
 	default:
 		return r.err

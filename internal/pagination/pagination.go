@@ -1,5 +1,5 @@
-// Package pagination is how lists are asked for and answered: a page at a time, with
-// a cursor that leads to the next, and a range of time.
+// Package pagination reads the parameters of list endpoints and makes their replies:
+// pages, cursors and time ranges.
 package pagination
 
 import (
@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Limit reads the parameter limit; a fault in it goes to f.
+// Limit reads the parameter limit, and adds its faults to f.
 func Limit(f *schema.Faults, params map[string]string) int {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
@@ -21,29 +21,28 @@ func Limit(f *schema.Faults, params map[string]string) int {
 	return limit
 }
 
-// Cursor is the sealed name of the last entry of a page: only the list that
-// gave it, of the same account and world and with the same filter, opens it.
-// List names the list and its filter.
+// Cursor encrypts the id of the last entry of a page. Only the same list of the same
+// account, world and filter can decrypt it. List names the list and its filter.
 func Cursor(box *encryption.Box, c *httpapi.Call, list, last string) *string {
-	text := base64.RawURLEncoding.EncodeToString(box.Seal([]byte(last), about(c, list)))
+	text := base64.RawURLEncoding.EncodeToString(box.Seal([]byte(last), associatedData(c, list)))
 	return &text
 }
 
-func about(c *httpapi.Call, list string) string {
+func associatedData(c *httpapi.Call, list string) string {
 	return "cursor:" + c.Account + "/" + c.World.String() + "/" + list
 }
 
-// After reads the parameter cursor: the name that Cursor was given, or "" when
-// there is none. A fault in it goes to f.
+// ReadCursor reads the parameter cursor. It returns the id passed to Cursor, or ""
+// without the parameter, and adds faults to f.
 func After(f *schema.Faults, box *encryption.Box, c *httpapi.Call, list string, params map[string]string) string {
 	text, ok := params["cursor"]
 	if !ok {
 		return ""
 	}
-	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	encrypted, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err == nil {
 		var last []byte
-		if last, err = box.Open(sealed, about(c, list)); err == nil {
+		if last, err = box.Open(encrypted, associatedData(c, list)); err == nil {
 			return string(last)
 		}
 	}
@@ -51,8 +50,8 @@ func After(f *schema.Faults, box *encryption.Box, c *httpapi.Call, list string, 
 	return ""
 }
 
-// Reply makes the reply of a list from rows of which there is one more than the
-// limit when there are more; cursor gives the cursor after a row.
+// Reply makes the reply of a list. Callers read one row more than limit, so that Reply
+// can see whether there are more. Cursor returns the cursor after a row.
 func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R) *string) (httpapi.Response, error) {
 	list := schema.List[W]{Status: schema.Success, Data: []W{}}
 	if len(rows) > limit {
@@ -69,9 +68,9 @@ func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R
 	return httpapi.Response{Value: list}, nil
 }
 
-// Span is the time that the parameters from and to mean, in microseconds: to is
-// not part of it, but a date in to is, to its end in UTC. Without them it is all
-// time. Faults go to f.
+// TimeRange reads the parameters from and to, in Unix microseconds, and adds faults to
+// f. To is exclusive, but a date includes that day in UTC. Without parameters the range
+// has no limits.
 func Span(f *schema.Faults, params map[string]string) (from, to int64) {
 	before := len(*f)
 	from, to = math.MinInt64, math.MaxInt64
@@ -87,7 +86,7 @@ func Span(f *schema.Faults, params map[string]string) (from, to int64) {
 	return from, to
 }
 
-// instant reads a date or an instant; a date gets more added.
+// instant reads a date or an RFC 3339 time; it adds more to a date.
 func instant(f *schema.Faults, name, text string, more time.Duration) int64 {
 	if t, ok := Day(text); ok {
 		return t.Add(more).UnixMicro()
@@ -99,7 +98,7 @@ func instant(f *schema.Faults, name, text string, more time.Duration) int64 {
 	return t.UnixMicro()
 }
 
-// Day reads a date, YYYY-MM-DD.
+// ParseDay reads a date, YYYY-MM-DD.
 func Day(text string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	return t, err == nil && len(text) == len(time.DateOnly)

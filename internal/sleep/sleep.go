@@ -1,4 +1,4 @@
-// Package sleep waits for a while, or until nobody wants it any more.
+// Package sleep pauses for a duration or until a context ends.
 package sleep
 
 import (
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// For waits for d. It is false when ctx has ended before; a pause of nothing is
-// over at once.
+// For pauses for d. It returns false when ctx ended before. A duration of zero or less
+// returns at once.
 func For(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -8,14 +8,14 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// A stream ends within a second of its key or session. Keys are in memory, so that
-// looking at all of them costs nothing; sessions are one query.
+// A stream ends within a second of its key or session. Keys are in memory, so that a
+// check costs no query; sessions cost one query.
 const (
-	keyEvery     = 250 * time.Millisecond
-	sessionEvery = 750 * time.Millisecond
+	keyCheckInterval     = 250 * time.Millisecond
+	sessionCheckInterval = 750 * time.Millisecond
 )
 
-// checkKeys ends the streams whose keys may not do any more what they could.
+// checkKeys ends the streams whose keys have changed scopes or are revoked.
 func (s *Service) checkKeys(context.Context) {
 	for _, st := range s.all() {
 		if !slices.Equal(st.scopes, s.Access.Scopes(st.call)) {
@@ -24,7 +24,7 @@ func (s *Service) checkKeys(context.Context) {
 	}
 }
 
-// checkSessions ends the streams whose sessions have ended.
+// checkSessions ends the streams of ended sessions.
 func (s *Service) checkSessions(ctx context.Context) {
 	var streams []*stream
 	var calls []*httpapi.Call
@@ -36,21 +36,21 @@ func (s *Service) checkSessions(ctx context.Context) {
 	if len(calls) == 0 {
 		return
 	}
-	limit, cancel := context.WithTimeout(ctx, lookMost)
+	limit, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	over, err := s.Access.Ended(limit, calls)
-	s.sessions.Tell(ctx, err)
+	ended, err := s.Access.Ended(limit, calls)
+	s.sessionFailures.Tell(ctx, err)
 	if err != nil {
 		return
 	}
 	for i, st := range streams {
-		if over[i] {
+		if ended[i] {
 			st.end()
 		}
 	}
 }
 
-// all are the streams that are open.
+// all returns the open streams.
 func (s *Service) all() []*stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,15 +21,14 @@ import (
 	"vayu/schema"
 )
 
-// doorkeeper is an Access whose word tests change. Keys that it does not know have
-// every scope.
-type doorkeeper struct {
-	mu     sync.Mutex
-	scopes map[string][]schema.Scope
-	over   map[string]bool // sessions, by key
+// fakeAccess is an Access that tests configure. Unknown keys have every scope.
+type fakeAccess struct {
+	mu            sync.Mutex
+	scopes        map[string][]schema.Scope
+	endedSessions map[string]bool // by key
 }
 
-func (d *doorkeeper) Scopes(c *httpapi.Call) []schema.Scope {
+func (d *fakeAccess) Scopes(c *httpapi.Call) []schema.Scope {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if all, known := d.scopes[c.Key]; known {
@@ -38,37 +37,37 @@ func (d *doorkeeper) Scopes(c *httpapi.Call) []schema.Scope {
 	return schema.Scopes
 }
 
-func (d *doorkeeper) Ended(_ context.Context, calls []*httpapi.Call) ([]bool, error) {
+func (d *fakeAccess) Ended(_ context.Context, calls []*httpapi.Call) ([]bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := make([]bool, len(calls))
 	for i, c := range calls {
-		out[i] = d.over[c.Key]
+		out[i] = d.endedSessions[c.Key]
 	}
 	return out, nil
 }
 
-// grant says what a key may do; nothing ends it.
-func (d *doorkeeper) grant(key string, scopes ...schema.Scope) {
+// grant sets the scopes of a key.
+func (d *fakeAccess) grant(key string, scopes ...schema.Scope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.scopes[key] = scopes
 }
 
-func (d *doorkeeper) endSession(key string) {
+func (d *fakeAccess) endSession(key string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.over[key] = true
+	d.endedSessions[key] = true
 }
 
-// source is a feed of what a test says has changed.
-type source struct {
+// fakeFeed is a feed of changes that a test adds.
+type fakeFeed struct {
 	mu      sync.Mutex
 	kinds   []sse.Kind
 	changes []change
 	cut     bool
 	err     error
-	asked   int
+	polls   int
 }
 
 type change struct {
@@ -76,17 +75,17 @@ type change struct {
 	notice sse.Notice
 }
 
-func (f *source) Kinds() []sse.Kind { return f.kinds }
+func (f *fakeFeed) Kinds() []sse.Kind { return f.kinds }
 
-func (f *source) Changes(_ context.Context, asks []sse.Ask) (sse.Found, error) {
+func (f *fakeFeed) Changes(_ context.Context, queries []sse.Ask) (sse.Found, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked++
+	f.polls++
 	if f.err != nil {
 		return sse.Found{}, f.err
 	}
 	var found sse.Found
-	for _, a := range asks {
+	for _, a := range queries {
 		for _, c := range f.changes {
 			if c.notice.Owner == a.Owner && !c.at.Before(a.Since) {
 				found.Notices = append(found.Notices, c.notice)
@@ -94,34 +93,34 @@ func (f *source) Changes(_ context.Context, asks []sse.Ask) (sse.Found, error) {
 		}
 	}
 	if f.cut {
-		found.Cut = sse.Owners(asks)
+		found.Cut = sse.Owners(queries)
 	}
 	return found, nil
 }
 
-func (f *source) change(do func()) {
+func (f *fakeFeed) update(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
 }
 
-// happen is a change of now.
-func (f *source) happen(o schema.Owner, id, state string) {
+// add adds a change at the current time.
+func (f *fakeFeed) add(o schema.Owner, id, state string) {
 	kind := f.kinds[0]
-	f.change(func() {
+	f.update(func() {
 		f.changes = append(f.changes, change{time.Now(), sse.Notice{Owner: o, Kind: kind.Name, ID: id, Scope: kind.Scopes[0], Data: map[string]string{"id": id, "state": state}}})
 	})
 }
 
-var errAway = errors.New("the store is away")
+var errUnavailable = errors.New("the store is unavailable")
 
 // hub is a service with two feeds.
 type hub struct {
 	*sse.Service
 
-	access     *doorkeeper
-	deliveries *source
-	air        *source
+	access     *fakeAccess
+	deliveries *fakeFeed
+	air        *fakeFeed
 	log        *fixture.Log
 	metrics    *prometheus.Registry
 }
@@ -129,9 +128,9 @@ type hub struct {
 func newHub(tb testing.TB, most int) *hub {
 	tb.Helper()
 	h := &hub{
-		access:     &doorkeeper{scopes: map[string][]schema.Scope{}, over: map[string]bool{}},
-		deliveries: &source{kinds: []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}},
-		air:        &source{kinds: []sse.Kind{{Name: schema.LiveAir, Scopes: []schema.Scope{schema.AQIRead}}}},
+		access:     &fakeAccess{scopes: map[string][]schema.Scope{}, endedSessions: map[string]bool{}},
+		deliveries: &fakeFeed{kinds: []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}},
+		air:        &fakeFeed{kinds: []sse.Kind{{Name: schema.LiveAir, Scopes: []schema.Scope{schema.AQIRead}}}},
 		log:        &fixture.Log{}, metrics: prometheus.NewRegistry(),
 	}
 	var err error
@@ -144,9 +143,9 @@ func newHub(tb testing.TB, most int) *hub {
 	return h
 }
 
-// bubble runs a hub within fake time. The bubble ends when the hub has, and with it
-// every stream.
-func bubble(t *testing.T, do func(t *testing.T, h *hub)) {
+// runHub runs a hub in a synctest bubble, with fake time. It ends the hub and every
+// stream afterwards.
+func runHub(t *testing.T, do func(t *testing.T, h *hub)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, 0)
@@ -162,14 +161,14 @@ func bubble(t *testing.T, do func(t *testing.T, h *hub)) {
 	})
 }
 
-// client is one who listens, and who may stop reading.
+// client is a client of a stream. It can stop reading.
 type client struct {
-	mu     sync.Mutex
-	text   bytes.Buffer
-	stuck  chan struct{} // nil for one who reads
-	leave  context.CancelFunc
-	ended  chan struct{}
-	refuse error
+	mu    sync.Mutex
+	text  bytes.Buffer
+	stuck chan struct{} // blocks Flush; nil for a client that reads
+	leave context.CancelFunc
+	ended chan struct{}
+	err   error
 }
 
 // Write implements httpapi.Flusher.
@@ -187,7 +186,7 @@ func (c *client) Flush() error {
 	return nil
 }
 
-// messages are those that came, each as its event and its data.
+// messages returns the messages received, each as its event and its data.
 func (c *client) messages() (out []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,16 +196,16 @@ func (c *client) messages() (out []string) {
 	return out
 }
 
-// said is all that came.
-func (c *client) said() string {
+// received returns all text received.
+func (c *client) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.text.String()
 }
 
-// lastID is the last id that came.
+// lastID returns the last id received.
 func (c *client) lastID() string {
-	text := c.said()
+	text := c.received()
 	id, _, _ := strings.Cut(text[strings.LastIndex(text, "id: ")+len("id: "):], "\n")
 	return id
 }
@@ -220,8 +219,8 @@ func (c *client) hasEnded() bool {
 	}
 }
 
-// ask is how a client asks.
-type ask struct {
+// request configures a stream request.
+type request struct {
 	owner     schema.Owner
 	key, path string
 	lastID    string
@@ -229,16 +228,16 @@ type ask struct {
 	stuck     chan struct{}
 }
 
-var delhi = schema.Owner{Account: "acc_a", World: schema.Sandbox}
+var owner = schema.Owner{Account: "acc_a", World: schema.Sandbox}
 
 // listen opens a stream.
-func (h *hub) listen(tb testing.TB, a ask) *client {
+func (h *hub) listen(tb testing.TB, a request) *client {
 	tb.Helper()
 	if a.path == "" {
 		a.path = "/v1/live"
 	}
 	if a.owner == (schema.Owner{}) {
-		a.owner = delhi
+		a.owner = owner
 	}
 	if a.key == "" {
 		a.key = "key_a"
@@ -253,7 +252,7 @@ func (h *hub) listen(tb testing.TB, a ask) *client {
 	resp, err := h.Routes()[0].Handler(call)
 	if err != nil {
 		leave()
-		c.refuse = err
+		c.err = err
 		close(c.ended)
 		return c
 	}
@@ -266,5 +265,5 @@ func (h *hub) listen(tb testing.TB, a ask) *client {
 	return c
 }
 
-// count is how often a text came.
-func (c *client) count(text string) int { return strings.Count(c.said(), text) }
+// count returns how often a text was received.
+func (c *client) count(text string) int { return strings.Count(c.received(), text) }

@@ -17,14 +17,14 @@ import (
 const (
 	// eventStream is the media type of server-sent events.
 	eventStream = "text/event-stream"
-	// longest is the longest time that a client can ask for; without it a stream has
-	// no end.
-	longest = time.Hour
-	// reconnect is when a browser comes again after a stream has ended.
+	// maxDuration is the largest value of the parameter for; without it a stream has no
+	// time limit.
+	maxDuration = time.Hour
+	// reconnect is the delay of a browser before it reconnects.
 	reconnect = 2 * time.Second
 )
 
-// Routes are the endpoints about what changes.
+// Routes returns the endpoint GET /v1/live.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodGet, Path: "/v1/live", Scope: "", Type: eventStream, Handler: s.serve}}
 }
@@ -34,13 +34,13 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	if accept := c.Header.Get("Accept"); accept != "" && !c.Wants(eventStream) && !strings.Contains(accept, "*/*") {
 		return httpapi.Response{}, schema.Refuse(schema.NotAcceptable, "Accept", "Replies are "+eventStream+".")
 	}
-	kinds, limit, err := s.asked(c)
+	kinds, limit, err := s.parseParameters(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	st := newStream(c, len(s.watchers))
 	st.scopes = s.Access.Scopes(c)
-	st.kinds = s.seen(kinds, st.scopes)
+	st.kinds = s.visibleKinds(kinds, st.scopes)
 	now := s.Now()
 	since, known := resume(c, now)
 	st.since = since
@@ -59,7 +59,7 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 		}
 	}
 	return httpapi.Response{Type: []string{eventStream}, Endless: true, Stream: func(out httpapi.Flusher) error {
-		defer s.leave(st)
+		defer s.remove(st)
 		var after <-chan time.Time // never, without a limit
 		if limit > 0 {
 			timer := time.NewTimer(limit)
@@ -70,8 +70,8 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// asked reads the parameters.
-func (s *Service) asked(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Duration, err error) {
+// parseParameters reads the parameters kinds and for.
+func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Duration, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "kinds", "for")
 	if err != nil {
 		return nil, 0, err
@@ -83,7 +83,7 @@ func (s *Service) asked(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Du
 		kinds = nil
 		for name := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(all, schema.LiveKind(name)) {
-				f.Add("kinds", "The kinds are some of "+join(all)+", with commas between.")
+				f.Add("kinds", "The kinds are some of "+joinKinds(all)+", with commas between.")
 				break
 			}
 			kinds = append(kinds, schema.LiveKind(name))
@@ -92,24 +92,24 @@ func (s *Service) asked(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Du
 	if text, given := params["for"]; given {
 		n, err := strconv.ParseUint(text, 10, 16)
 		limit = time.Duration(n) * time.Second
-		if err != nil || limit < time.Second || limit > longest {
-			f.Add("for", fmt.Sprintf("The parameter for is 1 to %d seconds.", int(longest.Seconds())))
+		if err != nil || limit < time.Second || limit > maxDuration {
+			f.Add("for", fmt.Sprintf("The parameter for is 1 to %d seconds.", int(maxDuration.Seconds())))
 		}
 	}
 	return kinds, limit, f.Problem()
 }
 
-func join(all []schema.LiveKind) string {
-	words := make([]string, len(all))
+func joinKinds(all []schema.LiveKind) string {
+	names := make([]string, len(all))
 	for i, k := range all {
-		words[i] = string(k)
+		names[i] = string(k)
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(names, ", ")
 }
 
-// seen are the kinds of which a key with some scopes may be told, in the order of
-// their names, each once.
-func (s *Service) seen(kinds []schema.LiveKind, scopes []schema.Scope) []schema.LiveKind {
+// visibleKinds returns the kinds that some scopes permit, sorted and without
+// duplicates.
+func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) []schema.LiveKind {
 	out := []schema.LiveKind{}
 	for _, name := range kinds {
 		if slices.ContainsFunc(s.kinds[name].Scopes, func(need schema.Scope) bool { return slices.Contains(scopes, need) }) {
@@ -120,8 +120,9 @@ func (s *Service) seen(kinds []schema.LiveKind, scopes []schema.Scope) []schema.
 	return slices.Compact(out)
 }
 
-// resume is from when on a client is told: from where it stopped when it says so and
-// that is not too long ago, else from now. known is false when it missed something.
+// resume returns the time from which a client gets changes. It is that of
+// Last-Event-ID, or now if the header is missing or older than maxResume. known is
+// false when the client missed changes.
 func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	text := c.Header.Get("Last-Event-ID")
 	if text == "" {
@@ -129,64 +130,64 @@ func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	}
 	micros, err := strconv.ParseInt(text, 10, 64)
 	at := time.UnixMicro(micros)
-	if err != nil || now.Sub(at) > resumeMost || at.After(now.Add(overlap)) {
+	if err != nil || now.Sub(at) > maxResume || at.After(now.Add(pollOverlap)) {
 		return now, false
 	}
-	if at.After(now) { // another instance's clock
+	if at.After(now) { // clock skew between instances
 		at = now
 	}
 	return at, true
 }
 
-// greeting are the first messages: hello, and that something was missed.
+// greeting returns the first messages: hello, and a reset if the client missed changes.
 func (st *stream) greeting(now time.Time, known bool) ([][]byte, error) {
 	data, err := json.Marshal(schema.LiveGreeting{
 		Mode: st.owner.World.String(), Account: st.owner.Account, Kinds: st.kinds, At: now.UTC().Format(time.RFC3339),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("writing the first message: %w", err)
+		return nil, fmt.Errorf("encoding the hello message: %w", err)
 	}
 	hello := fmt.Appendf(nil, "retry: %d\n", reconnect.Milliseconds())
-	out := [][]byte{append(hello, written(schema.LiveHello, data)...)}
+	out := [][]byte{append(hello, encodeMessage(schema.LiveHello, data)...)}
 	if !known {
-		out = append(out, resetOf(st.kinds).text)
+		out = append(out, resetMessage(st.kinds).text)
 	}
 	return out, nil
 }
 
-// admit lets a stream in, unless its key, its account or the instance has as many as
-// it may have.
+// admit registers a stream, unless its key, its account or the instance is at its
+// limit.
 func (s *Service) admit(st *stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	refuse := func(reason, text string) error {
+	reject := func(reason, text string) error {
 		s.metrics.refused.WithLabelValues(reason).Inc()
 		p := schema.Refuse(schema.RateLimited, "", text)
 		p.RetryAfter = int(2 * reconnect.Seconds())
 		return p
 	}
 	switch {
-	case s.of[st.call.Key] >= mostOfKey:
-		return refuse("key", fmt.Sprintf("The API key has %d streams open, which is as many as it may have; close one.", mostOfKey))
-	case s.of[st.call.Account] >= mostOfAccount:
-		return refuse("account", fmt.Sprintf("The account has %d streams open, which is as many as it may have; close one.", mostOfAccount))
+	case s.counts[st.call.Key] >= maxPerKey:
+		return reject("key", fmt.Sprintf("The API key has %d streams open, the most that it may have; close one.", maxPerKey))
+	case s.counts[st.call.Account] >= maxPerAccount:
+		return reject("account", fmt.Sprintf("The account has %d streams open, the most that it may have; close one.", maxPerAccount))
 	case len(s.streams) >= s.Most:
-		return refuse("all", "There are as many streams as this server can keep; ask again somewhat later.")
+		return reject("all", "This server has as many streams as it can serve; retry somewhat later.")
 	}
 	s.streams[st] = struct{}{}
-	s.of[st.call.Key]++
-	s.of[st.call.Account]++
+	s.counts[st.call.Key]++
+	s.counts[st.call.Account]++
 	return nil
 }
 
-// leave takes a stream out.
-func (s *Service) leave(st *stream) {
+// remove unregisters a stream.
+func (s *Service) remove(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.streams, st)
 	for _, id := range [...]string{st.call.Key, st.call.Account} {
-		if s.of[id]--; s.of[id] == 0 {
-			delete(s.of, id)
+		if s.counts[id]--; s.counts[id] == 0 {
+			delete(s.counts, id)
 		}
 	}
 }

@@ -21,20 +21,20 @@ import (
 	"vayu/schema"
 )
 
-// keys open both worlds.
+// keys are valid in both worlds.
 var keys = httpapitest.Keys{"sk_live", "sk_test"}
 
-// served is a hub that runs, behind a server.
-type served struct {
+// hubServer is a running hub behind an HTTP server.
+type hubServer struct {
 	*hub
 
 	url    string
 	server *http.Server
 }
 
-func serve(t *testing.T, most int) *served {
+func serve(t *testing.T, most int) *hubServer {
 	t.Helper()
-	s := &served{hub: newHub(t, most)}
+	s := &hubServer{hub: newHub(t, most)}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -64,7 +64,7 @@ func serve(t *testing.T, most int) *served {
 }
 
 // open opens a stream.
-func (s *served) open(t *testing.T, query string) *http.Response {
+func (s *hubServer) open(t *testing.T, query string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/live"+query, http.NoBody)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *served) open(t *testing.T, query string) *http.Response {
 	return resp
 }
 
-// until reads lines until one begins so.
+// until reads lines up to one with the given beginning.
 func until(t *testing.T, lines *bufio.Reader, begin string) string {
 	t.Helper()
 	for {
@@ -96,7 +96,7 @@ func until(t *testing.T, lines *bufio.Reader, begin string) string {
 
 var tester = schema.Owner{Account: "acc_sandbox", World: schema.Sandbox}
 
-func TestAStreamOverAConnection(t *testing.T) {
+func TestStreamOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0)
 	resp := s.open(t, "")
@@ -112,7 +112,7 @@ func TestAStreamOverAConnection(t *testing.T) {
 		t.Error(got)
 	}
 	until(t, lines, "event: hello")
-	s.deliveries.happen(tester, "dlv_01KAHR3M5Q7S9V1X3Z5B7D9F1H", "waiting")
+	s.deliveries.add(tester, "dlv_01KAHR3M5Q7S9V1X3Z5B7D9F1H", "waiting")
 	if got, want := until(t, lines, `data: {"id"`), "data: {\"id\":\"dlv_01KAHR3M5Q7S9V1X3Z5B7D9F1H\",\"state\":\"waiting\"}\n"; got != want {
 		t.Error(cmp.Diff(want, got))
 	}
@@ -120,16 +120,16 @@ func TestAStreamOverAConnection(t *testing.T) {
 		t.Errorf("%v streams are open, want 1", got)
 	}
 	resp.Body.Close()
-	fixture.Until(t, "a stream is closed whose client has left", func() bool {
+	fixture.Until(t, "the stream of a client that left is closed", func() bool {
 		return fixture.Figure(t, s.metrics, "vayu_live_streams") == 0
 	})
 }
 
-// TestAStreamIsAsTheContractSays reads one that ends.
-func TestAStreamIsAsTheContractSays(t *testing.T) {
+// TestStreamMatchesTheContract reads a stream with a time limit.
+func TestStreamMatchesTheContract(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0)
-	door := http.Client{Transport: httpapitest.Transport(t, nil)}
+	client := http.Client{Transport: httpapitest.Transport(t, nil)}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		r, err := http.NewRequestWithContext(t.Context(), method, s.url+"/v1/live?for=1&kinds=delivery", http.NoBody)
 		if err != nil {
@@ -137,7 +137,7 @@ func TestAStreamIsAsTheContractSays(t *testing.T) {
 		}
 		r.Header.Set("Authorization", "Bearer sk_test")
 		r.Header.Set("Last-Event-ID", "1")
-		resp, err := door.Do(r)
+		resp, err := client.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestAStreamIsAsTheContractSays(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoStreamIsRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	door := accesstest.NewDoor(t, keys, newHub(t, 0).Routes())
 	for query, field := range map[string]string{
@@ -166,7 +166,7 @@ func TestWhatIsNoStreamIsRefused(t *testing.T) {
 	door.Ask("", http.MethodGet, "/v1/live", "").WantError(t, "no key", http.StatusUnauthorized, schema.Unauthorized, "")
 }
 
-func TestAKeyHasTwentyStreams(t *testing.T) {
+func TestLimitOfStreamsPerKey(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0)
 	for range 20 {
@@ -183,33 +183,34 @@ func TestAKeyHasTwentyStreams(t *testing.T) {
 	}
 }
 
-// With many keys an account takes nobody else's place, and what it closes it has again.
-func TestAnAccountHasTwoHundredStreams(t *testing.T) {
+// An account with many keys does not use the limit of others. A closed stream frees its
+// slot.
+func TestLimitOfStreamsPerAccount(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, h *hub) {
+	runHub(t, func(t *testing.T, h *hub) {
 		mine := make([]*client, 0, 200)
 		for i := range cap(mine) {
-			mine = append(mine, h.listen(t, ask{key: "key_" + strconv.Itoa(i%25)}))
+			mine = append(mine, h.listen(t, request{key: "key_" + strconv.Itoa(i%25)}))
 		}
-		next := h.listen(t, ask{key: "key_next"})
-		if p, refused := errors.AsType[*schema.Problem](next.refuse); !refused || p.Code != schema.RateLimited || p.RetryAfter == 0 {
-			t.Errorf("the next one: %v", next.refuse)
+		next := h.listen(t, request{key: "key_next"})
+		if p, refused := errors.AsType[*schema.Problem](next.err); !refused || p.Code != schema.RateLimited || p.RetryAfter == 0 {
+			t.Errorf("the next one: %v", next.err)
 		}
 		if got := fixture.Figure(t, h.metrics, "vayu_live_refused_total", "reason", "account"); got != 1 {
 			t.Errorf("%v refusals are counted, want 1", got)
 		}
-		if other := h.listen(t, ask{owner: schema.Owner{Account: "acc_b"}, key: "key_b"}); other.refuse != nil {
-			t.Errorf("another account: %v", other.refuse)
+		if other := h.listen(t, request{owner: schema.Owner{Account: "acc_b"}, key: "key_b"}); other.err != nil {
+			t.Errorf("another account: %v", other.err)
 		}
 		mine[0].leave()
 		<-mine[0].ended
-		if again := h.listen(t, ask{key: "key_next"}); again.refuse != nil {
-			t.Errorf("after one was closed: %v", again.refuse)
+		if again := h.listen(t, request{key: "key_next"}); again.err != nil {
+			t.Errorf("after one was closed: %v", again.err)
 		}
 	})
 }
 
-func TestAnInstanceHasSoManyStreams(t *testing.T) {
+func TestLimitOfStreamsPerInstance(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 2)
 	for range 2 {
@@ -222,9 +223,8 @@ func TestAnInstanceHasSoManyStreams(t *testing.T) {
 	}
 }
 
-// A stop ends streams; that none holds it up shows in that Shutdown, whose time is that of
-// the service, ends without an error.
-func TestAStopEndsStreams(t *testing.T) {
+// Shutdown returns no error, so no stream delays it beyond the drain time.
+func TestShutdownEndsStreams(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0)
 	lines := bufio.NewReader(s.open(t, "").Body)
@@ -235,11 +235,11 @@ func TestAStopEndsStreams(t *testing.T) {
 		t.Errorf("stopping: %v", err)
 	}
 	if _, err := io.ReadAll(lines); err != nil {
-		t.Errorf("the stream ended with %v, want a whole end", err)
+		t.Errorf("the stream ended with %v, want io.EOF", err)
 	}
 }
 
-func TestManyListenAtOnce(t *testing.T) {
+func TestManyStreams(t *testing.T) {
 	t.Parallel()
 	const many = 200
 	s := newHub(t, 0)
@@ -268,14 +268,14 @@ func TestManyListenAtOnce(t *testing.T) {
 		t.Errorf("%v streams are open, want %d", got, many)
 	}
 	for i := range 20 {
-		s.deliveries.happen(schema.Owner{Account: "key_" + string(rune('a'+i)), World: schema.Sandbox}, "dlv_1", "waiting")
+		s.deliveries.add(schema.Owner{Account: "key_" + string(rune('a'+i)), World: schema.Sandbox}, "dlv_1", "waiting")
 	}
 	for _, lines := range all {
 		until(t, lines, "event: delivery")
 	}
 }
 
-// manyKeys lets every key in, each as an account of its own.
+// manyKeys admits every key, each as an account of its own.
 type manyKeys struct{ httpapitest.Keys }
 
 func (manyKeys) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, error) {

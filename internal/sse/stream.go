@@ -12,44 +12,45 @@ import (
 	"vayu/schema"
 )
 
-// stream is one client that listens.
+// stream is the SSE stream of one client.
 type stream struct {
 	call   *httpapi.Call
 	owner  schema.Owner
-	scopes []schema.Scope // of the key, when it came
+	scopes []schema.Scope // of the key when the stream was opened
 	kinds  []schema.LiveKind
-	since  time.Time // what has changed from then on is to be told
+	since  time.Time // the stream gets changes from this time on
 	queue  chan item
-	// marks say, by feed, up to when everything was sent, in microseconds; 0 for feeds
-	// that have nothing for the client.
+	// marks are by feed the times up to which all notices were sent, in Unix
+	// microseconds. 0 is for a feed that has nothing for the client.
 	marks []atomic.Int64
-	over  chan struct{} // closed by end
+	done  chan struct{} // closed by end
 	end   func()
-	slow  atomic.Bool // it was ended because the client does not read
+	slow  atomic.Bool // the stream ended because its queue was full
 }
 
-// item is what waits to be sent.
+// item is a queued message.
 type item struct {
-	text []byte // of the message, without its id
+	text []byte // encoded message without its id
 	feed int
-	mark int64 // of the feed, when this is sent; 0 leaves it
+	mark int64 // new mark of the feed after this message; 0 for no change
 }
 
 func newStream(c *httpapi.Call, feeds int) *stream {
-	st := &stream{call: c, owner: c.Owner(), queue: make(chan item, queueLength), marks: make([]atomic.Int64, feeds), over: make(chan struct{})}
-	st.end = sync.OnceFunc(func() { close(st.over) })
+	st := &stream{call: c, owner: c.Owner(), queue: make(chan item, queueLength), marks: make([]atomic.Int64, feeds), done: make(chan struct{})}
+	st.end = sync.OnceFunc(func() { close(st.done) })
 	return st
 }
 
-// wants reports whether the client is told of a kind at all.
+// wants reports whether the client gets notices of a kind.
 func (st *stream) wants(kind schema.LiveKind) bool { return slices.Contains(st.kinds, kind) }
 
-// sees reports whether the client may be told of a notice.
-func (st *stream) sees(n *Notice) bool {
+// allows reports whether the scopes of the client permit a notice.
+func (st *stream) allows(n *Notice) bool {
 	return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope) && (n.Reads == "" || slices.Contains(st.scopes, n.Reads))
 }
 
-// cursor is up to when everything was sent: where a client goes on that comes again.
+// cursor returns the time up to which all notices were sent. A reconnecting client
+// resumes there.
 func (st *stream) cursor() int64 {
 	least := int64(0)
 	for i := range st.marks {
@@ -57,17 +58,17 @@ func (st *stream) cursor() int64 {
 			least = at
 		}
 	}
-	if least == 0 { // it is told nothing, and misses nothing
+	if least == 0 { // no feed has notices for the client
 		least = st.since.UnixMicro()
 	}
 	return least
 }
 
-// put has messages sent, and the mark of their feed moved when all of them are; 0
-// leaves it. It never waits: a client whose queue is full is cut off.
+// put queues messages and moves the mark of their feed when all are sent; mark 0 leaves
+// it. It never blocks: it ends a stream whose queue is full.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
-		if mark != 0 && len(st.queue) == 0 { // else one that waits may be of the feed
+		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed
 			st.marks[feed].Store(mark)
 		}
 		return
@@ -82,7 +83,7 @@ func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 			m.notices.WithLabelValues(one.name).Inc()
 		default:
 			if !st.slow.Swap(true) {
-				m.cutOff.Inc()
+				m.tooSlow.Inc()
 			}
 			st.end()
 			return
@@ -90,31 +91,32 @@ func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	}
 }
 
-// message is what a client gets, without its id.
+// message is an encoded event without its id.
 type message struct {
 	name string
 	text []byte
 }
 
-// written is an event without its id (WHATWG HTML, 9.2.6). data has no line break.
-func written(name string, data []byte) []byte {
+// encodeMessage encodes an event without its id (WHATWG HTML, 9.2.6). data has no line
+// break.
+func encodeMessage(name string, data []byte) []byte {
 	out := make([]byte, 0, len(name)+len(data)+len("event: \ndata: \n\n"))
 	out = append(append(out, "event: "...), name...)
 	out = append(append(out, "\ndata: "...), data...)
 	return append(out, "\n\n"...)
 }
 
-// resetOf is the message that says what to read anew.
-func resetOf(kinds []schema.LiveKind) message {
+// resetMessage requests the client to read all data of the kinds again.
+func resetMessage(kinds []schema.LiveKind) message {
 	data, err := json.Marshal(schema.LiveAnew{Kinds: kinds})
 	if err != nil {
-		data = []byte("{}") // it cannot fail: a list of words
+		data = []byte("{}") // it cannot fail: a list of strings
 	}
-	return message{schema.LiveReset, written(schema.LiveReset, data)}
+	return message{schema.LiveReset, encodeMessage(schema.LiveReset, data)}
 }
 
-// run sends what comes until the client leaves or does not read, the key is not good
-// any more, or the time is over. first is sent before all else.
+// run sends the first messages and then queued ones. It returns when the client
+// disconnects, the stream or the hub ends, or after fires.
 func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}, after <-chan time.Time) error {
 	for _, text := range first {
 		if err := st.send(out, text); err != nil {
@@ -124,7 +126,7 @@ func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	ticker := time.NewTicker(keepAlive)
+	ticker := time.NewTicker(keepAliveInterval)
 	defer ticker.Stop()
 	for {
 		var err error
@@ -132,8 +134,8 @@ func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}
 		case it := <-st.queue:
 			err = st.drain(out, it)
 		case <-ticker.C:
-			err = st.comment(out)
-		case <-st.over:
+			err = st.sendComment(out)
+		case <-st.done:
 			return nil
 		case <-ended:
 			return nil
@@ -151,7 +153,7 @@ func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}
 	}
 }
 
-// drain sends an item and what waits behind it.
+// drain sends an item and all that are queued behind it.
 func (st *stream) drain(out httpapi.Flusher, it item) error {
 	for {
 		if err := st.send(out, it.text); err != nil {
@@ -162,7 +164,7 @@ func (st *stream) drain(out httpapi.Flusher, it item) error {
 		}
 		select {
 		case it = <-st.queue:
-		case <-st.over:
+		case <-st.done:
 			return nil
 		default:
 			return nil
@@ -170,7 +172,7 @@ func (st *stream) drain(out httpapi.Flusher, it item) error {
 	}
 }
 
-// send writes a message with the id that the client may come back with.
+// send writes a message with the id at which the client can resume.
 func (st *stream) send(out httpapi.Flusher, text []byte) error {
 	var room [32]byte
 	id := append(strconv.AppendInt(append(room[:0], "id: "...), st.cursor(), 10), '\n')
@@ -181,8 +183,8 @@ func (st *stream) send(out httpapi.Flusher, text []byte) error {
 	return err
 }
 
-// comment writes something that is no message, and the newest id: nothing to tell is
-// told, too.
-func (st *stream) comment(out httpapi.Flusher) error {
+// sendComment writes a comment with the newest id, so that the cursor of an idle client
+// advances.
+func (st *stream) sendComment(out httpapi.Flusher) error {
 	return st.send(out, []byte(": nothing new\n\n"))
 }

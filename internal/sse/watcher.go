@@ -11,45 +11,45 @@ import (
 	"vayu/schema"
 )
 
-// watcher looks at one feed for all streams. What it remembers is its own: one
-// goroutine calls look.
+// watcher polls one feed for all streams. Only the goroutine that calls poll uses its
+// fields.
 type watcher struct {
 	*Service
 
-	feed  Feed
-	index int // of the feed
-	kinds []schema.LiveKind
-	away  *failurelog.Outage
+	feed     Feed
+	index    int // of the feed
+	kinds    []schema.LiveKind
+	failures *failurelog.Outage
 
-	places map[*stream]*place
-	// told is what was told last, by owner and by what it is about: as much of it as
-	// the feed still finds.
-	told map[schema.Owner]map[string]string
+	states map[*stream]*streamState
+	// lastSent is the last payload by owner and subject, for de-duplication. Subjects
+	// that the feed no longer finds are removed.
+	lastSent map[schema.Owner]map[string]string
 }
 
-// place is how far a stream is.
-type place struct {
-	since   time.Time // everything before was told
-	fresh   bool      // nothing was told yet
-	resetAt time.Time // the last time that it was told to read anew
-	owed    bool      // it should be told so again
+// streamState is the progress of a stream in a feed.
+type streamState struct {
+	since        time.Time // all changes before it are sent
+	first        bool      // no poll was sent yet
+	resetAt      time.Time // time of the last reset message
+	resetPending bool      // another reset message is due
 }
 
-// look looks once, and tells what was found.
-func (w *watcher) look(ctx context.Context) {
-	asks := w.asks()
-	if len(asks) == 0 {
+// poll reads the changes of the feed and queues their notices.
+func (w *watcher) poll(ctx context.Context) {
+	queries := w.queries()
+	if len(queries) == 0 {
 		return
 	}
 	now := w.Now()
-	limit, cancel := context.WithTimeout(ctx, lookMost)
+	limit, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	found, err := w.feed.Changes(limit, asks)
-	var news map[schema.Owner][]told
+	found, err := w.feed.Changes(limit, queries)
+	var notices map[schema.Owner][]rendered
 	if err == nil {
-		news, err = render(found.Notices)
+		notices, err = render(found.Notices)
 	}
-	w.away.Tell(ctx, err)
+	w.failures.Tell(ctx, err)
 	if err != nil {
 		return
 	}
@@ -57,75 +57,76 @@ func (w *watcher) look(ctx context.Context) {
 	for _, o := range found.Cut {
 		cut[o] = true
 	}
-	fresh := make(map[schema.Owner][]told, len(asks)) // what is not as it was told
-	for _, a := range asks {
-		fresh[a.Owner] = w.remember(a.Owner, news[a.Owner], cut[a.Owner])
+	fresh := make(map[schema.Owner][]rendered, len(queries)) // differ from the last payload sent
+	for _, q := range queries {
+		fresh[q.Owner] = w.dedupe(q.Owner, notices[q.Owner], cut[q.Owner])
 	}
-	for st, p := range w.places {
+	for st, p := range w.states {
 		all := fresh[st.owner]
-		if p.fresh {
-			all = news[st.owner]
+		if p.first {
+			all = notices[st.owner]
 		}
-		w.tell(st, p, all, cut[st.owner], now)
+		w.enqueue(st, p, all, cut[st.owner], now)
 	}
 }
 
-// asks are the owners for whom somebody listens, and brings places up to date.
-func (w *watcher) asks() []Ask {
-	there := map[*stream]*place{}
+// queries returns the owners that have streams. It also adds and removes entries of
+// states.
+func (w *watcher) queries() []Ask {
+	open := map[*stream]*streamState{}
 	since := map[schema.Owner]time.Time{}
 	for _, st := range w.all() {
 		if !slices.ContainsFunc(w.kinds, st.wants) {
 			continue
 		}
-		p := w.places[st]
+		p := w.states[st]
 		if p == nil {
-			p = &place{since: st.since, fresh: true}
+			p = &streamState{since: st.since, first: true}
 		}
-		there[st] = p
+		open[st] = p
 		if at, known := since[st.owner]; !known || p.since.Before(at) {
 			since[st.owner] = p.since
 		}
 	}
-	w.places = there
-	for o := range w.told {
+	w.states = open
+	for o := range w.lastSent {
 		if _, watched := since[o]; !watched {
-			delete(w.told, o)
+			delete(w.lastSent, o)
 		}
 	}
 	out := make([]Ask, 0, len(since))
 	for o, at := range since {
-		out = append(out, Ask{o, at.Add(-overlap)})
+		out = append(out, Ask{o, at.Add(-pollOverlap)})
 	}
 	return out
 }
 
-// told is a notice on its way.
-type told struct {
+// rendered is a notice with its encoded message.
+type rendered struct {
 	*Notice
 
-	key, data string // what it is about, and what it says
-	text      []byte // of the message
+	key, data string // subject and payload
+	text      []byte // encoded message
 }
 
-// render makes messages of notices, once for all who get them.
-func render(all []Notice) (map[schema.Owner][]told, error) {
-	out := map[schema.Owner][]told{}
+// render encodes each notice once for all streams.
+func render(all []Notice) (map[schema.Owner][]rendered, error) {
+	out := map[schema.Owner][]rendered{}
 	for i := range all {
 		n := &all[i]
 		data, err := json.Marshal(n.Data)
 		if err != nil {
-			return nil, fmt.Errorf("writing a notice of %s: %w", n.Kind, err)
+			return nil, fmt.Errorf("encoding notice of kind %q: %w", n.Kind, err)
 		}
-		out[n.Owner] = append(out[n.Owner], told{n, string(n.Kind) + " " + n.ID, string(data), written(string(n.Kind), data)})
+		out[n.Owner] = append(out[n.Owner], rendered{n, string(n.Kind) + " " + n.ID, string(data), encodeMessage(string(n.Kind), data)})
 	}
 	return out, nil
 }
 
-// remember notes what an owner is told, and returns what he has not been told yet. What
-// was not found this time is forgotten, unless there was more than was found.
-func (w *watcher) remember(o schema.Owner, all []told, cut bool) (fresh []told) {
-	last, next := w.told[o], make(map[string]string, len(all))
+// dedupe returns the notices that differ from the last payload sent, and records them.
+// A subject that was not found is removed, unless the result of the feed was cut.
+func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rendered) {
+	last, next := w.lastSent[o], make(map[string]string, len(all))
 	for _, t := range all {
 		if data, known := last[t.key]; !known || data != t.data {
 			fresh = append(fresh, t)
@@ -134,24 +135,24 @@ func (w *watcher) remember(o schema.Owner, all []told, cut bool) (fresh []told) 
 	}
 	if cut {
 		for key, data := range last {
-			if _, found := next[key]; !found && len(next) < rememberMost {
+			if _, found := next[key]; !found && len(next) < maxRemembered {
 				next[key] = data
 			}
 		}
 	}
-	w.told[o] = next
+	w.lastSent[o] = next
 	return fresh
 }
 
-// rememberMost bounds what is remembered of an owner who is cut for long.
-const rememberMost = 10_000
+// maxRemembered bounds the payloads of an owner whose results stay cut.
+const maxRemembered = 10_000
 
-// tell puts what is new into the queue of a stream, or that too much is.
-func (w *watcher) tell(st *stream, p *place, all []told, cut bool, now time.Time) {
-	all = slices.DeleteFunc(slices.Clone(all), func(t told) bool { return !st.sees(t.Notice) })
-	missed := cut || len(all) > mostAtOnce || now.Sub(p.since) > resumeMost+overlap
-	p.since, p.fresh = now, false
-	p.owed = p.owed || missed
+// enqueue queues the new notices of a stream, or a reset when there are too many.
+func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, now time.Time) {
+	all = slices.DeleteFunc(slices.Clone(all), func(t rendered) bool { return !st.allows(t.Notice) })
+	missed := cut || len(all) > maxNoticesPerPoll || now.Sub(p.since) > maxResume+pollOverlap
+	p.since, p.first = now, false
+	p.resetPending = p.resetPending || missed
 	if missed {
 		all = nil
 	}
@@ -159,19 +160,19 @@ func (w *watcher) tell(st *stream, p *place, all []told, cut bool, now time.Time
 	for _, t := range all {
 		messages = append(messages, message{string(t.Kind), t.text})
 	}
-	if p.owed && now.Sub(p.resetAt) >= resetEvery {
-		p.owed, p.resetAt = false, now
-		messages = append(messages, resetOf(w.wanted(st)))
+	if p.resetPending && now.Sub(p.resetAt) >= resetInterval {
+		p.resetPending, p.resetAt = false, now
+		messages = append(messages, resetMessage(w.kindsOf(st)))
 	}
 	mark := now.UnixMicro()
-	if p.owed { // whoever comes again before he was told must learn of it then
+	if p.resetPending { // a client that reconnects before the reset then gets it
 		mark = 0
 	}
 	st.put(w.metrics, w.index, messages, mark)
 }
 
-// wanted are the kinds of the feed that a stream is told of.
-func (w *watcher) wanted(st *stream) []schema.LiveKind {
+// kindsOf returns the kinds of the feed that a stream gets.
+func (w *watcher) kindsOf(st *stream) []schema.LiveKind {
 	var kinds []schema.LiveKind
 	for _, kind := range w.kinds {
 		if st.wants(kind) {

@@ -1,9 +1,9 @@
 package tracing
 
-// Key is the name of a value of a span. What is not here is in no span.
+// Key is the name of a span attribute. Spans have no other attributes.
 type Key string
 
-// The values that spans may have.
+// The attributes of spans.
 const (
 	Method     Key = "http.request.method"
 	Route      Key = "http.route" // the template: ids stand in braces
@@ -15,7 +15,7 @@ const (
 	Delivery   Key = "vayu.delivery" // dlv_…
 	Number     Key = "vayu.attempt"  // from 1
 	Stage      Key = "vayu.stage"    // dns, connect, tls, write, wait, status
-	Provider   Key = "vayu.provider" // who was called, by the name in the settings
+	Provider   Key = "vayu.provider" // name in the settings
 	Call       Key = "vayu.call"     // submit, enquire, deposit …
 	Result     Key = "vayu.result"   // of a call
 	Subject    Key = "vayu.subject"  // txn_… or ver_…

@@ -6,19 +6,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what a Tracer counts. They are there when it is off, too.
+// metrics are the counters of a Tracer. They exist when it is off, too.
 type metrics struct {
 	sent, dropped, failures prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	spans := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vayu_trace_spans_total", Help: "Spans of traces that the collector took (sent), and that were given up because it did not or the queue was full (dropped).",
+		Name: "vayu_trace_spans_total", Help: "Spans acknowledged by the trace collector (sent), and spans dropped after retries or at a full queue (dropped).",
 	}, []string{"result"})
 	m := &metrics{
 		sent: spans.WithLabelValues("sent"), dropped: spans.WithLabelValues("dropped"),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_trace_failures_total", Help: "Times that the collector of traces did not take a batch.",
+			Name: "vayu_trace_failures_total", Help: "Failed exports of span batches to the trace collector.",
 		}),
 	}
 	if reg == nil {

@@ -13,29 +13,30 @@ import (
 )
 
 const (
-	// queueMost is how many spans wait at most: some seconds of a busy service, and at
-	// 1 to 2 KiB each a few megabytes while the collector is away.
-	queueMost = 4096
-	// batchMost is how many are sent at once, as OpenTelemetry's own processor does.
-	batchMost = 512
-	// sendEvery is how long a span waits for others.
-	sendEvery = time.Second
-	// sendMost bounds one try, and sendLast those at the end.
-	sendMost = 5 * time.Second
-	sendLast = 2 * time.Second
-	// tries is how often a batch is sent: a collector that is being restarted is away
-	// for seconds, and one that refuses a batch must not keep the others waiting.
-	tries = 5
+	// queueSize bounds the queued spans. It covers some seconds of a busy service, and
+	// a few megabytes at 1 to 2 KiB each.
+	queueSize = 4096
+	// maxBatch is the number of spans of an export, as in OpenTelemetry's own
+	// processor.
+	maxBatch = 512
+	// batchInterval is how long a span waits for others of its batch.
+	batchInterval = time.Second
+	// sendTimeout bounds an export, and lastSendTimeout the exports at shutdown.
+	sendTimeout     = 5 * time.Second
+	lastSendTimeout = 2 * time.Second
+	// maxAttempts bounds the exports of a batch. A restarting collector is unavailable
+	// for seconds. A rejected batch must not delay later ones.
+	maxAttempts = 5
 )
 
-// queue is the sdk.SpanProcessor of a Tracer. Ending a span never waits: when the
-// queue is full, the span is dropped and counted. That is why it is not the SDK's own,
-// which tells nobody how many it drops.
+// queue is the sdk.SpanProcessor of a Tracer. Ending a span never blocks: a span that
+// meets a full queue is dropped and counted. The SDK's own processor has no such
+// counter.
 type queue struct {
-	to      *otlptrace.Exporter
-	ended   chan sdk.ReadOnlySpan
-	metrics *metrics
-	outage  *failurelog.Outage
+	exporter *otlptrace.Exporter
+	ended    chan sdk.ReadOnlySpan
+	metrics  *metrics
+	failures *failurelog.Outage
 }
 
 func newQueue(to *otlptrace.Exporter, log *slog.Logger, m *metrics) *queue {
@@ -43,8 +44,8 @@ func newQueue(to *otlptrace.Exporter, log *slog.Logger, m *metrics) *queue {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &queue{
-		to: to, ended: make(chan sdk.ReadOnlySpan, queueMost), metrics: m,
-		outage: failurelog.New(log, "traces: the collector", "sending spans", "they wait, and are dropped when there are too many", m.failures),
+		exporter: to, ended: make(chan sdk.ReadOnlySpan, queueSize), metrics: m,
+		failures: failurelog.New(log, "traces: the collector", "sending spans", "spans wait, and are dropped when the queue is full", m.failures),
 	}
 }
 
@@ -63,16 +64,16 @@ func (q *queue) OnEnd(s sdk.ReadOnlySpan) {
 	}
 }
 
-// Shutdown implements sdk.SpanProcessor; run does what there is to do.
+// Shutdown implements sdk.SpanProcessor; run flushes the queue.
 func (q *queue) Shutdown(context.Context) error { return nil }
 
 // ForceFlush implements sdk.SpanProcessor.
 func (q *queue) ForceFlush(context.Context) error { return nil }
 
-// run sends what has ended until ctx ends, then what is left.
+// run exports ended spans until ctx ends, then those left in the queue.
 func (q *queue) run(ctx context.Context) {
-	if err := q.to.Start(ctx); err != nil { // of this client it never fails
-		q.outage.Tell(ctx, err)
+	if err := q.exporter.Start(ctx); err != nil { // with this client it never fails
+		q.failures.Tell(ctx, err)
 	}
 	for ctx.Err() == nil {
 		if batch := q.gather(ctx); len(batch) > 0 {
@@ -80,15 +81,15 @@ func (q *queue) run(ctx context.Context) {
 		}
 	}
 	for begun := time.Now(); len(q.ended) > 0; {
-		batch := q.waiting(nil)
-		if time.Since(begun) >= sendLast || !q.try(ctx, batch, sendLast) {
+		batch := q.fill(nil)
+		if time.Since(begun) >= lastSendTimeout || !q.export(ctx, batch, lastSendTimeout) {
 			q.metrics.dropped.Add(float64(len(batch)))
 		}
 	}
-	_ = q.to.Shutdown(context.WithoutCancel(ctx)) // there is nothing that it would wait for
+	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // nothing is in flight
 }
 
-// gather waits for a batch, or for what there is after a while.
+// gather waits for a full batch, or for batchInterval after its first span.
 func (q *queue) gather(ctx context.Context) (batch []sdk.ReadOnlySpan) {
 	select {
 	case first := <-q.ended:
@@ -96,24 +97,24 @@ func (q *queue) gather(ctx context.Context) (batch []sdk.ReadOnlySpan) {
 	case <-ctx.Done():
 		return nil
 	}
-	timer := time.NewTimer(sendEvery)
+	timer := time.NewTimer(batchInterval)
 	defer timer.Stop()
-	for len(batch) < batchMost {
+	for len(batch) < maxBatch {
 		select {
 		case next := <-q.ended:
 			batch = append(batch, next)
 		case <-timer.C:
 			return batch
 		case <-ctx.Done():
-			return q.waiting(batch)
+			return q.fill(batch)
 		}
 	}
 	return batch
 }
 
-// waiting is batch with what can be had without waiting.
-func (q *queue) waiting(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
-	for len(batch) < batchMost {
+// fill adds queued spans to batch without waiting.
+func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
+	for len(batch) < maxBatch {
 		select {
 		case next := <-q.ended:
 			batch = append(batch, next)
@@ -124,26 +125,27 @@ func (q *queue) waiting(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch
 }
 
-// send tries until a batch is there, or has been tried often enough. When ctx ends it
-// has one more try, a short one.
+// send exports a batch with retries. After the end of ctx it tries once more, with a
+// short timeout.
 func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
-	for n := 1; ctx.Err() == nil && n < tries; n++ {
-		if q.try(ctx, batch, sendMost) {
+	for n := 1; ctx.Err() == nil && n < maxAttempts; n++ {
+		if q.export(ctx, batch, sendTimeout) {
 			return
 		}
-		sleep.For(ctx, time.Duration(n)*sendEvery)
+		sleep.For(ctx, time.Duration(n)*batchInterval)
 	}
-	if !q.try(ctx, batch, sendLast) {
+	if !q.export(ctx, batch, lastSendTimeout) {
 		q.metrics.dropped.Add(float64(len(batch)))
 	}
 }
 
-// try sends a batch once. It goes on when ctx ends: what was begun may be there.
-func (q *queue) try(ctx context.Context, batch []sdk.ReadOnlySpan, most time.Duration) bool {
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), most)
+// export sends a batch once. It continues after the end of ctx, because the collector
+// may have received it.
+func (q *queue) export(ctx context.Context, batch []sdk.ReadOnlySpan, timeout time.Duration) bool {
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer done()
-	err := q.to.ExportSpans(limit, batch)
-	q.outage.Tell(ctx, err)
+	err := q.exporter.ExportSpans(limit, batch)
+	q.failures.Tell(ctx, err)
 	if err == nil {
 		q.metrics.sent.Add(float64(len(batch)))
 	}

@@ -10,14 +10,14 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings say whether and where spans go.
+// Settings configure the export of spans.
 type Settings struct {
 	Endpoint string        `koanf:"endpoint" help:"where traces go: OTLP over HTTP, http://127.0.0.1:4318; empty for off"`
-	Headers  config.Secret `koanf:"headers" help:"headers that the collector wants, name=value,name=value"`
+	Headers  config.Secret `koanf:"headers" help:"headers for the collector, name=value,name=value"`
 	Sample   float64       `koanf:"sample" help:"share of traces that are kept, 0 to 1"`
 }
 
-// DefaultSettings are off; once there is an endpoint, everything is kept.
+// DefaultSettings are off; with an endpoint every trace is sampled.
 func DefaultSettings() Settings { return Settings{Sample: 1} }
 
 // Validate implements config.Validator.
@@ -36,8 +36,7 @@ func (s Settings) Validate() []error {
 	return wrong
 }
 
-// url is where spans are posted: at the path that OTLP gives them unless the endpoint
-// names one.
+// url is the URL of exports. Without a path in the endpoint it has the path of OTLP.
 func (s Settings) url() string {
 	if u, err := url.Parse(s.Endpoint); err == nil && (u.Path == "" || u.Path == "/") {
 		return u.JoinPath("/v1/traces").String()
@@ -45,7 +44,7 @@ func (s Settings) url() string {
 	return s.Endpoint
 }
 
-// headers are those of Headers. The error says which, and never what.
+// headers parses Headers. Its error has the position of the header and not its text.
 func (s Settings) headers() (map[string]string, error) {
 	all := map[string]string{}
 	if !s.Headers.IsSet() {
@@ -57,7 +56,7 @@ func (s Settings) headers() (map[string]string, error) {
 		name, value, ok := strings.Cut(pair, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return nil, fmt.Errorf("number %d is not name=value", n)
+			return nil, fmt.Errorf("header %d is not name=value", n)
 		}
 		all[name] = value
 	}

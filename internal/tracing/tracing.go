@@ -1,9 +1,9 @@
-// Package tracing makes the spans of a trace that goes from a request to the webhook
-// that tells of it, and sends them to a collector with OTLP over HTTP. It is off
-// unless there is an endpoint: a nil *Tracer makes no spans and costs nothing.
+// Package tracing records the spans of a trace from a request to its webhook
+// deliveries. It exports them to a collector with OTLP over HTTP. It is off without an
+// endpoint: a nil *Tracer makes no spans and costs nothing.
 //
-// What spans hold is named here, key by key. No key, account number, mobile number,
-// address, body or text of an error is among it.
+// Each attribute of spans is a Key. Spans hold no key, account number, mobile number,
+// address, body or error text.
 package tracing
 
 import (
@@ -21,29 +21,28 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// service is the name under which collectors show this program.
+// service is the name of this program in collectors.
 const service = "vayu"
 
-// Config is what a Tracer is made of.
+// Config configures a Tracer.
 type Config struct {
 	Settings
 
 	Version  string // of the program
-	Instance string // tells this process from others of the same service
+	Instance string // identifies this process among those of the service
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer // nil for none
 }
 
-// Tracer makes spans. A nil Tracer makes none. It can be used by many goroutines at
-// once.
+// Tracer makes spans. A nil Tracer makes none. It is safe for concurrent use.
 type Tracer struct {
 	spans otel.Tracer
 	queue *queue
 }
 
-// New returns a Tracer, which is nil when the settings have no endpoint. It connects
-// to nothing: spans wait in a bounded queue until Run. It fails when a metric is
-// registered already.
+// New returns a Tracer, or nil when the settings have no endpoint. It opens no
+// connection: spans wait in a bounded queue until Run. It fails when a metric is
+// already registered.
 func New(c Config) (*Tracer, error) {
 	m, err := newMetrics(c.Metrics)
 	if err != nil || c.Endpoint == "" {
@@ -53,20 +52,21 @@ func New(c Config) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace.headers: %w", err)
 	}
-	// Its own retries would hold a batch for as long as they like; the queue has some.
+	// The retries of the exporter would block the queue for too long; the queue has its
+	// own.
 	to := otlptracehttp.NewUnstarted(otlptracehttp.WithEndpointURL(c.url()), otlptracehttp.WithHeaders(headers),
-		otlptracehttp.WithTimeout(sendMost), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+		otlptracehttp.WithTimeout(sendTimeout), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
 	q := newQueue(to, c.Log, m)
 	provider := sdk.NewTracerProvider(
 		sdk.WithSpanProcessor(q),
-		sdk.WithSampler(sdk.ParentBased(follow{sdk.TraceIDRatioBased(c.Sample)})),
+		sdk.WithSampler(sdk.ParentBased(linkSampler{sdk.TraceIDRatioBased(c.Sample)})),
 		sdk.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", service), attribute.String("service.version", c.Version), attribute.String("service.instance.id", c.Instance))),
 	)
 	return &Tracer{spans: provider.Tracer(service), queue: q}, nil
 }
 
-// Run sends spans until ctx ends, and then what waits, for a moment.
+// Run exports spans until ctx ends, then flushes the queue for a short time.
 func (t *Tracer) Run(ctx context.Context) error {
 	if t == nil {
 		<-ctx.Done()
@@ -76,13 +76,13 @@ func (t *Tracer) Run(ctx context.Context) error {
 	return nil
 }
 
-// follow samples what is linked to an earlier trace as that was, so that what happens
-// hours later to a trace that was kept is kept as well. Everything else is up to the
-// ratio. Links that a client asks for come after this decision.
-type follow struct{ sdk.Sampler }
+// linkSampler gives a trace with a link the sampling decision of the linked trace.
+// Later steps of a sampled trace are therefore sampled, too. Other traces are sampled
+// by the ratio. Links to traces of clients are added after this decision.
+type linkSampler struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
-func (f follow) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
+func (f linkSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	if len(p.Links) == 0 {
 		return f.Sampler.ShouldSample(p)
 	}
@@ -92,10 +92,10 @@ func (f follow) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	return sdk.SamplingResult{Decision: sdk.Drop}
 }
 
-// Span is a step of a trace. The zero Span is none, and can be used as any other.
+// Span is a step of a trace. The methods of the zero Span do nothing.
 type Span struct{ of otel.Span }
 
-// Set notes a value of a step.
+// Set sets an attribute.
 func (s Span) Set(key Key, value string) {
 	if s.of != nil {
 		s.of.SetAttributes(attribute.String(string(key), value))
@@ -109,8 +109,8 @@ func (s Span) SetInt(key Key, value int) {
 	}
 }
 
-// Fail marks a step that has failed. Texts of errors hold addresses and worse, so
-// that there is none: the log has it, beside the same id.
+// Fail marks a step as failed. It has no error text, which may contain personal data;
+// the log has it with the same id.
 func (s Span) Fail() {
 	if s.of != nil {
 		s.of.SetStatus(codes.Error, "")
@@ -135,10 +135,10 @@ func (s Span) Done(err error) {
 	s.of.End()
 }
 
-// Exchange is a call to a provider, and what came of it.
+// ProviderCall is a call to a provider, and its result.
 type Exchange struct{ Provider, World, Call, Result, Subject string }
 
-// Exchanged is Done for a call to a provider.
+// EndCall is Done for a call to a provider.
 func (s Span) Exchanged(e Exchange, err error) {
 	s.Set(Provider, e.Provider)
 	s.Set(World, e.World)
@@ -148,24 +148,24 @@ func (s Span) Exchanged(e Exchange, err error) {
 	s.Done(err)
 }
 
-// Kept reports whether the span is going to be sent: whether its values are worth
-// finding out.
+// Recording reports whether the span will be exported, and thus whether its attributes
+// are needed.
 func (s Span) Kept() bool { return s.of != nil && s.of.IsRecording() }
 
-// Kind says what a step is to others.
+// Kind is the kind of a step.
 type Kind = otel.SpanKind
 
 // The kinds of steps.
 const (
-	Inside   = otel.SpanKindInternal
-	Answers  = otel.SpanKindServer   // a request from outside
-	Asks     = otel.SpanKindClient   // somebody outside
-	Tells    = otel.SpanKindProducer // something that is taken up later
-	TakesUp  = otel.SpanKindConsumer // what was told before
-	nearMost = 10 * time.Minute
+	Inside       = otel.SpanKindInternal
+	Answers      = otel.SpanKindServer   // of a request from outside
+	Asks         = otel.SpanKindClient   // of a call to an external system
+	Tells        = otel.SpanKindProducer // of work that is processed later
+	TakesUp      = otel.SpanKindConsumer // of the processing of such work
+	maxSameTrace = 10 * time.Minute
 )
 
-// Start begins a step of the trace that ctx is in; outside of any it begins none.
+// Start begins a step of the trace of ctx. Without a recording trace it begins none.
 func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	within := otel.SpanFromContext(ctx)
 	if !within.IsRecording() {
@@ -175,7 +175,7 @@ func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) 
 	return ctx, Span{span}                                                                         //nolint:spancheck // the caller ends it
 }
 
-// Start is [Start] that begins a trace when ctx is in none.
+// Start is [Start], but begins a trace when ctx has none.
 func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -184,7 +184,8 @@ func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Con
 	return ctx, Span{span}                                         //nolint:spancheck // the caller ends it
 }
 
-// Along is ctx within the trace of another: for what goes on when that has ended.
+// WithSpanFrom returns ctx with the span of another context, for work that continues
+// after that context ends.
 func Along(ctx, of context.Context) context.Context {
 	span := otel.SpanFromContext(of)
 	if !span.SpanContext().IsValid() {
@@ -193,7 +194,7 @@ func Along(ctx, of context.Context) context.Context {
 	return otel.ContextWithSpan(ctx, span)
 }
 
-// DoneAll is [Span.Done] for several.
+// DoneAll calls [Span.Done] on several spans.
 func DoneAll(all []Span, err error) {
 	for _, s := range all {
 		s.Done(err)

@@ -21,7 +21,7 @@ import (
 	"vayu/internal/tracing/tracingtest"
 )
 
-// lines is a log that can be read while it is written.
+// lines is a log buffer that is safe for concurrent use.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -40,7 +40,7 @@ func (l *lines) count(part string) int {
 	return strings.Count(l.text.String(), part)
 }
 
-// running is a tracer that runs until the test ends, or stop.
+// running is a tracer that runs until stop or the end of the test.
 type running struct {
 	*tracing.Tracer
 
@@ -68,7 +68,7 @@ func run(t *testing.T, s tracing.Settings) running {
 	return r
 }
 
-// spans is a counter by its result.
+// spans returns the span counter of a result.
 func (r running) spans(t *testing.T, result string) float64 {
 	t.Helper()
 	all, err := r.reg.Gather()
@@ -105,9 +105,9 @@ func has(names ...string) func([]*proto.Span) bool {
 	}
 }
 
-// What follows soon is in the trace; what follows late has a trace with a link to it.
-// Both cross processes as text.
-func TestWhatFollowsBelongsToItsOrigin(t *testing.T) {
+// A step within ten minutes is in the trace of its origin. A later one begins a trace
+// with a link.
+func TestResumeContinuesOrLinksTrace(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1, Headers: config.NewSecret("X-Token = abc=, X-Other=d")})
@@ -125,7 +125,7 @@ func TestWhatFollowsBelongsToItsOrigin(t *testing.T) {
 	soon.End()
 	_, late := r.Resume(t.Context(), carried, at, at.Add(10*time.Minute), "late", tracing.Asks)
 	late.End()
-	all := c.Wait("all four", has("origin", "inner", "soon", "late"))
+	all := c.Wait("all four spans", has("origin", "inner", "soon", "late"))
 	first := named(all, "origin")
 	for _, name := range []string{"inner", "soon"} {
 		if s := named(all, name); !bytes.Equal(s.GetTraceId(), first.GetTraceId()) || !bytes.Equal(s.GetParentSpanId(), first.GetSpanId()) {
@@ -152,8 +152,8 @@ func TestWhatFollowsBelongsToItsOrigin(t *testing.T) {
 	}
 }
 
-// A trace that is not kept is carried on as such; what is linked to one is as it was.
-func TestWhatIsNotKeptStaysSo(t *testing.T) {
+// A step has the sampling decision of its origin, in the same trace or by a link.
+func TestResumeKeepsSamplingDecision(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 0})
@@ -164,47 +164,47 @@ func TestWhatIsNotKeptStaysSo(t *testing.T) {
 	at := time.Now()
 	for _, after := range []time.Duration{0, time.Hour} {
 		if _, s := r.Resume(t.Context(), tracing.Carried(ctx), at, at.Add(after), "next", tracing.Asks); s.Kept() {
-			t.Errorf("what comes %s after it is kept", after)
+			t.Errorf("a step %s after an unsampled trace is sampled", after)
 		}
 		kept := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		if _, s := r.Resume(t.Context(), kept, at, at.Add(after), "next", tracing.Asks); !s.Kept() {
-			t.Errorf("what comes %s after one that was kept is not", after)
+			t.Errorf("a step %s after a sampled trace is not sampled", after)
 		}
 	}
 }
 
-// A stranger decides neither what is kept nor under which id.
-func TestATraceparentOfAClientIsOnlyLinkedTo(t *testing.T) {
+// A client decides neither about sampling nor about trace ids.
+func TestClientTraceparentIsOnlyLinked(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
-	const theirs = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	ask := func() *http.Request {
+	const client = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	request := func() *http.Request {
 		req := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
-		req.Header.Set("Traceparent", theirs)
+		req.Header.Set("Traceparent", client)
 		req.Header.Set("Tracestate", "secret=1")
 		return req
 	}
 	none := run(t, tracing.Settings{Endpoint: c.URL, Sample: 0})
-	if _, s := none.Request(ask(), "asked"); s.Kept() {
-		t.Error("a client has a trace kept")
+	if _, s := none.Request(request(), "request"); s.Kept() {
+		t.Error("a client caused a trace to be sampled")
 	}
 	all := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
-	_, s := all.Request(ask(), "asked")
+	_, s := all.Request(request(), "request")
 	s.End()
-	got := named(c.Wait("the request", has("asked")), "asked")
-	if strings.Contains(theirs, hex.EncodeToString(got.GetTraceId())) || len(got.GetParentSpanId()) != 0 || len(got.GetLinks()) != 1 || strings.Contains(c.Text(), "secret") {
+	got := named(c.Wait("the request", has("request")), "request")
+	if strings.Contains(client, hex.EncodeToString(got.GetTraceId())) || len(got.GetParentSpanId()) != 0 || len(got.GetLinks()) != 1 || strings.Contains(c.Text(), "secret") {
 		t.Errorf("the client's traceparent makes %v", got)
 	}
-	unsampled := ask()
-	unsampled.Header.Set("Traceparent", strings.TrimSuffix(theirs, "1")+"0")
-	if _, s := all.Request(unsampled, "asked"); !s.Kept() {
-		t.Error("a client has a trace left out")
+	unsampled := request()
+	unsampled.Header.Set("Traceparent", strings.TrimSuffix(client, "1")+"0")
+	if _, s := all.Request(unsampled, "request"); !s.Kept() {
+		t.Error("a client prevented a trace from being sampled")
 	}
 }
 
-// A collector that is away costs spans, never time; it is said once when that begins
-// and once when it ends.
-func TestACollectorThatIsAway(t *testing.T) {
+// An unavailable collector costs spans and never blocks. The failure and the recovery
+// are logged once each.
+func TestUnavailableCollector(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
 	c.Answer(http.StatusServiceUnavailable)
@@ -212,28 +212,28 @@ func TestACollectorThatIsAway(t *testing.T) {
 	spans := func(n int) {
 		for range n {
 			_, s := r.Start(t.Context(), "step", tracing.Inside)
-			s.End() // must not wait
+			s.End() // must not block
 		}
 	}
 	spans(1)
 	c.Asked(2)
 	spans(20_000)
 	if got := r.spans(t, "dropped"); got < 10_000 {
-		t.Errorf("%v spans are counted as dropped of 20000 that came while 4096 fit", got)
+		t.Errorf("%v of 20000 spans are counted as dropped with a queue of 4096", got)
 	}
 	c.Answer(http.StatusOK)
-	c.Wait("what has waited", func(all []*proto.Span) bool { return len(all) >= 4096 })
+	c.Wait("the queued spans", func(all []*proto.Span) bool { return len(all) >= 4096 })
 	r.stop()
 	if sent, dropped := r.spans(t, "sent"), r.spans(t, "dropped"); sent+dropped != 20_001 {
-		t.Errorf("%v sent and %v dropped make not 20001", sent, dropped)
+		t.Errorf("%v spans sent and %v dropped, want 20001 together", sent, dropped)
 	}
 	if r.log.count("does not answer") != 1 || r.log.count("answers again") != 1 {
-		t.Errorf("the log says %s", r.log.text.String())
+		t.Errorf("the log has not one failure and one recovery: %s", r.log.text.String())
 	}
 }
 
-// What has ended before the service stops is sent.
-func TestTheLastSpansAreSent(t *testing.T) {
+// Spans that ended before the shutdown are exported.
+func TestShutdownFlushesSpans(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
@@ -247,8 +247,8 @@ func TestTheLastSpansAreSent(t *testing.T) {
 	}
 }
 
-// Off is free.
-func TestOffCostsNoAllocation(t *testing.T) { // AllocsPerRun counts alone
+// Tracing that is off allocates nothing.
+func TestNilTracerDoesNotAllocate(t *testing.T) { // AllocsPerRun counts alone
 	off, err := tracing.New(tracing.Config{Settings: tracing.DefaultSettings()})
 	if err != nil || off != nil {
 		t.Fatalf("without an endpoint there is %v, %v", off, err)
@@ -296,19 +296,19 @@ func TestSettingsAreChecked(t *testing.T) {
 		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		case err != nil && strings.Contains(err.Error(), "swordfish"):
-			t.Errorf("%s: the error holds a secret: %v", name, err)
+			t.Errorf("%s: the error contains a secret: %v", name, err)
 		}
 	}
 }
 
-// FuzzCarried says that no text is carried on that is none of ours.
+// FuzzCarried checks that only texts in the format of Traceparent are valid.
 func FuzzCarried(f *testing.F) {
 	f.Add("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	f.Add("00-00000000000000000000000000000000-b7ad6b7169203331-01")
 	f.Add("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x")
 	f.Fuzz(func(t *testing.T, text string) {
 		if tracing.Valid(text) && (len(text) != 55 || strings.Trim(text, "0123456789abcdef-") != "") {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q is valid", text)
 		}
 	})
 }

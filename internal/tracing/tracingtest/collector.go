@@ -1,4 +1,4 @@
-// Package tracingtest has a collector of traces for tests: it speaks OTLP over HTTP.
+// Package tracingtest has a fake OTLP/HTTP trace collector.
 package tracingtest
 
 import (
@@ -16,51 +16,51 @@ import (
 	wire "google.golang.org/protobuf/proto"
 )
 
-// patience bounds every wait on a busy machine.
-const patience = 90 * time.Second
+// timeout bounds every wait, also on a busy machine.
+const timeout = 90 * time.Second
 
-// Collector takes spans.
+// Collector receives spans.
 type Collector struct {
 	*httptest.Server
 
-	t       testing.TB
-	mu      sync.Mutex
-	status  int // of answers
-	header  http.Header
-	text    []byte // of everything, for searching
-	spans   []*proto.Span
-	asked   int
-	changed chan struct{} // closed and replaced with each request
+	t        testing.TB
+	mu       sync.Mutex
+	status   int // of replies
+	header   http.Header
+	text     []byte // of all exports, to search
+	spans    []*proto.Span
+	requests int
+	changed  chan struct{} // closed and replaced with each request
 }
 
 // New starts a collector that ends with the test.
 func New(t testing.TB) *Collector {
 	t.Helper()
 	c := &Collector{t: t, status: http.StatusOK, changed: make(chan struct{})}
-	c.Server = httptest.NewServer(http.HandlerFunc(c.take))
+	c.Server = httptest.NewServer(http.HandlerFunc(c.handle))
 	t.Cleanup(c.Close)
 	return c
 }
 
-// Answer has it answer with a status from now on; it keeps what it takes with 200.
+// SetStatus sets the status of later replies. The collector keeps spans only with 200.
 func (c *Collector) Answer(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status = status
 }
 
-func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
+func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var export collector.ExportTraceServiceRequest
 	if err == nil {
 		err = wire.Unmarshal(body, &export)
 	}
 	if err != nil || r.URL.Path != "/v1/traces" {
-		c.t.Errorf("%s with %d bytes is no export of spans: %v", r.URL.Path, len(body), err)
+		c.t.Errorf("request to %s with %d bytes is not an export of spans: %v", r.URL.Path, len(body), err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked++
+	c.requests++
 	c.header = r.Header
 	if c.status == http.StatusOK {
 		c.text = append(c.text, prototext.Format(&export)...)
@@ -75,10 +75,10 @@ func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(c.status)
 }
 
-// Wait waits until the spans that have come are enough.
+// Wait waits until enough returns true for the spans received.
 func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) []*proto.Span {
 	c.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
 		c.mu.Lock()
 		all, changed := slices.Clip(c.spans), c.changed
@@ -92,45 +92,45 @@ func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) []*pr
 			for _, s := range all {
 				c.t.Log(s.GetName())
 			}
-			c.t.Fatalf("with %d spans there is still not %s", len(all), what)
+			c.t.Fatalf("timeout with %d spans, waiting for %s", len(all), what)
 		}
 	}
 }
 
-// Asked waits for so many requests, answered in whatever way.
+// WaitRequests waits for n requests, with any status.
 func (c *Collector) Asked(n int) {
 	c.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
 		c.mu.Lock()
-		asked, changed := c.asked, c.changed
+		got, changed := c.requests, c.changed
 		c.mu.Unlock()
-		if asked >= n {
+		if got >= n {
 			return
 		}
 		select {
 		case <-changed:
 		case <-deadline:
-			c.t.Fatalf("%d requests came, want %d", asked, n)
+			c.t.Fatalf("got %d requests, want %d", got, n)
 		}
 	}
 }
 
-// Text is everything that was taken, resources and all, as text.
+// Text returns all exports received, with their resources, as text.
 func (c *Collector) Text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return string(c.text)
 }
 
-// Header is that of the last request.
+// Header returns the header of the last request.
 func (c *Collector) Header() http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.header
 }
 
-// Value is a value of a span as text; empty when it has none of that name.
+// Value returns an attribute of a span as text; empty for none.
 func Value(s *proto.Span, key string) string {
 	for _, pair := range s.GetAttributes() {
 		if pair.GetKey() == key {

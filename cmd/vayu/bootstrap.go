@@ -11,22 +11,21 @@ import (
 	"vayu/schema"
 )
 
-// Names of the account that the first start makes.
+// Names of the bootstrap account.
 const (
 	defaultAccount = "default"
 	defaultPlan    = "free"
 )
 
-// firstKeys are the keys that this start made, by world; empty when the store
-// had an account already.
-type firstKeys [len(schema.Worlds)]string
+// bootstrapKeys are by world the keys that this start created; empty if the store had
+// an account.
+type bootstrapKeys [len(schema.Worlds)]string
 
-// makeFirstKeys gives an empty store its first account and a key for each
-// world, and prints the keys: there is no other moment at which anybody could
-// read them.
-func (s *service) makeFirstKeys(ctx context.Context) error {
+// bootstrap creates the first account of an empty store and a key for each world. It
+// prints the keys, which cannot be read later.
+func (s *service) bootstrap(ctx context.Context) error {
 	err := s.state.Update(ctx, func(tx *sqlstore.Tx) error {
-		s.first = firstKeys{}
+		s.bootstrapKeys = bootstrapKeys{}
 		if err := access.Lock(tx); err != nil { // another instance may start on the same store
 			return err
 		}
@@ -44,27 +43,27 @@ func (s *service) makeFirstKeys(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			s.first[w] = made.Key
+			s.bootstrapKeys[w] = made.Key
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("making the first keys: %w", err)
 	}
-	if s.first != (firstKeys{}) {
+	if s.bootstrapKeys != (bootstrapKeys{}) {
 		_, _ = fmt.Fprintf(s.out, `
 The keys of the account %q. They are shown this once; only their hashes are kept.
 
   sandbox  %s  (simulated air, nothing is counted)
   live     %s  (measured air)
-`, defaultAccount, s.first[schema.Sandbox], s.first[schema.Live])
+`, defaultAccount, s.bootstrapKeys[schema.Sandbox], s.bootstrapKeys[schema.Live])
 	}
 	return nil
 }
 
-// greet shows the person who started the service a question that answers now.
-func (s *service) greet(address string) {
-	key := s.first[schema.Sandbox]
+// printWelcome prints the addresses, and an example request that works now.
+func (s *service) printWelcome(address string) {
+	key := s.bootstrapKeys[schema.Sandbox]
 	prepare, signIn := "", "one of the keys above"
 	if key == "" {
 		prepare = fmt.Sprintf("  KEY=$(%s)\n", s.keyCommand())
@@ -84,7 +83,7 @@ A live key gets measured air, as soon as a source has brought some or a file is 
 `, address, prepare, key, signIn)
 }
 
-// keyCommand is how to make a key beside this service.
+// keyCommand returns the command that makes a key for this service.
 func (s *service) keyCommand() string {
 	command := os.Args[0] + " key create --mode test --quiet"
 	if s.State != "" {

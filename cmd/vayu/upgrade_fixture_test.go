@@ -26,10 +26,11 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// releasedFiles is what versions of before have left; .ci/upgrade-data makes it.
+// releasedFiles is the folder of the data of earlier versions; .ci/upgrade-data makes
+// it.
 const releasedFiles = "testdata/upgrade"
 
-// released is a version of before.
+// released is an earlier version.
 type released struct {
 	Version       string
 	Made          time.Time
@@ -45,12 +46,12 @@ type released struct {
 	data, backup string // its directory, and a backup that it made of it
 }
 
-// eachRelease runs a test on what each version of before has left, unpacked anew.
+// eachRelease runs a test on the data of each earlier version, unpacked again.
 func eachRelease(t *testing.T, do func(t *testing.T, old released)) {
 	t.Helper()
 	files, err := filepath.Glob(releasedFiles + "/*.json")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no versions of before: %v", err)
+		t.Fatalf("no data of earlier versions: %v", err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -113,26 +114,26 @@ func unpackOne(path string, e *tar.Header, from io.Reader) error {
 	return fmt.Errorf("%s is of kind %q", e.Name, e.Typeflag)
 }
 
-// lives is how many days what is asked for is kept: after that it is gone, as was
-// promised, and its answers are not compared any more.
-var lives = []struct {
+// retentionDays are the retention times of answers in days. After that the data are
+// purged, and answers are not compared.
+var retentionDays = []struct {
 	part string // of the path
 	days int
 }{
 	{"/v1/deliveries", 30}, {"/v1/events", 30}, {"/deliveries", 30}, {"view=detail", 30}, {"/results", 7}, {"/v1/bank/verify", 90},
 }
 
-// moves are fields that change without anybody's doing, and why.
-var moves = map[string]string{
+// expectedChanges are fields that change by themselves, with the reason.
+var expectedChanges = map[string]string{
 	"/v1/keys last_used_at":    "asking is using",
 	"/v1/keys/ last_used_at":   "asking is using",
 	"/v1/webhooks failing_for": "a duration until now",
 }
 
-// compareAnswers asks what the old version was asked. What it answered must be in the
-// answer: every field with its value, and every element of a list in its order. More
-// fields and elements are welcome. Except are the beginnings of paths that are left out.
-func (s *serving) compareAnswers(old released, except ...string) {
+// compareAnswers repeats the requests to the old version. Each old answer must be part
+// of the new one, with the order of its lists. New fields and elements are allowed.
+// Except has prefixes of paths to skip.
+func (s *serverProcess) compareAnswers(old released, except ...string) {
 	s.Helper()
 	compared := 0
 	for _, a := range old.Answers {
@@ -144,7 +145,7 @@ func (s *serving) compareAnswers(old released, except ...string) {
 			key = old.Live
 		}
 		r := s.answer(key, a.Path)
-		over := slices.ContainsFunc(lives, func(l struct {
+		over := slices.ContainsFunc(retentionDays, func(l struct {
 			part string
 			days int
 		}) bool {
@@ -167,7 +168,7 @@ func (s *serving) compareAnswers(old released, except ...string) {
 	}
 }
 
-// lacking says what of an old value is not in a new one.
+// lacking returns what a new value lacks of an old one.
 func lacking(path string, old, got any) (faults []string) {
 	if list, ok := old.([]any); ok {
 		return lackingElements(path, list, got)
@@ -185,7 +186,7 @@ func lacking(path string, old, got any) (faults []string) {
 		resource = resource[:i+1]
 	}
 	for name, value := range fields {
-		if moves[resource+" "+name] != "" {
+		if expectedChanges[resource+" "+name] != "" {
 			continue
 		}
 		now, there := is[name]
@@ -200,7 +201,7 @@ func lacking(path string, old, got any) (faults []string) {
 	return faults
 }
 
-// lackingElements looks for each element of a list behind the one before it.
+// lackingElements searches each element of a list after the previous one.
 func lackingElements(path string, old []any, got any) (faults []string) {
 	list, _ := got.([]any)
 	for n, one := range old {
@@ -225,8 +226,8 @@ func lackingElements(path string, old []any, got any) (faults []string) {
 // 0004_parameter.sql records that plain means of its readings are wanted.
 var migrationRows = map[string]uint64{"vayu.rollup": 1}
 
-// compareBackups looks for every row of an old backup in a new one: what is in its
-// columns, whatever columns there are beside them.
+// compareBackups checks that every row of an old backup is in a new one; new columns
+// are allowed.
 func compareBackups(t *testing.T, old, got string) {
 	t.Helper()
 	compareState(t, filepath.Join(old, "state"), filepath.Join(got, "state"))

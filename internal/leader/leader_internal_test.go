@@ -12,44 +12,45 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// bench is a store with one seat, in memory; its clock is that of the bubble.
-type bench struct {
+// fakeLock is a lock in memory, with the clock of the synctest bubble.
+type fakeLock struct {
 	mu     sync.Mutex
 	holder string
 	until  time.Time
 }
 
-// place is the way of one candidate to the bench. It can be cut, and it can hang.
-type place struct {
-	*bench
-	name string
-	cut  bool
-	hang chan struct{} // nil: does not
+// lockClient is the connection of one candidate to the lock. It can fail, and it can
+// block.
+type lockClient struct {
+	*fakeLock
+	name         string
+	disconnected bool
+	block        chan struct{} // blocks until it is closed, unless it is nil
 }
 
-var errCut = errors.New("cut")
+var errDisconnected = errors.New("disconnected")
 
-func (p *place) reach() error {
+func (p *lockClient) connect() error {
 	p.mu.Lock()
-	cut, hang := p.cut, p.hang
+	disconnected, block := p.disconnected, p.block
 	p.mu.Unlock()
-	if hang != nil {
-		<-hang
+	if block != nil {
+		<-block
 	}
-	if cut {
-		return errCut
+	if disconnected {
+		return errDisconnected
 	}
 	return nil
 }
 
-func (p *place) set(change func()) {
+func (p *lockClient) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
 }
 
-func (p *place) free(context.Context) (bool, error) {
-	if err := p.reach(); err != nil {
+func (p *lockClient) available(context.Context) (bool, error) {
+	if err := p.connect(); err != nil {
 		return false, err
 	}
 	p.mu.Lock()
@@ -57,8 +58,8 @@ func (p *place) free(context.Context) (bool, error) {
 	return p.holder == p.name || !time.Now().Before(p.until), nil
 }
 
-func (p *place) take(ctx context.Context) (bool, error) {
-	if free, err := p.free(ctx); !free || err != nil {
+func (p *lockClient) acquire(ctx context.Context) (bool, error) {
+	if free, err := p.available(ctx); !free || err != nil {
 		return false, err
 	}
 	p.mu.Lock()
@@ -67,8 +68,8 @@ func (p *place) take(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func (p *place) held(context.Context) (bool, error) {
-	if err := p.reach(); err != nil {
+func (p *lockClient) held(context.Context) (bool, error) {
+	if err := p.connect(); err != nil {
 		return false, err
 	}
 	p.mu.Lock()
@@ -76,8 +77,8 @@ func (p *place) held(context.Context) (bool, error) {
 	return p.holder == p.name && time.Now().Before(p.until), nil
 }
 
-func (p *place) leave(context.Context) error {
-	if err := p.reach(); err != nil {
+func (p *lockClient) release(context.Context) error {
+	if err := p.connect(); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -88,8 +89,8 @@ func (p *place) leave(context.Context) error {
 	return nil
 }
 
-// reign notes who leads from when to when.
-type reign struct {
+// history records when each candidate led.
+type history struct {
 	mu     sync.Mutex
 	began  time.Time
 	events []event
@@ -100,14 +101,14 @@ type event struct {
 	Text  string
 }
 
-func (r *reign) note(text string) {
+func (r *history) note(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, event{time.Since(r.began), text})
 }
 
-// sit lets a candidate run until the function it returns is called.
-func (r *reign) sit(t *testing.T, p *place) (stop func()) {
+// start runs a candidate until stop is called.
+func (r *history) start(t *testing.T, p *lockClient) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -127,22 +128,22 @@ func (r *reign) sit(t *testing.T, p *place) (stop func()) {
 	}
 }
 
-func (r *reign) want(t *testing.T, want ...event) {
+func (r *history) want(t *testing.T, want ...event) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if diff := cmp.Diff(want, r.events); diff != "" {
-		t.Errorf("who led when: %s", diff)
+		t.Errorf("leaders by time (-want +got):\n%s", diff)
 	}
 }
 
-func TestTheLeadIsHandedOverWhenItsHolderStops(t *testing.T) {
+func TestStoppedLeaderHandsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, b := &reign{began: time.Now()}, &bench{}
-		stopA := r.sit(t, &place{bench: b, name: "a"})
+		r, b := &history{began: time.Now()}, &fakeLock{}
+		stopA := r.start(t, &lockClient{fakeLock: b, name: "a"})
 		synctest.Wait()
-		stopB := r.sit(t, &place{bench: b, name: "b"})
+		stopB := r.start(t, &lockClient{fakeLock: b, name: "b"})
 		time.Sleep(time.Hour + 500*time.Millisecond)
 		stopA()
 		time.Sleep(10 * time.Second)
@@ -152,30 +153,30 @@ func TestTheLeadIsHandedOverWhenItsHolderStops(t *testing.T) {
 	})
 }
 
-// One whose way to the store is cut stops three seconds before the other begins,
-// also when the store does not answer at all, and comes back when it can.
-func TestWhoCannotRenewStopsBeforeAnotherBegins(t *testing.T) {
+// A leader without the store stops three seconds before a standby leads. It can lead
+// again after the store has recovered.
+func TestLeaderThatCannotRenewStops(t *testing.T) {
 	t.Parallel()
-	for name, trouble := range map[string]func(p *place){
-		"refused": func(p *place) { p.cut = true },
-		"silent":  func(p *place) { p.hang = make(chan struct{}) },
+	for name, trouble := range map[string]func(p *lockClient){
+		"refused": func(p *lockClient) { p.disconnected = true },
+		"silent":  func(p *lockClient) { p.block = make(chan struct{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r, b := &reign{began: time.Now()}, &bench{}
-				a := &place{bench: b, name: "a"}
-				stopA := r.sit(t, a)
+				r, b := &history{began: time.Now()}, &fakeLock{}
+				a := &lockClient{fakeLock: b, name: "a"}
+				stopA := r.start(t, a)
 				synctest.Wait()
-				stopB := r.sit(t, &place{bench: b, name: "b"})
+				stopB := r.start(t, &lockClient{fakeLock: b, name: "b"})
 				time.Sleep(4 * time.Second) // renewed after three
 				a.set(func() { trouble(a) })
 				time.Sleep(16 * time.Second)
 				a.set(func() {
-					a.cut = false
-					if a.hang != nil {
-						close(a.hang)
-						a.hang = nil
+					a.disconnected = false
+					if a.block != nil {
+						close(a.block)
+						a.block = nil
 					}
 				})
 				time.Sleep(9500 * time.Millisecond)
@@ -189,30 +190,30 @@ func TestWhoCannotRenewStopsBeforeAnotherBegins(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsAwayForAMomentChangesNothing(t *testing.T) {
+func TestShortFailureOfStoreKeepsLeader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, a := &reign{began: time.Now()}, &place{bench: &bench{}, name: "a"}
-		stop := r.sit(t, a)
+		r, a := &history{began: time.Now()}, &lockClient{fakeLock: &fakeLock{}, name: "a"}
+		stop := r.start(t, a)
 		time.Sleep(2 * time.Second)
-		a.set(func() { a.cut = true })
+		a.set(func() { a.disconnected = true })
 		time.Sleep(2500 * time.Millisecond) // the renewals after 3 and 4 seconds fail
-		a.set(func() { a.cut = false })
+		a.set(func() { a.disconnected = false })
 		time.Sleep(20 * time.Second)
 		stop()
 		r.want(t, event{0, "a begins"}, event{24500 * time.Millisecond, "a ends"})
 	})
 }
 
-func TestWhatIsLedEndsRun(t *testing.T) {
+func TestRunReturnsErrorOfJob(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for _, want := range []error{nil, broken} {
-		b := &bench{}
-		got := newCandidate(&place{bench: b, name: "a"}, slog.New(slog.DiscardHandler)).run(t.Context(),
+		b := &fakeLock{}
+		got := newCandidate(&lockClient{fakeLock: b, name: "a"}, slog.New(slog.DiscardHandler)).run(t.Context(),
 			func(context.Context, Fence) error { return want })
 		if !errors.Is(got, want) || b.holder != "" {
-			t.Errorf("got %v and the seat held by %q, want %v and nobody", got, b.holder, want)
+			t.Errorf("got %v and the lease held by %q, want %v and no holder", got, b.holder, want)
 		}
 	}
 }

@@ -24,30 +24,30 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// badWorld is a service of some instances, each of which may be killed at any moment,
-// and somebody whom it calls and who is not there now and then.
-type badWorld struct {
+// killHarness runs instances that are killed at random, and a fake provider that is
+// unavailable at times.
+type killHarness struct {
 	*testing.T
 
 	instances []*instance
-	ports     []string // where they serve, which does not change
+	ports     []string // their addresses, kept across restarts
 	key       string   // live
 	store     sqlstore.Config
 	stored    []string // the flags that name the store
 }
 
-// instance is a process, or the one that takes its place.
+// instance is a process or its replacement.
 type instance struct {
-	*serving
+	*serverProcess
 
 	data string
 	args []string
 }
 
-// newBadWorld has addresses for so many instances.
-func newBadWorld(t *testing.T, instances int) *badWorld {
+// newKillHarness reserves the addresses of the instances.
+func newKillHarness(t *testing.T, instances int) *killHarness {
 	t.Helper()
-	w := &badWorld{T: t}
+	w := &killHarness{T: t}
 	for range instances {
 		w.ports = append(w.ports, freePort(t))
 	}
@@ -55,16 +55,16 @@ func newBadWorld(t *testing.T, instances int) *badWorld {
 }
 
 // open starts the instances, several on one PostgreSQL, with a live account. The
-// upstream at an address is described by a text, whose pauses are made short, and a
-// flag has the file of it.
-func (w *badWorld) open(flag, description string) {
+// configuration file of the fake provider gets short pauses and its address.
+func (w *killHarness) open(flag, description string) {
 	w.Helper()
 	file := filepath.Join(w.TempDir(), "upstream.yaml")
 	text := strings.NewReplacer("timeout: 5s", "timeout: 1s", "resend-after: 5s", "resend-after: 1s").Replace(description)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
-	// Nothing here needs ClickHouse: one that is not there is not started 200 times.
+	// These tests do not use ClickHouse. An unreachable address avoids 200 starts of
+	// the engine.
 	args := []string{flag, file, "--clickhouse", "http://127.0.0.1:1/"}
 	if len(w.ports) > 1 {
 		w.store.DSN = sqlstoretest.PostgresDSN(w.T)
@@ -86,17 +86,16 @@ func (w *badWorld) open(flag, description string) {
 }
 
 // start starts every instance.
-func (w *badWorld) start() {
+func (w *killHarness) start() {
 	w.Helper()
 	for _, one := range w.instances {
-		one.serving = start(w.T, one.data, one.args...)
+		one.serverProcess = start(w.T, one.data, one.args...)
 	}
 }
 
-// calm stops every instance, makes what is pending in a table due, whoever has leased
-// it and however long the pauses between its enquiries have become, and starts them for
-// good. Behave lets nothing go wrong any more.
-func (w *badWorld) calm(table string, behave func()) {
+// restartQuietly stops every instance, makes pending rows of a table due, and starts
+// the instances for good. Behave ends the faults of the provider.
+func (w *killHarness) restartQuietly(table string, behave func()) {
 	w.Helper()
 	behave()
 	w.stop(syscall.SIGKILL)
@@ -107,15 +106,15 @@ func (w *badWorld) calm(table string, behave func()) {
 }
 
 // stop ends every instance.
-func (w *badWorld) stop(by syscall.Signal) {
+func (w *killHarness) stop(by syscall.Signal) {
 	for _, one := range w.instances {
 		one.stop(by)
 	}
 }
 
-// upstream serves at an address, but for moments now and then, and runs what calls
-// from there.
-func (w *badWorld) upstream(handler http.Handler, run func(context.Context) error) (address string) {
+// serveProvider serves handler at an address with short interruptions, and runs its
+// callbacks.
+func (w *killHarness) serveProvider(handler http.Handler, run func(context.Context) error) (address string) {
 	w.Helper()
 	address = freePort(w.T)
 	ctx, stop := context.WithCancel(context.Background())
@@ -128,7 +127,7 @@ func (w *badWorld) upstream(handler http.Handler, run func(context.Context) erro
 			served := make(chan error, 1)
 			go func() { served <- server.Serve(listener) }()
 			sleep.For(ctx, time.Duration(2000+rand.IntN(3000))*time.Millisecond)
-			_ = server.Close() // with what is under way
+			_ = server.Close() // aborts requests in flight
 			<-served
 			sleep.For(ctx, 200*time.Millisecond)
 			if ctx.Err() == nil {
@@ -143,25 +142,25 @@ func (w *badWorld) upstream(handler http.Handler, run func(context.Context) erro
 	return address
 }
 
-func (w *badWorld) listen(address string) net.Listener {
+func (w *killHarness) listen(address string) net.Listener {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		w.Errorf("the upstream cannot listen: %v", err)
+		w.Errorf("the fake provider cannot listen: %v", err)
 	}
 	return l
 }
 
-// killsOr is how often a service is killed; VAYU_TEST_KILLS sets another number.
-func killsOr(usual int) int {
+// killCount returns the number of kills, which VAYU_TEST_KILLS overrides.
+func killCount(usual int) int {
 	if n, err := strconv.Atoi(os.Getenv("VAYU_TEST_KILLS")); err == nil {
 		return n
 	}
 	return usual
 }
 
-// kill kills instances in turn, at every point and every fourth time at any moment.
-// With every it wants each point to be reached.
-func (w *badWorld) kill(times int, points []string, every bool) {
+// kill kills instances in turn at the failpoints, and every fourth time at random. With
+// every, each failpoint must be reached.
+func (w *killHarness) kill(times int, points []string, every bool) {
 	w.Helper()
 	reached := map[string]int{}
 	for i := range times {
@@ -169,7 +168,7 @@ func (w *badWorld) kill(times int, points []string, every bool) {
 		if i%4 != 3 {
 			point = points[(i/4*3+i%4)%len(points)]
 		}
-		if w.life(i%len(w.instances), point) {
+		if w.restartAndKill(i%len(w.instances), point) {
 			reached[point]++
 		}
 	}
@@ -181,38 +180,37 @@ func (w *badWorld) kill(times int, points []string, every bool) {
 	w.Logf("killed at %v", reached)
 }
 
-// life ends an instance, starts it again, kills it at a point, or at any moment for an
-// empty one, and starts it for good. It reports whether it was killed there.
-func (w *badWorld) life(i int, point string) bool {
+// restartAndKill restarts an instance, kills it at a failpoint, or at random for "",
+// and starts it for good. It reports whether the failpoint was reached.
+func (w *killHarness) restartAndKill(i int, point string) bool {
 	w.Helper()
 	one := w.instances[i]
 	one.stop(syscall.SIGKILL)
-	there := true
+	hit := true
 	if point == "" {
-		one.serving = start(w.T, one.data, one.args...)
+		one.serverProcess = start(w.T, one.data, one.args...)
 		sleep.For(w.Context(), time.Duration(rand.IntN(1500))*time.Millisecond)
 		one.stop(syscall.SIGKILL)
 	} else {
 		cmd := exec.Command(built(w.T, "vayu-crash", "make integration"))
 		cmd.Env = append(os.Environ(), "VAYU_TEST_CRASH="+point+":"+strconv.Itoa(1+rand.IntN(3)))
-		one.serving, _ = begin(w.T, cmd, one.data, one.args...)
+		one.serverProcess, _ = startProcess(w.T, cmd, one.data, one.args...)
 		select {
-		case <-one.done: // it has killed itself
-		case <-time.After(15 * time.Second): // nothing led there
-			there = false
+		case <-one.done: // the failpoint killed it
+		case <-time.After(15 * time.Second): // the failpoint was not reached
+			hit = false
 			one.stop(syscall.SIGKILL)
 		}
 	}
 	if len(w.instances) > 1 || point == "" {
-		one.serving = start(w.T, one.data, one.args...)
+		one.serverProcess = start(w.T, one.data, one.args...)
 	}
-	return there
+	return hit
 }
 
-// crowd is clients who ask, and ask again for what they got no answer to, as clients
-// should.
-type crowd struct {
-	*badWorld
+// clientGroup is a set of clients that retry requests without a reply.
+type clientGroup struct {
+	*killHarness
 	quit chan struct{}
 	wait sync.WaitGroup
 	once sync.Once
@@ -221,19 +219,19 @@ type crowd struct {
 	wrong []string
 }
 
-func (w *badWorld) crowd() *crowd {
-	c := &crowd{badWorld: w, quit: make(chan struct{})}
+func (w *killHarness) newClients() *clientGroup {
+	c := &clientGroup{killHarness: w, quit: make(chan struct{})}
 	w.Cleanup(c.stop)
 	return c
 }
 
-func (c *crowd) stop() {
+func (c *clientGroup) stop() {
 	c.once.Do(func() { close(c.quit) })
 	c.wait.Wait()
 }
 
-// going waits for a moment; false when it is over.
-func (c *crowd) going(d time.Duration) bool {
+// pause waits for d; false when the test stops.
+func (c *clientGroup) pause(d time.Duration) bool {
 	select {
 	case <-c.quit:
 		return false
@@ -242,27 +240,27 @@ func (c *crowd) going(d time.Duration) bool {
 	}
 }
 
-// insist repeats a request until there is an answer; false when it is over.
-func (c *crowd) insist(method, path, body string) (reply, bool) {
+// sendUntilAnswered repeats a request until it has a reply; false when the test stops.
+func (c *clientGroup) sendUntilAnswered(method, path, body string) (reply, bool) {
 	for {
-		at := &serving{T: c.T, address: "http://" + c.ports[rand.IntN(len(c.ports))]}
+		at := &serverProcess{T: c.T, address: "http://" + c.ports[rand.IntN(len(c.ports))]}
 		r, err := at.try(method, c.key, path, body)
 		if err == nil && r.status != http.StatusServiceUnavailable {
 			return r, true
 		}
-		if !c.going(20 * time.Millisecond) {
+		if !c.pause(20 * time.Millisecond) {
 			return reply{}, false
 		}
 	}
 }
 
-func (c *crowd) faultf(format string, args ...any) {
+func (c *clientGroup) faultf(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// freePort is an address that nobody listens at.
+// freePort returns an unused address.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// A process that hangs takes connections and says nothing: that is a fault, and nobody
-// listening is none, because the doctor works without a service.
-func TestTheDoctorTellsSilenceFromAbsence(t *testing.T) {
+// A process that accepts connections and never replies is a fault. No listener is not a
+// fault, because the doctor works without a service.
+func TestDoctorDistinguishesHangingFromAbsentService(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -23,13 +23,13 @@ func TestTheDoctorTellsSilenceFromAbsence(t *testing.T) {
 	c.Listen = config.Address(listener.Addr().String())
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if got := c.serving(short)[0]; got.ok || !strings.Contains(got.text, "does not answer") {
+	if got := c.checkService(short)[0]; got.ok || !strings.Contains(got.text, "does not answer") {
 		t.Errorf("of a service that hangs: %+v", got)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.serving(t.Context())[0]; !got.ok || !strings.Contains(got.text, "nobody listens") {
+	if got := c.checkService(t.Context())[0]; !got.ok || !strings.Contains(got.text, "nothing listens") {
 		t.Errorf("of no service: %+v", got)
 	}
 }

@@ -14,18 +14,17 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// sourceState is how a source of readings is doing, for whoever asks why figures are
-// old.
-type sourceState struct {
+// sourceStatus is the state of a source of readings, to explain why figures are old.
+type sourceStatus struct {
 	Outcome     string   `json:"outcome,omitempty"`      // of the last run, as in vayu_source_outcome
-	LastSuccess string   `json:"last_success,omitempty"` // RFC 3339; absent for not since the start
-	Breaker     string   `json:"breaker,omitempty"`      // open, when it has failed too often
-	Refused     []string `json:"refused,omitempty"`      // reasons for which inputs were refused since the start
+	LastSuccess string   `json:"last_success,omitempty"` // RFC 3339; absent if none since the start
+	Breaker     string   `json:"breaker,omitempty"`      // open after too many failures
+	Refused     []string `json:"refused,omitempty"`      // reasons of inputs refused since the start
 }
 
-// sourcesOf reads how sources are doing off their metrics.
-func sourcesOf(g prometheus.Gatherer) map[string]*sourceState {
-	out := map[string]*sourceState{}
+// sourcesOf reads the status of the sources from their metrics.
+func sourcesOf(g prometheus.Gatherer) map[string]*sourceStatus {
+	out := map[string]*sourceStatus{}
 	families, err := g.Gather()
 	if err != nil && len(families) == 0 {
 		return out
@@ -37,7 +36,7 @@ func sourcesOf(g prometheus.Gatherer) map[string]*sourceState {
 		for _, m := range family.GetMetric() {
 			labels := labelsOf(m)
 			if out[labels["source"]] == nil {
-				out[labels["source"]] = &sourceState{}
+				out[labels["source"]] = &sourceStatus{}
 			}
 			out[labels["source"]].note(family.GetName(), labels, m)
 		}
@@ -45,7 +44,7 @@ func sourcesOf(g prometheus.Gatherer) map[string]*sourceState {
 	return out
 }
 
-func (s *sourceState) note(name string, labels map[string]string, m *dto.Metric) {
+func (s *sourceStatus) note(name string, labels map[string]string, m *dto.Metric) {
 	switch name {
 	case "vayu_source_outcome":
 		if m.GetGauge().GetValue() == 1 {
@@ -72,49 +71,49 @@ func labelsOf(m *dto.Metric) map[string]string {
 	return all
 }
 
-// askPatience bounds the doctor's question to a running service.
-const askPatience = 5 * time.Second
+// serviceTimeout bounds the request of the doctor to a running service.
+const serviceTimeout = 5 * time.Second
 
-// serving asks the service that listens where the configuration says how it is, and
-// what its sources said last. None is no fault: the doctor works without one.
-func (c Config) serving(ctx context.Context) []finding {
-	ctx, done := context.WithTimeout(ctx, askPatience)
+// checkService reports the readiness of the service at the configured address, and of
+// its sources. No service is not a fault: the doctor works without one.
+func (c Config) checkService(ctx context.Context) []finding {
+	ctx, done := context.WithTimeout(ctx, serviceTimeout)
 	defer done()
-	resp, address, err := c.askReadiness(ctx)
+	resp, address, err := c.fetchReadiness(ctx)
 	if ctx.Err() != nil {
-		return []finding{{false, "service", fmt.Sprintf("what listens at %s does not answer within %s: it hangs, or was stopped (see ps)", c.Listen, askPatience)}}
+		return []finding{{false, "service", fmt.Sprintf("the service at %s does not answer within %s: it hangs, or was stopped (see ps)", c.Listen, serviceTimeout)}}
 	}
 	if err != nil {
-		return []finding{{true, "service", "nobody listens at " + string(c.Listen) + "; is vayu serve running there? --listen names another address"}}
+		return []finding{{true, "service", "nothing listens at " + string(c.Listen) + "; is vayu serve running there? --listen names another address"}}
 	}
 	defer resp.Body.Close()
-	var said struct {
+	var reply struct {
 		Status, ClickHouse, State, Kafka string
-		Sources                          map[string]*sourceState
+		Sources                          map[string]*sourceStatus
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil {
-		return []finding{{false, "service", "what answers at " + address + " is no vayu serve"}}
+	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
+		return []finding{{false, "service", "the program at " + address + " is not vayu serve"}}
 	}
-	all := []finding{{resp.StatusCode == http.StatusOK, "service", said.Status + " at " + address}}
-	for _, store := range [...]struct{ name, is string }{{"clickhouse", said.ClickHouse}, {"state", said.State}, {"kafka", said.Kafka}} {
+	all := []finding{{resp.StatusCode == http.StatusOK, "service", reply.Status + " at " + address}}
+	for _, store := range [...]struct{ name, is string }{{"clickhouse", reply.ClickHouse}, {"state", reply.State}, {"kafka", reply.Kafka}} {
 		if store.is != "" && store.is != "ok" {
 			all = append(all, finding{false, "service", store.name + " " + store.is})
 		}
 	}
-	names := make([]string, 0, len(said.Sources))
-	for name := range said.Sources {
+	names := make([]string, 0, len(reply.Sources))
+	for name := range reply.Sources {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		all = append(all, said.Sources[name].finding(name))
+		all = append(all, reply.Sources[name].finding(name))
 	}
 	return all
 }
 
-// askReadiness asks the internal listener, which says most, and the API's address if
-// nothing answers there. The caller closes the body.
-func (c Config) askReadiness(ctx context.Context) (resp *http.Response, address string, err error) {
+// fetchReadiness requests readiness from the internal listener, which has details, or
+// else from the API. The caller closes the body.
+func (c Config) fetchReadiness(ctx context.Context) (resp *http.Response, address string, err error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
 		scheme = "https"
@@ -123,8 +122,8 @@ func (c Config) askReadiness(ctx context.Context) (resp *http.Response, address 
 	if internal, _ := c.internalAddress(); internal != "" {
 		addresses = slices.Insert(addresses, 0, "http://"+internal+readyPath)
 	}
-	// The certificate is for the name that clients use; this asks the same machine and
-	// tells nothing secret.
+	// The certificate is for the public name. This request stays on the machine and
+	// sends no secret.
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // see above
 	}}
@@ -144,19 +143,19 @@ func (c Config) askReadiness(ctx context.Context) (resp *http.Response, address 
 	return nil, address, err
 }
 
-// remedies say what to do about outcomes of a source, in a line.
+// remedies are the remedies by outcome of a source.
 var remedies = map[string]string{
-	"fetch_failed":  "it does not answer as it should: vayu source test NAME shows what it says",
+	"fetch_failed":  "its reply is invalid or missing: vayu source test NAME shows the error",
 	"timed_out":     "it answers too slowly: vayu source test NAME shows how slowly",
 	"refused":       "its input was refused as a whole: vayu source test NAME shows why",
 	"panicked":      "its parser has a fault: the log has the stack",
-	"store_failed":  "ClickHouse did not take its readings",
-	"rollup_failed": "its readings are stored, and the roll-up failed: the log says why",
-	"breaker_open":  "it has failed too often and is left alone for a while: vayu source test NAME shows why",
+	"store_failed":  "ClickHouse did not store its readings",
+	"rollup_failed": "its readings are stored, and the roll-up failed: the log has the error",
+	"breaker_open":  "it failed too often and is paused: vayu source test NAME shows why",
 }
 
-// finding is a line of the doctor's report.
-func (s *sourceState) finding(name string) finding {
+// finding returns the line of the report.
+func (s *sourceStatus) finding(name string) finding {
 	ok := s.Outcome == "done" || s.Outcome == ""
 	text := name + ": " + s.Outcome
 	if s.Outcome == "" { // since the start, or since another instance collects

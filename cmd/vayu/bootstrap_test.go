@@ -12,9 +12,9 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// Two instances that start first on one empty store make one account, and one
-// of them shows its keys.
-func TestFirstKeysAreMadeOnce(t *testing.T) {
+// Two instances that start on one empty store make one account, and one of them prints
+// its keys.
+func TestBootstrapRunsOnce(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) [2]*sqlstore.DB{
 		"sqlite": func(t *testing.T) [2]*sqlstore.DB {
@@ -43,7 +43,7 @@ func TestFirstKeysAreMadeOnce(t *testing.T) {
 			for i, db := range dbs {
 				s := &service{Config: defaults(), state: db, box: box, out: &shown[i]}
 				both.Go(func() {
-					if err := s.makeFirstKeys(t.Context()); err != nil {
+					if err := s.bootstrap(t.Context()); err != nil {
 						t.Error(err)
 					}
 				})

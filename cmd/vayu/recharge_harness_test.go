@@ -21,17 +21,17 @@ import (
 	"vayu/schema"
 )
 
-// operated is a bad world with an operator who carries out every order as often as it
-// comes and does half of what can go wrong.
-type operated struct {
-	*badWorld
+// rechargeHarness is a killHarness with an unreliable operator, which carries out every
+// duplicate order.
+type rechargeHarness struct {
+	*killHarness
 	operator *simulator.Simulator
 }
 
-// newOperated starts so many instances with an account that can spend.
-func newOperated(t *testing.T, instances int) *operated {
+// newRechargeHarness starts instances with an account that has money.
+func newRechargeHarness(t *testing.T, instances int) *rechargeHarness {
 	t.Helper()
-	w := &operated{badWorld: newBadWorld(t, instances)}
+	w := &rechargeHarness{killHarness: newKillHarness(t, instances)}
 	w.operator = simulator.New(simulator.Config{
 		Rates: map[simulator.Fault]float64{
 			simulator.DropBefore: 0.06, simulator.Drop: 0.08, simulator.Delay: 0.05, simulator.Duplicate: 0.08, simulator.Late: 0.06,
@@ -40,13 +40,13 @@ func newOperated(t *testing.T, instances int) *operated {
 		Noise: 0.05, Seed: 20261121, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	w.open("--recharge-operators", simulator.Describe("http://"+w.upstream(w.operator, w.operator.Run)))
+	w.open("--recharge-operators", simulator.Describe("http://"+w.serveProvider(w.operator, w.operator.Run)))
 	w.credit(w.instances[0].data, w.stored...)
 	return w
 }
 
-// credit gives the account enough for everything.
-func (w *operated) credit(data string, stored ...string) {
+// credit gives the account enough money for all orders.
+func (w *rechargeHarness) credit(data string, stored ...string) {
 	w.Helper()
 	for n := range 5 {
 		args := append([]string{"wallet", "credit", "--account", "default", "--amount", "1000000", "--note", fmt.Sprint("bank transfer ", n)}, stored...)
@@ -56,11 +56,11 @@ func (w *operated) credit(data string, stored ...string) {
 	}
 }
 
-// settle starts every instance for good, and waits until nothing is pending and all
-// batches are done.
-func (w *operated) settle() {
+// settle starts every instance for good, and waits until no transaction is pending and
+// all batches are done.
+func (w *rechargeHarness) settle() {
 	w.Helper()
-	w.calm("recharge", w.operator.Behave)
+	w.restartQuietly("recharge", w.operator.Behave)
 	one := w.instances[0]
 	nothing := func(r reply) bool {
 		data, listed := r.body["data"].([]any)
@@ -72,9 +72,9 @@ func (w *operated) settle() {
 	one.within(backlogPatience, w.key, "/v1/wallet", func(r reply) bool { return r.body["held"] == 0.0 })
 }
 
-// reconcile compares the day with the operator's file, which is the only way to learn
-// that he has carried out what he said had failed.
-func (w *operated) reconcile() {
+// reconcile compares the day with the file of the operator. Only the file shows orders
+// that it carried out but reported as failed.
+func (w *rechargeHarness) reconcile() {
 	w.Helper()
 	status, amount := map[string]string{}, map[string]schema.Paise{}
 	for _, e := range w.operator.Ledger() {
@@ -104,11 +104,11 @@ func (w *operated) reconcile() {
 	}
 }
 
-// fate is a recharge at the end.
-type fate struct{ id, ref, state, reference, alarm string }
+// finalRecharge is the final state of a recharge.
+type finalRecharge struct{ id, ref, state, reference, alarm string }
 
-// check stops the service and looks at what is left.
-func (w *operated) check(c *clients) {
+// check stops the service and checks the final state.
+func (w *rechargeHarness) check(c *rechargeClients) {
 	w.Helper()
 	w.stop(syscall.SIGTERM)
 	for _, fault := range c.wrong {
@@ -121,39 +121,40 @@ func (w *operated) check(c *clients) {
 		w.Fatal(err)
 	}
 	for _, fault := range report.Faults {
-		w.Errorf("the books: %v", fault)
+		w.Errorf("the ledger: %v", fault)
 	}
-	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (f fate, err error) {
+	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (f finalRecharge, err error) {
 		err = row.Scan(&f.id, &f.ref, &f.state, &f.reference, &f.alarm)
 		return f, err
 	}, "SELECT id, ref_id, state, reference, alarm FROM recharge WHERE mode = 'live'")
 	if err != nil {
 		w.Fatal(err)
 	}
-	effects, told, states := w.operator.Effects(), w.told(view), map[string]int{}
+	effects, events, states := w.operator.Effects(), w.countEvents(view), map[string]int{}
 	for _, f := range all {
 		states[f.state]++
-		w.one(f, effects[f.reference], told[f.id])
+		w.checkRecharge(f, effects[f.reference], events[f.id])
 		if before := c.txns[f.ref]; before != "" && before != f.id {
-			w.Errorf("%s is %s, and its client was told %s", f.ref, f.id, before)
+			w.Errorf("%s is %s, and its client got %s", f.ref, f.id, before)
 		}
 		delete(effects, f.reference)
 		delete(c.txns, f.ref)
 	}
 	for reference, n := range effects {
 		if n > 0 {
-			w.Errorf("the operator has carried out %s, which nobody knows of", reference)
+			w.Errorf("the operator has carried out %s, which has no recharge", reference)
 		}
 	}
 	for ref, txn := range c.txns {
-		w.Errorf("%s was answered with %s, which is gone", ref, txn)
+		w.Errorf("%s was answered with %s, which does not exist", ref, txn)
 	}
 	w.batches(view)
 	w.Logf("%d recharges: %v", len(all), states)
 }
 
-// one looks at one recharge: what its operator did, and what its account was told.
-func (w *operated) one(f fate, effects int, told map[schema.EventType]int) {
+// checkRecharge compares a recharge with the orders of the operator and with the
+// events.
+func (w *rechargeHarness) checkRecharge(f finalRecharge, effects int, events map[schema.EventType]int) {
 	w.Helper()
 	want, done := map[schema.EventType]int{}, 1
 	switch schema.RechargeState(f.state) {
@@ -163,7 +164,7 @@ func (w *operated) one(f fate, effects int, told map[schema.EventType]int) {
 		want[schema.EventRechargeCompleted], want[schema.EventRechargeRefunded] = 1, 1
 	case schema.RechargeFailed:
 		want[schema.EventRechargeFailed], done = 1, 0
-		if f.alarm == "late_success" { // he lied, and nobody was charged
+		if f.alarm == "late_success" { // a false failure; the account was not charged
 			done = 1
 		}
 	default:
@@ -173,20 +174,20 @@ func (w *operated) one(f fate, effects int, told map[schema.EventType]int) {
 	if effects != done {
 		w.Errorf("%s is %s with alarm %q, and the operator has carried it out %d times", f.id, f.state, f.alarm, effects)
 	}
-	delete(told, schema.EventRechargePending)
+	delete(events, schema.EventRechargePending)
 	for typ, n := range want {
-		if told[typ] != n {
-			w.Errorf("%s is %s, and %s was told %d times", f.id, f.state, typ, told[typ])
+		if events[typ] != n {
+			w.Errorf("%s is %s, and has %s %d times", f.id, f.state, typ, events[typ])
 		}
-		delete(told, typ)
+		delete(events, typ)
 	}
-	if len(told) > 0 {
-		w.Errorf("%s is %s, and was also told as %v", f.id, f.state, told)
+	if len(events) > 0 {
+		w.Errorf("%s is %s, and also has the events %v", f.id, f.state, events)
 	}
 }
 
-// told is how often each event of each recharge is in the store.
-func (w *operated) told(view sqlstore.View) map[string]map[schema.EventType]int {
+// countEvents counts by recharge and type the events in the store.
+func (w *rechargeHarness) countEvents(view sqlstore.View) map[string]map[schema.EventType]int {
 	w.Helper()
 	out := map[string]map[schema.EventType]int{}
 	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -210,7 +211,7 @@ func (w *operated) told(view sqlstore.View) map[string]map[schema.EventType]int 
 		}
 		of[e.Type]++
 		if e.Type == schema.EventRechargePending && of[e.Type] > 1 {
-			w.Errorf("%s was told twice that it is pending", e.Data.TransactionID)
+			w.Errorf("%s has two pending events", e.Data.TransactionID)
 		}
 		return nil
 	}, "SELECT envelope FROM event WHERE type LIKE 'recharge.%'")
@@ -220,8 +221,8 @@ func (w *operated) told(view sqlstore.View) map[string]map[schema.EventType]int 
 	return out
 }
 
-// batches looks whether every record of every batch is a recharge, once.
-func (w *operated) batches(view sqlstore.View) {
+// batches checks that every record of every batch is exactly one recharge.
+func (w *rechargeHarness) batches(view sqlstore.View) {
 	w.Helper()
 	var batches, total, items, recharges, counted int
 	for query, into := range map[string]*int{

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	"vayu/query"
+	"vayu/schema"
+)
+
+// healthy serves the liveness probe.
+func healthy(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// readyTimeout bounds the checks of all stores in a readiness probe. It is half of the
+// probe timeout of the proxy in docs/operations. A longer check would make the proxy
+// remove instances that still have current answers.
+const readyTimeout = 500 * time.Millisecond
+
+// readinessTTL is how long a result is cached. Callers are not authenticated and must
+// not cause load on the stores.
+const readinessTTL = 200 * time.Millisecond
+
+// readinessCache caches the last result of the store checks.
+type readinessCache struct {
+	mu     sync.Mutex
+	at     time.Time
+	detail map[string]any
+}
+
+// get returns a copy of the cached result, or of a new one from check.
+func (g *readinessCache) get(check func() map[string]any) map[string]any {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.detail == nil || time.Since(g.at) > readinessTTL {
+		g.detail = check()
+		g.at = time.Now()
+	}
+	return maps.Clone(g.detail)
+}
+
+// readiness serves the readiness probe with details. An unavailable ClickHouse or state
+// store does not make the service unready: current answers stay available.
+func (s *service) readiness() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		detail := s.readyCache.get(func() map[string]any {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyTimeout) // other callers wait for it, too
+			defer cancel()
+			return s.storesReady(ctx)
+		})
+		if s.has(roleIngest) {
+			detail["sources"] = sourcesOf(s.metrics)
+		}
+		s.writeReadiness(w, detail)
+	})
+}
+
+// bareReadiness serves the readiness probe without details, which are for operators. It
+// queries no store.
+func (s *service) bareReadiness() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) })
+}
+
+// writeReadiness writes the status, and detail unless it is nil.
+func (s *service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
+	shown := detail
+	if shown == nil {
+		shown, detail = map[string]any{}, map[string]any{}
+	}
+	ready := !s.has(roleAPI) || s.figures(detail)
+	status := http.StatusOK
+	switch shown["status"] = "ready"; {
+	case s.draining.Load():
+		shown["status"], status = "stopping", http.StatusServiceUnavailable
+	case !ready:
+		shown["status"], status = "starting", http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(shown) //nolint:errchkjson // a disconnected probe needs no answer
+}
+
+// storesReady returns the status of each store, and the backlog of events.
+func (s *service) storesReady(ctx context.Context) map[string]any {
+	detail := map[string]any{"roles": s.Roles}
+	for store, status := range s.checkStores(ctx) {
+		detail[store] = status
+	}
+	if s.has(roleDispatch) {
+		detail["events"] = s.webhooks.backlog()
+	}
+	return detail
+}
+
+// storeOK is the status of a store that responds.
+const storeOK = "ok"
+
+// checkStores returns the status of every store that this instance needs. It checks
+// them concurrently, so that a slow one does not delay others. A status has no error
+// text, which may contain addresses; the log has it.
+func (s *service) checkStores(ctx context.Context) map[string]string {
+	var mu sync.Mutex
+	statuses := map[string]string{}
+	var checks sync.WaitGroup
+	check := func(store string, status func() string) {
+		checks.Go(func() {
+			status := status()
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[store] = status
+		})
+	}
+	if s.usesClickHouse() {
+		check("clickhouse", func() string { return storeStatus(s.db.Conn().Ping(ctx), "does not answer") })
+	}
+	check("state", func() string { // without it, answers continue: keys are cached
+		return storeStatus(s.state.Check(ctx), "does not answer, or cannot write")
+	})
+	if s.has(roleDispatch) && s.webhooks.log != nil {
+		check("kafka", func() string { return s.webhooks.log.Word(ctx) })
+	}
+	checks.Wait()
+	return statuses
+}
+
+func storeStatus(err error, wrong string) string {
+	if err != nil {
+		return wrong
+	}
+	return storeOK
+}
+
+// figures adds the age of the figures of each world, and reports whether one has
+// figures.
+func (s *service) figures(detail map[string]any) (some bool) {
+	for _, world := range schema.Worlds {
+		newest, ok := s.query.Newest(world)
+		if !ok {
+			detail[world.String()] = "no figures yet"
+			continue
+		}
+		detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > query.StaleAfter}
+		some = true
+	}
+	return some
+}

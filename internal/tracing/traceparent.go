@@ -1,0 +1,74 @@
+package tracing
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+	otel "go.opentelemetry.io/otel/trace"
+)
+
+// header is the name of the W3C trace context header.
+const header = "traceparent"
+
+// parentLength is the length of a traceparent of version 00.
+const parentLength = 55
+
+// Traceparent returns the trace of ctx as a W3C traceparent, to store with the work
+// that follows; empty for none.
+func Carried(ctx context.Context) string {
+	if !otel.SpanContextFromContext(ctx).IsValid() {
+		return ""
+	}
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[header]
+}
+
+// ValidTraceparent reports whether Traceparent can have returned the text.
+func Valid(parent string) bool { return parse(parent).IsValid() }
+
+func parse(parent string) otel.SpanContext {
+	if len(parent) != parentLength {
+		return otel.SpanContext{}
+	}
+	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{header: parent})
+	return otel.SpanContextFromContext(ctx)
+}
+
+// Resume begins a step that follows from a stored traceparent of the time at, maybe of
+// another process. Within ten minutes the step belongs to that trace. Later it begins a
+// trace with a link, because collectors close traces and show long ones badly. The
+// sampling decision is that of the origin. Without a traceparent Resume is
+// [Tracer.Start].
+func (t *Tracer) Resume(ctx context.Context, parent string, at, now time.Time, name string, kind Kind) (context.Context, Span) {
+	if t == nil {
+		return ctx, Span{}
+	}
+	origin := parse(parent)
+	if !origin.IsValid() {
+		return t.Start(ctx, name, kind)
+	}
+	if now.Sub(at) < maxSameTrace {
+		return t.Start(otel.ContextWithRemoteSpanContext(ctx, origin), name, kind)
+	}
+	ctx, span := t.spans.Start(ctx, name, otel.WithNewRoot(), otel.WithSpanKind(kind), otel.WithLinks(otel.Link{SpanContext: origin})) //nolint:spancheck // the caller ends it
+	return ctx, Span{span}                                                                                                             //nolint:spancheck // the caller ends it
+}
+
+// Request begins the trace of a request. The client's traceparent becomes a link of a
+// sampled trace and has no other effect. Otherwise a client could fill the collector,
+// or mix its requests into traces of other clients.
+func (t *Tracer) Request(r *http.Request, name string) (*http.Request, Span) {
+	if t == nil {
+		return r, Span{}
+	}
+	ctx, span := t.Start(r.Context(), name, Answers)
+	if given := r.Header[http.CanonicalHeaderKey(header)]; len(given) == 1 && span.Kept() {
+		if client := parse(given[0]); client.IsValid() {
+			span.of.AddLink(otel.Link{SpanContext: client})
+		}
+	}
+	return r.WithContext(ctx), span
+}
