@@ -38,41 +38,41 @@ var (
 // that the description does not know.
 type unmappedError struct {
 	field string
-	word  string // the upstream's; empty for none
+	value  string // the upstream's; empty for none
 }
 
 func (e *unmappedError) Error() string {
-	if e.word == "" {
+	if e.value == "" {
 		return fmt.Sprintf("the answer has no %s where the description says", e.field)
 	}
-	return fmt.Sprintf("the answer has %s as %s, which the description does not map", shown(e.word), e.field)
+	return fmt.Sprintf("the answer has %s as %s, which the description does not map", quoteForLog(e.value), e.field)
 }
 
-// mostWord is how many characters of a word are shown: a status has some twenty.
-const mostWord = 40
+// longestQuoted is how many characters of a word are shown: a status has some twenty.
+const longestQuoted = 40
 
-// shown is a word of the upstream as whoever mends the description must see it. What
+// quoteForLog is a word of the upstream as whoever mends the description must see it. What
 // cannot be printed, and could move or hide the text around it, is replaced.
-func shown(word string) string {
+func quoteForLog(word string) string {
 	word = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, word)
-	if runes := []rune(word); len(runes) > mostWord {
-		word = string(runes[:mostWord-1]) + "…"
+	if runes := []rune(word); len(runes) > longestQuoted {
+		word = string(runes[:longestQuoted-1]) + "…"
 	}
 	return strconv.Quote(word)
 }
 
-// takes says whether answers with a status are read at all.
-func (r *reading) takes(status int) bool {
+// accepts says whether answers with a status are read at all.
+func (r *answerReader) accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }
 
 // read reads an answer with a status that the reading takes.
-func (r *reading) read(status int, body []byte) (Reply, error) {
+func (r *answerReader) read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
 	body = bytes.TrimPrefix(body, bom) // as .NET writes it
 	// A name that stands twice is read differently by everybody, so that nobody
@@ -87,8 +87,8 @@ func (r *reading) read(status int, body []byte) (Reply, error) {
 	}
 	var err error
 	if r.items == "" {
-		reply.Fields, err = r.one(doc, r.byHTTP[status])
-		reply.Lists = r.lists(doc)
+		reply.Fields, err = r.readFields(doc, r.byHTTP[status])
+		reply.Lists = r.readLists(doc)
 		return reply, err
 	}
 	if by := r.byHTTP[status]; by != nil {
@@ -101,15 +101,15 @@ func (r *reading) read(status int, body []byte) (Reply, error) {
 	}
 	list.ForEach(func(_, item gjson.Result) bool {
 		var fields map[string]string
-		fields, err = r.one(item, nil)
+		fields, err = r.readFields(item, nil)
 		reply.Items = append(reply.Items, fields)
 		return err == nil
 	})
 	return reply, err
 }
 
-// one reads the fields of an answer or of an item.
-func (r *reading) one(doc gjson.Result, decided map[string]string) (map[string]string, error) {
+// readFields reads the fields of an answer or of an item.
+func (r *answerReader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
 		if f.many {
@@ -124,7 +124,7 @@ func (r *reading) one(doc gjson.Result, decided map[string]string) (map[string]s
 	}
 	maps.Copy(out, decided)
 	for _, f := range r.fields {
-		if _, there := out[f.name]; !there && f.wanted(out) {
+		if _, there := out[f.name]; !there && f.isRequired(out) {
 			word, _ := scalar(doc, f.path)
 			return out, &unmappedError{f.name, word}
 		}
@@ -132,18 +132,18 @@ func (r *reading) one(doc gjson.Result, decided map[string]string) (map[string]s
 	return out, nil
 }
 
-// wanted says whether an answer with these fields must have this one.
-func (f *field) wanted(fields map[string]string) bool {
-	for name, value := range f.with {
+// isRequired says whether an answer with these fields must have this one.
+func (f *field) isRequired(fields map[string]string) bool {
+	for name, value := range f.requiredWith {
 		if fields[name] == value {
 			return true
 		}
 	}
-	return f.needed
+	return f.required
 }
 
-// lists reads the fields of which there may be several.
-func (r *reading) lists(doc gjson.Result) map[string][]string {
+// readLists reads the fields of which there may be several.
+func (r *answerReader) readLists(doc gjson.Result) map[string][]string {
 	var out map[string][]string
 	for _, f := range r.fields {
 		if !f.many || isAbsent(doc, f.path) {
@@ -174,7 +174,7 @@ func (f *field) translate(word string, there bool) (string, bool) {
 	if !there {
 		return "", false
 	}
-	value, known := f.words[word]
+	value, known := f.mapping[word]
 	switch {
 	case known:
 		return value, true

@@ -23,7 +23,7 @@ type tree struct {
 }
 
 // tree reads the body under a key of a call.
-func (f *sheet) tree(n *yaml.Node, key string, fields []string) tree {
+func (f *parser) tree(n *yaml.Node, key string, fields []string) tree {
 	t := tree{kind: n.Kind}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -47,13 +47,13 @@ func (t *tree) has(field string) bool {
 }
 
 // pairs are those of a mapping all of whose keys are known.
-func (f *sheet) pairs(n *yaml.Node, key string) []pair {
+func (f *parser) pairs(n *yaml.Node, key string) []pair {
 	s := f.section(n, key, n.Line)
 	s.known = s.Names()
 	return s.pairs
 }
 
-func (f *sheet) leaf(n *yaml.Node, key string, fields []string, t *tree) {
+func (f *parser) leaf(n *yaml.Node, key string, fields []string, t *tree) {
 	switch n.ShortTag() {
 	case "!!null":
 		t.constant = "null"

@@ -16,7 +16,7 @@ const (
 type callback struct {
 	signer    *signer
 	tolerance time.Duration
-	answer    reading
+	answer    answerReader
 }
 
 // callback reads the section of that name.
@@ -31,7 +31,7 @@ func (s *Section) callback(shape AnswerShape) *callback {
 	}
 	c.tolerance = signature.Duration("tolerance", defaultTolerance, leastTolerance, mostTolerance)
 	if signature.Given() {
-		c.signer = signature.signer(toldFields)
+		c.signer = signature.signer(callbackFields)
 	}
 	c.answer = s.reading(shape)
 	return c
@@ -61,7 +61,7 @@ func (d *Description) receive(header http.Header, body []byte, now time.Time) (R
 	}
 	reply, err := d.callback.answer.read(http.StatusOK, body)
 	if err != nil {
-		return Reply{}, misread(err, 0, body)
+		return Reply{}, answerError(err, 0, body)
 	}
 	return reply, nil
 }

@@ -75,7 +75,7 @@ func Open(file string) (Source, error) {
 // the business of the caller alone, and may look at what is known of the rest. The
 // error holds every fault of the file as config.Problems.
 func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*Description, error) {
-	f := newSheet(from)
+	f := newParser(from)
 	root := f.parse(from.Text)
 	if !root.Given() {
 		return nil, f.finish()

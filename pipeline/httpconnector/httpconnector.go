@@ -40,13 +40,13 @@ type Client struct {
 	now       func() time.Time
 	transport *http.Transport
 	main      lane
-	aside     lane // of calls that stand aside
+	separate     lane // of calls that stand aside
 }
 
 // lane is a room for calls, and the breaker that closes it.
 type lane struct {
 	breaker *gobreaker.CircuitBreaker[Reply]
-	room    chan struct{}
+	slots    chan struct{}
 }
 
 // New returns a client. It connects to nothing yet. It fails when a metric of the
@@ -66,18 +66,18 @@ func New(d *Description, o Options) (*Client, error) {
 		o.Dial = new(net.Dialer).DialContext
 	}
 	c := &Client{d: d, log: o.Log.With("upstream", d.Name), metrics: m, now: o.Now, transport: newTransport(d, o.Dial)}
-	c.main, c.aside = c.lane(m.open.WithLabelValues(d.Name, "main")), c.lane(m.open.WithLabelValues(d.Name, "aside"))
+	c.main, c.separate = c.lane(m.open.WithLabelValues(d.Name, "main")), c.lane(m.open.WithLabelValues(d.Name, "aside"))
 	return c, nil
 }
 
-// tries is how many calls find out at once whether an upstream is well again.
-const tries = 1
+// halfOpenCalls is how many calls find out at once whether an upstream is well again.
+const halfOpenCalls = 1
 
 func (c *Client) lane(opened prometheus.Gauge) lane {
-	return lane{room: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
-		Name: c.d.Name, MaxRequests: tries, Timeout: c.d.open,
+	return lane{slots: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
+		Name: c.d.Name, MaxRequests: halfOpenCalls, Timeout: c.d.open,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.d.failures },
-		IsSuccessful: alive,
+		IsSuccessful: isHealthy,
 		IsExcluded:   func(err error) bool { return outcomeOf(err) == stopped },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
 			opened.Set(0)
@@ -98,7 +98,7 @@ func (c *Client) Available() bool {
 		return false
 	case gobreaker.StateHalfOpen:
 		n := c.main.breaker.Counts()
-		return n.Requests-n.TotalExclusions < tries
+		return n.Requests-n.TotalExclusions < halfOpenCalls
 	default:
 		return true
 	}
@@ -133,17 +133,17 @@ func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (
 func (c *Client) call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
 	spec := c.d.calls[name]
 	if spec == nil {
-		return Reply{}, unsent(unfit, errNoCall)
+		return Reply{}, notSent(unfit, errNoCall)
 	}
 	in := &c.main
-	if spec.aside {
-		in = &c.aside
+	if spec.separate {
+		in = &c.separate
 	}
 	select {
-	case in.room <- struct{}{}:
-		defer func() { <-in.room }()
+	case in.slots <- struct{}{}:
+		defer func() { <-in.slots }()
 	case <-ctx.Done():
-		return Reply{}, unsent(stopped, ctx.Err())
+		return Reply{}, notSent(stopped, ctx.Err())
 	}
 	reply, err := in.breaker.Execute(func() (Reply, error) { return c.exchange(ctx, spec, fields) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
@@ -159,7 +159,7 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 	a := &attempt{}
 	req, err := c.request(a.trace(ctx), spec, fields)
 	if err != nil {
-		return Reply{}, unsent(unfit, err)
+		return Reply{}, notSent(unfit, err)
 	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
@@ -167,27 +167,27 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 	}
 	defer resp.Body.Close()
 	reply := Reply{HTTP: resp.StatusCode}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(spec.most)+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(spec.maxReply)+1))
 	if err != nil {
 		return reply, failure(parent, ctx, err, true)
 	}
 	a.release()
 	switch {
-	case !spec.answer.takes(resp.StatusCode):
+	case !spec.answer.accepts(resp.StatusCode):
 		return reply, &Error{Outcome: badStatus, HTTP: resp.StatusCode, err: fmt.Errorf("the answer has the HTTP status %d", resp.StatusCode), detail: excerpt(body)}
-	case len(body) > spec.most:
-		return reply, &Error{Outcome: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.most)}
+	case len(body) > spec.maxReply:
+		return reply, &Error{Outcome: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.maxReply)}
 	}
 	if reply, err = spec.answer.read(resp.StatusCode, body); err != nil {
-		return Reply{HTTP: reply.HTTP}, misread(err, resp.StatusCode, body)
+		return Reply{HTTP: reply.HTTP}, answerError(err, resp.StatusCode, body)
 	}
 	return reply, nil
 }
 
 // request makes one.
 func (c *Client) request(ctx context.Context, spec *call, fields map[string]any) (*http.Request, error) {
-	if !spec.isNamed(fields) {
-		return nil, errName
+	if !spec.isIdentified(fields) {
+		return nil, errNoIdentifier
 	}
 	path, err := spec.path.render(fields, segment)
 	if err != nil {

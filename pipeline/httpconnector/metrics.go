@@ -34,11 +34,11 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	return m, errors.Join(share(reg, &m.calls), share(reg, &m.seconds), share(reg, &m.open), share(reg, &m.callbacks))
+	return m, errors.Join(registerShared(reg, &m.calls), registerShared(reg, &m.seconds), registerShared(reg, &m.open), registerShared(reg, &m.callbacks))
 }
 
-// share registers a metric, or takes the one that another client has registered.
-func share[T prometheus.Collector](reg prometheus.Registerer, c *T) error {
+// registerShared registers a metric, or takes the one that another client has registered.
+func registerShared[T prometheus.Collector](reg prometheus.Registerer, c *T) error {
 	err := reg.Register(*c)
 	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if same, ok := there.ExistingCollector.(T); ok {

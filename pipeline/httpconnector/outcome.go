@@ -25,7 +25,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	understood Outcome = "ok"
+	succeeded Outcome = "ok"
 	stopped    Outcome = "stopped"      // the caller did not wait
 	refused    Outcome = "breaker_open" // not made, because others have failed
 	unfit      Outcome = "unfit"        // the request could not be made of the fields
@@ -57,10 +57,10 @@ var (
 	errNoCall = errors.New("the description has no such call")
 	errOpen   = fmt.Errorf("%w: too many calls have failed one after the other, and it is not time yet to try again", ErrNotAsked)
 	errPath   = errors.New("the fields make no path")
-	errName   = errors.New("the fields that say what it is about are empty")
+	errNoIdentifier   = errors.New("the fields that say what it is about are empty")
 )
 
-func unsent(o Outcome, err error) error {
+func notSent(o Outcome, err error) error {
 	return &Error{Outcome: o, err: &notSentError{err}}
 }
 
@@ -72,7 +72,7 @@ func (e *notSentError) Unwrap() []error { return []error{ErrNotSent, e.reason} }
 
 func outcomeOf(err error) Outcome {
 	if err == nil {
-		return understood
+		return succeeded
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Outcome
@@ -88,10 +88,10 @@ func detailOf(err error) string {
 	return ""
 }
 
-// alive says whether an upstream is well, for the breaker: it answers, whatever it
+// isHealthy says whether an upstream is well, for the breaker: it answers, whatever it
 // says, but for 5xx and for what is not JSON at all. What we could not even ask says
 // nothing against it.
-func alive(err error) bool {
+func isHealthy(err error) bool {
 	switch e, _ := errors.AsType[*Error](err); {
 	case err == nil:
 		return true
@@ -111,7 +111,7 @@ func failure(parent, ctx context.Context, err error, sent bool) error {
 	case ctx.Err() != nil || isTimeout(err):
 		f.Outcome, f.err = tooSlow, context.DeadlineExceeded
 	default:
-		f.err = words(err, sent)
+		f.err = connectionError(err, sent)
 	}
 	if !sent {
 		if f.Outcome == broken {
@@ -127,8 +127,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// words says what has happened to a connection without quoting anybody.
-func words(err error, sent bool) error {
+// connectionError says what has happened to a connection without quoting anybody.
+func connectionError(err error, sent bool) error {
 	var (
 		dns       *net.DNSError
 		authority x509.UnknownAuthorityError
@@ -152,7 +152,7 @@ func words(err error, sent bool) error {
 		return errors.New("the certificate is not valid")
 	case errors.As(err, &record):
 		return errors.New("the other side does not speak TLS")
-	case errors.Is(err, errTwice):
+	case errors.Is(err, errAlreadySent):
 		return errors.New("the connection was closed before an answer")
 	case !sent:
 		return errors.New("no connection came about")
@@ -160,8 +160,8 @@ func words(err error, sent bool) error {
 	return errors.New("the connection ended before the answer did, or the answer is no HTTP")
 }
 
-// misread is an answer that says nothing to us.
-func misread(err error, status int, body []byte) error {
+// answerError is an answer that says nothing to us.
+func answerError(err error, status int, body []byte) error {
 	f := &Error{Outcome: badAnswer, HTTP: status, err: err, detail: excerpt(body)}
 	if _, ok := errors.AsType[*unmappedError](err); ok {
 		f.Outcome = unmapped

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reading is how an answer is read.
-type reading struct {
+// answerReader is how an answer is read.
+type answerReader struct {
 	items  string // where the list stands; empty when the answer is none
 	fields []field
 	ok     []int                     // statuses whose answers count
@@ -21,22 +21,22 @@ type reading struct {
 type field struct {
 	name     string
 	path     string // empty: only a status says it
-	words    map[string]string
+	mapping    map[string]string
 	fallback string // for a word that is not mapped; empty for none
 	closed   bool   // what is not mapped is not understood
-	needed   bool
-	with     map[string]string // values of other fields with which it is needed
+	required   bool
+	requiredWith     map[string]string // values of other fields with which it is needed
 	absent   string            // what an answer without it means; empty for nothing
 	many     bool
 }
 
-// reading reads the key answer of a call or a callback.
-func (s *Section) reading(shape AnswerShape) reading {
-	r := reading{ok: []int{200, 201, 202}}
+// answerReader reads the key answer of a call or a callback.
+func (s *Section) reading(shape AnswerShape) answerReader {
+	r := answerReader{ok: []int{200, 201, 202}}
 	answer := s.Section("answer")
 	for _, name := range namesOf(shape) {
 		n, want := answer.node(name), shape[name]
-		f := field{name: name, needed: want.Needed, closed: want.Values != nil, with: want.NeededWith, many: want.Many, fallback: want.Rest}
+		f := field{name: name, required: want.Needed, closed: want.Values != nil, requiredWith: want.NeededWith, many: want.Many, fallback: want.Rest}
 		switch {
 		case n == nil && !want.Needed && !want.Stated && want.NeededWith == nil:
 			continue // only by-http can say it
@@ -47,10 +47,10 @@ func (s *Section) reading(shape AnswerShape) reading {
 		default:
 			answer.Section(name).field(&f, want)
 		}
-		if want.Values != nil && f.words == nil { // its words are ours
-			f.words = map[string]string{}
+		if want.Values != nil && f.mapping == nil { // its words are ours
+			f.mapping = map[string]string{}
 			for _, v := range want.Values {
-				f.words[v] = v
+				f.mapping[v] = v
 			}
 		}
 		r.fields = append(r.fields, f)
@@ -71,11 +71,11 @@ func (s *Section) field(f *field, want FieldShape) {
 	}
 	values := s.Section("values")
 	if values.Given() {
-		f.words = map[string]string{}
+		f.mapping = map[string]string{}
 		f.closed = true
 	}
 	for _, e := range values.Entries() {
-		f.words[e.Name] = e.Text
+		f.mapping[e.Name] = e.Text
 		values.allowed(e.Name, e.Text, want.Values)
 	}
 	fallback := s.Text("default")
@@ -100,7 +100,7 @@ func (s *Section) allowed(key, value string, of []string) {
 }
 
 // readStatuses reads what HTTP statuses mean.
-func (r *reading) readStatuses(s *Section, shape AnswerShape) {
+func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
 	statuses := func(key string) []int {
 		var all []int
 		for _, e := range s.List(key) {

@@ -17,7 +17,7 @@ import (
 // What is wrong with one becomes a fault of the file, with its line, and reads as
 // the fallback or as nothing. A key that nobody reads is a fault too.
 type Section struct {
-	file  *sheet
+	file  *parser
 	key   string // dotted, from the root
 	line  int
 	given bool
@@ -111,7 +111,7 @@ func (s *Section) Duration(key string, fallback, least, most time.Duration) time
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < least || d > most {
-		s.Faultf(key, `must be a duration such as "90s", from %s to %s`, short(least), short(most))
+		s.Faultf(key, `must be a duration such as "90s", from %s to %s`, shortDuration(least), shortDuration(most))
 		return fallback
 	}
 	return d
@@ -214,8 +214,8 @@ func oneOf(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// short is a duration without the zeros that String ends with: 2m, not 2m0s.
-func short(d time.Duration) string {
+// shortDuration is a duration without the zeros that String ends with: 2m, not 2m0s.
+func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
@@ -227,7 +227,7 @@ func short(d time.Duration) string {
 }
 
 // asProblem is a fault as configuration says it.
-func (f *sheet) asProblem(at fault) config.Problem {
+func (f *parser) asProblem(at fault) config.Problem {
 	origin := f.name
 	if at.line > 0 {
 		origin = fmt.Sprintf("%s line %d", f.name, at.line)

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// maxSheet is how long a file may be: a description has some hundred lines.
-	maxSheet = 1 << 20
+	// maxDescription is how long a file may be: a description has some hundred lines.
+	maxDescription = 1 << 20
 	// maxDepth is how deep it may nest; a body of a request lies at four.
 	maxDepth = 32
 )
 
-// sheet is a file while it is read.
-type sheet struct {
+// parser is a file while it is read.
+type parser struct {
 	name     string
 	env      func(string) (string, bool)
 	faults   []fault
@@ -28,8 +28,8 @@ type sheet struct {
 	read     map[*yaml.Node]*Section
 }
 
-func newSheet(from Source) *sheet {
-	return &sheet{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
+func newParser(from Source) *parser {
+	return &parser{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
 }
 
 type fault struct {
@@ -46,10 +46,10 @@ var (
 
 // parse reads the root of a file. What cannot be read at all is a fault, and the
 // root is empty then.
-func (f *sheet) parse(text []byte) *Section {
+func (f *parser) parse(text []byte) *Section {
 	none := &Section{file: f}
-	if len(text) > maxSheet {
-		f.fault(0, "", fmt.Errorf("is longer than %d bytes", maxSheet))
+	if len(text) > maxDescription {
+		f.fault(0, "", fmt.Errorf("is longer than %d bytes", maxDescription))
 		return none
 	}
 	doc, err := document(text)
@@ -58,14 +58,14 @@ func (f *sheet) parse(text []byte) *Section {
 		f.fault(line, "", reason)
 		return none
 	}
-	if !f.plain(doc.Content[0], maxDepth) {
+	if !f.checkNodes(doc.Content[0], maxDepth) {
 		return none
 	}
 	return f.section(doc.Content[0], "", doc.Content[0].Line)
 }
 
-// plain says whether a node can be read without going in circles.
-func (f *sheet) plain(n *yaml.Node, depth int) bool {
+// checkNodes says whether a node can be read without going in circles.
+func (f *parser) checkNodes(n *yaml.Node, depth int) bool {
 	switch {
 	case depth == 0:
 		f.fault(n.Line, "", errDeep)
@@ -75,7 +75,7 @@ func (f *sheet) plain(n *yaml.Node, depth int) bool {
 		return false
 	}
 	for _, kid := range n.Content {
-		if !f.plain(kid, depth-1) {
+		if !f.checkNodes(kid, depth-1) {
 			return false
 		}
 	}
@@ -83,7 +83,7 @@ func (f *sheet) plain(n *yaml.Node, depth int) bool {
 }
 
 // section reads a mapping whose key stands in a line.
-func (f *sheet) section(n *yaml.Node, key string, line int) *Section {
+func (f *parser) section(n *yaml.Node, key string, line int) *Section {
 	// A section that is asked for again is the same, with what is known in it.
 	if s := f.read[n]; s != nil {
 		return s
@@ -109,13 +109,13 @@ func (f *sheet) section(n *yaml.Node, key string, line int) *Section {
 	return s
 }
 
-func (f *sheet) fault(line int, key string, err error) {
+func (f *parser) fault(line int, key string, err error) {
 	f.faults = append(f.faults, fault{line, key, err})
 }
 
 // finish is everything that is wrong with the file, in the order of its lines; nil
 // when nothing is. What nobody has asked for is unknown.
-func (f *sheet) finish() error {
+func (f *parser) finish() error {
 	for _, s := range f.sections {
 		for _, p := range s.pairs {
 			if !slices.Contains(s.known, p.name) {
@@ -138,7 +138,7 @@ func (f *sheet) finish() error {
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // expand is the text of a scalar with its variables replaced.
-func (f *sheet) expand(n *yaml.Node, key string) string {
+func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value
 	for {
@@ -164,7 +164,7 @@ func (f *sheet) expand(n *yaml.Node, key string) string {
 
 // lookup is the value of the variable at the beginning of a text, and how long its
 // name is there; 0 for a fault. An empty variable counts as missing.
-func (f *sheet) lookup(text string, line int, key string) (value string, length int) {
+func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {
 		f.fault(line, key, errDollar)

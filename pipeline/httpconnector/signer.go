@@ -23,14 +23,14 @@ type signer struct {
 	hash            func() hash.Hash
 	base64          bool
 	milliseconds    bool
-	over            template
+	template            template
 }
 
 var (
-	// signedFields are what a request from us is signed over, and toldFields one to us:
+	// signedFields are what a request from us is signed over, and callbackFields one to us:
 	// it may have come through proxies that have changed its path.
 	signedFields = []string{"timestamp", "method", "path", "query", "body"}
-	toldFields   = []string{"timestamp", "body"}
+	callbackFields   = []string{"timestamp", "body"}
 )
 
 // leastSecret is how long a secret is at least: nobody should guess it (RFC 2104, 3,
@@ -55,9 +55,9 @@ func (s *Section) signer(fields []string) *signer {
 	if len(g.secret) > 0 && len(g.secret) < leastSecret {
 		s.Faultf("secret", "must have at least %d bytes", leastSecret)
 	}
-	g.over = s.over(fields)
-	switch stamped := g.over.has("timestamp"); {
-	case !g.over.has("body"):
+	g.template = s.over(fields)
+	switch stamped := g.template.has("timestamp"); {
+	case !g.template.has("body"):
 		s.Faultf("over", "must hold {body}: what is not signed anybody can change")
 	case stamped && g.timestampHeader == "":
 		s.Faultf("timestamp-header", "is missing: over holds {timestamp}")
@@ -67,7 +67,7 @@ func (s *Section) signer(fields []string) *signer {
 	return g
 }
 
-// over is the template of what is signed.
+// ended is the template of what is signed.
 func (s *Section) over(fields []string) template {
 	n := s.node("over")
 	if n == nil {
@@ -80,7 +80,7 @@ func (s *Section) over(fields []string) template {
 }
 
 func (g *signer) mac(fields map[string]any) ([]byte, error) {
-	text, err := g.over.render(fields, nil)
+	text, err := g.template.render(fields, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -149,11 +149,11 @@ func (g *signer) verify(header http.Header, body []byte, now time.Time, toleranc
 	if g.timestampHeader == "" {
 		return nil
 	}
-	return g.fresh(stamps[0], now, tolerance)
+	return g.checkTime(stamps[0], now, tolerance)
 }
 
-// fresh checks the time at which a request was signed.
-func (g *signer) fresh(stamp string, now time.Time, tolerance time.Duration) error {
+// checkTime checks the time at which a request was signed.
+func (g *signer) checkTime(stamp string, now time.Time, tolerance time.Duration) error {
 	n, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
 		return ErrSignature

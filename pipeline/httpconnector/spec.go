@@ -27,15 +27,15 @@ type call struct {
 	headers []named
 	body    *tree // nil for none
 	isForm  bool
-	most    int // bytes of the answer
-	answer  reading
-	aside   bool
-	names   []string // fields in it that say what it is about; nil when it is about nothing
+	maxReply    int // bytes of the answer
+	answer  answerReader
+	separate   bool
+	identifiers   []string // fields in it that say what it is about; nil when it is about nothing
 }
 
-// keptHeaders are those that net/http writes, or whose meaning is that of the
+// reservedHeaders are those that net/http writes, or whose meaning is that of the
 // connection.
-var keptHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "Trailer", "Upgrade", "Expect", "Te"}
+var reservedHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "Trailer", "Upgrade", "Expect", "Te"}
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
@@ -45,9 +45,9 @@ func (s *Section) call(shape CallShape) *call {
 		method:  s.Choice("method", http.MethodPost, methods...),
 		query:   s.named("query", shape.Fields),
 		headers: s.named("headers", shape.Fields),
-		aside:   shape.Aside,
+		separate:   shape.Aside,
 		isForm:  s.Bool("form", false),
-		most:    s.Whole("max-reply", defaultReply, 1, mostReply),
+		maxReply:    s.Whole("max-reply", defaultReply, 1, mostReply),
 	}
 	c.path = s.path(shape.Fields)
 	for _, h := range c.headers {
@@ -63,7 +63,7 @@ func (s *Section) call(shape CallShape) *call {
 		}
 	}
 	s.checkForm(c)
-	s.checkNames(c, shape.Names)
+	s.checkIdentifiers(c, shape.Names)
 	c.answer = s.reading(shape.Answer)
 	c.answer.readStatuses(s, shape.Answer)
 	if shape.List {
@@ -88,28 +88,28 @@ func (s *Section) checkForm(c *call) {
 	}
 }
 
-// checkNames demands that requests say what they are about.
-func (s *Section) checkNames(c *call, names []string) {
+// checkIdentifiers demands that requests say what they are about.
+func (s *Section) checkIdentifiers(c *call, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {
-		if braced[i] = "{" + name + "}"; c.holds(name) {
-			c.names = append(c.names, name)
+		if braced[i] = "{" + name + "}"; c.hasField(name) {
+			c.identifiers = append(c.identifiers, name)
 		}
 	}
-	if len(names) > 0 && c.names == nil {
+	if len(names) > 0 && c.identifiers == nil {
 		s.Faultf("", "holds no %s in path, query, headers or body: nothing else says what it is about", strings.Join(braced, " and no "))
 	}
 }
 
-// holds says whether a field stands in requests.
-func (s *call) holds(field string) bool {
+// hasField says whether a field stands in requests.
+func (s *call) hasField(field string) bool {
 	in := func(n named) bool { return n.value.has(field) }
 	return s.path.has(field) || slices.ContainsFunc(s.query, in) || slices.ContainsFunc(s.headers, in) || s.body != nil && s.body.has(field)
 }
 
-// isNamed says whether a request with these fields says what it is about.
-func (s *call) isNamed(fields map[string]any) bool {
-	return s.names == nil || slices.ContainsFunc(s.names, func(name string) bool {
+// isIdentified says whether a request with these fields says what it is about.
+func (s *call) isIdentified(fields map[string]any) bool {
+	return s.identifiers == nil || slices.ContainsFunc(s.identifiers, func(name string) bool {
 		text, err := textOf(fields[name], "")
 		return err == nil && text != ""
 	})
@@ -149,7 +149,7 @@ func headerFault(name string) error {
 	switch {
 	case !isToken(name):
 		return errors.New("is no name of a header")
-	case slices.Contains(keptHeaders, http.CanonicalHeaderKey(name)):
+	case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)):
 		return errors.New("is not to be set")
 	}
 	return nil

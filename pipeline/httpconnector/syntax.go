@@ -52,7 +52,7 @@ func document(text []byte) (*yaml.Node, error) {
 // syntaxFault is the line on which a text stops being YAML, 0 when that is not known,
 // and why.
 func syntaxFault(text []byte, err error) (line int, reason error) {
-	said, what := parts(err)
+	said, what := libraryError(err)
 	switch {
 	case what == "":
 		return 0, err
@@ -66,9 +66,9 @@ func syntaxFault(text []byte, err error) (line int, reason error) {
 	return line, errors.New("is no YAML: " + what)
 }
 
-// parts are the line and the words of what the library says; no words when it was
+// libraryError are the line and the words of what the library says; no words when it was
 // not the library.
-func parts(err error) (line int, what string) {
+func libraryError(err error) (line int, what string) {
 	m := libraryFault.FindStringSubmatch(err.Error())
 	if m == nil {
 		return 0, ""
@@ -92,7 +92,7 @@ func firstLine(text []byte, what string) int {
 		if err == nil {
 			return false
 		}
-		_, why := parts(err)
+		_, why := libraryError(err)
 		return why == what
 	})
 	if n == len(ends) {

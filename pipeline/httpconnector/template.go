@@ -33,7 +33,7 @@ var fieldPattern = regexp.MustCompile(`^\{([a-z][a-z_]*)(\?)?(?::(text|number))?
 var errBrace = errors.New(`a brace begins a field: {name}, {name?}, {name:text} or {name:number}; write {{ or }} for a brace itself`)
 
 // template reads one; fields are those that there are.
-func (f *sheet) template(text string, line int, key string, fields []string) template {
+func (f *parser) template(text string, line int, key string, fields []string) template {
 	var t template
 	literal := func(s string) {
 		if last := len(t.pieces) - 1; last >= 0 && t.pieces[last].field == "" {
@@ -158,7 +158,7 @@ func textOf(v any, format string) (string, error) {
 		return v, nil
 	case schema.Paise:
 		if format == "text" {
-			return fixed(v), nil
+			return twoDecimals(v), nil
 		}
 		return v.String(), nil
 	case int64:
@@ -170,8 +170,8 @@ func textOf(v any, format string) (string, error) {
 	}
 }
 
-// fixed is rupees with two decimals: 199.00.
-func fixed(p schema.Paise) string {
+// twoDecimals is rupees with two decimals: 199.00.
+func twoDecimals(p schema.Paise) string {
 	text := p.String()
 	whole, decimals, _ := strings.Cut(text, ".")
 	return whole + "." + (decimals + "00")[:2]

@@ -43,7 +43,7 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return &line{Conn: conn}, nil
+			return &attemptConn{Conn: conn}, nil
 		},
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := open(ctx, network, address)
@@ -57,7 +57,7 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 				conn.Close()
 				return nil, err
 			}
-			return &line{Conn: inside}, nil
+			return &attemptConn{Conn: inside}, nil
 		},
 		Protocols:              &protocols,
 		DisableCompression:     true,
@@ -72,19 +72,19 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// line is a connection that knows which attempt it is used by. No byte goes out that
+// attemptConn is a connection that knows which attempt it is used by. No byte goes out that
 // the attempt does not let through, and what comes in while there is none is not
 // read: it would be an answer to nothing.
-type line struct {
+type attemptConn struct {
 	net.Conn
-	user atomic.Pointer[attempt]
+	attempt atomic.Pointer[attempt]
 }
 
 // Write sends bytes of the attempt that the connection is used by.
-func (l *line) Write(b []byte) (int, error) {
-	a := l.user.Load()
+func (l *attemptConn) Write(b []byte) (int, error) {
+	a := l.attempt.Load()
 	if a == nil {
-		return 0, errOver
+		return 0, errEnded
 	}
 	if err := a.begin(l); err != nil {
 		return 0, err
@@ -95,9 +95,9 @@ func (l *line) Write(b []byte) (int, error) {
 }
 
 // Read reads bytes of an answer.
-func (l *line) Read(b []byte) (int, error) {
+func (l *attemptConn) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
-	if n > 0 && l.user.Load() == nil {
+	if n > 0 && l.attempt.Load() == nil {
 		return 0, io.EOF
 	}
 	return n, err
@@ -108,27 +108,27 @@ func (l *line) Read(b []byte) (int, error) {
 // money is.
 type attempt struct {
 	mu   sync.Mutex
-	on   *line // where its bytes go; nil while none has gone
-	some bool  // at least one has
-	over bool
+	conn   *attemptConn // where its bytes go; nil while none has gone
+	written bool  // at least one has
+	ended bool
 }
 
 var (
-	errOver  = errors.New("the request is over")
-	errTwice = errors.New("the request was sent already")
+	errEnded  = errors.New("the request is over")
+	errAlreadySent = errors.New("the request was sent already")
 )
 
 // begin lets bytes out on a connection.
-func (a *attempt) begin(l *line) error {
+func (a *attempt) begin(l *attemptConn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.over:
-		return errOver
-	case a.on != nil && a.on != l:
-		return errTwice
+	case a.ended:
+		return errEnded
+	case a.conn != nil && a.conn != l:
+		return errAlreadySent
 	}
-	a.on = l
+	a.conn = l
 	return nil
 }
 
@@ -136,9 +136,9 @@ func (a *attempt) begin(l *line) error {
 func (a *attempt) wrote(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.some = a.some || n > 0
-	if !a.some {
-		a.on = nil
+	a.written = a.written || n > 0
+	if !a.written {
+		a.conn = nil
 	}
 }
 
@@ -147,8 +147,8 @@ func (a *attempt) wrote(n int) {
 func (a *attempt) giveUp() (sent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.over = true
-	return a.on != nil
+	a.ended = true
+	return a.conn != nil
 }
 
 // trace is the context in which a request is this attempt. net/http calls GotConn
@@ -156,8 +156,8 @@ func (a *attempt) giveUp() (sent bool) {
 func (a *attempt) trace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
-			if l, ok := info.Conn.(*line); ok {
-				l.user.Store(a)
+			if l, ok := info.Conn.(*attemptConn); ok {
+				l.attempt.Store(a)
 			}
 		},
 	})
@@ -166,9 +166,9 @@ func (a *attempt) trace(ctx context.Context) context.Context {
 // release says that the answer is complete, so that its connection belongs to nobody.
 func (a *attempt) release() {
 	a.mu.Lock()
-	on := a.on
+	on := a.conn
 	a.mu.Unlock()
 	if on != nil {
-		on.user.CompareAndSwap(a, nil)
+		on.attempt.CompareAndSwap(a, nil)
 	}
 }

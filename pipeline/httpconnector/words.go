@@ -36,14 +36,14 @@ func Refusal(err error) *schema.Problem {
 	return schema.Refuse(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
 }
 
-// mostName is how long a name of an upstream's may be: theirs have some twenty
+// longestReference is how long a name of an upstream's may be: theirs have some twenty
 // characters. The store cuts off what is longer, and half a name is another.
-const mostName = 100
+const longestReference = 100
 
 // Name is what an upstream calls something, for its and our records; empty when that
 // is longer than 100 bytes, or not of printable ASCII without blanks.
 func Name(theirs string) string {
-	if len(theirs) > mostName {
+	if len(theirs) > longestReference {
 		return ""
 	}
 	for _, c := range []byte(theirs) {

@@ -19,10 +19,10 @@ import (
 type call int
 
 const (
-	told    call = iota // nothing: it speaks by itself
-	deposit             // to make a penny drop
-	enquire             // what has become of one
-	resolve             // whose an address is
+	callNone    call = iota // nothing: it speaks by itself
+	callDeposit             // to make a penny drop
+	callEnquire             // what has become of one
+	callResolve             // whose an address is
 )
 
 // String is what metrics and logs call it.
@@ -31,67 +31,67 @@ func (c call) String() string { return [...]string{"told", "deposit", "enquire",
 // firstCall is what a verification needs of which no bank has heard.
 func firstCall(r *Record) call {
 	if r.Method == schema.VerifyUPI {
-		return resolve
+		return callResolve
 	}
-	return deposit
+	return callDeposit
 }
 
 // nextCall is what a verification that is due needs. First says that it was not sent
-// before the lease under which it is now. A deposit that may have been made is asked
+// findByRef the lease under which it is now. A deposit that may have been made is asked
 // about; a question about an address is asked again.
 func nextCall(r *Record, first bool) call {
 	if first || r.Method == schema.VerifyUPI {
 		return firstCall(r)
 	}
-	return enquire
+	return callEnquire
 }
 
 // job is a verification whose next call is to be made. It has a slot of the line.
 type job struct {
-	*line
+	*connection
 
 	rec     Record
 	private Private
 	call    call
 	resent  bool  // of deposit: it may have been asked for before
-	sealed  error // why what is private cannot be read; nobody is asked then
+	decryptErr  error // why what is private cannot be read; nobody is asked then
 	lease   upstream.Lease
 	calls   context.Context // in the trace of the request that has made it; nil for none
 }
 
 // resume carries on with a verification that was leased.
-func (s *Service) resume(l *line, claim upstream.Claim[Record]) {
-	j := job{line: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
-	if j.private, j.sealed = s.open(&claim.Record); j.sealed != nil {
-		s.metrics.unopened.Inc()
-		s.Log.Error("a verification cannot be read that waits for the bank", "verification", claim.Record.ID, "error", j.sealed)
+func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
+	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
+	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
+		s.metrics.undecryptable.Inc()
+		s.Log.Error("a verification cannot be read that waits for the bank", "verification", claim.Record.ID, "error", j.decryptErr)
 	}
-	s.start(j)
+	s.startJob(j)
 }
 
-// start has a job carried on by a goroutine, for which Run waits at its end.
-func (s *Service) start(j job) { go s.carry(j) }
+// startJob has a job carried on by a goroutine, for which Run waits at its end.
+func (s *Service) startJob(j job) { go s.runJob(j) }
 
-// carry makes the call of a job, and the one that follows from it at once, and gives
+// runJob makes the call of a job, and the one that follows from it at once, and gives
 // its slot back.
-func (s *Service) carry(j job) {
-	ctx := cmp.Or(j.calls, s.calls.Calls())
-	for s.advance(ctx, &j) {
+func (s *Service) runJob(j job) {
+	ctx := cmp.Or(j.calls, s.queue.Calls())
+	for s.step(ctx, &j) {
 	}
 	j.Give(j.rec.Batch.Batch != "")
 }
 
-// advance makes one call and records what came of it. It is true when the job goes
+// step makes one call and records what came of it. It is true when the job goes
 // on with another.
-func (s *Service) advance(ctx context.Context, j *job) bool {
-	if j.call == deposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
+func (s *Service) step(ctx context.Context, j *job) bool {
+	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could end after the lease: whoever has the next one asks first.
 		s.metrics.overdue.Inc()
 		return false
 	}
-	w := s.ask(ctx, j)
+	w := s.callBank(ctx, j)
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
-	var out settled
+	var out result
 	err := upstream.Rescue(func() (err error) {
 		out, err = s.settle(limit, &j.rec, &w, j.lease, &j.private)
 		return err
@@ -102,8 +102,8 @@ func (s *Service) advance(ctx context.Context, j *job) bool {
 		return false
 	}
 	j.rec = out.Record
-	if out.verdict == resend {
-		j.call, j.resent, j.lease.Until = deposit, true, out.due
+	if out.transition == resend {
+		j.call, j.resent, j.lease.Until = callDeposit, true, out.due
 		return true
 	}
 	if !out.due.IsZero() {
@@ -112,14 +112,14 @@ func (s *Service) advance(ctx context.Context, j *job) bool {
 	return false
 }
 
-// word is what is known after a call, or without one.
-type word struct {
+// providerResult is what is known after a call, or without one.
+type providerResult struct {
 	Answer
 
 	err    error // of the call: then there is no answer
 	call   call
 	resent bool
-	asked  time.Time // when the call began
+	calledAt  time.Time // when the call began
 	by     string    // who says so, for the audit log
 }
 
@@ -129,31 +129,31 @@ const actor = "bank"
 // errOutcome is for an answer that is none of those that there are.
 var errOutcome = errors.New("the bank's answer is none that there is")
 
-// ask makes the call of a job.
-func (s *Service) ask(ctx context.Context, j *job) word {
-	w := word{call: j.call, resent: j.resent, asked: s.Now(), by: actor}
+// callBank makes the call of a job.
+func (s *Service) callBank(ctx context.Context, j *job) providerResult {
+	w := providerResult{call: j.call, resent: j.resent, calledAt: s.Now(), by: actor}
 	limit, done := context.WithTimeout(ctx, j.Timeout)
 	defer done()
-	if j.sealed != nil {
-		w.call, w.err = enquire, j.sealed // of a deposit it is not to be said that it was asked for
+	if j.decryptErr != nil {
+		w.call, w.err = callEnquire, j.decryptErr // of a deposit it is not to be said that it was asked for
 		return w
 	}
-	if j.call == deposit {
+	if j.call == callDeposit {
 		failpoint.Point(failpoint.VerifySending)
 	}
 	began := time.Now()
 	limit, span := s.Trace.Start(limit, "bank call", tracing.Asks)
-	w.Answer, w.err = s.guarded(limit, j)
+	w.Answer, w.err = s.callRecovering(limit, j)
 	if w.err == nil {
-		w.err = faultOf(&w)
+		w.err = checkAnswer(&w)
 	}
-	s.metrics.called(j.line, j.call.String(), resultOf(&w), time.Since(began))
-	j.traced(span, &w)
-	if w.err != nil && !w.notAsked() {
+	s.metrics.called(j.connection, j.call.String(), resultOf(&w), time.Since(began))
+	j.traceCall(span, &w)
+	if w.err != nil && !w.notCalled() {
 		s.Log.Warn("a bank gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
 			"verification", j.rec.ID, "error", w.err)
 	}
-	if j.call == enquire {
+	if j.call == callEnquire {
 		failpoint.Point(failpoint.VerifyEnquired)
 	} else {
 		failpoint.Point(failpoint.VerifyAnswered)
@@ -161,26 +161,26 @@ func (s *Service) ask(ctx context.Context, j *job) word {
 	return w
 }
 
-// faultOf says what is wrong with an answer; nil when nothing is.
-func faultOf(w *word) error {
+// checkAnswer says what is wrong with an answer; nil when nothing is.
+func checkAnswer(w *providerResult) error {
 	switch {
 	case w.Outcome < Pending || w.Outcome > NotMade:
 		return fmt.Errorf("%w: %d", errOutcome, w.Outcome)
-	case w.call == resolve && w.Outcome == Unknown:
+	case w.call == callResolve && w.Outcome == Unknown:
 		return fmt.Errorf("%w: an address has no reference to be unknown", errOutcome)
-	case w.Outcome == Found && !known(w.Account.Status):
+	case w.Outcome == Found && !isKnownStatus(w.Account.Status):
 		return fmt.Errorf("%w: an account that is %q", errOutcome, w.Account.Status)
 	}
 	return nil
 }
 
-func known(status schema.AccountStatus) bool { return slices.Contains(schema.AccountStatuses, status) }
+func isKnownStatus(status schema.AccountStatus) bool { return slices.Contains(schema.AccountStatuses, status) }
 
 // errPanic is for a bank's code that panicked.
 var errPanic = errors.New("the bank's code panicked")
 
-// guarded makes a call, and takes a panic in it for an answer that did not come.
-func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
+// callRecovering makes a call, and takes a panic in it for an answer that did not come.
+func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("a bank's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p, "stack", string(debug.Stack()))
@@ -192,20 +192,20 @@ func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
 		CreatedAt: j.rec.CreatedAt, ProviderRef: j.rec.ProviderRef,
 	}
 	switch j.call {
-	case deposit:
+	case callDeposit:
 		return j.Bank.Deposit(ctx, o)
-	case enquire:
+	case callEnquire:
 		return j.Bank.Enquire(ctx, o)
 	default:
 		return j.Bank.Resolve(ctx, o)
 	}
 }
 
-// notAsked reports whether a call was put off, and not made.
-func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }
+// notCalled reports whether a call was put off, and not made.
+func (w *providerResult) notCalled() bool { return errors.Is(w.err, ErrNotAsked) }
 
-// traced tells of a call in its step.
-func (j *job) traced(span tracing.Span, w *word) {
+// traceCall tells of a call in its step.
+func (j *job) traceCall(span tracing.Span, w *providerResult) {
 	if !span.Kept() {
 		return
 	}

@@ -76,7 +76,7 @@ func TestAPendingVerificationIsAskedAbout(t *testing.T) {
 }
 
 // Nobody knows what became of a deposit whose call ended without an answer: it is
-// asked about before it is asked for again, and asked for again only when the bank
+// calledAt about before it is asked for again, and asked for again only when the bank
 // does not know it and what is slow on its way must have come.
 func TestADepositIsAskedForAgainOnlyWhenItIsUnknown(t *testing.T) {
 	t.Parallel()
@@ -305,10 +305,10 @@ func TestALeaseThatIsNearlyOverAsksForNothing(t *testing.T) {
 		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
 		s.puppet.calls()
-		if !s.lines[0].Take(false) {
+		if !s.connections[0].Take(false) {
 			t.Fatal("there is no slot")
 		}
-		s.carry(job{line: s.lines[0], rec: r, call: deposit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		s.wantCalls("under it")
 		if got := s.figure("vayu_verify_overdue_total"); got != 1 {
 			t.Errorf("%v are counted", got)
@@ -330,7 +330,7 @@ func TestAVerdictThatCannotBeRecordedIsAskedForAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.calls.Wait()
+		s.queue.Wait()
 		s.exec("ALTER TABLE gone RENAME TO event")
 		if got := s.see(r.ID); got.State != schema.VerificationPending || got.Sealed == nil || s.figure("vayu_verify_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("got %+v", got)

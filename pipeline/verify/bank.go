@@ -41,7 +41,7 @@ const (
 	// Unknown is that it has never seen the reference.
 	Unknown
 	// NotMade is that no deposit was made and none will be unless it is asked for
-	// again, because somebody behind the bank is away. It may be asked for again.
+	// retryLater, because somebody behind the bank is away. It may be asked for again.
 	NotMade
 )
 
@@ -61,7 +61,7 @@ type Account struct {
 	Bank    string // empty when it does not say
 	Branch  string // empty when it does not say
 	Status  schema.AccountStatus
-	Reasons []string // codes of why it is flagged as suspicious; empty when it is not
+	Reasons []string // reasonCodes of why it is flagged as suspicious; empty when it is not
 }
 
 // Why a bank can find an account suspicious. A bank's own words are never shown.
@@ -93,7 +93,7 @@ type Bank interface {
 	// Enquire asks what has become of one.
 	Enquire(ctx context.Context, o Order) (Answer, error)
 	// Resolve asks whose a UPI address is. It moves no money, so it may be asked
-	// again. Its outcomes are Found, NotFound and NotMade.
+	// retryLater. Its outcomes are Found, NotFound and NotMade.
 	Resolve(ctx context.Context, o Order) (Answer, error)
 }
 

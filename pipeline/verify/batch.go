@@ -30,7 +30,7 @@ func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
 		Write: schema.VerifyWrite, Read: schema.VerifyRead, Keep: resultsKept, ResultsURL: s.resultsURL,
-		Do: s.doItem, Ready: s.connected, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
+		Do: s.doItem, Ready: s.requireBank, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
 	}
 }
 
@@ -40,10 +40,10 @@ func (s *Service) resultsURL(id string) string {
 	return s.PublicURL() + batchPath + "/" + id + "/results"
 }
 
-// connected demands that a world has a bank at all: without one each record would fail
+// requireBank demands that a world has a bank at all: without one each record would fail
 // by itself, for a caller who has left.
-func (s *Service) connected(world schema.World) error {
-	if slices.ContainsFunc(s.lines, func(l *line) bool { return l.World == world }) {
+func (s *Service) requireBank(world schema.World) error {
+	if slices.ContainsFunc(s.connections, func(l *connection) bool { return l.World == world }) {
 		return nil
 	}
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
@@ -98,7 +98,7 @@ func recordOf(record jsontext.Value) (Request, error) {
 
 // results are verifications with what replies about batches show of them: reading a
 // column costs as much as writing it.
-var results = listing.Table[Record]{Name: "verification", Columns: shownColumns, Scan: scanShown, Of: verifications.Of}
+var results = listing.Table[Record]{Name: "verification", Columns: replyColumns, Scan: scanReply, Of: verifications.Of}
 
 // show renders verifications as replies about batches show them.
 func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
@@ -109,7 +109,7 @@ func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map
 	out := make(map[string]any, len(found))
 	for id, r := range found {
 		if r.Owner == o {
-			out[id] = shown(&r)
+			out[id] = toWire(&r)
 		}
 	}
 	return out, nil

@@ -25,7 +25,7 @@ import (
 // prompt is a bank that answers at once, but for deposits to slow accounts.
 type prompt struct {
 	slow time.Duration
-	came chan struct{} // told of each slow one
+	came chan struct{} // callNone of each slow one
 }
 
 var found = verify.Answer{Outcome: verify.Found, Account: verify.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}
@@ -91,7 +91,7 @@ func newCounter(b *testing.B, db *sqlstore.DB) *counter {
 	return c
 }
 
-// ask asks, and demands a status.
+// callBank asks, and demands a status.
 func (c *counter) ask(method, path, body string, want int, header ...string) (text string) {
 	req, err := http.NewRequestWithContext(context.Background(), method, c.url+path, strings.NewReader(body))
 	if err != nil {

@@ -23,9 +23,9 @@ const longestName = 256
 // Tolerances that have a name (CONTRACT 5).
 var tolerances = map[string]int{"strict": strict, "standard": standard, "lenient": lenient}
 
-// asked is the body of POST /v1/bank/verify, or a record of a batch, with values that
+// calledAt is the body of POST /v1/bank/verify, or a record of a batch, with values that
 // nobody has looked at: what is wrong with each is told at once.
-type asked struct {
+type requestBody struct {
 	AccountNumber jsontext.Value `json:"account_number"`
 	IFSC          jsontext.Value `json:"ifsc"`
 	VPA           jsontext.Value `json:"vpa"`
@@ -38,7 +38,7 @@ type asked struct {
 // requestOf reads a verification as it was asked for, all but whose it is. The error is
 // a *schema.Problem that names every fault.
 func requestOf(body []byte) (r Request, async bool, err error) {
-	from, err := httpapi.Decode[asked](&httpapi.Call{Body: body})
+	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {
 		return Request{}, false, err
 	}
@@ -67,7 +67,7 @@ func (f *form) problem() error {
 
 // account reads what is to be verified, and so the method: an address alone, or a
 // number with its branch.
-func (f *form) account(r *Request, from *asked) {
+func (f *form) account(r *Request, from *requestBody) {
 	number, branch, address := httpapi.HasValue(from.AccountNumber), httpapi.HasValue(from.IFSC), httpapi.HasValue(from.VPA)
 	switch {
 	case address && (number || branch):
@@ -171,7 +171,7 @@ func (f *form) tolerance(v jsontext.Value) int {
 			return n
 		}
 	}
-	f.Faults = slices.DeleteFunc(f.Faults, func(d schema.ProblemDetail) bool { return d.Field == field }) // one is enough
+	f.Faults = slices.DeleteFunc(f.Faults, func(d schema.ProblemDetail) bool { return d.Field == field }) // queryOne is enough
 	f.Add(field, "The name_match_tolerance is strict, standard or lenient, or a whole number from 0 to 100.")
 	return -1
 }

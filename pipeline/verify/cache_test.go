@@ -28,7 +28,7 @@ func TestAnAnswerServesAgain(t *testing.T) {
 			if err != nil || replayed {
 				t.Fatalf("%s: got %v, %v", what, replayed, err)
 			}
-			s.calls.Wait()
+			s.queue.Wait()
 			return s.see(r.ID)
 		}
 		same := again("the same", func(*Request) {})

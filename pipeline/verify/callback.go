@@ -8,7 +8,7 @@ import (
 // Callbacks are those of the banks that tell by themselves.
 func (s *Service) Callbacks() map[string]upstream.Callback {
 	out := map[string]upstream.Callback{}
-	for _, l := range s.lines {
+	for _, l := range s.connections {
 		if l.Receiver == nil {
 			continue
 		}

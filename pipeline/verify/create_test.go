@@ -239,12 +239,12 @@ func TestTheSameRefIDAtOnceMakesOneDeposit(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.calls.Wait()
+		s.queue.Wait()
 		s.turn(0) // who was first may have found all slots with those who were not
 		if heard := s.puppet.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
 			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, heard, s.events(), s.audited())
 		}
-		if busy := s.lines[0].Slots().Busy; busy != 0 {
+		if busy := s.connections[0].Slots().Busy; busy != 0 {
 			t.Errorf("%d slots are taken for ever", busy)
 		}
 	})
@@ -303,7 +303,7 @@ func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
 		if n := s.number("SELECT (SELECT count(*) FROM verification) + (SELECT count(*) FROM audit WHERE action LIKE 'verification.%')"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
-		if busy := s.lines[0].Slots().Busy; busy != 0 || len(s.puppet.calls()) != 0 {
+		if busy := s.connections[0].Slots().Busy; busy != 0 || len(s.puppet.calls()) != 0 {
 			t.Errorf("%d slots are taken", busy)
 		}
 	})
@@ -365,7 +365,7 @@ func TestAWaitEndsWithTheVerdictOrWithoutIt(t *testing.T) {
 				got <- r
 			}()
 		}
-		fixture.Until(t, "both wait", func() bool { return s.waits.Counts()[r.ID] == 2 })
+		fixture.Until(t, "both wait", func() bool { return s.waiters.Counts()[r.ID] == 2 })
 		s.turn(firstPause)
 		for range 2 {
 			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
@@ -380,7 +380,7 @@ func TestAWaitEndsWithTheVerdictOrWithoutIt(t *testing.T) {
 		if r, _, err := s.Do(t.Context(), s.request(), time.Hour, true); err != nil || r.State != schema.VerificationPending {
 			t.Errorf("while the server stops: %+v, %v", r, err)
 		}
-		if n := len(s.waits.Counts()); n != 0 {
+		if n := len(s.waiters.Counts()); n != 0 {
 			t.Errorf("%d wait for ever", n)
 		}
 	})
@@ -403,7 +403,7 @@ func TestAWaitHearsOfOtherInstances(t *testing.T) {
 			got <- r
 		}()
 		waiting, reg := s.Service, s.reg
-		fixture.Until(t, "it waits", func() bool { return waiting.waits.Counts()[r.ID] == 1 })
+		fixture.Until(t, "it waits", func() bool { return waiting.waiters.Counts()[r.ID] == 1 })
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		fixture.Until(t, "the outage is counted", func() bool {
 			return fixture.Figure(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0

@@ -8,14 +8,14 @@ import (
 	"vayu/schema"
 )
 
-// verdict is what a word makes of a verification that is pending.
-type verdict int
+// transition is what a word makes of a verification that is pending.
+type transition int
 
 const (
-	rest    verdict = iota // it is left as it is
-	again                  // nothing final: look again later
-	anew                   // nothing final, and certainly no deposit: ask for it later as if for the first time
-	putBack                // the call was not made: make it soon
+	noop    transition = iota // it is left as it is
+	retryLater                  // nothing final: look again later
+	retryAsNew                   // nothing final, and certainly no deposit: ask for it later as if for the first time
+	requeue                // the call was not made: make it soon
 	resend                 // the deposit is asked for again under the same reference, now
 	succeed                // pending -> success
 	fail                   // pending -> failed
@@ -23,7 +23,7 @@ const (
 
 // decide is the one place that says what a bank's word means for a verification that
 // is pending.
-func decide(r *Record, w *word, resendAfter time.Duration) verdict {
+func decide(r *Record, w *providerResult, resendAfter time.Duration) transition {
 	switch {
 	case w.err != nil:
 		return afterError(w)
@@ -31,36 +31,36 @@ func decide(r *Record, w *word, resendAfter time.Duration) verdict {
 		return succeed
 	case w.Outcome == NotFound:
 		return fail
-	case w.call == told: // it is looked at when it is due
-		return rest
+	case w.call == callNone: // it is looked at when it is due
+		return noop
 	case w.Outcome == NotMade:
-		return anew
-	case w.Outcome == Unknown && w.call == enquire && w.asked.Sub(r.SentAt) >= resendAfter:
+		return retryAsNew
+	case w.Outcome == Unknown && w.call == callEnquire && w.calledAt.Sub(r.SentAt) >= resendAfter:
 		return resend
 	}
-	return again
+	return retryLater
 }
 
 // afterError decides about a call without an answer. Only a deposit that was never
-// asked for before, by a call that has not reached the bank, certainly was not made.
-func afterError(w *word) verdict {
+// calledAt for before, by a call that has not reached the bank, certainly was not made.
+func afterError(w *providerResult) transition {
 	switch {
-	case w.notAsked():
-		return putBack
-	case w.call == told:
-		return rest
-	case w.call == deposit && !w.resent && errors.Is(w.err, ErrNotSent):
-		return anew
+	case w.notCalled():
+		return requeue
+	case w.call == callNone:
+		return noop
+	case w.call == callDeposit && !w.resent && errors.Is(w.err, ErrNotSent):
+		return retryAsNew
 	}
-	return again
+	return retryLater
 }
 
 // troubleOf is why there is no verdict yet; "" when the bank is only not done.
-func troubleOf(w *word) schema.Code {
+func troubleOf(w *providerResult) schema.Code {
 	switch {
 	case w.err == nil && w.Outcome == NotMade:
 		return schema.BankNetworkError
-	case w.err == nil || w.notAsked():
+	case w.err == nil || w.notCalled():
 		return ""
 	case errors.Is(w.err, context.DeadlineExceeded):
 		return schema.BankTimeout
@@ -68,13 +68,13 @@ func troubleOf(w *word) schema.Code {
 	return schema.BankNetworkError
 }
 
-// givenUp is why a verification fails for which no bank had a verdict: what the last
+// giveUpCode is why a verification fails for which no bank had a verdict: what the last
 // call says, or the one before when it was not made.
-func givenUp(r *Record, w *word) schema.Code {
+func giveUpCode(r *Record, w *providerResult) schema.Code {
 	switch code := troubleOf(w); {
 	case code != "":
 		return code
-	case !w.notAsked():
+	case !w.notCalled():
 		return schema.BankTimeout
 	case r.Trouble != "":
 		return r.Trouble
@@ -95,7 +95,7 @@ func notFound(method schema.VerificationMethod) schema.Code {
 const (
 	firstPause   = 5 * time.Second
 	longestPause = 10 * time.Minute
-	longestAgain = time.Hour // that a bank can ask for
+	longestRetryAfter = time.Hour // that a bank can ask for
 )
 
 // backoff is the pause after so many looks without a final answer: 5, 10, 20, 40 s
@@ -108,12 +108,12 @@ func backoff(tries int) time.Duration {
 }
 
 // nextLook is when to look again after a word that is not final.
-func nextLook(r *Record, w *word, resendAfter time.Duration, now time.Time) time.Time {
+func nextLook(r *Record, w *providerResult, resendAfter time.Duration, now time.Time) time.Time {
 	pause := now.Add(backoff(r.Tries))
 	switch {
 	case w.err == nil && w.Again > 0:
-		return now.Add(min(w.Again, longestAgain))
-	case w.err == nil && w.Outcome == Unknown && w.call == enquire:
+		return now.Add(min(w.Again, longestRetryAfter))
+	case w.err == nil && w.Outcome == Unknown && w.call == callEnquire:
 		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // not later than it may be asked for again
 			return resendAt
 		}

@@ -104,7 +104,7 @@ func (d *desk) runs(run func(context.Context) error) {
 	})
 }
 
-// ask asks in the sandbox.
+// callBank asks in the sandbox.
 func (d *desk) ask(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
@@ -127,7 +127,7 @@ func (d *desk) hangUp(body string, after time.Duration) {
 	d.router.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// told are the events about a verification, in their order.
+// callNone are the events about a verification, in their order.
 func (d *desk) told(id string) (types []string) {
 	d.t.Helper()
 	err := sqlstore.Each(d.DB.View(context.Background()), func(row sqlstore.Scanner) error {

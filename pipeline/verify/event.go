@@ -30,11 +30,11 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 	}
 	e.AccountNumber, e.VPA = targets(r)
 	if r.State == schema.VerificationFailed {
-		e.Error, e.FailedAt = failure(r), instant(r.FinishedAt)
+		e.Error, e.FailedAt = failure(r), formatTime(r.FinishedAt)
 		return schema.EventVerificationFailed, e
 	}
 	found := r.Found
-	e.Beneficiary, e.VerifiedAt = &found, instant(r.FinishedAt)
+	e.Beneficiary, e.VerifiedAt = &found, formatTime(r.FinishedAt)
 	return schema.EventVerificationCompleted, e
 }
 
@@ -42,7 +42,7 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *batch.Finished) error {
 	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
 		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,
-		ResultsURL: s.resultsURL(done.ID), ExpiresAt: instant(done.At.Add(resultsKept)),
+		ResultsURL: s.resultsURL(done.ID), ExpiresAt: formatTime(done.At.Add(resultsKept)),
 	})
 	if err != nil {
 		return fmt.Errorf("telling of %s: %w", done.ID, err)
@@ -50,5 +50,5 @@ func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *batch.Finished) error {
 	return nil
 }
 
-// instant is how moments are shown: RFC 3339 in UTC.
-func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+// formatTime is how moments are shown: RFC 3339 in UTC.
+func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// line is a connection with its slots.
-type line struct {
+// connection is a connection with its slots.
+type connection struct {
 	Connection
 	*upstream.Line
 }
@@ -24,34 +24,34 @@ func (s *Service) connect(c Connection) error {
 		return errors.New("a deposit would be asked for again while a call is under way")
 	}
 	// Also in two worlds: a callback names no world.
-	if slices.ContainsFunc(s.lines, func(other *line) bool { return other.Name == c.Name }) {
+	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
 		return errors.New("two connections have that name")
 	}
-	l := &line{Connection: c}
+	l := &connection{Connection: c}
 	of := upstream.Upstream{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	l.Line, err = s.calls.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
-	s.lines = append(s.lines, l)
+	l.Line, err = s.queue.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
+	s.connections = append(s.connections, l)
 	return err
 }
 
 // serves reports whether a method's verifications may go there.
-func (l *line) serves(method schema.VerificationMethod) bool {
+func (l *connection) serves(method schema.VerificationMethod) bool {
 	return l.Methods == nil || slices.Contains(l.Methods, method)
 }
 
-// slot takes a slot for a request, when there is one. A record of a batch waits for it as
+// tryAcquire takes a slot for a request, when there is one. A record of a batch waits for it as
 // long as it would for its verdict.
-func (l *line) slot(ctx context.Context, r *Request) bool {
+func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
 		return l.Take(false)
 	}
 	return l.TakeWithin(ctx, itemWait)
 }
 
-// lineOf is the connection of a name; nil for none.
-func (s *Service) lineOf(world schema.World, name string) *line {
-	for _, l := range s.lines {
+// connectionOf is the connection of a name; nil for none.
+func (s *Service) connectionOf(world schema.World, name string) *connection {
+	for _, l := range s.connections {
 		if l.World == world && l.Name == name {
 			return l
 		}
@@ -72,9 +72,9 @@ const fieldMethod = "method"
 
 // route is the first connection that has a method and is available. The error is a
 // refusal.
-func (s *Service) route(world schema.World, method schema.VerificationMethod) (*line, error) {
+func (s *Service) route(world schema.World, method schema.VerificationMethod) (*connection, error) {
 	err := errUnserved
-	for _, l := range s.lines {
+	for _, l := range s.connections {
 		if l.World != world || !l.serves(method) {
 			continue
 		}

@@ -19,9 +19,9 @@ type metrics struct {
 	calls          *prometheus.CounterVec
 	took           *prometheus.HistogramVec
 	contradictions *prometheus.CounterVec
-	enumerations   prometheus.Counter
+	enumerationAlarms   prometheus.Counter
 	overdue        prometheus.Counter
-	unopened       prometheus.Counter
+	undecryptable       prometheus.Counter
 	deleted        prometheus.Counter
 	failures       *prometheus.CounterVec
 
@@ -46,9 +46,9 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}, []string{"provider", "call"}),
 		contradictions: counters("vayu_verify_contradictions_total", "Banks that have contradicted a verdict, which stays.", "provider"),
-		enumerations:   counter("vayu_verify_enumeration_alarms_total", "Keys that have asked about many accounts that do not exist within an hour."),
+		enumerationAlarms:   counter("vayu_verify_enumeration_alarms_total", "Keys that have asked about many accounts that do not exist within an hour."),
 		overdue:        counter("vayu_verify_overdue_total", "Deposits that were not asked for because their lease was nearly over; they are asked about later."),
-		unopened:       counter("vayu_verify_unopened_total", "Verifications that are pending and cannot be read, because another key has sealed them."),
+		undecryptable:       counter("vayu_verify_unopened_total", "Verifications that are pending and cannot be read, because another key has sealed them."),
 		deleted:        counter("vayu_verify_deleted_total", "Finished verifications that were deleted because they are older than they are kept."),
 		failures:       counters("vayu_verify_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
 	}
@@ -64,7 +64,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		return m, nil
 	}
 	all := []prometheus.Collector{
-		m.outcomes, m.calls, m.took, m.contradictions, m.enumerations, m.overdue, m.unopened, m.deleted, m.failures,
+		m.outcomes, m.calls, m.took, m.contradictions, m.enumerationAlarms, m.overdue, m.undecryptable, m.deleted, m.failures,
 	}
 	for _, world := range schema.Worlds {
 		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -81,7 +81,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 }
 
 // called counts a call.
-func (m *metrics) called(l *line, call, result string, took time.Duration) {
+func (m *metrics) called(l *connection, call, result string, took time.Duration) {
 	m.calls.WithLabelValues(l.Name, call, result).Inc()
 	m.took.WithLabelValues(l.Name, call).Observe(took.Seconds())
 }
@@ -100,7 +100,7 @@ func (o Outcome) String() string {
 }
 
 // resultOf is what metrics call a word.
-func resultOf(w *word) string {
+func resultOf(w *providerResult) string {
 	switch {
 	case w.err == nil:
 		return w.Outcome.String()
@@ -117,14 +117,14 @@ func resultOf(w *word) string {
 }
 
 // count counts what a word has made of a verification.
-func (s *Service) count(out *settled) {
-	switch out.verdict {
+func (s *Service) count(out *result) {
+	switch out.transition {
 	case succeed, fail:
 		s.metrics.finished(&out.Record)
 		s.missed(&out.Record)
-		if out.verdict == fail && !reached(&out.Record) {
+		if out.transition == fail && !reached(&out.Record) {
 			s.Log.Warn("a verification is given up", "verification", out.ID, "provider", out.Provider, "tries", out.Tries, "code", string(out.ErrorCode))
 		}
-	case rest, again, anew, putBack, resend:
+	case noop, retryLater, retryAsNew, requeue, resend:
 	}
 }

@@ -43,7 +43,7 @@ func (s *Service) missed(r *Record) {
 	if r.State != schema.VerificationFailed || !reached(r) || !s.misses.add(r.Key, s.Now()) {
 		return
 	}
-	s.metrics.enumerations.Inc()
+	s.metrics.enumerationAlarms.Inc()
 	s.Log.Error("a key has asked about many accounts that do not exist; it may be trying numbers",
 		"key", r.Key, "account", r.Owner.Account, "world", r.Owner.World.String(), "more_than", s.misses.most, "within", missSpan.String())
 }

@@ -23,13 +23,13 @@ type naive struct {
 	made   map[string]int
 	came   map[string]time.Time // when what is slow on its way comes
 	faulty bool
-	dead   chan struct{} // calls of a process that was killed end when it is closed
-	killed int           // calls that did not end
+	dead   chan struct{} // queue of a process that was killed end when it is closed
+	killed int           // queue that did not end
 	before int           // those of processes before this one
 }
 
 // slowest is how long a request can be on its way: less than what its connection
-// waits before it asks again.
+// waiters before it asks again.
 const slowest = 50 * time.Second
 
 // arrive makes the deposits of what has come meanwhile. The caller holds mu.
@@ -101,7 +101,7 @@ func (n *naive) enquire(o Order) (Answer, error) {
 }
 
 // However the bank, the connection to it and the service fail, one request makes one
-// deposit, and has one verdict that is told once.
+// callDeposit, and has one verdict that is told once.
 func TestARequestIsNeverTwoDeposits(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -123,12 +123,12 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 			}
 		}
 		s.clock.Pass(time.Duration(1+moves.IntN(30)) * time.Second)
-		s.calls.Look(t.Context(), s.lines[0].Line)
+		s.queue.Look(t.Context(), s.connections[0].Line)
 		if !s.rests(bank) || round%10 == 9 { // it was killed; what it had under way hangs
 			services = append(services, s.Service)
 			s.begin(s.DB)
 			bank.next()
-			if err := s.calls.FreeLeases(t.Context()); err != nil {
+			if err := s.queue.FreeLeases(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -141,7 +141,7 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 	}
 	close(bank.dead) // who was killed was not after all
 	for _, each := range services {
-		each.calls.Wait()
+		each.queue.Wait()
 	}
 	twice := maps.Clone(bank.made)
 	maps.DeleteFunc(twice, func(_ string, n int) bool { return n == 1 })
@@ -177,6 +177,6 @@ func (n *naive) hanging() int {
 // rests waits until no call is under way but those that hang; false when some do.
 func (s *stage) rests(bank *naive) bool {
 	s.t.Helper()
-	fixture.Until(s.t, "all calls rest", func() bool { return s.lines[0].Slots().Busy == bank.hanging() })
+	fixture.Until(s.t, "all calls rest", func() bool { return s.connections[0].Slots().Busy == bank.hanging() })
 	return bank.hanging() == 0
 }

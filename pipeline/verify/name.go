@@ -28,11 +28,11 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 	}
 }
 
-// judge is what an account that exists is to a request.
-func judge(p *Private, threshold int, a *Account) (found schema.Beneficiary, verified bool) {
+// fillBeneficiary is what an account that exists is to a request.
+func beneficiaryOf(p *Private, threshold int, a *Account) (found schema.Beneficiary, verified bool) {
 	found = schema.Beneficiary{
 		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,
-		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: codes(a.Reasons),
+		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: reasonCodes(a.Reasons),
 	}
 	if p.Name != "" {
 		found.NameMatch, found.NameMatchScore = compare(p.Name, a.Name, threshold)
@@ -40,9 +40,9 @@ func judge(p *Private, threshold int, a *Account) (found schema.Beneficiary, ver
 	return found, a.Status == schema.AccountActive && (p.Name == "" || found.NameMatch != schema.NameNone)
 }
 
-// codes are the reasons of a bank as they are shown: each once, and none in words of
+// reasonCodes are the reasons of a bank as they are shown: each once, and none in words of
 // its own.
-func codes(reasons []string) []string {
+func reasonCodes(reasons []string) []string {
 	out := []string{}
 	for _, code := range reasons {
 		if !slices.Contains(Reasons, code) {

@@ -126,7 +126,7 @@ func TestWhatIsSealedOpensInItsRowOnly(t *testing.T) {
 	eachStage(t, func(t *testing.T, s *stage) {
 		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
 		one, other := s.do(s.request()), s.do(s.request())
-		if p, err := s.open(&one); err != nil || p != (Private{Account: anAccount, IFSC: aBranch, Name: aName}) {
+		if p, err := s.decryptPrivate(&one); err != nil || p != (Private{Account: anAccount, IFSC: aBranch, Name: aName}) {
 			t.Errorf("got %+v, %v", p, err)
 		}
 		s.puppet.calls()
@@ -136,7 +136,7 @@ func TestWhatIsSealedOpensInItsRowOnly(t *testing.T) {
 		if got := s.figure("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be read") != 1 {
 			t.Errorf("%v are counted: %s", got, s.log)
 		}
-		if got := s.see(other.ID); got.State != schema.VerificationPending || s.lines[0].Slots().Busy != 0 {
+		if got := s.see(other.ID); got.State != schema.VerificationPending || s.connections[0].Slots().Busy != 0 {
 			t.Errorf("it is %s", got.State)
 		}
 		if _, err := s.Settle(t.Context(), schema.Live, "puppet", other.ID, itIs("A"), "x"); err == nil {

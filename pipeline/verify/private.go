@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// seal is what is kept of the private part of a request.
-func (s *Service) seal(id string, p *Private) ([]byte, error) {
+// encryptPrivate is what is kept of the private part of a request.
+func (s *Service) encryptPrivate(id string, p *Private) ([]byte, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("sealing what %s verifies: %w", id, err)
@@ -19,8 +19,8 @@ func (s *Service) seal(id string, p *Private) ([]byte, error) {
 	return private.Seal(s.Box, text, id), nil
 }
 
-// open reads what a verification that is pending is about.
-func (s *Service) open(r *Record) (p Private, err error) {
+// decryptPrivate reads what a verification that is pending is about.
+func (s *Service) decryptPrivate(r *Record) (p Private, err error) {
 	text, err := private.Open(s.Box, r.Sealed, r.ID)
 	if err == nil {
 		err = json.Unmarshal(text, &p)
@@ -40,8 +40,8 @@ func (r *Request) target() string {
 	return schema.MaskNumber(r.Account)
 }
 
-// same is by what an earlier answer about the same account is found.
-func (s *Service) same(r *Request) []byte {
+// cacheKey is by what an earlier answer about the same account is found.
+func (s *Service) cacheKey(r *Request) []byte {
 	return s.Box.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }
 

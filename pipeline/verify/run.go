@@ -31,7 +31,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, countEvery, s.countPending) })
 	loops.Go(func() { s.every(ctx, deleteEvery, s.deleteOld) })
-	s.calls.Run(ctx)
+	s.queue.Run(ctx)
 	loops.Wait()
 	return nil
 }
@@ -39,7 +39,7 @@ func (s *Service) Run(ctx context.Context) error {
 // Attend is Run for an instance that takes requests and leaves what becomes due later
 // to the others: it makes the calls that its own requests begin.
 func (s *Service) Attend(ctx context.Context) error {
-	s.calls.Attend(ctx)
+	s.queue.Attend(ctx)
 	return nil
 }
 
@@ -53,18 +53,18 @@ func (s *Service) every(ctx context.Context, span time.Duration, do func(context
 	}
 }
 
-// tallyPending counts in one group: of groups by mode SQLite would read the whole
+// selectPendingByWorld counts in one group: of groups by mode SQLite would read the whole
 // table along an index that has them in order.
-const tallyPending = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'sandbox' THEN 1 END) FROM verification WHERE state = 'pending'`
+const selectPendingByWorld = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'sandbox' THEN 1 END) FROM verification WHERE state = 'pending'`
 
-// selectPending says who is asked about what is pending.
-const selectPending = "SELECT mode || '', provider || '', count(*) FROM verification WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
+// selectPendingByProvider says who is asked about what is pending.
+const selectPendingByProvider = "SELECT mode || '', provider || '', count(*) FROM verification WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 
 // countPending counts what is pending, and says of banks that are not configured any
 // more that they are waited for.
 func (s *Service) countPending(ctx context.Context) {
 	var pending [len(schema.Worlds)]int64
-	err := s.DB.View(ctx).QueryRow(tallyPending).Scan(&pending[schema.Live], &pending[schema.Sandbox])
+	err := s.DB.View(ctx).QueryRow(selectPendingByWorld).Scan(&pending[schema.Live], &pending[schema.Sandbox])
 	s.metrics.counts.Tell(ctx, err)
 	if err != nil {
 		return
@@ -72,39 +72,39 @@ func (s *Service) countPending(ctx context.Context) {
 	for world := range pending {
 		s.metrics.pending[world].Store(pending[world])
 	}
-	s.metrics.counts.Tell(ctx, s.stranded(ctx))
+	s.metrics.counts.Tell(ctx, s.checkUnconfigured(ctx))
 }
 
-// stranded says of banks that are not configured any more that they are waited for, and
+// checkUnconfigured says of banks that are not configured any more that they are waited for, and
 // gives up what they have been waited for too long.
-func (s *Service) stranded(ctx context.Context) error {
+func (s *Service) checkUnconfigured(ctx context.Context) error {
 	return sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var mode, provider string
 		var n int64
 		if err := row.Scan(&mode, &provider, &n); err != nil {
 			return err
 		}
-		if s.lineOf(schema.WorldOf(mode), provider) != nil {
+		if s.connectionOf(schema.WorldOf(mode), provider) != nil {
 			return nil
 		}
 		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; they are given up in time, unless it is again",
 			"provider", provider, "world", mode, "pending", n)
-		return s.abandon(ctx, mode, provider)
-	}, selectPending)
+		return s.giveUpUnconfigured(ctx, mode, provider)
+	}, selectPendingByProvider)
 }
 
 // What nobody asks about any more has no lease.
 const (
-	freeStranded   = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
+	clearStrandedLeases   = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
 	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
 )
 
-// abandon gives up what is pending with a bank that is not configured, once it is old
+// giveUpUnconfigured gives up what is pending with a bank that is not configured, once it is old
 // enough.
-func (s *Service) abandon(ctx context.Context, mode, provider string) error {
+func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string) error {
 	now := s.Now()
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec(freeStranded, mode, provider, now.UnixMicro())
+		_, err := tx.Exec(clearStrandedLeases, mode, provider, now.UnixMicro())
 		return err
 	})
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Service) abandon(ctx context.Context, mode, provider string) error {
 		return err
 	}
 	for i := range old {
-		w := word{call: enquire, err: ErrNotAsked, asked: now, by: actor}
+		w := providerResult{call: callEnquire, err: ErrNotAsked, calledAt: now, by: actor}
 		if _, err := s.settle(ctx, &old[i], &w, upstream.Lease{}, &Private{}); err != nil {
 			return err
 		}

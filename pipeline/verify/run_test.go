@@ -45,7 +45,7 @@ func TestAfterAKillItIsAskedAbout(t *testing.T) {
 		r := s.begun(s.request())
 		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
 		s.begin(s.DB)
-		if err := s.calls.FreeLeases(t.Context()); err != nil {
+		if err := s.queue.FreeLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.turn(0)
@@ -57,7 +57,7 @@ func TestAfterAKillItIsAskedAbout(t *testing.T) {
 		s.turn(time.Minute + upstream.Margin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
 		release() // the other was not dead after all
-		killed.calls.Wait()
+		killed.queue.Wait()
 		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
 	})
 }
@@ -79,7 +79,7 @@ func TestWhatMayHaveBeenAskedForLateIsNotAskedForAgainEarly(t *testing.T) {
 		s.turn(2 * time.Second)
 		s.wantCalls("then", "enquire", "deposit")
 		release()
-		gone.calls.Wait()
+		gone.queue.Wait()
 	})
 }
 
@@ -100,7 +100,7 @@ func TestTwoInstancesAskOnce(t *testing.T) {
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.calls.Look(t.Context(), each.lines[0].Line); each.calls.Wait() })
+			both.Go(func() { each.queue.Look(t.Context(), each.connections[0].Line); each.queue.Wait() })
 		}
 		both.Wait()
 	}
@@ -129,7 +129,7 @@ func TestALostLeaseChangesNothing(t *testing.T) {
 				s.turn(41 * time.Second)
 				s.wantDue("asked about by another", r.ID, time.Hour)
 				close(held)
-				slow.calls.Wait()
+				slow.queue.Wait()
 				s.wantDue("when the first has ended", r.ID, time.Hour)
 				if got := s.see(r.ID); !got.Sent || got.Tries != 1 || got.Trouble != "" {
 					t.Errorf("got %+v", got)
@@ -156,10 +156,10 @@ func TestItRuns(t *testing.T) {
 	}
 	told := func(want int) func() bool { return func() bool { return len(s.events()) == want } }
 	fixture.Until(t, "all are asked for", func() bool {
-		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.lines[0].Slots().Busy == 0
+		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().Busy == 0
 	})
 	buffer := make([]byte, 8<<20)
-	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).carry(0x"); got > 0 && len(s.waits.Counts()) > 0 {
+	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).carry(0x"); got > 0 && len(s.waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending", got)
 	}
 	s.countPending(t.Context())
@@ -167,12 +167,12 @@ func TestItRuns(t *testing.T) {
 		t.Errorf("%v and %v are counted as pending", live, sandbox)
 	}
 	s.clock.Pass(2 * time.Hour)
-	s.lines[0].Nudge()
+	s.connections[0].Nudge()
 	fixture.Until(t, "all have their verdict", told(n))
 	release := s.hang()
 	last := s.begun(s.request())
 	cancel()
-	fixture.Until(t, "it has stopped", s.calls.Stopped)
+	fixture.Until(t, "it has stopped", s.queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0, true)
 	if err != nil || after.State != schema.VerificationPending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -212,11 +212,11 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
 		release()
-		s.calls.Wait()
+		s.queue.Wait()
 		s.turn(time.Second)
 		s.turn(0)
-		if got := s.number(waiting); got != 0 || s.lines[0].Slots() != (upstream.Slots{}) {
-			t.Errorf("%d wait in the end, slots %+v", got, s.lines[0].Slots())
+		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (upstream.Slots{}) {
+			t.Errorf("%d wait in the end, slots %+v", got, s.connections[0].Slots())
 		}
 		if got := s.texts("SELECT state || ' ' || successful FROM batch"); got[0] != "completed 4" || len(s.events()) != 5 {
 			t.Errorf("the batch is %s, events %q", got, s.events())
@@ -252,7 +252,7 @@ func TestOutagesAreCounted(t *testing.T) {
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		s.countPending(t.Context())
 		s.deleteOld(t.Context())
-		s.calls.Look(t.Context(), s.lines[0].Line)
+		s.queue.Look(t.Context(), s.connections[0].Line)
 		for _, doing := range []string{"count", "delete", "claim"} {
 			if got := s.figure("vayu_verify_store_failures_total", "doing", doing); got != 1 {
 				t.Errorf("%v failures to %s are counted", got, doing)
@@ -262,7 +262,7 @@ func TestOutagesAreCounted(t *testing.T) {
 }
 
 // Loops find what is due along their indices, and so does whoever looks for an
-// earlier answer or for what is too old.
+// useCachedAnswer answer or for what is too old.
 func TestQueriesUseTheirIndices(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {
@@ -274,20 +274,20 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 			case s.DB.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
-			single, batch := waiting.Queries()
+			single, batch := queueTable.Queries()
 			for _, c := range []struct {
 				query, index string
 				args         []any
 			}{
 				{single[0], "verification_due ", []any{"live", "puppet", 50_000, 10}}, {single[1], "verification_due ", []any{"live", "puppet", 50_000}},
 				{batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}}, {batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
-				{selectEarlier, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
+				{selectCached, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
 				{deleteSingle, "verification_finished ", []any{int64(300), 500}}, {deleteBatched, "verification_finished_batch ", []any{int64(300), 500}},
-				{selectPending, "verification_pending", nil}, {tallyPending, "verification_pending", nil},
+				{selectPendingByProvider, "verification_pending", nil}, {selectPendingByWorld, "verification_pending", nil},
 				{selectByID, "", []any{"ver_1"}}, {selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
 			} {
 				got := sqlstoretest.Plan(t, s.DB, c.query, c.args...) + " "
-				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPending
+				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPendingByProvider
 				whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
 				if !strings.Contains(got, c.index) || whole || sorts {
 					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, c.query, c.index, got)

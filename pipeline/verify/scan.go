@@ -38,12 +38,12 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// shownColumns are those that replies show, as scanShown reads them.
-const shownColumns = `id, account_id, mode, ref_id, state, method, target, ifsc, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr,
+// replyColumns are those that replies show, as scanReply reads them.
+const replyColumns = `id, account_id, mode, ref_id, state, method, target, ifsc, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr,
 	error_code, answered_by, batch_id, created_at, finished_at`
 
-// scanShown reads a row of shownColumns.
-func scanShown(row sqlstore.Scanner) (r Record, err error) {
+// scanReply reads a row of replyColumns.
+func scanReply(row sqlstore.Scanner) (r Record, err error) {
 	var mode, reasons string
 	var ref sql.NullString
 	var verified, created int64
@@ -88,8 +88,8 @@ const (
 	selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 )
 
-// one asks for a verification; false when there is none.
-func one(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
+// queryOne asks for a verification; false when there is none.
+func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 	r, err := scanRecord(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, false, nil
@@ -104,7 +104,7 @@ func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, 
 	if !schema.IsID(id) {
 		return Record{}, errNoVerification
 	}
-	r, found, err := one(s.DB.View(ctx), selectByID, id)
+	r, found, err := queryOne(s.DB.View(ctx), selectByID, id)
 	switch {
 	case err != nil:
 		return Record{}, err

@@ -60,12 +60,12 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	value := shown(&rec)
+	value := toWire(&rec)
 	resp := httpapi.Response{Status: statusOf(&rec), Replayed: replayed}
 	if rec.State == schema.VerificationPending {
 		resp.Location = path + "/" + rec.ID
 		if !patient {
-			value.Error = unanswered(&rec, r.Once != nil)
+			value.Error = pendingProblem(&rec, r.Once != nil)
 			resp.Status = value.Error.Code.Status()
 		}
 	}
@@ -76,9 +76,9 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// unanswered is why the reply to whoever waits has no verdict. A request with a ref_id
+// pendingProblem is why the reply to whoever waits has no verdict. A request with a ref_id
 // or an Idempotency-Key can be repeated.
-func unanswered(r *Record, once bool) *schema.Problem {
+func pendingProblem(r *Record, once bool) *schema.Problem {
 	p := &schema.Problem{Code: r.Trouble, Retryable: r.RefID != "" || once}
 	if p.Code == "" {
 		p.Code = schema.BankTimeout
@@ -113,7 +113,7 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: shown(&rec)}, nil
+	return httpapi.Response{Value: toWire(&rec)}, nil
 }
 
 // getDetail answers GET /v1/bank/verify/{id}?view=detail.
@@ -122,7 +122,7 @@ func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.VerificationDetail{Verification: shown(&rec), Asked: asked}}, nil
+	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), Asked: asked}}, nil
 }
 
 // verifications is how verifications are listed, and found by their ids.
@@ -135,5 +135,5 @@ var verifications = listing.Table[Record]{
 
 // list answers GET /v1/bank/verify.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, shown)
+	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
 }

@@ -32,8 +32,8 @@ func address(vpa, ref string) string {
 // when are the fields whose values nobody foresees.
 var when = cmpopts.IgnoreFields(schema.Verification{}, "VerificationID", "CreatedAt", "VerifiedAt", "FailedAt", "UTR", "RefID")
 
-// verdict is what a reply has to say.
-type verdict struct {
+// transition is what a reply has to say.
+type transition struct {
 	status    schema.VerificationState
 	verified  bool
 	match     schema.NameMatch
@@ -44,33 +44,33 @@ type verdict struct {
 }
 
 var (
-	exact     = verdict{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, false, "", "verification.completed"}
-	partial   = verdict{schema.VerificationSuccess, true, schema.NamePartial, schema.AccountActive, false, "", "verification.completed"}
-	other     = verdict{schema.VerificationSuccess, false, schema.NameNone, schema.AccountActive, false, "", "verification.completed"}
-	dormant   = verdict{schema.VerificationSuccess, false, schema.NameExact, schema.AccountDormant, false, "", "verification.completed"}
-	flagged   = verdict{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, true, "", "verification.completed"}
-	noAccount = verdict{schema.VerificationFailed, false, "", "", false, schema.AccountNotFound, "verification.failed"}
-	noAddress = verdict{schema.VerificationFailed, false, "", "", false, schema.VPANotFound, "verification.failed"}
+	exact     = transition{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, false, "", "verification.completed"}
+	partial   = transition{schema.VerificationSuccess, true, schema.NamePartial, schema.AccountActive, false, "", "verification.completed"}
+	other     = transition{schema.VerificationSuccess, false, schema.NameNone, schema.AccountActive, false, "", "verification.completed"}
+	dormant   = transition{schema.VerificationSuccess, false, schema.NameExact, schema.AccountDormant, false, "", "verification.completed"}
+	flagged   = transition{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, true, "", "verification.completed"}
+	noAccount = transition{schema.VerificationFailed, false, "", "", false, schema.AccountNotFound, "verification.failed"}
+	noAddress = transition{schema.VerificationFailed, false, "", "", false, schema.VPANotFound, "verification.failed"}
 )
 
 // magic are the values of the sandbox that are answered at once.
 var magic = []struct {
 	body string
-	want verdict
+	want transition
 }{
 	{drop("0001", "a1"), exact}, {drop("0002", "a2"), partial}, {drop("0003", "a3"), other}, {drop("0004", "a4"), dormant},
-	{drop("0005", "a5"), verdict{schema.VerificationSuccess, false, schema.NameExact, schema.AccountFrozen, false, "", "verification.completed"}},
-	{drop("0006", "a6"), verdict{schema.VerificationSuccess, false, schema.NameExact, schema.AccountClosed, false, "", "verification.completed"}},
+	{drop("0005", "a5"), transition{schema.VerificationSuccess, false, schema.NameExact, schema.AccountFrozen, false, "", "verification.completed"}},
+	{drop("0006", "a6"), transition{schema.VerificationSuccess, false, schema.NameExact, schema.AccountClosed, false, "", "verification.completed"}},
 	{drop("0007", "a7"), noAccount}, {drop("0008", "a8"), flagged},
 	{address("success@upi", "u1"), exact}, {address("failure@upi", "u2"), noAddress}, {address("PARTIAL@upi", "u3"), partial},
 	{address("dormant@upi", "u4"), dormant}, {address("suspicious@upi", "u5"), flagged},
 }
 
 // says demands what a verification says.
-func (d *desk) says(what string, r accesstest.Reply, want verdict) schema.Verification {
+func (d *desk) says(what string, r accesstest.Reply, want transition) schema.Verification {
 	d.t.Helper()
 	v := read[schema.Verification](d.t, r, 200)
-	got := verdict{status: v.Status, verified: v.Verified, eventType: strings.Join(d.told(v.VerificationID), " ")}
+	got := transition{status: v.Status, verified: v.Verified, eventType: strings.Join(d.told(v.VerificationID), " ")}
 	if v.Beneficiary != nil {
 		got.match, got.account, got.flagged = v.NameMatch, v.AccountStatus, v.Suspicious && len(v.SuspiciousReasons) > 0
 	}

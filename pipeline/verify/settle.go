@@ -17,69 +17,69 @@ import (
 	"vayu/schema"
 )
 
-// settled is what a word has made of a verification.
-type settled struct {
+// result is what a word has made of a verification.
+type result struct {
 	Record
 
-	verdict verdict
+	transition transition
 	due     time.Time // when it is looked at next; zero for never, or not by this
 }
 
-// settling is one word on its way into the store.
-type settling struct {
+// transitionTx is one word on its way into the store.
+type transitionTx struct {
 	*Service
 
 	tx      *sqlstore.Tx
 	now     time.Time
-	word    *word
+	result    *providerResult
 	lease   upstream.Lease
 	private *Private
-	out     settled
+	out     result
 }
 
 // settle does what a word calls for, in one transaction, to a verification as it was
 // last seen. Whether it is still pending decides each change by compare-and-set; what
 // was decided before stays.
-func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.Lease, p *Private) (settled, error) {
-	st := settling{Service: s, word: w, lease: own, private: p}
+func (s *Service) settle(ctx context.Context, r *Record, w *providerResult, own upstream.Lease, p *Private) (result, error) {
+	st := transitionTx{Service: s, result: w, lease: own, private: p}
 	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
-		st.tx, st.now, st.out = tx, s.Now(), settled{Record: *r}
-		return st.do()
+		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
+		return st.apply()
 	})
 	if err != nil {
-		return settled{}, fmt.Errorf("settling %s: %w", r.ID, err)
+		return result{}, fmt.Errorf("settling %s: %w", r.ID, err)
 	}
 	failpoint.Point(failpoint.VerifySettled)
 	s.count(&st.out)
 	switch {
-	case st.out.verdict != rest:
-		s.waits.Tell(st.out.ID, st.out)
+	case st.out.transition != noop:
+		s.waiters.Tell(st.out.ID, st.out)
 	case st.out.State != schema.VerificationPending: // somebody was faster
-		s.contradicted(&st.out.Record, w)
+		s.reportContradiction(&st.out.Record, w)
 	}
 	return st.out, nil
 }
 
-// do does what is decided.
-func (st *settling) do() error {
+// apply does what is decided.
+func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration
-	if l := st.lineOf(r.Owner.World, r.Provider); l != nil {
+	if l := st.connectionOf(r.Owner.World, r.Provider); l != nil {
 		resendAfter = l.ResendAfter
 	}
-	st.out.verdict = decide(r, st.word, resendAfter)
-	if v := st.out.verdict; (v == again || v == anew || v == putBack) && st.now.Sub(r.CreatedAt) >= st.Settings.GiveUp {
-		st.out.verdict = fail
+	st.out.transition = decide(r, st.result, resendAfter)
+	if v := st.out.transition; (v == retryLater || v == retryAsNew || v == requeue) && st.now.Sub(r.CreatedAt) >= st.Settings.GiveUp {
+		st.out.transition = fail
 	}
-	switch st.out.verdict {
+	switch st.out.transition {
 	case succeed, fail:
 		return st.finish()
-	case again, anew, putBack:
+	case retryLater, retryAsNew, requeue:
 		return st.postpone(resendAfter)
 	case resend:
-		return st.renew()
+		return st.renewLease()
 	default:
-		return st.heard()
+		return st.recordCallback()
 	}
 }
 
@@ -89,20 +89,20 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 
 // finish gives a verification its verdict. A bank's word is true whoever hears it;
 // that nobody could say anything is up to whoever has the lease.
-func (st *settling) finish() error {
+func (st *transitionTx) finish() error {
 	r := &st.out.Record
-	st.learn()
+	st.copyReferences()
 	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, sqlstore.Whole(st.now), nil
 	query, args := finishRow, []any(nil)
 	switch {
-	case st.out.verdict == succeed:
-		if err := st.judge(); err != nil {
+	case st.out.transition == succeed:
+		if err := st.fillBeneficiary(); err != nil {
 			return err
 		}
-	case st.word.err == nil && st.word.Outcome == NotFound:
+	case st.result.err == nil && st.result.Outcome == NotFound:
 		r.ErrorCode = notFound(r.Method)
 	default:
-		r.ErrorCode = givenUp(r, st.word)
+		r.ErrorCode = giveUpCode(r, st.result)
 		query, args = finishRow+" AND token = $15", []any{st.lease.Token}
 	}
 	r.Trouble = ""
@@ -117,19 +117,19 @@ func (st *settling) finish() error {
 		return err
 	}
 	if n == 0 { // it has its verdict, or it is somebody else's turn to give it up
-		st.out.verdict = rest
-		st.out.Record, _, err = one(st.tx, selectByID, r.ID)
+		st.out.transition = noop
+		st.out.Record, _, err = queryOne(st.tx, selectByID, r.ID)
 		return err
 	}
-	if err := st.noteFinal(); err != nil {
+	if err := st.recordFinalStep(); err != nil {
 		return err
 	}
-	return st.accompany(st.tx, st.now, r, st.word.by)
+	return st.writeAuditAndEvent(st.tx, st.now, r, st.result.by)
 }
 
-// judge takes what the bank says of an account that exists.
-func (st *settling) judge() error {
-	r, a := &st.out.Record, st.word.Account
+// fillBeneficiary takes what the bank says of an account that exists.
+func (st *transitionTx) fillBeneficiary() error {
+	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
 		if r.Method == schema.VerifyUPI {
 			a.Bank, _ = upi.Bank(st.private.VPA)
@@ -143,15 +143,15 @@ func (st *settling) judge() error {
 			return err
 		}
 	}
-	a.Name, a.Bank, a.Branch = clean(a.Name), clean(a.Bank), clean(a.Branch)
+	a.Name, a.Bank, a.Branch = cleanText(a.Name), cleanText(a.Bank), cleanText(a.Branch)
 	r.State = schema.VerificationSuccess
-	r.Found, r.Verified = judge(st.private, r.Threshold, &a)
+	r.Found, r.Verified = beneficiaryOf(st.private, r.Threshold, &a)
 	return nil
 }
 
-// accompany stores what goes with a verdict: the row of the audit log, and the event
+// writeAuditAndEvent stores what goes with a verdict: the row of the audit log, and the event
 // or, for a record of a batch, its place there, which comes last.
-func (s *Service) accompany(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
+func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
 		if _, err := s.Events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
@@ -187,25 +187,25 @@ const postponeRow = `UPDATE verification SET tries = $4, due_at = $3, token = ''
 
 // postpone has a verification looked at again later. Who has lost his lease leaves
 // that to whoever has it.
-func (st *settling) postpone(resendAfter time.Duration) error {
+func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	r := &st.out.Record
 	var due time.Time
 	was := *r
-	switch st.out.verdict {
-	case putBack: // as if the call had never been begun
+	switch st.out.transition {
+	case requeue: // as if the call had never been begun
 		due = st.now.Add(upstream.AwayPause)
-		if st.word.call != enquire && !st.word.resent {
+		if st.result.call != callEnquire && !st.result.resent {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	default:
-		st.learn()
-		if st.word.call == deposit {
-			r.SentAt = sqlstore.Whole(st.word.asked)
+		st.copyReferences()
+		if st.result.call == callDeposit {
+			r.SentAt = sqlstore.Whole(st.result.calledAt)
 		}
-		due = nextLook(r, st.word, resendAfter, st.now)
+		due = nextLook(r, st.result, resendAfter, st.now)
 		r.Tries++
-		r.Trouble = troubleOf(st.word)
-		if st.out.verdict == anew {
+		r.Trouble = troubleOf(st.result)
+		if st.out.transition == retryAsNew {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	}
@@ -214,19 +214,19 @@ func (st *settling) postpone(resendAfter time.Duration) error {
 		return err
 	}
 	if n == 0 {
-		st.out = settled{Record: was, verdict: rest}
+		st.out = result{Record: was, transition: noop}
 		return nil
 	}
 	st.out.due = due
-	return st.note()
+	return st.recordStep()
 }
 
-// renew begins a lease anew, for asking for a deposit again. Who has lost his does
+// renewLease begins a lease anew, for asking for a deposit again. Who has lost his does
 // not.
-func (st *settling) renew() error {
+func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
-	st.out.verdict = rest
-	l := st.lineOf(r.Owner.World, r.Provider)
+	st.out.transition = noop
+	l := st.connectionOf(r.Owner.World, r.Provider)
 	if l == nil {
 		return nil
 	}
@@ -237,28 +237,28 @@ func (st *settling) renew() error {
 	if err != nil || n == 0 {
 		return err
 	}
-	r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
-	return st.note()
+	r.SentAt, st.out.due, st.out.transition = sentAt, until, resend
+	return st.recordStep()
 }
 
-// learn takes what the bank says beside the outcome.
-func (st *settling) learn() {
-	if st.word.err != nil {
+// copyReferences takes what the bank says beside the outcome.
+func (st *transitionTx) copyReferences() {
+	if st.result.err != nil {
 		return
 	}
-	if ref := clean(st.word.ProviderRef); ref != "" {
+	if ref := cleanText(st.result.ProviderRef); ref != "" {
 		st.out.ProviderRef = ref
 	}
-	if utr := clean(st.word.UTR); utr != "" {
+	if utr := cleanText(st.result.UTR); utr != "" {
 		st.out.UTR = utr
 	}
 }
 
-// longestForeign bounds what is kept of a bank's text, in characters.
-const longestForeign = 200
+// longestBankText bounds what is kept of a bank's text, in characters.
+const longestBankText = 200
 
-// clean makes a bank's text one that every store takes, and that can be shown.
-func clean(text string) string { return httpconnector.Line(text, longestForeign) }
+// cleanText makes a bank's text one that every store takes, and that can be shown.
+func cleanText(text string) string { return httpconnector.Line(text, longestBankText) }
 
 // Settle acts on a bank's word on a verification that came by itself: by
 // compare-and-set, so that repeating it changes nothing. By is who says so, for the
@@ -267,22 +267,22 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification
 	}
-	r, found, err := one(s.DB.View(ctx), selectByID, reference)
+	r, found, err := queryOne(s.DB.View(ctx), selectByID, reference)
 	switch {
 	case err != nil:
 		return Record{}, err
 	case !found || r.Owner.World != world || r.Provider != provider:
 		return Record{}, errNoVerification
 	}
-	w := word{Answer: a, call: told, asked: s.Now(), by: by}
-	if err := faultOf(&w); err != nil {
+	w := providerResult{Answer: a, call: callNone, calledAt: s.Now(), by: by}
+	if err := checkAnswer(&w); err != nil {
 		return Record{}, fmt.Errorf("settling %s: %w", reference, err)
 	}
 	if r.State != schema.VerificationPending {
-		s.contradicted(&r, &w)
+		s.reportContradiction(&r, &w)
 		return r, nil
 	}
-	p, err := s.open(&r)
+	p, err := s.decryptPrivate(&r)
 	if err != nil && a.Outcome == Found { // else nobody needs it
 		return Record{}, err
 	}
@@ -290,8 +290,8 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	return out.Record, err
 }
 
-// contradicted says so when a bank contradicts its verdict: that one stays.
-func (s *Service) contradicted(r *Record, w *word) {
+// reportContradiction says so when a bank contradicts its verdict: that one stays.
+func (s *Service) reportContradiction(r *Record, w *providerResult) {
 	if w.err != nil || w.Outcome != Found && w.Outcome != NotFound || (w.Outcome == Found) == (r.State == schema.VerificationSuccess) {
 		return
 	}

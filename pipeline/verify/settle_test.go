@@ -73,7 +73,7 @@ func TestACallbackIsFasterThanTheAnswer(t *testing.T) {
 				if err != nil || r.State != schema.VerificationSuccess {
 					t.Errorf("got %+v, %v", r, err)
 				}
-				s.calls.Wait()
+				s.queue.Wait()
 				s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
 				if got := s.figure("vayu_verify_contradictions_total", "provider", "puppet"); got != c.contradictions {
 					t.Errorf("%v contradictions are counted, want %v", got, c.contradictions)
@@ -149,8 +149,8 @@ func TestWhatABankWritesIsCleaned(t *testing.T) {
 		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
 			t.Errorf("reasons: %s", diff)
 		}
-		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र") || utf8.RuneCountInString(f.BeneficiaryName) > longestForeign || r.ProviderRef != "p" ||
-			utf8.RuneCountInString(r.UTR) != longestForeign || f.Bank != "Bank" || utf8.RuneCountInString(f.Branch) > longestForeign {
+		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र") || utf8.RuneCountInString(f.BeneficiaryName) > longestBankText || r.ProviderRef != "p" ||
+			utf8.RuneCountInString(r.UTR) != longestBankText || f.Bank != "Bank" || utf8.RuneCountInString(f.Branch) > longestBankText {
 			t.Errorf("got %+v", r)
 		}
 		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)

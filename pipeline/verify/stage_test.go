@@ -85,7 +85,7 @@ func (p *puppet) set(change func()) {
 	change()
 }
 
-// calls are what it has heard since the last time.
+// queue are what it has heard since the last time.
 func (p *puppet) calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,21 +199,21 @@ func (s *stage) address() Request {
 	return q
 }
 
-// do makes a verification, and waits until its call has ended.
+// apply makes a verification, and waits until its call has ended.
 func (s *stage) do(r Request) Record {
 	s.t.Helper()
 	rec, replayed, err := s.Do(s.t.Context(), r, 0, true)
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
-	s.calls.Wait()
+	s.queue.Wait()
 	return s.see(rec.ID)
 }
 
 // see is how a verification stands.
 func (s *stage) see(id string) Record {
 	s.t.Helper()
-	r, found, err := one(s.DB.View(context.Background()), selectByID, id)
+	r, found, err := queryOne(s.DB.View(context.Background()), selectByID, id)
 	if err != nil || !found {
 		s.t.Fatalf("%s: %v, %v", id, found, err)
 	}
@@ -221,14 +221,14 @@ func (s *stage) see(id string) Record {
 }
 
 // turn lets so much time pass, has every connection looked at, and waits until the
-// calls have ended.
+// queue have ended.
 func (s *stage) turn(d time.Duration) {
 	s.t.Helper()
 	s.clock.Pass(d)
-	for _, l := range s.lines {
-		s.calls.Look(s.t.Context(), l.Line)
+	for _, l := range s.connections {
+		s.queue.Look(s.t.Context(), l.Line)
 	}
-	s.calls.Wait()
+	s.queue.Wait()
 }
 
 // texts are the texts that a query finds.
@@ -310,7 +310,7 @@ func (s *stage) addTenant(name string) accesstest.Tenant {
 	return accesstest.AddTenant(s.t, s.DB, name)
 }
 
-// told has the bank tell of a verification by itself.
+// callNone has the bank tell of a verification by itself.
 func (s *stage) told(r Record, a Answer) Record {
 	s.t.Helper()
 	out, err := s.Settle(context.Background(), r.Owner.World, r.Provider, r.ID, a, "provider:puppet")

@@ -10,23 +10,23 @@ import (
 	"vayu/schema"
 )
 
-// note records what was asked and what kind of answer came.
-func (st *settling) note() error {
-	_, err := upstream.Note(st.tx, st.out.ID, st.word.act(), st.word.said(), sqlstore.Whole(st.now))
+// recordStep records what was asked and what kind of answer came.
+func (st *transitionTx) recordStep() error {
+	_, err := upstream.Note(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.Whole(st.now))
 	return err
 }
 
 const finishLate = "UPDATE verification SET finished_at = $2 WHERE id = $1"
 
-// noteFinal is note for the word that ends a verification, unless it is the answer to
+// recordFinalStep is note for the word that ends a verification, unless it is the answer to
 // the first call: then the row says it, and nothing more is written. When a step was
 // recorded by a clock that is ahead, the end is not before it.
-func (st *settling) noteFinal() error {
-	r, w := &st.out.Record, st.word
+func (st *transitionTx) recordFinalStep() error {
+	r, w := &st.out.Record, st.result
 	if w.err == nil && w.call == firstCall(r) && !w.resent && r.Tries == 0 && (w.Outcome == Found || w.Outcome == NotFound) {
 		return nil
 	}
-	noted, err := upstream.Note(st.tx, r.ID, w.act(), w.said(), r.FinishedAt)
+	noted, err := upstream.Note(st.tx, r.ID, w.stepAct(), w.stepAnswer(), r.FinishedAt)
 	if err == nil && noted.After(r.FinishedAt) {
 		r.FinishedAt = noted
 		_, err = st.tx.Exec(finishLate, r.ID, noted.UnixMicro())
@@ -34,9 +34,9 @@ func (st *settling) noteFinal() error {
 	return err
 }
 
-// heard records what a bank has told by itself of what is pending and stays so.
-func (st *settling) heard() error {
-	if st.word.call != told {
+// recordCallback records what a bank has told by itself of what is pending and stays so.
+func (st *transitionTx) recordCallback() error {
+	if st.result.call != callNone {
 		return nil
 	}
 	// Setting a column has others wait who record about the same.
@@ -44,16 +44,16 @@ func (st *settling) heard() error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return st.note()
+	return st.recordStep()
 }
 
-// act is what a step calls that from which a word comes.
-func (w *word) act() schema.StepAct {
-	return [...]schema.StepAct{told: schema.ActCallback, deposit: schema.ActDeposit, enquire: schema.ActEnquire, resolve: schema.ActResolve}[w.call]
+// stepAct is what a step calls that from which a word comes.
+func (w *providerResult) stepAct() schema.StepAct {
+	return [...]schema.StepAct{callNone: schema.ActCallback, callDeposit: schema.ActDeposit, callEnquire: schema.ActEnquire, callResolve: schema.ActResolve}[w.call]
 }
 
-// said is what a step calls an answer, or that none came.
-func (w *word) said() schema.StepAnswer {
+// stepAnswer is what a step calls an answer, or that none came.
+func (w *providerResult) stepAnswer() schema.StepAnswer {
 	switch {
 	case w.err == nil:
 		return [...]schema.StepAnswer{
@@ -80,17 +80,17 @@ func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Recor
 	if err != nil {
 		return Record{}, schema.Asked{}, err
 	}
-	asked = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(outline(&r, len(steps) > 0), steps)}
+	asked = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(summaryOf(&r, len(steps) > 0), steps)}
 	if r.State == schema.VerificationPending {
-		asked.NextLookAt, err = waiting.NextLook(view, id)
+		asked.NextLookAt, err = queueTable.NextLook(view, id)
 	}
 	return r, asked, err
 }
 
-// outline is what the row of a verification says of its story; noted is that it has
+// summaryOf is what the row of a verification says of its story; noted is that it has
 // steps.
-func outline(r *Record, noted bool) *upstream.Outline {
-	o := &upstream.Outline{Created: r.CreatedAt, Sent: r.SentAt, Act: (&word{call: firstCall(r)}).act(), Finished: r.FinishedAt, End: schema.AnswerSuccess}
+func summaryOf(r *Record, noted bool) *upstream.Outline {
+	o := &upstream.Outline{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, End: schema.AnswerSuccess}
 	said := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
 		o.End, said = schema.AnswerFailed, schema.AnswerNotFound

@@ -1,7 +1,7 @@
 // Package verify finds out whose bank accounts and UPI addresses are, and whether the
 // name that somebody expects there is the registered one. A penny drop is money: it is
 // on disk before a bank hears of it, and is asked about before it is ever asked for
-// again. A verification has one verdict, which is told once.
+// retryLater. A verification has one verdict, which is told once.
 package verify
 
 import (
@@ -51,9 +51,9 @@ type Service struct {
 	Config
 
 	metrics *metrics
-	lines   []*line
-	calls   *upstream.Lines[Record]
-	waits   *upstream.Waiters[settled] // by id of the verification
+	connections   []*connection
+	queue   *upstream.Lines[Record]
+	waiters   *upstream.Waiters[result] // by id of the verification
 	misses  *misses
 }
 
@@ -69,13 +69,13 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, waits: upstream.NewWaiters[settled](), misses: newMisses(c.Settings.Misses)}
+	s := &Service{Config: c, waiters: upstream.NewWaiters[result](), misses: newMisses(c.Settings.Misses)}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
-	s.calls = upstream.New(upstream.Config[Record]{
-		DB: c.DB, Table: waiting, Claims: s.metrics.claims,
+	s.queue = upstream.New(upstream.Config[Record]{
+		DB: c.DB, Table: queueTable, Claims: s.metrics.claims,
 		Claimed: func() { failpoint.Point(failpoint.VerifyClaimed) }, Log: c.Log, Now: c.Now,
 	})
 	for i := range c.Connections {
@@ -86,8 +86,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// waiting is where verifications wait for their turn.
-var waiting = upstream.Table[Record]{Name: "verification", Columns: columns, Scan: scanRecord}
+// queueTable is where verifications wait for their turn.
+var queueTable = upstream.Table[Record]{Name: "verification", Columns: columns, Scan: scanRecord}
 
 // Request is one verification as it is asked for: its fields are checked, and no
 // store or bank was asked yet.

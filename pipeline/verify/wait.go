@@ -9,17 +9,17 @@ import (
 )
 
 // rereadEvery is how often a wait looks at the row: another instance may have been
-// told the verdict.
+// callNone the verdict.
 const rereadEvery = 2 * time.Second
 
 // EndWaits has whoever waits for a verdict go without it, now and from here on. It
 // may be called more than once.
-func (s *Service) EndWaits() { s.waits.End() }
+func (s *Service) EndWaits() { s.waiters.End() }
 
-// watch waits for the verdict of a verification that is pending, and returns how it
+// awaitResult waits for the verdict of a verification that is pending, and returns how it
 // stands when there is one, or the wait is over. One that is not patient is over, too,
 // when the bank could not be asked.
-func (s *Service) watch(ctx context.Context, r Record, w *upstream.Waiter[settled], wait time.Duration, patient bool) Record {
+func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, patient bool) Record {
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
 	}
@@ -39,7 +39,7 @@ func (s *Service) watch(ctx context.Context, r Record, w *upstream.Waiter[settle
 			return r
 		case <-ctx.Done():
 			return r
-		case <-s.waits.Ended():
+		case <-s.waiters.Ended():
 			return r
 		}
 	}
@@ -54,7 +54,7 @@ func (s *Service) reread(ctx context.Context, r Record) Record {
 	err := view.QueryRow("SELECT state FROM verification WHERE id = $1", r.ID).Scan(&now)
 	if err == nil && now != schema.VerificationPending {
 		var found Record
-		if found, _, err = one(view, selectByID, r.ID); err == nil {
+		if found, _, err = queryOne(view, selectByID, r.ID); err == nil {
 			r = found
 		}
 	}
@@ -68,7 +68,7 @@ func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, pati
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
 	}
-	w := s.waits.Await(r.ID)
-	defer s.waits.Forget(r.ID, w)
-	return s.watch(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before anybody waited
+	w := s.waiters.Await(r.ID)
+	defer s.waiters.Forget(r.ID, w)
+	return s.awaitResult(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before anybody waited
 }

@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// entry is one change of the books: an amount takes the route of its kind.
+// auditEntry is one change of the books: an amount takes the route of its kind.
 type entry struct {
 	subject, kind string
 	operator      string // on whose ledger; empty where none is concerned
@@ -29,7 +29,7 @@ const insertNext = postingColumns + `
 	AND NOT EXISTS (SELECT 1 FROM posting b WHERE b.subject = $1 AND b.kind = $11)`
 
 // post makes the postings. The primary key refuses a kind that has happened to the
-// subject already.
+// checkSubject already.
 func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	from, to := route(e.kind, e.operator)
 	_, err := tx.Exec(insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
@@ -39,9 +39,9 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// follow changes the balance, unless the statement is empty, and makes the
+// postAfter changes the balance, unless the statement is empty, and makes the
 // postings, if what must come before is there and what bars it is not.
-func (e entry) follow(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
+func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
 		n, err := tx.Exec(balance, int64(e.amount), o.Account, world)

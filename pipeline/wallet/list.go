@@ -41,7 +41,7 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	return pagination.Reply(rows, limit,
-		func(p *Payment) (schema.Payment, error) { return p.shown(), nil },
+		func(p *Payment) (schema.Payment, error) { return p.toWire(), nil },
 		func(p *Payment) *string { return pagination.Cursor(s.Box, c, list, p.ID) })
 }
 

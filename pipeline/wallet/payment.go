@@ -62,9 +62,9 @@ type request struct {
 const insertPayment = `INSERT INTO payment (id, account_id, mode, ref_id, method, amount, state, error_code, note, created_at)
 	VALUES ($1, $2, $3, $4, $5, $6, 'pending', '', '', $7) ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// begin stores a payment that nobody has decided, and returns its id; empty when
+// insertPending stores a payment that nobody has decided, and returns its id; empty when
 // the reference was used before.
-func begin(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
+func insertPending(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
 	id = idPrefix + ulid.MustNewDefault(now).String()
 	n, err := tx.Exec(insertPayment, id, r.owner.Account, r.owner.World.String(), sql.NullString{String: r.ref, Valid: r.ref != ""},
 		string(r.method), int64(r.amount), now.UnixMicro())
@@ -102,8 +102,8 @@ func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	return p, nil
 }
 
-// verdict is what has become of a payment, and why.
-type verdict struct {
+// decision is what has become of a payment, and why.
+type decision struct {
 	succeeded bool
 	note      string
 }
@@ -117,7 +117,7 @@ const (
 
 // decide brings a payment from pending to its end, with what that does to the books
 // and the event of it; nil when it is not pending.
-func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v verdict) (*Payment, error) {
+func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {
 		to, code, event = schema.PaymentFailed, schema.BankNetworkError, schema.EventPaymentFailed
@@ -142,7 +142,7 @@ func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v verdict) (
 	if _, err := tx.Exec(keepBalance, p.ID, int64(p.Balance)); err != nil {
 		return nil, fmt.Errorf("keeping the balance after %s: %w", p.ID, err)
 	}
-	if _, err := s.Events.Append(tx, p.Owner.Account, p.Owner.World, event, p.told()); err != nil {
+	if _, err := s.Events.Append(tx, p.Owner.Account, p.Owner.World, event, p.eventBody()); err != nil {
 		return nil, fmt.Errorf("telling of payment %s: %w", p.ID, err)
 	}
 	return p, nil

@@ -58,12 +58,12 @@ func (s *Service) getPayment(c *httpapi.Call) (httpapi.Response, error) {
 	if p.Owner != ownerOf(c) {
 		return httpapi.Response{}, errNoPayment()
 	}
-	return httpapi.Response{Value: p.shown()}, nil
+	return httpapi.Response{Value: p.toWire()}, nil
 }
 
 // post answers POST /v1/wallet/topups.
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
-	resp, p, err := s.take(c)
+	resp, p, err := s.createPayment(c)
 	switch refused, ok := errors.AsType[*schema.Problem](err); {
 	case ok:
 		s.metrics.refusal(c.World, refused.Code)
@@ -74,43 +74,43 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// take makes a payment, or finds the one that has its reference.
-func (s *Service) take(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
+// createPayment makes a payment, or finds the one that has its reference.
+func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {
 		return httpapi.Response{}, nil, err
 	}
 	resp, err = s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		now := s.Now()
-		id, err := begin(tx, now, want)
+		id, err := insertPending(tx, now, want)
 		if err != nil {
 			return httpapi.Response{}, access.Entry{}, err
 		}
 		if id == "" {
-			p, err = repeated(tx, want)
+			p, err = findRepeated(tx, want)
 			if err != nil {
 				return httpapi.Response{}, access.Entry{}, err
 			}
 			return p.reply(c, true), access.Entry{}, nil
 		}
 		if c.World == schema.Sandbox {
-			p, err = s.decide(tx, now, id, verdict{succeeded: !fails(want.amount)})
+			p, err = s.decide(tx, now, id, decision{succeeded: !sandboxFails(want.amount)})
 		} else {
 			p, err = byID(tx, id)
 		}
 		if err != nil {
 			return httpapi.Response{}, access.Entry{}, err
 		}
-		return p.reply(c, false), p.entry(), nil
+		return p.reply(c, false), p.auditEntry(), nil
 	})(c)
 	return resp, p, err
 }
 
-// fails says of which amounts the sandbox's bank lets the payment fail (CONTRACT 7).
-func fails(amount schema.Paise) bool { return amount%100 == 13 }
+// sandboxFails says of which amounts the sandbox's bank lets the payment fail (CONTRACT 7).
+func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
-// repeated is the payment whose reference is used again, which must be for the same.
-func repeated(tx *sqlstore.Tx, want request) (*Payment, error) {
+// findRepeated is the payment whose reference is used again, which must be for the same.
+func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	p, err := byRef(tx, want.owner, want.ref)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		p, err = s.settle(tx, s.Now(), id, verdict{succeeded, note}, by)
+		p, err = s.settle(tx, s.Now(), id, decision{succeeded, note}, by)
 		return err
 	})
 	if err != nil {
@@ -40,11 +40,11 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		now := s.Now()
-		id, err := begin(tx, now, request{owner: o, method: schema.BankTransfer, amount: amount})
+		id, err := insertPending(tx, now, request{owner: o, method: schema.BankTransfer, amount: amount})
 		if err != nil {
 			return err
 		}
-		p, err = s.settle(tx, now, id, verdict{true, note}, by)
+		p, err = s.settle(tx, now, id, decision{true, note}, by)
 		return err
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 	return p, nil
 }
 
-func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v verdict, by string) (*Payment, error) {
+func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, by string) (*Payment, error) {
 	if v.note != "" && !schema.IsRef(v.note) {
 		return nil, schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
 	}
@@ -70,14 +70,14 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v verdict, b
 		if p, err = byID(tx, id); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, instant(p.CompletedAt))
+		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, formatTime(p.CompletedAt))
 	}
 	if v.succeeded {
-		if err := claim(tx, p); err != nil {
+		if err := claimReference(tx, p); err != nil {
 			return nil, err
 		}
 	}
-	e := p.entry()
+	e := p.auditEntry()
 	e.Actor = by
 	return p, access.Audit(tx, now, e)
 }
@@ -89,10 +89,10 @@ const (
 	selectTransfer = selectPayment + " WHERE id = (SELECT payment_id FROM bank_transfer WHERE scope = $1 AND reference = $2)"
 )
 
-// claim records that a payment's bank reference credited it, and refuses a reference
+// claimReference records that a payment's bank reference credited it, and refuses a reference
 // that has credited another payment: in the live world a payment of any account, in
 // the sandbox one of the same account.
-func claim(tx *sqlstore.Tx, p *Payment) error {
+func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {
 		scope = p.Owner.Account
@@ -116,7 +116,7 @@ func claim(tx *sqlstore.Tx, p *Payment) error {
 	return schema.Refuse(schema.InvalidRequest, "note", fmt.Sprintf(
 		"%s under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
 			"if it is other money, give the reference of its own transfer.",
-		holder, before.Note, before.ID, before.Amount.Rupees(), instant(before.CompletedAt)))
+		holder, before.Note, before.ID, before.Amount.Rupees(), formatTime(before.CompletedAt)))
 }
 
 // foldReference returns a bank reference in upper case and without blanks, so that

@@ -144,16 +144,16 @@ func TestTheEntriesOfOneSubject(t *testing.T) {
 func TestStatementsUseTheirIndices(t *testing.T) {
 	t.Parallel()
 	eachSite(t, func(t *testing.T, s *site) {
-		want := map[string]string{selectLines: "posting_account", selectOf: "sqlite_autoindex_posting_1 (subject=?)"}
+		want := map[string]string{selectLines: "posting_account", selectSubjectLines: "sqlite_autoindex_posting_1 (subject=?)"}
 		if s.DB.Name() == "postgres" {
-			want[selectOf] = "posting_pkey"
+			want[selectSubjectLines] = "posting_pkey"
 			sqlstoretest.Exec(t, s.DB, `INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at)
 				SELECT 'txn_' || n, 'reserve', 'available', $1, 'live', 0, n FROM generate_series(1, 20000) n`, s.one.ID)
 			sqlstoretest.Exec(t, s.DB, "ANALYZE")
 		}
 		for query, index := range want {
 			args := []any{s.one.ID, "live", 0, 1 << 60, 1 << 60, "txn_1", "reserve", 101}
-			if query == selectOf {
+			if query == selectSubjectLines {
 				args = append(args, "txn_1")
 			}
 			if plan := sqlstoretest.Plan(t, s.DB, query, args...); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN posting") {

@@ -70,7 +70,7 @@ func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error
 // verify is Verify with statements about another number of rows.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
-	err := v.each(account, v.books, v.recharges, v.payments)
+	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)
 	if err == nil {
 		v.finish()
 	}

@@ -17,7 +17,7 @@ func VerifyAudited(ctx context.Context, db *sqlstore.DB, account string) (Report
 // verifyAudited is VerifyAudited with statements about another number of rows.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
-	err := v.each(account, v.audited)
+	err := v.each(account, v.checkAuditLog)
 	return v.report, err
 }
 
@@ -27,9 +27,9 @@ const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 F
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
 
-// audited compares what is final in a world of an account with its audit log, some rows
+// checkAuditLog compares what is final in a world of an account with its audit log, some rows
 // at a time: a row and its row of the audit log are committed together.
-func (v *verifier) audited() error {
+func (v *verifier) checkAuditLog() error {
 	for _, table := range []string{"recharge", "payment", "verification"} {
 		statement := fmt.Sprintf(selectAudited, table)
 		for after, more := "", true; more; {

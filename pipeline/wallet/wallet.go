@@ -1,6 +1,6 @@
 // Package wallet keeps the books: what accounts have paid in, what is set aside
 // for recharges that are under way, and what operators were given. It is double
-// entry: every change is an entry whose postings add up to nothing, and the
+// auditEntry: every change is an entry whose postings add up to nothing, and the
 // balances of an account are a cache of its postings that can never be negative.
 package wallet
 
@@ -87,14 +87,14 @@ func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amo
 // it the transaction, unless exactly that is still reserved.
 func Commit(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindCommit, operator, amount}
-	return e.follow(tx, now, o, takeHeld, kindReserve, kindRelease)
+	return e.postAfter(tx, now, o, takeHeld, kindReserve, kindRelease)
 }
 
 // Release gives what was reserved for a subject back to the account. It fails, and
 // with it the transaction, unless exactly that is still reserved.
 func Release(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
 	e := entry{subject, kindRelease, "", amount}
-	return e.follow(tx, now, o, returnHeld, kindReserve, kindCommit)
+	return e.postAfter(tx, now, o, returnHeld, kindReserve, kindCommit)
 }
 
 // Refund takes back from an operator what it was given for a subject, and gives it
@@ -102,15 +102,15 @@ func Release(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amo
 // given exactly that and has not given it back.
 func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindRefund, operator, amount}
-	return e.follow(tx, now, o, giveAvailable, kindCommit, "")
+	return e.postAfter(tx, now, o, giveAvailable, kindCommit, "")
 }
 
 // Suspend notes that an operator has taken an amount for a subject that was
 // released: the account is not charged, and the ledger suspense shows who is. It
-// fails, and with it the transaction, unless exactly that was released.
+// sandboxFails, and with it the transaction, unless exactly that was released.
 func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
-	return e.follow(tx, now, o, "", kindRelease, "")
+	return e.postAfter(tx, now, o, "", kindRelease, "")
 }
 
 // Balance is what an account has.

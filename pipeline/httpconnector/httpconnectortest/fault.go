@@ -33,15 +33,15 @@ const (
 type Dice struct {
 	mu      sync.Mutex
 	scripts map[string][]Fault
-	asked   map[string]uint64
-	resting bool
+	draws   map[string]uint64
+	stopped bool
 }
 
 // Rest lets nothing go wrong any more but what a script says.
 func (d *Dice) Rest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.resting = true
+	d.stopped = true
 }
 
 // Script makes what next happens about something go wrong in this order, whatever the
@@ -61,14 +61,14 @@ func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, name := range names {
-		if f, ok := d.scripted(name); ok {
+		if f, ok := d.nextScripted(name); ok {
 			return f
 		}
 	}
-	if d.resting {
+	if d.stopped {
 		return None
 	}
-	dice := d.throw(seed, names[0])
+	dice := d.draw(seed, names[0])
 	for _, f := range faults {
 		if dice -= rates[f]; dice < 0 {
 			return f
@@ -88,17 +88,17 @@ func Enquiry(about string) string { return "GET " + about }
 func (d *Dice) Noise(seed uint64, rate float64, about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if f, ok := d.scripted(Enquiry(about)); ok {
+	if f, ok := d.nextScripted(Enquiry(about)); ok {
 		return f
 	}
-	dice := d.throw(seed, Enquiry(about))
-	if d.resting || dice >= rate {
+	dice := d.draw(seed, Enquiry(about))
+	if d.stopped || dice >= rate {
 		return None
 	}
 	return noises[int(dice/rate*float64(len(noises)))]
 }
 
-func (d *Dice) scripted(of string) (Fault, bool) {
+func (d *Dice) nextScripted(of string) (Fault, bool) {
 	all := d.scripts[of]
 	if len(all) == 0 {
 		return None, false
@@ -107,15 +107,15 @@ func (d *Dice) scripted(of string) (Fault, bool) {
 	return all[0], true
 }
 
-// throw is a number from 0 to 1 that is the same in every run.
-func (d *Dice) throw(seed uint64, about string) float64 {
+// draw is a number from 0 to 1 that is the same in every run.
+func (d *Dice) draw(seed uint64, about string) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(about)) // never fails
-	if d.asked == nil {
-		d.asked = map[string]uint64{}
+	if d.draws == nil {
+		d.draws = map[string]uint64{}
 	}
-	d.asked[about]++
-	return rand.New(rand.NewPCG(seed^h.Sum64(), d.asked[about])).Float64()
+	d.draws[about]++
+	return rand.New(rand.NewPCG(seed^h.Sum64(), d.draws[about])).Float64()
 }
 
 // megabyte is more than anybody reads.

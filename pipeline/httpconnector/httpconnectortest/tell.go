@@ -23,11 +23,11 @@ type Teller struct {
 	once sync.Once
 	wake chan struct{} // a callback is new
 	mu   sync.Mutex
-	due  []telling
+	due  []pendingCallback
 }
 
-// telling is a callback that is to be sent.
-type telling struct {
+// pendingCallback is a callback that is to be sent.
+type pendingCallback struct {
 	reference string
 	at        time.Time
 	tries     int
@@ -45,16 +45,16 @@ func (t *Teller) Due(reference string, at time.Time, times int) {
 	}
 	t.mu.Lock()
 	for range times {
-		t.due = append(t.due, telling{reference: reference, at: at})
+		t.due = append(t.due, pendingCallback{reference: reference, at: at})
 	}
 	t.mu.Unlock()
 	select {
-	case t.woken() <- struct{}{}:
+	case t.wakeChannel() <- struct{}{}:
 	default:
 	}
 }
 
-func (t *Teller) woken() chan struct{} {
+func (t *Teller) wakeChannel() chan struct{} {
 	t.once.Do(func() { t.wake = make(chan struct{}, 1) })
 	return t.wake
 }
@@ -69,7 +69,7 @@ func (t *Teller) Run(ctx context.Context) error {
 			timer.Stop()
 			return nil
 		case <-timer.C:
-		case <-t.woken():
+		case <-t.wakeChannel():
 			timer.Stop()
 		}
 	}
@@ -81,8 +81,8 @@ const idle = time.Hour
 // Tell sends the callbacks that are due, once each, and returns how long it is until
 // the next is. One that is not taken becomes due again.
 func (t *Teller) Tell(ctx context.Context) time.Duration {
-	for _, one := range t.collect() {
-		if err := t.call(ctx, one.reference); err != nil && one.tries+1 < mostTries {
+	for _, one := range t.takeDue() {
+		if err := t.send(ctx, one.reference); err != nil && one.tries+1 < mostTries {
 			one.tries++
 			one.at = t.Now().Add(pause)
 			t.mu.Lock()
@@ -99,12 +99,12 @@ func (t *Teller) Tell(ctx context.Context) time.Duration {
 	return max(0, next)
 }
 
-// collect takes those that are due.
-func (t *Teller) collect() []telling {
+// takeDue takes those that are due.
+func (t *Teller) takeDue() []pendingCallback {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var now []telling
-	t.due = slices.DeleteFunc(t.due, func(one telling) bool {
+	var now []pendingCallback
+	t.due = slices.DeleteFunc(t.due, func(one pendingCallback) bool {
 		if one.at.After(t.Now()) {
 			return false
 		}
@@ -114,8 +114,8 @@ func (t *Teller) collect() []telling {
 	return now
 }
 
-// call sends one callback.
-func (t *Teller) call(ctx context.Context, reference string) error {
+// send sends one callback.
+func (t *Teller) send(ctx context.Context, reference string) error {
 	body, err := json.Marshal(t.Say(reference))
 	if err != nil {
 		return err

@@ -9,15 +9,15 @@ import (
 )
 
 // name is that of an account, in capitals as banks keep it.
-func (f fate) name(o verify.Order) string {
+func (f scenario) name(o verify.Order) string {
 	target := o.Account + o.IFSC + o.VPA
 	switch expected := strings.ToUpper(strings.TrimSpace(o.Expected)); {
 	case expected == "":
-		return somebody(hash(target))
+		return fullName(hash(target))
 	case f == isPartial:
-		return similar(expected)
+		return similarName(expected)
 	case f == isOther:
-		return stranger(expected, hash(target))
+		return dissimilarName(expected, hash(target))
 	default:
 		return expected
 	}
@@ -26,14 +26,14 @@ func (f fate) name(o verify.Order) string {
 // What the name match calls alike: 70 passes the standard tolerance, and 50 the
 // lenient one (CONTRACT 5).
 const (
-	alike   = 70
-	atLeast = 50
+	standardScore   = 70
+	lenientScore = 50
 )
 
-// similar is a name that is partly like another: as a bank might have registered whoever
+// similarName is a name that is partly like another: as a bank might have registered whoever
 // has it. A surname alone, and a letter, have none that is like them enough for the
 // standard tolerance.
-func similar(expected string) string {
+func similarName(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")
 	best, score := expected+" K", -1
@@ -49,7 +49,7 @@ func similar(expected string) string {
 		if r := namematch.Compare(expected, name); !r.Exact && r.Score > score {
 			best, score = name, r.Score
 		}
-		if score >= alike {
+		if score >= standardScore {
 			break
 		}
 	}
@@ -61,30 +61,30 @@ func firstLetter(word string) string {
 	return word[:size]
 }
 
-// stranger is a name that is not like another.
-func stranger(expected string, n uint64) string {
-	for i := range uint64(len(given)) {
-		if name := somebody(n + i*(1+uint64(len(given)))); namematch.Compare(expected, name).Score < atLeast {
+// dissimilarName is a name that is not like another.
+func dissimilarName(expected string, n uint64) string {
+	for i := range uint64(len(firstNames)) {
+		if name := fullName(n + i*(1+uint64(len(firstNames)))); namematch.Compare(expected, name).Score < lenientScore {
 			return name
 		}
 	}
 	return "NOBODY"
 }
 
-// given and family are common names all over India. Each joined to each they are
+// firstNames and family are common names all over India. Each joined to each they are
 // nobody's in particular.
 var (
-	given = []string{
+	firstNames = []string{
 		"ASHA", "MEENA", "KAVITA", "RAMESH", "ANITA", "DEEPAK", "GEETA", "MANOJ", "ARUN", "NITIN", "SAVITRI", "HARISH", "USHA", "PRAKASH",
 		"LEELA", "FARIDA", "IMRAN", "JOSEPH", "MARY", "GURPREET", "HARJIT", "LAKSHMI", "MURUGAN", "SELVI", "BIPIN", "MITALI", "TENZIN",
 	}
-	family = []string{
+	surnames = []string{
 		"RAO", "SHARMA", "PATEL", "NAIR", "IYER", "REDDY", "GUPTA", "DAS", "SINGH", "VERMA", "JOSHI", "KULKARNI", "PILLAI", "MEHTA",
 		"MENON", "BORA", "THOMAS", "FERNANDES", "SHAIKH", "BISWAS", "MISHRA", "YADAV", "CHAUHAN", "NAIK", "BHAT", "KAUR", "DESAI",
 	}
 )
 
-// somebody is one of the names.
-func somebody(n uint64) string {
-	return given[n%uint64(len(given))] + " " + family[n/uint64(len(given))%uint64(len(family))]
+// fullName is one of the names.
+func fullName(n uint64) string {
+	return firstNames[n%uint64(len(firstNames))] + " " + surnames[n/uint64(len(firstNames))%uint64(len(surnames))]
 }

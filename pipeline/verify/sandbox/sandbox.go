@@ -64,13 +64,13 @@ const slowness = 25 * time.Second
 // Deposit waits as long as the account has it wait, and answers. An order that is asked
 // for again is the same order.
 func (b bank) Deposit(ctx context.Context, o verify.Order) (verify.Answer, error) {
-	return b.first(ctx, o, fateOfAccount(o.Account, o.IFSC))
+	return b.firstAnswer(ctx, o, scenarioOfAccount(o.Account, o.IFSC))
 }
 
 // Enquire says what has become of an order. It knows every order, also one that it was
 // never asked for.
 func (b bank) Enquire(ctx context.Context, o verify.Order) (verify.Answer, error) {
-	f := fateOfAccount(o.Account, o.IFSC)
+	f := scenarioOfAccount(o.Account, o.IFSC)
 	if left := slowness - b.age(o); f == isSlow && left > 0 && ctx.Err() == nil {
 		return verify.Answer{Outcome: verify.Pending, ProviderRef: Name + "-" + o.Reference, Again: left}, nil
 	}
@@ -79,16 +79,16 @@ func (b bank) Enquire(ctx context.Context, o verify.Order) (verify.Answer, error
 
 // Resolve says whose an address is.
 func (b bank) Resolve(ctx context.Context, o verify.Order) (verify.Answer, error) {
-	return b.first(ctx, o, fateOfAddress(o.VPA))
+	return b.firstAnswer(ctx, o, scenarioOfAddress(o.VPA))
 }
 
 func (b bank) age(o verify.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
 
-// first is what is said when an order comes. Who is silent is so for as long as a call
+// firstAnswer is what is said when an order comes. Who is silent is so for as long as a call
 // may take: an order that is older was asked for before.
-func (b bank) first(ctx context.Context, o verify.Order, f fate) (verify.Answer, error) {
+func (b bank) firstAnswer(ctx context.Context, o verify.Order, f scenario) (verify.Answer, error) {
 	switch age := b.age(o); {
-	case f == isSilent && age < timeout:
+	case f == isTimeout && age < timeout:
 		<-ctx.Done()
 	case f == isSlow && age < slowness:
 		answered := time.NewTimer(slowness - age)

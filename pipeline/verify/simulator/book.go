@@ -21,10 +21,10 @@ func (s *Simulator) Ledger() []Entry {
 
 // Made is how many deposits were made for each reference. A reference that was taken
 // without a deposit has 0. More than 1 is money given away.
-func (s *Simulator) Made() map[string]int { return s.count(func(o *order) int { return o.made }) }
+func (s *Simulator) Made() map[string]int { return s.count(func(o *order) int { return o.deposits }) }
 
 // Asks is how often each reference was asked for and taken.
-func (s *Simulator) Asks() map[string]int { return s.count(func(o *order) int { return o.asks }) }
+func (s *Simulator) Asks() map[string]int { return s.count(func(o *order) int { return o.requests }) }
 
 // Violations is the references for which a naive simulator has made more deposits than
 // one, and how many more. One that is not naive has none.

@@ -55,7 +55,7 @@ func (s *Simulator) fault(reference, target string) Fault {
 }
 
 // answer says a word, in the way of a fault.
-func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, status int, said word) {
+func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, status int, said reply) {
 	switch f {
 	case Forget, Waver:
 		f = Drop

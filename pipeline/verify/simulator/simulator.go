@@ -70,7 +70,7 @@ type Simulator struct {
 
 	routes *http.ServeMux
 	dice   httpconnectortest.Dice
-	teller httpconnectortest.Teller
+	callbacks httpconnectortest.Teller
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -83,12 +83,12 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.teller = httpconnectortest.Teller{
+	s.callbacks = httpconnectortest.Teller{
 		To: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Say: func(reference string) any {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return s.say(s.orders[reference])
+			return s.currentReply(s.orders[reference])
 		},
 	}
 	s.routes.HandleFunc("POST /v1/deposits", s.deposit)
@@ -105,8 +105,8 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Run sends callbacks when they are due, until ctx ends.
-func (s *Simulator) Run(ctx context.Context) error { return s.teller.Run(ctx) }
+func (s *Simulator) Run(ctx context.Context) error { return s.callbacks.Run(ctx) }
 
 // Tell sends the callbacks that are due, once each, and returns how long it is until
 // the next is. One that is not taken becomes due again.
-func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.teller.Tell(ctx) }
+func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.callbacks.Tell(ctx) }
