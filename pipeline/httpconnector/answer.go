@@ -38,7 +38,7 @@ var (
 // that the description does not know.
 type unmappedError struct {
 	field string
-	value  string // the upstream's; empty for none
+	value string // the upstream's; empty for none
 }
 
 func (e *unmappedError) Error() string {

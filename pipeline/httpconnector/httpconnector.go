@@ -40,13 +40,13 @@ type Client struct {
 	now       func() time.Time
 	transport *http.Transport
 	main      lane
-	separate     lane // of calls that stand aside
+	separate  lane // of calls that stand aside
 }
 
 // lane is a room for calls, and the breaker that closes it.
 type lane struct {
 	breaker *gobreaker.CircuitBreaker[Reply]
-	slots    chan struct{}
+	slots   chan struct{}
 }
 
 // New returns a client. It connects to nothing yet. It fails when a metric of the

@@ -26,16 +26,16 @@ type Outcome string
 // The outcomes.
 const (
 	succeeded Outcome = "ok"
-	stopped    Outcome = "stopped"      // the caller did not wait
-	refused    Outcome = "breaker_open" // not made, because others have failed
-	unfit      Outcome = "unfit"        // the request could not be made of the fields
-	noConn     Outcome = "not_connected"
-	tooSlow    Outcome = "timeout"
-	broken     Outcome = "broken_off"
-	badStatus  Outcome = "http_status"
-	badAnswer  Outcome = "not_understood"
-	unmapped   Outcome = "not_mapped"
-	forged     Outcome = "not_genuine" // a callback
+	stopped   Outcome = "stopped"      // the caller did not wait
+	refused   Outcome = "breaker_open" // not made, because others have failed
+	unfit     Outcome = "unfit"        // the request could not be made of the fields
+	noConn    Outcome = "not_connected"
+	tooSlow   Outcome = "timeout"
+	broken    Outcome = "broken_off"
+	badStatus Outcome = "http_status"
+	badAnswer Outcome = "not_understood"
+	unmapped  Outcome = "not_mapped"
+	forged    Outcome = "not_genuine" // a callback
 )
 
 // Error is why a call has no reply.
@@ -54,10 +54,10 @@ func (e *Error) Error() string { return e.err.Error() }
 func (e *Error) Unwrap() error { return e.err }
 
 var (
-	errNoCall = errors.New("the description has no such call")
-	errOpen   = fmt.Errorf("%w: too many calls have failed one after the other, and it is not time yet to try again", ErrNotAsked)
-	errPath   = errors.New("the fields make no path")
-	errNoIdentifier   = errors.New("the fields that say what it is about are empty")
+	errNoCall       = errors.New("the description has no such call")
+	errOpen         = fmt.Errorf("%w: too many calls have failed one after the other, and it is not time yet to try again", ErrNotAsked)
+	errPath         = errors.New("the fields make no path")
+	errNoIdentifier = errors.New("the fields that say what it is about are empty")
 )
 
 func notSent(o Outcome, err error) error {

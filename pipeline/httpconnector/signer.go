@@ -23,14 +23,14 @@ type signer struct {
 	hash            func() hash.Hash
 	base64          bool
 	milliseconds    bool
-	template            template
+	template        template
 }
 
 var (
 	// signedFields are what a request from us is signed over, and callbackFields one to us:
 	// it may have come through proxies that have changed its path.
-	signedFields = []string{"timestamp", "method", "path", "query", "body"}
-	callbackFields   = []string{"timestamp", "body"}
+	signedFields   = []string{"timestamp", "method", "path", "query", "body"}
+	callbackFields = []string{"timestamp", "body"}
 )
 
 // leastSecret is how long a secret is at least: nobody should guess it (RFC 2104, 3,

@@ -107,14 +107,14 @@ func (l *attemptConn) Read(b []byte) (int, error) {
 // sends requests again by itself that it takes for harmless, and nothing that moves
 // money is.
 type attempt struct {
-	mu   sync.Mutex
-	conn   *attemptConn // where its bytes go; nil while none has gone
-	written bool  // at least one has
-	ended bool
+	mu      sync.Mutex
+	conn    *attemptConn // where its bytes go; nil while none has gone
+	written bool         // at least one has
+	ended   bool
 }
 
 var (
-	errEnded  = errors.New("the request is over")
+	errEnded       = errors.New("the request is over")
 	errAlreadySent = errors.New("the request was sent already")
 )
 

@@ -76,7 +76,7 @@ func TestAPendingVerificationIsAskedAbout(t *testing.T) {
 }
 
 // Nobody knows what became of a deposit whose call ended without an answer: it is
-// calledAt about before it is asked for again, and asked for again only when the bank
+// asked about before it is asked for again, and asked for again only when the bank
 // does not know it and what is slow on its way must have come.
 func TestADepositIsAskedForAgainOnlyWhenItIsUnknown(t *testing.T) {
 	t.Parallel()

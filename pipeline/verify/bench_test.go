@@ -25,7 +25,7 @@ import (
 // prompt is a bank that answers at once, but for deposits to slow accounts.
 type prompt struct {
 	slow time.Duration
-	came chan struct{} // callNone of each slow one
+	came chan struct{} // told of each slow one
 }
 
 var found = verify.Answer{Outcome: verify.Found, Account: verify.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}

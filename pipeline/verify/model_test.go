@@ -23,13 +23,13 @@ type naive struct {
 	made   map[string]int
 	came   map[string]time.Time // when what is slow on its way comes
 	faulty bool
-	dead   chan struct{} // queue of a process that was killed end when it is closed
-	killed int           // queue that did not end
+	dead   chan struct{} // calls of a process that was killed end when it is closed
+	killed int           // calls that did not end
 	before int           // those of processes before this one
 }
 
 // slowest is how long a request can be on its way: less than what its connection
-// waiters before it asks again.
+// waits before it asks again.
 const slowest = 50 * time.Second
 
 // arrive makes the deposits of what has come meanwhile. The caller holds mu.
@@ -101,7 +101,7 @@ func (n *naive) enquire(o Order) (Answer, error) {
 }
 
 // However the bank, the connection to it and the service fail, one request makes one
-// callDeposit, and has one verdict that is told once.
+// deposit, and has one verdict that is told once.
 func TestARequestIsNeverTwoDeposits(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {

@@ -262,7 +262,7 @@ func TestOutagesAreCounted(t *testing.T) {
 }
 
 // Loops find what is due along their indices, and so does whoever looks for an
-// useCachedAnswer answer or for what is too old.
+// earlier answer or for what is too old.
 func TestQueriesUseTheirIndices(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {

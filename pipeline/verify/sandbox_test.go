@@ -14,7 +14,7 @@ import (
 )
 
 // In the sandbox the number says what is answered (CONTRACT 7), whatever was answered
-// findByRef.
+// before.
 func TestTheSandboxRemembersNothing(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

@@ -13,17 +13,17 @@ import (
 	"vayu/schema"
 )
 
-// path is where verifications are found.
+// path is the collection of verifications.
 const path = "/v1/bank/verify"
 
-// How long a reply waits for the bank: longer than the slowest penny drops take, and
-// half of the time that the server gives to a reply.
+// Time that a reply waits for the bank. It exceeds the slowest penny drops and is half of the
+// server's limit for a reply.
 const (
 	usualWait   = 32 * time.Second
-	longestWait = 30 * time.Second // that a client can wish for
+	longestWait = 30 * time.Second // that a client can request
 )
 
-// Routes are the endpoints about verifications, but for those about batches.
+// Routes returns the endpoints for verifications, without those for batches.
 func (s *Service) Routes() []httpapi.Route {
 	const write, read = string(schema.VerifyWrite), string(schema.VerifyRead)
 	return []httpapi.Route{
@@ -76,8 +76,8 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// pendingProblem is why the reply to whoever waits has no verdict. A request with a ref_id
-// or an Idempotency-Key can be repeated.
+// pendingProblem explains a reply without an outcome. A request with a ref_id or an
+// Idempotency-Key is retryable.
 func pendingProblem(r *Record, once bool) *schema.Problem {
 	p := &schema.Problem{Code: r.Trouble, Retryable: r.RefID != "" || once}
 	if p.Code == "" {
@@ -87,8 +87,8 @@ func pendingProblem(r *Record, once bool) *schema.Problem {
 	return p
 }
 
-// statusOf is the status of the reply to whoever asked for a verification. That an
-// account does not exist is a verdict, and no failure of the call.
+// statusOf returns the HTTP status of the reply. A missing account is an outcome, not a failed
+// call.
 func statusOf(r *Record) int {
 	switch {
 	case r.State == schema.VerificationPending:
@@ -118,14 +118,14 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 
 // getDetail answers GET /v1/bank/verify/{id}?view=detail.
 func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, asked, err := s.Story(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
+	rec, timeline, err := s.Story(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), Asked: asked}}, nil
+	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), Asked: timeline}}, nil
 }
 
-// verifications is how verifications are listed, and found by their ids.
+// verifications describes the table for lists and for lookups by id.
 var verifications = listing.Table[Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord,
 	Of: func(r *Record) listing.Facts {

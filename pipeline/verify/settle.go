@@ -17,50 +17,49 @@ import (
 	"vayu/schema"
 )
 
-// result is what a word has made of a verification.
+// result is a verification after a transition.
 type result struct {
 	Record
 
 	transition transition
-	due     time.Time // when it is looked at next; zero for never, or not by this
+	due        time.Time // next call; zero for none, or if not set by this transition
 }
 
-// transitionTx is one word on its way into the store.
+// transitionTx applies one provider result in a transaction.
 type transitionTx struct {
 	*Service
 
 	tx      *sqlstore.Tx
 	now     time.Time
-	result    *providerResult
+	result  *providerResult
 	lease   upstream.Lease
 	private *Private
 	out     result
 }
 
-// settle does what a word calls for, in one transaction, to a verification as it was
-// last seen. Whether it is still pending decides each change by compare-and-set; what
-// was decided before stays.
-func (s *Service) settle(ctx context.Context, r *Record, w *providerResult, own upstream.Lease, p *Private) (result, error) {
-	st := transitionTx{Service: s, result: w, lease: own, private: p}
+// settle applies a provider result to a verification in one transaction. Each change is a
+// compare-and-set on the pending state, so an earlier end remains.
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease, p *Private) (result, error) {
+	st := transitionTx{Service: s, result: res, lease: own, private: p}
 	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
 		return st.apply()
 	})
 	if err != nil {
-		return result{}, fmt.Errorf("settling %s: %w", r.ID, err)
+		return result{}, fmt.Errorf("applying a result to %s: %w", r.ID, err)
 	}
 	failpoint.Point(failpoint.VerifySettled)
 	s.count(&st.out)
 	switch {
 	case st.out.transition != noop:
 		s.waiters.Tell(st.out.ID, st.out)
-	case st.out.State != schema.VerificationPending: // somebody was faster
-		s.reportContradiction(&st.out.Record, w)
+	case st.out.State != schema.VerificationPending: // another result was faster
+		s.reportContradiction(&st.out.Record, res)
 	}
 	return st.out, nil
 }
 
-// apply does what is decided.
+// apply decides the transition and executes it.
 func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration
@@ -87,8 +86,8 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 		verified = $7, beneficiary = $8, bank = $9, branch = $10, reasons = $11, utr = $12, error_code = $13, finished_at = $14
 	WHERE id = $1 AND state = 'pending'`
 
-// finish gives a verification its verdict. A bank's word is true whoever hears it;
-// that nobody could say anything is up to whoever has the lease.
+// finish ends a verification. An outcome counts from any source. Giving up without an outcome
+// needs the lease.
 func (st *transitionTx) finish() error {
 	r := &st.out.Record
 	st.copyReferences()
@@ -116,7 +115,7 @@ func (st *transitionTx) finish() error {
 	if err != nil {
 		return err
 	}
-	if n == 0 { // it has its verdict, or it is somebody else's turn to give it up
+	if n == 0 { // it has ended already, or another instance has the lease
 		st.out.transition = noop
 		st.out.Record, _, err = queryOne(st.tx, selectByID, r.ID)
 		return err
@@ -127,7 +126,8 @@ func (st *transitionTx) finish() error {
 	return st.writeAuditAndEvent(st.tx, st.now, r, st.result.by)
 }
 
-// fillBeneficiary takes what the bank says of an account that exists.
+// fillBeneficiary stores the bank's description of an existing account. It adds bank and
+// branch from our directories where the bank leaves them out.
 func (st *transitionTx) fillBeneficiary() error {
 	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
@@ -149,13 +149,13 @@ func (st *transitionTx) fillBeneficiary() error {
 	return nil
 }
 
-// writeAuditAndEvent stores what goes with a verdict: the row of the audit log, and the event
-// or, for a record of a batch, its place there, which comes last.
+// writeAuditAndEvent stores the audit row and the event of a final state. For a batch record
+// it updates the batch instead of appending an event. The batch is updated last.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
 		if _, err := s.Events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
-			return fmt.Errorf("telling of %s: %w", r.ID, err)
+			return fmt.Errorf("recording the end of %s: %w", r.ID, err)
 		}
 	}
 	detail := map[string]any{"method": r.Method, "target": r.Target, "provider": r.Provider}
@@ -177,7 +177,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	return s.bulkCompleted(tx, done)
 }
 
-// reached reports whether there was a verdict: that an account does not exist is one.
+// reached reports whether the bank gave an outcome. A missing account is an outcome.
 func reached(r *Record) bool {
 	return r.State == schema.VerificationSuccess || r.ErrorCode == notFound(r.Method)
 }
@@ -185,14 +185,13 @@ func reached(r *Record) bool {
 const postponeRow = `UPDATE verification SET tries = $4, due_at = $3, token = '', provider_ref = $5, sent = $6, sent_at = $7, trouble = $8
 	WHERE id = $1 AND token = $2 AND state = 'pending'`
 
-// postpone has a verification looked at again later. Who has lost his lease leaves
-// that to whoever has it.
+// postpone schedules the next call. Without the lease it does nothing.
 func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	r := &st.out.Record
 	var due time.Time
 	was := *r
 	switch st.out.transition {
-	case requeue: // as if the call had never been begun
+	case requeue: // as if the call had not started
 		due = st.now.Add(upstream.AwayPause)
 		if st.result.call != callEnquire && !st.result.resent {
 			r.Sent, r.SentAt = false, time.Time{}
@@ -221,8 +220,7 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	return st.recordStep()
 }
 
-// renewLease begins a lease anew, for asking for a deposit again. Who has lost his does
-// not.
+// renewLease extends the lease for a resend of the deposit. Without the lease it does nothing.
 func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
 	st.out.transition = noop
@@ -241,7 +239,7 @@ func (st *transitionTx) renewLease() error {
 	return st.recordStep()
 }
 
-// copyReferences takes what the bank says beside the outcome.
+// copyReferences copies the bank's reference and the UTR to the record.
 func (st *transitionTx) copyReferences() {
 	if st.result.err != nil {
 		return
@@ -254,15 +252,14 @@ func (st *transitionTx) copyReferences() {
 	}
 }
 
-// longestBankText bounds what is kept of a bank's text, in characters.
+// longestBankText is the limit of a stored text of a bank, in characters.
 const longestBankText = 200
 
-// cleanText makes a bank's text one that every store takes, and that can be shown.
+// cleanText returns a bank's text in a form that every store accepts and that can be shown.
 func cleanText(text string) string { return httpconnector.Line(text, longestBankText) }
 
-// Settle acts on a bank's word on a verification that came by itself: by
-// compare-and-set, so that repeating it changes nothing. By is who says so, for the
-// audit log. It is not_found for a reference that nobody has.
+// Settle applies an answer from outside the service's own calls, such as a callback. It is
+// idempotent. by is the actor in the audit log. An unknown reference is not_found.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification
@@ -274,27 +271,28 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	case !found || r.Owner.World != world || r.Provider != provider:
 		return Record{}, errNoVerification
 	}
-	w := providerResult{Answer: a, call: callNone, calledAt: s.Now(), by: by}
-	if err := checkAnswer(&w); err != nil {
-		return Record{}, fmt.Errorf("settling %s: %w", reference, err)
+	res := providerResult{Answer: a, call: callNone, calledAt: s.Now(), by: by}
+	if err := checkAnswer(&res); err != nil {
+		return Record{}, fmt.Errorf("applying a result to %s: %w", reference, err)
 	}
 	if r.State != schema.VerificationPending {
-		s.reportContradiction(&r, &w)
+		s.reportContradiction(&r, &res)
 		return r, nil
 	}
 	p, err := s.decryptPrivate(&r)
-	if err != nil && a.Outcome == Found { // else nobody needs it
+	if err != nil && a.Outcome == Found { // only Found needs the private fields
 		return Record{}, err
 	}
-	out, err := s.settle(ctx, &r, &w, upstream.Lease{}, &p)
+	out, err := s.settle(ctx, &r, &res, upstream.Lease{}, &p)
 	return out.Record, err
 }
 
-// reportContradiction says so when a bank contradicts its verdict: that one stays.
-func (s *Service) reportContradiction(r *Record, w *providerResult) {
-	if w.err != nil || w.Outcome != Found && w.Outcome != NotFound || (w.Outcome == Found) == (r.State == schema.VerificationSuccess) {
+// reportContradiction counts and logs an answer that contradicts the final state. The final
+// state remains.
+func (s *Service) reportContradiction(r *Record, res *providerResult) {
+	if res.err != nil || res.Outcome != Found && res.Outcome != NotFound || (res.Outcome == Found) == (r.State == schema.VerificationSuccess) {
 		return
 	}
 	s.metrics.contradictions.WithLabelValues(r.Provider).Inc()
-	s.Log.Error("a bank contradicts its verdict, which stays", "verification", r.ID, "provider", r.Provider, "state", string(r.State))
+	s.Log.Error("a bank contradicts the final state, which remains", "verification", r.ID, "provider", r.Provider, "state", string(r.State))
 }

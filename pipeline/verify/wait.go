@@ -8,17 +8,15 @@ import (
 	"vayu/schema"
 )
 
-// rereadEvery is how often a wait looks at the row: another instance may have been
-// callNone the verdict.
+// rereadEvery is the interval at which a wait reads the row, because another instance may have
+// recorded the outcome.
 const rereadEvery = 2 * time.Second
 
-// EndWaits has whoever waits for a verdict go without it, now and from here on. It
-// may be called more than once.
+// EndWaits ends all waits for an outcome, including later ones. It is idempotent.
 func (s *Service) EndWaits() { s.waiters.End() }
 
-// awaitResult waits for the verdict of a verification that is pending, and returns how it
-// stands when there is one, or the wait is over. One that is not patient is over, too,
-// when the bank could not be asked.
+// awaitResult waits for the end of a pending verification, for at most wait, and returns its
+// last known state. Without waitFull it also returns when the bank could not be called.
 func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, patient bool) Record {
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
@@ -46,8 +44,8 @@ func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[
 	return r
 }
 
-// reread is how a verification stands that was pending: most are, and then only its
-// state is read.
+// reread reads the current state of a pending verification. It reads the other columns only
+// after a change.
 func (s *Service) reread(ctx context.Context, r Record) Record {
 	view := s.DB.View(ctx)
 	var now schema.VerificationState
@@ -62,13 +60,13 @@ func (s *Service) reread(ctx context.Context, r Record) Record {
 	return r
 }
 
-// replay waits for the verdict of a verification that was made before. It leaves the
-// verification as it is.
+// replay waits for the end of a verification that an earlier request created. It changes
+// nothing.
 func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, patient bool) Record {
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
 	}
 	w := s.waiters.Await(r.ID)
 	defer s.waiters.Forget(r.ID, w)
-	return s.awaitResult(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before anybody waited
+	return s.awaitResult(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before Await
 }

@@ -29,7 +29,7 @@ const insertNext = postingColumns + `
 	AND NOT EXISTS (SELECT 1 FROM posting b WHERE b.subject = $1 AND b.kind = $11)`
 
 // post makes the postings. The primary key refuses a kind that has happened to the
-// checkSubject already.
+// subject already.
 func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	from, to := route(e.kind, e.operator)
 	_, err := tx.Exec(insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())

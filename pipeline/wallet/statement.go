@@ -21,7 +21,7 @@ type statementLine struct {
 }
 
 // selectLines goes backwards along posting_account, and stops after a page. Each
-// auditEntry that concerns an account has one posting here: what it changes of available,
+// entry that concerns an account has one posting here: what it changes of available,
 // or of held where it changes nothing of the other. What happened to a subject in
 // one instant comes in the order in which it can have happened, the last first.
 const selectLines = selectLine + "FROM posting " + whereLines

@@ -1,6 +1,6 @@
 // Package wallet keeps the books: what accounts have paid in, what is set aside
 // for recharges that are under way, and what operators were given. It is double
-// auditEntry: every change is an entry whose postings add up to nothing, and the
+// entry: every change is an entry whose postings add up to nothing, and the
 // balances of an account are a cache of its postings that can never be negative.
 package wallet
 
@@ -107,7 +107,7 @@ func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator st
 
 // Suspend notes that an operator has taken an amount for a subject that was
 // released: the account is not charged, and the ledger suspense shows who is. It
-// sandboxFails, and with it the transaction, unless exactly that was released.
+// fails, and with it the transaction, unless exactly that was released.
 func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
 	return e.postAfter(tx, now, o, "", kindRelease, "")

@@ -26,8 +26,8 @@ func (f scenario) name(o verify.Order) string {
 // What the name match calls alike: 70 passes the standard tolerance, and 50 the
 // lenient one (CONTRACT 5).
 const (
-	standardScore   = 70
-	lenientScore = 50
+	standardScore = 70
+	lenientScore  = 50
 )
 
 // similarName is a name that is partly like another: as a bank might have registered whoever

@@ -68,8 +68,8 @@ var Everybody = Account{Name: "ASHA RAO", State: "ACTIVE", Bank: "Bank of Simula
 type Simulator struct {
 	Config
 
-	routes *http.ServeMux
-	dice   httpconnectortest.Dice
+	routes    *http.ServeMux
+	dice      httpconnectortest.Dice
 	callbacks httpconnectortest.Teller
 
 	mu     sync.Mutex

@@ -9,23 +9,23 @@ import (
 	"vayu/schema"
 )
 
-// connection is a connection with its slots.
+// connection is a Connection with its pool.
 type connection struct {
 	Connection
 	*upstream.Line
 }
 
-// connect adds a connection.
+// connect adds a connection to the service.
 func (s *Service) connect(c Connection) error {
 	if c.Bank == nil {
-		return errors.New("it has no bank")
+		return errors.New("no bank is set")
 	}
 	if c.ResendAfter < c.Timeout {
-		return errors.New("a deposit would be asked for again while a call is under way")
+		return errors.New("resend-after is shorter than timeout: a deposit would be sent again while a call is in flight")
 	}
-	// Also in two worlds: a callback names no world.
+	// Names are unique across both worlds, because a callback's path holds no world.
 	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
-		return errors.New("two connections have that name")
+		return errors.New("another connection has the same name")
 	}
 	l := &connection{Connection: c}
 	of := upstream.Upstream{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
@@ -35,13 +35,13 @@ func (s *Service) connect(c Connection) error {
 	return err
 }
 
-// serves reports whether a method's verifications may go there.
+// serves reports whether the connection supports a method.
 func (l *connection) serves(method schema.VerificationMethod) bool {
 	return l.Methods == nil || slices.Contains(l.Methods, method)
 }
 
-// tryAcquire takes a slot for a request, when there is one. A record of a batch waits for it as
-// long as it would for its verdict.
+// tryAcquire acquires a slot for a request, if one is free. A batch record waits for a slot up
+// to itemWait.
 func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
 		return l.Take(false)
@@ -49,7 +49,7 @@ func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	return l.TakeWithin(ctx, itemWait)
 }
 
-// connectionOf is the connection of a name; nil for none.
+// connectionOf returns the connection with a name; nil for none.
 func (s *Service) connectionOf(world schema.World, name string) *connection {
 	for _, l := range s.connections {
 		if l.World == world && l.Name == name {
@@ -59,19 +59,18 @@ func (s *Service) connectionOf(world schema.World, name string) *connection {
 	return nil
 }
 
-// Refusals after which nothing is recorded.
+// Refusals. Nothing is recorded.
 var (
 	errUnserved = &schema.Problem{
-		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "Nobody verifies such accounts here. Nothing was recorded.",
+		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank here verifies such accounts. Nothing was recorded.",
 	}
 	errUnavailable = schema.Refuse(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
 )
 
-// fieldMethod marks the refusal that the same request meets again.
+// fieldMethod marks a refusal that a retry cannot avoid.
 const fieldMethod = "method"
 
-// route is the first connection that has a method and is available. The error is a
-// refusal.
+// route returns the first available connection that supports a method. The error is a refusal.
 func (s *Service) route(world schema.World, method schema.VerificationMethod) (*connection, error) {
 	err := errUnserved
 	for _, l := range s.connections {

@@ -147,7 +147,7 @@ func TestADeadConnectionIsNoReasonToSendTwice(t *testing.T) {
 					if w.next(in) {
 						_, _ = io.WriteString(conn, done)
 					}
-					if w.next(in) { // conn the same connection
+					if w.next(in) { // on the same connection
 						die(conn)
 					}
 				})

@@ -80,7 +80,7 @@ func TestResultsHaveTheirRows(t *testing.T) {
 }
 
 // What panics while an outcome is recorded is an error of that verification, and it is
-// calledAt about again.
+// asked about again.
 func TestAPanicEndsNothingElse(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {

@@ -21,16 +21,16 @@ const (
 
 // call is how one thing is asked for.
 type call struct {
-	method  string
-	path    template
-	query   []named
-	headers []named
-	body    *tree // nil for none
-	isForm  bool
+	method      string
+	path        template
+	query       []named
+	headers     []named
+	body        *tree // nil for none
+	isForm      bool
 	maxReply    int // bytes of the answer
-	answer  answerReader
-	separate   bool
-	identifiers   []string // fields in it that say what it is about; nil when it is about nothing
+	answer      answerReader
+	separate    bool
+	identifiers []string // fields in it that say what it is about; nil when it is about nothing
 }
 
 // reservedHeaders are those that net/http writes, or whose meaning is that of the
@@ -42,12 +42,12 @@ var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.Met
 // call reads one.
 func (s *Section) call(shape CallShape) *call {
 	c := &call{
-		method:  s.Choice("method", http.MethodPost, methods...),
-		query:   s.named("query", shape.Fields),
-		headers: s.named("headers", shape.Fields),
-		separate:   shape.Aside,
-		isForm:  s.Bool("form", false),
-		maxReply:    s.Whole("max-reply", defaultReply, 1, mostReply),
+		method:   s.Choice("method", http.MethodPost, methods...),
+		query:    s.named("query", shape.Fields),
+		headers:  s.named("headers", shape.Fields),
+		separate: shape.Aside,
+		isForm:   s.Bool("form", false),
+		maxReply: s.Whole("max-reply", defaultReply, 1, mostReply),
 	}
 	c.path = s.path(shape.Fields)
 	for _, h := range c.headers {

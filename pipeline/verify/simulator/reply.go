@@ -13,13 +13,13 @@ import (
 type order struct {
 	reply
 
-	account   string
-	fault     Fault
-	due       time.Time // of an outcome that is late
-	pendingDeposits   int       // deposits that are made when it is due
-	deposits      int       // deposits
-	requests      int
-	enquiries int
+	account         string
+	fault           Fault
+	due             time.Time // of an outcome that is late
+	pendingDeposits int       // deposits that are made when it is due
+	deposits        int       // deposits
+	requests        int
+	enquiries       int
 }
 
 // The words of the wire.

@@ -23,7 +23,7 @@ const (
 	isMissing
 	isSuspicious
 	isTimeout // the first call is not answered
-	isSlow   // it is answered when slowness is over
+	isSlow    // it is answered when slowness is over
 )
 
 // magicAddresses are those of CONTRACT 7.

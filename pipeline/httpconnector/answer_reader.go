@@ -19,15 +19,15 @@ type answerReader struct {
 
 // field is one field of an answer.
 type field struct {
-	name     string
-	path     string // empty: only a status says it
-	mapping    map[string]string
-	fallback string // for a word that is not mapped; empty for none
-	closed   bool   // what is not mapped is not understood
-	required   bool
-	requiredWith     map[string]string // values of other fields with which it is needed
-	absent   string            // what an answer without it means; empty for nothing
-	many     bool
+	name         string
+	path         string // empty: only a status says it
+	mapping      map[string]string
+	fallback     string // for a word that is not mapped; empty for none
+	closed       bool   // what is not mapped is not understood
+	required     bool
+	requiredWith map[string]string // values of other fields with which it is needed
+	absent       string            // what an answer without it means; empty for nothing
+	many         bool
 }
 
 // answerReader reads the key answer of a call or a callback.

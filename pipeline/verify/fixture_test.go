@@ -221,7 +221,7 @@ func (s *stage) see(id string) Record {
 }
 
 // turn lets so much time pass, has every connection looked at, and waits until the
-// queue have ended.
+// calls have ended.
 func (s *stage) turn(d time.Duration) {
 	s.t.Helper()
 	s.clock.Pass(d)

@@ -62,7 +62,7 @@ func TestAnImmediateStoryIsInTheRow(t *testing.T) {
 }
 
 // Everything that a bank can do instead of answering has a word, and the same again and
-// retryLater is told once.
+// again is told once.
 func TestEveryTroubleIsInTheStory(t *testing.T) {
 	t.Parallel()
 	eachStage(t, func(t *testing.T, s *stage) {
