@@ -12,21 +12,20 @@ import (
 	"time"
 )
 
-// Teller sends callbacks. One that is not taken comes again, as those of real
-// upstreams do for some time.
+// CallbackSender sends callbacks. It retries one that is not acknowledged, as real providers
+// do.
 type Teller struct {
-	To     func() string              // where callbacks go; empty for none
-	Say    func(reference string) any // what is known now of what a callback is about
+	To     func() string              // URL of callbacks; empty for none
+	Say    func(reference string) any // current content of a callback
 	Client *http.Client               // nil for http.DefaultClient
 	Now    func() time.Time
 
 	once sync.Once
-	wake chan struct{} // a callback is new
+	wake chan struct{} // signals a new callback
 	mu   sync.Mutex
 	due  []pendingCallback
 }
 
-// pendingCallback is a callback that is to be sent.
 type pendingCallback struct {
 	reference string
 	at        time.Time
@@ -38,7 +37,7 @@ const (
 	pause     = 500 * time.Millisecond
 )
 
-// Due has callbacks about something sent at a time.
+// Schedule schedules a number of callbacks about a reference.
 func (t *Teller) Due(reference string, at time.Time, times int) {
 	if t.To() == "" {
 		return
@@ -59,7 +58,7 @@ func (t *Teller) wakeChannel() chan struct{} {
 	return t.wake
 }
 
-// Run sends callbacks when they are due, until ctx ends.
+// Run sends due callbacks until ctx ends.
 func (t *Teller) Run(ctx context.Context) error {
 	for {
 		next := t.Tell(ctx)
@@ -75,11 +74,11 @@ func (t *Teller) Run(ctx context.Context) error {
 	}
 }
 
-// idle is how long nothing is looked at when nothing is due.
+// idle is the wait of Run when no callback is scheduled.
 const idle = time.Hour
 
-// Tell sends the callbacks that are due, once each, and returns how long it is until
-// the next is. One that is not taken becomes due again.
+// SendDue sends each due callback once, and returns the time until the next. A callback that
+// is not acknowledged becomes due again.
 func (t *Teller) Tell(ctx context.Context) time.Duration {
 	for _, one := range t.takeDue() {
 		if err := t.send(ctx, one.reference); err != nil && one.tries+1 < mostTries {
@@ -99,7 +98,7 @@ func (t *Teller) Tell(ctx context.Context) time.Duration {
 	return max(0, next)
 }
 
-// takeDue takes those that are due.
+// takeDue removes and returns the due callbacks.
 func (t *Teller) takeDue() []pendingCallback {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +133,7 @@ func (t *Teller) send(ctx context.Context, reference string) error {
 		return err
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, mostBody)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, mostBody)) // keep the connection reusable
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("the callback was answered with %d", resp.StatusCode)
 	}

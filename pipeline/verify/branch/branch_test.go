@@ -99,7 +99,7 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 	long := strings.Repeat("x", 1001)
 	lines := []string{
 		"state , Ifsc Code,branch_name",          // 1
-		"Delhi,sbin0000001,Parliament Street",    // taken: lower case
+		"Delhi,sbin0000001,Parliament Street",    // imported: lower case
 		"Delhi,SBINO000002,the letter O",         // 3
 		"Delhi,SВIN0000002,Cyrillic",             // 4
 		"",                                       // not a row
@@ -107,7 +107,7 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 		"Delhi,SBIN0000003, ",                    // 7: no branch
 		"Delhi,SBIN0000004",                      // 8: a cell less
 		"Delhi,SBIN0000005,a,b",                  // 9: one more
-		"Delhi,SBIN0000006,a comma more,",        // taken
+		"Delhi,SBIN0000006,a comma more,",        // imported
 		"Delhi,SBIN0000007,\"open",               // 11: and the rest of the file is not lost
 		"Delhi,SBIN0000008,bad\xff",              // 12
 		"Delhi,SBIN0000009,right\u202eto left",   // 13
@@ -115,8 +115,8 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 		"Delhi,SBIN0000001,Parliament Street",    // said twice
 		"Delhi,SBIN0000001,Another",              // 16
 		strings.Repeat("y", 70_000),              // 17
-		"Delhi,SBIN0000011,\"a \"\"quoted\"\"\"", // taken
-		"दिल्ली,SBIN0000012,संसद मार्ग", // taken
+		"Delhi,SBIN0000011,\"a \"\"quoted\"\"\"", // imported
+		"दिल्ली,SBIN0000012,संसद मार्ग", // imported
 		"Delhi,SBIN000001,x", "Delhi,x,x", "Delhi,9,x", "Delhi,@,x", // 20 to 23: more than five
 	}
 	want := branch.Summary{Read: 21, Taken: 4, Changed: 4, Refused: []branch.Refusal{

@@ -31,10 +31,10 @@ func FuzzFile(f *testing.F) {
 		}
 		serves := b.methods
 		if serves == nil {
-			serves = both
+			serves = allMethods
 		}
 		for _, m := range serves {
-			if needs[m] == nil || slices.ContainsFunc(needs[m], func(call string) bool { return !d.Has(call) }) {
+			if requiredCalls[m] == nil || slices.ContainsFunc(requiredCalls[m], func(call string) bool { return !d.Has(call) }) {
 				t.Errorf("it serves %q with %+v", m, d)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// name is that of an account, in capitals as banks keep it.
+// name returns the registered name, in capitals as banks keep it.
 func (f scenario) name(o verify.Order) string {
 	target := o.Account + o.IFSC + o.VPA
 	switch expected := strings.ToUpper(strings.TrimSpace(o.Expected)); {
@@ -23,16 +23,15 @@ func (f scenario) name(o verify.Order) string {
 	}
 }
 
-// What the name match calls alike: 70 passes the standard tolerance, and 50 the
-// lenient one (CONTRACT 5).
+// Scores that pass the standard and the lenient tolerance (CONTRACT 5).
 const (
 	standardScore = 70
 	lenientScore  = 50
 )
 
-// similarName is a name that is partly like another: as a bank might have registered whoever
-// has it. A surname alone, and a letter, have none that is like them enough for the
-// standard tolerance.
+// similarName returns a name that partly matches another, such as a bank may have registered
+// for the same person. A single surname or letter has no variant that passes the standard
+// tolerance.
 func similarName(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")
@@ -40,9 +39,9 @@ func similarName(expected string) string {
 	for _, name := range []string{
 		initial + rest,      // R SHARMA of RAJESH SHARMA
 		expected + " KUMAR", // SUNITA KUMAR of SUNITA
-		expected + " K",     // an initial more
-		expected + firstLetter(words[len(words)-1]), // a letter more
-		words[0] + rest, // MOHAMMEDSHAIKH of two words that many are called
+		expected + " K",     // one initial more
+		expected + firstLetter(words[len(words)-1]), // one letter more
+		words[0] + rest, // MOHAMMEDSHAIKH of MOHAMMED SHAIKH
 		words[0] + firstLetter(rest) + " " + rest, // ACMET TRADERS PVT LTD
 	} {
 		name = strings.TrimSpace(name)
@@ -61,7 +60,7 @@ func firstLetter(word string) string {
 	return word[:size]
 }
 
-// dissimilarName is a name that is not like another.
+// dissimilarName returns a name that does not match another.
 func dissimilarName(expected string, n uint64) string {
 	for i := range uint64(len(firstNames)) {
 		if name := fullName(n + i*(1+uint64(len(firstNames)))); namematch.Compare(expected, name).Score < lenientScore {
@@ -71,8 +70,8 @@ func dissimilarName(expected string, n uint64) string {
 	return "NOBODY"
 }
 
-// firstNames and family are common names all over India. Each joined to each they are
-// nobody's in particular.
+// firstNames and surnames are common names from all over India. A combination of two
+// identifies no real person.
 var (
 	firstNames = []string{
 		"ASHA", "MEENA", "KAVITA", "RAMESH", "ANITA", "DEEPAK", "GEETA", "MANOJ", "ARUN", "NITIN", "SAVITRI", "HARISH", "USHA", "PRAKASH",
@@ -84,7 +83,7 @@ var (
 	}
 )
 
-// fullName is one of the names.
+// fullName returns one combination of the names.
 func fullName(n uint64) string {
 	return firstNames[n%uint64(len(firstNames))] + " " + surnames[n/uint64(len(firstNames))%uint64(len(surnames))]
 }

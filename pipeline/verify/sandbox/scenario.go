@@ -9,10 +9,10 @@ import (
 	"vayu/schema"
 )
 
-// scenario is what is said of an account or address.
+// scenario is the prepared result for an account or address.
 type scenario int
 
-// The fates. Their numbers are the last four digits of the magic accounts (CONTRACT 7).
+// The scenarios. Their numbers are the last four digits of the magic accounts (CONTRACT 7).
 const (
 	isExact scenario = iota + 1
 	isPartial
@@ -22,8 +22,8 @@ const (
 	isClosed
 	isMissing
 	isSuspicious
-	isTimeout // the first call is not answered
-	isSlow    // it is answered when slowness is over
+	isTimeout // the first call gets no answer
+	isSlow    // answered slowness after the order's creation
 )
 
 // magicAddresses are those of CONTRACT 7.
@@ -46,7 +46,7 @@ func scenarioOfAccount(number, ifsc string) scenario {
 	return hashedScenario(number + ifsc)
 }
 
-// hashedScenario is that of what is not magic.
+// hashedScenario returns the scenario of a target that is not magic.
 func hashedScenario(target string) scenario {
 	switch share := hash(target) % 100; {
 	case share < 90:
@@ -67,17 +67,17 @@ func hashedScenario(target string) scenario {
 // hash spreads texts evenly.
 func hash(text string) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(text)) // it never fails
+	_, _ = h.Write([]byte(text)) // never fails
 	sum := h.Sum64()
 	return sum ^ sum>>32 // the last characters alone change the low bits too little
 }
 
-// statuses are those of accounts that are not active.
+// statuses are the statuses of inactive accounts.
 var statuses = map[scenario]schema.AccountStatus{
 	isDormant: schema.AccountDormant, isFrozen: schema.AccountFrozen, isClosed: schema.AccountClosed,
 }
 
-// answer is what is said of an order, once it is.
+// answer returns the final answer for an order.
 func (f scenario) answer(o verify.Order) verify.Answer {
 	a := verify.Answer{Outcome: verify.NotFound, ProviderRef: Name + "-" + o.Reference}
 	if f == isMissing {
@@ -98,7 +98,7 @@ func (f scenario) answer(o verify.Order) verify.Answer {
 	return a
 }
 
-// branches are made up; they are called as branches are.
+// branches are invented branch names.
 var branches = []string{
 	"Main Branch", "Station Road", "Gandhi Nagar", "Market Yard", "Civil Lines", "Industrial Estate", "University Campus", "Ring Road",
 	"Lake View", "Court Road", "Temple Street", "Old Town",

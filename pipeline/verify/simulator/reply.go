@@ -9,29 +9,29 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// order is what the simulator knows of a reference.
+// order is the state of a reference.
 type order struct {
 	reply
 
 	account         string
 	fault           Fault
-	due             time.Time // of an outcome that is late
-	pendingDeposits int       // deposits that are made when it is due
+	due             time.Time // time of a late outcome
+	pendingDeposits int       // deposits to make at that time
 	deposits        int       // deposits
 	requests        int
 	enquiries       int
 }
 
-// The words of the wire.
+// Results in replies.
 const (
-	valid   = "VALID"
-	invalid = "INVALID"
-	queued  = "QUEUED"
-	away    = "AWAY"
-	unseen  = "UNSEEN"
+	valid       = "VALID"
+	invalid     = "INVALID"
+	queued      = "QUEUED"
+	unavailable = "AWAY"
+	unseen      = "UNSEEN"
 )
 
-// reply is what the simulator says of an order.
+// reply is the JSON of an order's state.
 type reply struct {
 	Reference string   `json:"ref,omitempty"`
 	Result    string   `json:"result,omitempty"`
@@ -52,11 +52,11 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 		httpconnectortest.Reply(w, http.StatusBadRequest, map[string]string{"code": "BAD_REQUEST"})
 		return
 	}
-	f, said := s.acceptOrder(in.Reference, in.Account)
-	s.answer(w, r, f, http.StatusOK, said)
+	f, out := s.acceptOrder(in.Reference, in.Account)
+	s.answer(w, r, f, http.StatusOK, out)
 }
 
-// acceptOrder takes an order, and returns what is said of it and how.
+// acceptOrder stores an order, and returns its reply and fault.
 func (s *Simulator) acceptOrder(reference, account string) (Fault, reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,9 +72,9 @@ func (s *Simulator) acceptOrder(reference, account string) (Fault, reply) {
 	}
 	o.requests++
 	switch {
-	case known && o.Result != away:
-		if said := s.currentReply(o); !s.Naive || said.Result == invalid {
-			return f, said
+	case known && o.Result != unavailable:
+		if out := s.currentReply(o); !s.Naive || out.Result == invalid {
+			return f, out
 		}
 		if o.Result == queued {
 			o.pendingDeposits++
@@ -85,14 +85,14 @@ func (s *Simulator) acceptOrder(reference, account string) (Fault, reply) {
 	case known:
 		o.fault = f
 	}
-	said := s.firstReply(o)
+	out := s.firstReply(o)
 	if f == LieMissing {
-		said = reply{Reference: reference, ID: o.ID, Result: invalid}
+		out = reply{Reference: reference, ID: o.ID, Result: invalid}
 	}
-	return f, said
+	return f, out
 }
 
-// firstReply decides what becomes of an order that is new.
+// firstReply decides the result of a new order.
 func (s *Simulator) firstReply(o *order) reply {
 	if s.accountOf(o.account).Missing {
 		o.fault = Missing
@@ -101,7 +101,7 @@ func (s *Simulator) firstReply(o *order) reply {
 	case Missing:
 		o.Result = invalid
 	case Away:
-		o.Result = away
+		o.Result = unavailable
 	case Late, LateMissing:
 		o.Result, o.due, o.pendingDeposits = queued, s.Now().Add(s.Late), 1
 		s.callbacks.Due(o.Reference, o.due, 1)
@@ -117,7 +117,7 @@ func (s *Simulator) firstReply(o *order) reply {
 	return o.reply
 }
 
-// makeDeposit gives the account its rupee, and reads whose it is.
+// makeDeposit credits one rupee to the account and reads its holder.
 func (s *Simulator) makeDeposit(o *order) {
 	a := s.accountOf(o.account)
 	o.deposits++
@@ -126,7 +126,7 @@ func (s *Simulator) makeDeposit(o *order) {
 	o.UTR = fmt.Sprintf("%012d", 600_000_000_000+len(s.ledger))
 }
 
-// accountOf is what is known of an account or address.
+// accountOf returns the data of an account or address.
 func (s *Simulator) accountOf(account string) Account {
 	if a, ok := s.Accounts[account]; ok {
 		return a
@@ -134,8 +134,7 @@ func (s *Simulator) accountOf(account string) Account {
 	return Everybody
 }
 
-// currentReply is what is known of an order now. A late outcome comes about when its time
-// has come.
+// currentReply returns the current state of an order. It settles a late outcome that is due.
 func (s *Simulator) currentReply(o *order) reply {
 	if o.Result == queued && !s.Now().Before(o.due) {
 		if o.fault == LateMissing {
@@ -157,19 +156,19 @@ func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.mu.Lock()
 	f := s.dice.Noise(s.Seed, s.Noise, reference)
-	said := reply{Reference: reference, Result: unseen}
+	out := reply{Reference: reference, Result: unseen}
 	if o := s.orders[reference]; o != nil {
-		said = s.enquiryReply(o)
+		out = s.enquiryReply(o)
 	}
 	s.mu.Unlock()
 	status := http.StatusOK
-	if said.Result == unseen {
+	if out.Result == unseen {
 		status = http.StatusNotFound
 	}
-	s.answer(w, r, f, status, said)
+	s.answer(w, r, f, status, out)
 }
 
-// enquiryReply is what an enquiry is told.
+// enquiryReply returns the reply to an enquiry.
 func (s *Simulator) enquiryReply(o *order) reply {
 	o.enquiries++
 	switch {
@@ -181,16 +180,16 @@ func (s *Simulator) enquiryReply(o *order) reply {
 	return s.currentReply(o)
 }
 
-// resolve answers GET /v1/addresses/{vpa}. It keeps nothing: no money moves.
+// resolve answers GET /v1/addresses/{vpa}. It is stateless, because no money moves.
 func (s *Simulator) resolve(w http.ResponseWriter, r *http.Request) {
 	vpa, reference := r.PathValue("vpa"), r.URL.Query().Get("ref")
 	f, a := s.fault(reference, vpa), s.accountOf(vpa)
-	said := reply{Reference: reference, ID: "UPI-" + reference, Result: valid, Account: &a, Flags: a.Flags}
+	out := reply{Reference: reference, ID: "UPI-" + reference, Result: valid, Account: &a, Flags: a.Flags}
 	switch {
 	case f == Away:
-		said.Result, said.Account, said.Flags = away, nil, nil
+		out.Result, out.Account, out.Flags = unavailable, nil, nil
 	case f == Missing || f == LieMissing || f == LateMissing || a.Missing:
-		said.Result, said.Account, said.Flags = invalid, nil, nil
+		out.Result, out.Account, out.Flags = invalid, nil, nil
 	}
-	s.answer(w, r, f, http.StatusOK, said)
+	s.answer(w, r, f, http.StatusOK, out)
 }
