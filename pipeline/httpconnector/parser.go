@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// maxDescription is how long a file may be: a description has some hundred lines.
+	// maxDescription is the limit of a file in bytes. A description has some hundred lines.
 	maxDescription = 1 << 20
-	// maxDepth is how deep it may nest; a body of a request lies at four.
+	// maxDepth is the limit of nesting. The body of a request is at level four.
 	maxDepth = 32
 )
 
-// parser is a file while it is read.
+// parser reads a file and collects its faults.
 type parser struct {
 	name     string
 	env      func(string) (string, bool)
@@ -44,8 +44,7 @@ var (
 	errDeep   = fmt.Errorf("nests deeper than %d levels", maxDepth)
 )
 
-// parse reads the root of a file. What cannot be read at all is a fault, and the
-// root is empty then.
+// parse reads the root of a file. An unreadable file is a fault, and its root is empty.
 func (f *parser) parse(text []byte) *Section {
 	none := &Section{file: f}
 	if len(text) > maxDescription {
@@ -64,7 +63,7 @@ func (f *parser) parse(text []byte) *Section {
 	return f.section(doc.Content[0], "", doc.Content[0].Line)
 }
 
-// checkNodes says whether a node can be read without going in circles.
+// checkNodes reports whether a node is free of aliases and not too deep.
 func (f *parser) checkNodes(n *yaml.Node, depth int) bool {
 	switch {
 	case depth == 0:
@@ -82,9 +81,9 @@ func (f *parser) checkNodes(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// section reads a mapping whose key stands in a line.
+// section reads a mapping whose key is on the given line.
 func (f *parser) section(n *yaml.Node, key string, line int) *Section {
-	// A section that is asked for again is the same, with what is known in it.
+	// A repeated read returns the same section, with its known keys.
 	if s := f.read[n]; s != nil {
 		return s
 	}
@@ -113,8 +112,8 @@ func (f *parser) fault(line int, key string, err error) {
 	f.faults = append(f.faults, fault{line, key, err})
 }
 
-// finish is everything that is wrong with the file, in the order of its lines; nil
-// when nothing is. What nobody has asked for is unknown.
+// finish returns every fault of the file in the order of lines, or nil. A key that was never
+// read is unknown.
 func (f *parser) finish() error {
 	for _, s := range f.sections {
 		for _, p := range s.pairs {
@@ -134,10 +133,10 @@ func (f *parser) finish() error {
 	return all
 }
 
-// variable is the name of one in the environment.
+// variable matches a reference to an environment variable.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand is the text of a scalar with its variables replaced.
+// expand returns the text of a scalar with its variables replaced.
 func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value
@@ -162,8 +161,8 @@ func (f *parser) expand(n *yaml.Node, key string) string {
 	}
 }
 
-// lookup is the value of the variable at the beginning of a text, and how long its
-// name is there; 0 for a fault. An empty variable counts as missing.
+// lookup returns the value of the variable at the beginning of a text, and the length of the
+// reference; 0 for a fault. An empty variable counts as missing.
 func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {

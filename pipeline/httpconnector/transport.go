@@ -14,21 +14,19 @@ import (
 )
 
 const (
-	// idleTimeout is below the 5 s after which Node, Apache and uvicorn close an idle
-	// connection by default: whoever sends in that moment does not know whether the
-	// request has arrived.
+	// idleTimeout is below 5 s, after which Node, Apache and uvicorn close idle connections by
+	// default. A request sent at that moment may or may not arrive.
 	idleTimeout = 4 * time.Second
 	maxHeader   = 64 << 10
-	// readBuffer bounds what net/http logs of an answer that nobody asked for.
+	// readBuffer limits what net/http logs of an unsolicited answer.
 	readBuffer = 1 << 10
 )
 
-// newTransport is one that follows no redirect, uses no proxy, asks for no
-// compression and speaks HTTP/1.1, in which a connection carries one request at a
-// time.
+// newTransport returns a transport without redirects, proxy or compression. It uses HTTP/1.1,
+// in which a connection carries one request at a time.
 func newTransport(d *Description, dial dialer) *http.Transport {
-	// net/http lets a dial go on when its request has ended, since the connection may
-	// serve the next: it needs a bound of its own.
+	// net/http continues a dial after the end of its request, because the connection may serve
+	// the next one. The dial therefore needs its own timeout.
 	open := func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 		defer cancel()
@@ -72,15 +70,14 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// attemptConn is a connection that knows which attempt it is used by. No byte goes out that
-// the attempt does not let through, and what comes in while there is none is not
-// read: it would be an answer to nothing.
+// attemptConn is a connection that is bound to one attempt at a time. It writes only what the
+// attempt permits. Without an attempt it discards input, which would answer no request.
 type attemptConn struct {
 	net.Conn
 	attempt atomic.Pointer[attempt]
 }
 
-// Write sends bytes of the attempt that the connection is used by.
+// Write sends bytes of the current attempt.
 func (l *attemptConn) Write(b []byte) (int, error) {
 	a := l.attempt.Load()
 	if a == nil {
@@ -103,22 +100,21 @@ func (l *attemptConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// attempt is one request on its way. It goes over one connection, once: net/http
-// sends requests again by itself that it takes for harmless, and nothing that moves
-// money is.
+// attempt is the single transmission of a request, over one connection. net/http repeats
+// idempotent requests; an attempt prevents that, because money moves.
 type attempt struct {
 	mu      sync.Mutex
-	conn    *attemptConn // where its bytes go; nil while none has gone
-	written bool         // at least one has
+	conn    *attemptConn // carries its bytes; nil while none was written
+	written bool         // at least one byte was written
 	ended   bool
 }
 
 var (
-	errEnded       = errors.New("the request is over")
+	errEnded       = errors.New("the request has ended")
 	errAlreadySent = errors.New("the request was sent already")
 )
 
-// begin lets bytes out on a connection.
+// begin permits writing on a connection.
 func (a *attempt) begin(l *attemptConn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -132,7 +128,7 @@ func (a *attempt) begin(l *attemptConn) error {
 	return nil
 }
 
-// wrote notes how much has gone out. When it is nothing, another connection may do.
+// wrote records the number of written bytes. After none, another connection may be used.
 func (a *attempt) wrote(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,8 +138,8 @@ func (a *attempt) wrote(n int) {
 	}
 }
 
-// giveUp ends the attempt, and says whether bytes have gone out, or may be going out
-// at this moment. When none has, none will.
+// giveUp ends the attempt, and reports whether bytes were or are being written. If not, none
+// will be.
 func (a *attempt) giveUp() (sent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -151,8 +147,8 @@ func (a *attempt) giveUp() (sent bool) {
 	return a.conn != nil
 }
 
-// trace is the context in which a request is this attempt. net/http calls GotConn
-// before the first byte of the request is handed to the connection.
+// trace returns a context that binds a request to this attempt. net/http calls GotConn before
+// it writes the first byte.
 func (a *attempt) trace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
@@ -163,7 +159,7 @@ func (a *attempt) trace(ctx context.Context) context.Context {
 	})
 }
 
-// release says that the answer is complete, so that its connection belongs to nobody.
+// release unbinds the connection after a complete answer.
 func (a *attempt) release() {
 	a.mu.Lock()
 	on := a.conn

@@ -71,26 +71,26 @@ func MissingWords(tb testing.TB, page string, faults error, least int) (missing 
 	if faults == nil {
 		tb.Fatal("the strange file is taken")
 	}
-	words := map[string]bool{}
+	keys := map[string]bool{}
 	for line := range strings.Lines(faults.Error()) {
 		line, _, _ = strings.Cut(line, " (/")
 		if _, known, ok := strings.Cut(line, "known here: "); ok {
-			for word := range strings.SplitSeq(strings.TrimSpace(known), ", ") {
-				words[word] = true
+			for key := range strings.SplitSeq(strings.TrimSpace(known), ", ") {
+				keys[key] = true
 			}
 		}
 		if _, known, ok := strings.Cut(line, "must be "); ok && !strings.Contains(known, " a ") && !strings.Contains(known, "such as") {
-			for _, word := range regexp.MustCompile(`[a-z_]{4,}`).FindAllString(known, -1) {
-				words[word] = true
+			for _, key := range regexp.MustCompile(`[a-z_]{4,}`).FindAllString(known, -1) {
+				keys[key] = true
 			}
 		}
 	}
-	if len(words) < least {
-		tb.Fatalf("only %d words are known: %v", len(words), faults)
+	if len(keys) < least {
+		tb.Fatalf("only %d keys are known: %v", len(keys), faults)
 	}
-	for word := range words {
-		if !strings.Contains(page, "`"+word+"`") && !strings.Contains(page, "`{"+word+"}`") && !strings.Contains(page, "  "+word+": ") {
-			missing = append(missing, word)
+	for key := range keys {
+		if !strings.Contains(page, "`"+key+"`") && !strings.Contains(page, "`{"+key+"}`") && !strings.Contains(page, "  "+key+": ") {
+			missing = append(missing, key)
 		}
 	}
 	return missing

@@ -27,7 +27,7 @@ var (
 type records struct {
 	in       *bufio.Reader
 	ahead    [][]byte // lines read and not consumed; nil for one that is too long
-	failed   error // read error that follows those lines
+	failed   error    // read error that follows those lines
 	consumed int      // number of lines
 
 	one  bytes.Reader // input of cut
