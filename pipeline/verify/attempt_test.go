@@ -262,8 +262,8 @@ func TestABankIsNotAskedForEver(t *testing.T) {
 				if got := s.see(r.ID); got.ErrorCode != c.code || reached(&got) {
 					t.Errorf("got %+v, want %s", got, c.code)
 				}
-				if s.log.Count("is given up") != 1 || s.figure("vayu_verify_outcomes_total", "outcome", "failed") != 1 {
-					t.Errorf("it is not said that it is given up: %s", s.log)
+				if s.log.Count("verification given up") != 1 || s.figure("vayu_verify_outcomes_total", "outcome", "failed") != 1 {
+					t.Errorf("giving up is not logged once: %s", s.log)
 				}
 				s.puppet.calls()
 				s.turn(24 * time.Hour)

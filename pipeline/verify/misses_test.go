@@ -21,8 +21,8 @@ func TestAKeyThatTriesNumbersRaisesAnAlarm(t *testing.T) {
 			if r := s.do(q); r.State == schema.VerificationPending {
 				t.Errorf("got %+v", r)
 			}
-			if got := s.figure("vayu_verify_enumeration_alarms_total"); got != float64(alarms) || s.log.Count("it may be trying numbers") != alarms {
-				t.Errorf("%v alarms are counted, want %d; %s", got, alarms, s.log)
+			if got := s.figure("vayu_verify_enumeration_alarms_total"); got != float64(alarms) || s.log.Count("it may be guessing numbers") != alarms {
+				t.Errorf("alarms counted: got %v, want %d; %s", got, alarms, s.log)
 			}
 		}
 		for range 3 {

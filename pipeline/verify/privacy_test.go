@@ -133,7 +133,7 @@ func TestWhatIsSealedOpensInItsRowOnly(t *testing.T) {
 		s.exec("UPDATE verification SET private = (SELECT private FROM verification WHERE id = $1) WHERE id = $2", one.ID, other.ID)
 		s.turn(time.Minute)
 		s.wantCalls("with one that was moved", "enquire")
-		if got := s.figure("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be read") != 1 {
+		if got := s.figure("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be decrypted") != 1 {
 			t.Errorf("%v are counted: %s", got, s.log)
 		}
 		if got := s.see(other.ID); got.State != schema.VerificationPending || s.connections[0].Slots().Busy != 0 {

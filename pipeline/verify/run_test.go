@@ -159,7 +159,7 @@ func TestItRuns(t *testing.T) {
 		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().Busy == 0
 	})
 	buffer := make([]byte, 8<<20)
-	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).carry(0x"); got > 0 && len(s.waiters.Counts()) > 0 {
+	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).runJob(0x"); got > 0 && len(s.waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending", got)
 	}
 	s.countPending(t.Context())

@@ -12,10 +12,10 @@ import (
 	"vayu/schema"
 )
 
-// topupPath is where payments into a wallet are found.
+// topupPath is the collection of payments into wallets.
 const topupPath = "/v1/wallet/topups"
 
-// Routes are the endpoints under /v1/wallet.
+// Routes returns the endpoints under /v1/wallet.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		read  = string(schema.RechargeRead)
@@ -69,12 +69,12 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 		s.metrics.refusal(c.World, refused.Code)
 	case err == nil && !resp.Replayed:
 		s.metrics.payment(p)
-		s.Log.InfoContext(c.Context(), "wallet: a payment", "payment", p.ID, "account", c.Account, "world", c.World, "amount", p.Amount, "state", p.State)
+		s.Log.InfoContext(c.Context(), "payment recorded", "payment", p.ID, "account", c.Account, "world", c.World, "amount", p.Amount, "state", p.State)
 	}
 	return resp, err
 }
 
-// createPayment makes a payment, or finds the one that has its reference.
+// createPayment creates a payment, or finds the one with the same reference.
 func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {
@@ -106,10 +106,11 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 	return resp, p, err
 }
 
-// sandboxFails says of which amounts the sandbox's bank lets the payment fail (CONTRACT 7).
+// sandboxFails reports whether the sandbox fails a payment of an amount (CONTRACT 7).
 func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
-// findRepeated is the payment whose reference is used again, which must be for the same.
+// findRepeated returns the payment with the same reference. Its amount and method must be
+// equal.
 func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	p, err := byRef(tx, want.owner, want.ref)
 	if err != nil {

@@ -13,21 +13,20 @@ import (
 	"vayu/schema"
 )
 
-// statementLine is an entry as it concerns an account.
+// statementLine is an entry from the view of an account.
 type statementLine struct {
 	subject, kind   string
 	at              int64 // microseconds
 	available, held schema.Paise
 }
 
-// selectLines goes backwards along posting_account, and stops after a page. Each
-// entry that concerns an account has one posting here: what it changes of available,
-// or of held where it changes nothing of the other. What happened to a subject in
-// one instant comes in the order in which it can have happened, the last first.
+// selectLines scans posting_account backwards and stops after a page. Each entry of an account
+// has one posting here: the change of available, or of held if available is unchanged. Entries
+// of a subject at one instant come in reverse order of their possible sequence.
 const selectLines = selectLine + "FROM posting " + whereLines
 
-// selectSubjectLines is of one subject, which has few: they are read first, because SQLite
-// would rather go along posting_account, through all that the account has.
+// selectSubjectLines reads one subject, which has few postings. It materializes them first,
+// because SQLite would otherwise scan all postings of the account.
 const selectSubjectLines = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
 
 const selectLine = "SELECT subject, kind, ledger, at, amount "
@@ -88,14 +87,14 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 		})
 }
 
-// checkSubjects are what things can be called to which entries happen.
+// subjects matches the ids of subjects.
 var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
-// subjectIn reads the parameters subject, "" for all, and from and to as [pagination.Span]
-// does.
+// subjectIn reads the parameters subject, "" for all, and from and to as
+// [pagination.TimeRange] does.
 func subjectIn(f *schema.Faults, params map[string]string) (subject string, from, to int64) {
-	subject, asked := params["subject"]
-	if asked && !subjects.MatchString(subject) {
+	subject, ok := params["subject"]
+	if ok && !subjects.MatchString(subject) {
 		f.Add("subject", "A subject is the id of a recharge or of a payment (txn_… or pay_…).")
 	}
 	from, to = pagination.Span(f, params)

@@ -9,14 +9,14 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is how much older than the newest posting one is whose neighbours in
-// time are all there: longer than any change takes from the time that it writes to
-// its commit, and than clocks of instances differ.
+// settledAfter is the minimum age of a posting, relative to the newest, at which all its
+// neighbours in time are visible. It exceeds the time from a change's timestamp to its commit,
+// and the clock skew of instances.
 const settledAfter = time.Minute
 
-// checkBalances compares a wallet with its postings. An account may have more postings than
-// can be added up in one statement, so those that are settled are added up in parts:
-// they do not change any more. What has come since is read together with the wallet.
+// checkBalances compares a wallet with its postings. One statement cannot sum all postings of
+// a large account. Settled postings are therefore summed in parts, because they are immutable.
+// Newer ones are read together with the wallet.
 func (v *verifier) checkBalances() error {
 	var newest sql.NullInt64
 	err := v.view.QueryRow("SELECT max(at) FROM posting WHERE account_id = $1 AND mode = $2",
@@ -43,9 +43,9 @@ func (v *verifier) checkBalances() error {
 	return nil
 }
 
-// eachPart cuts the time after an instant, and up to another, so that no more postings
-// than one statement may look at lie in a part, unless they are of the same instant.
-// It checks the entries of each, and has it looked at besides.
+// eachPart splits the time after an instant, and up to another, into parts. A part has at most
+// v.rows postings, unless more have the same instant. It checks the entries of each part and
+// then calls also.
 func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64
@@ -67,7 +67,7 @@ func (v *verifier) eachPart(after, until int64, also func(after, end int64) erro
 	}
 }
 
-// checkEntries checks that the postings of a part are whole entries of something. Both
+// checkEntries checks that the postings of a part form complete entries of a subject. Both
 // postings of an entry have the same owner and time.
 func (v *verifier) checkEntries(after, end int64) error {
 	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
@@ -96,7 +96,7 @@ func (v *verifier) checkEntries(after, end int64) error {
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// addLedgers adds up the ledgers of a part.
+// addLedgers adds the ledgers of a part to the sums.
 func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) error {
 	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var ledger string
@@ -111,7 +111,7 @@ func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) er
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// selectBalances is what an account has at one moment, by each way to know it.
+// selectBalances reads an account's balances in one snapshot, from each source.
 const selectBalances = `
 	SELECT 'posting', ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 GROUP BY ledger
@@ -120,7 +120,7 @@ const selectBalances = `
 	UNION ALL SELECT 'pending', 'held', CAST(COALESCE(sum(amount), 0) AS BIGINT), count(*) FROM recharge
 		WHERE account_id = $1 AND mode = $2 AND state = 'pending'`
 
-// compareBalances adds what has come after an instant to the sums, and compares them.
+// compareBalances adds the postings after an instant to the sums, and compares them.
 func (v *verifier) compareBalances(sums map[string]schema.Paise, after int64) error {
 	var pending schema.Paise
 	has := map[string]schema.Paise{}

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// checkSubject is a recharge or a payment, with all postings that name it.
+// subject is a recharge or a payment with its postings.
 type subject struct {
 	id, state           string
 	amount              schema.Paise
@@ -28,12 +28,12 @@ type posting struct {
 }
 
 const (
-	// selectRechargeEntries is a page of recharges with their postings, as of one moment.
+	// selectRechargeEntries reads a page of recharges with their postings in one snapshot.
 	selectRechargeEntries = `SELECT r.id, r.state, r.amount, r.operator, r.reference, r.alarm, r.sent, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount, operator, reference, alarm, sent FROM recharge
 			WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS r
 		LEFT JOIN posting p ON p.subject = r.id ORDER BY r.id`
-	// selectPaymentEntries is the same of payments.
+	// selectPaymentEntries does so for payments.
 	selectPaymentEntries = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount FROM payment WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS y
 		LEFT JOIN posting p ON p.subject = y.id ORDER BY y.id`
@@ -51,10 +51,10 @@ func (v *verifier) checkPayments() error {
 	return err
 }
 
-// checkSubjects checks everything of one kind that an owner has, in pages; allowed are
-// the entries that one may have.
+// checkSubjects checks all subjects of one kind of an owner, in pages. allowed returns the
+// possible entries of one.
 func (v *verifier) checkSubjects(query string, allowed func(*subject) []string) (all int64, err error) {
-	const postingsEach = 4 // most recharges have so many
+	const postingsEach = 4 // usual for recharges
 	size, after := max(v.rows/postingsEach, 1), ""
 	for {
 		var page []*subject
@@ -100,10 +100,10 @@ func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 	return &s, &posting{kind.String, ledger.String, owner, schema.Paise(amount.Int64)}, nil
 }
 
-// kindsKey is how entries are compared: their kinds by name.
+// kindsKey returns the kinds of entries in a comparable form.
 func kindsKey(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
-// entriesOfPayment are the entries that a payment has in its state.
+// entriesOfPayment returns the entries of a payment in its state.
 func (s *subject) entriesOfPayment() []string {
 	if schema.PaymentState(s.state) == schema.PaymentSuccess {
 		return []string{kindTopup}
@@ -111,9 +111,9 @@ func (s *subject) entriesOfPayment() []string {
 	return []string{""}
 }
 
-// entriesOfRecharge are the entries that a recharge may have in its state: more than
-// one possibility where it can have failed before anything was reserved, or where
-// the order that was carried out late is not the one that the books know.
+// entriesOfRecharge returns the possible entries of a recharge in its state. There are several
+// if it may have failed before the reservation. The same holds if the late order may not be
+// the one in the ledger.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {
@@ -139,8 +139,8 @@ func (s *subject) entriesOfRecharge() []string {
 	return []string{released, ""}
 }
 
-// checkSubject checks that something has the entries that it may have, and that each
-// moves its amount from where it must to where it must.
+// checkSubject checks that a subject has allowed entries, and that each moves its amount along
+// its route.
 func (v *verifier) checkSubject(s *subject, allowed []string) {
 	byKind := map[string][]posting{}
 	for _, p := range s.postings {

@@ -9,10 +9,10 @@ import (
 	"vayu/schema"
 )
 
-// failureText is what clients are told of a payment that failed.
+// failureText is the message of a failed payment for clients.
 const failureText = "The bank could not carry the payment out. Nothing was paid."
 
-// eventBody is a decided payment as its event tells it.
+// eventBody returns a decided payment as the body of its event.
 func (p *Payment) eventBody() schema.Payment {
 	out := schema.Payment{
 		PaymentID: p.ID, Amount: p.Amount, Currency: schema.Currency, Method: p.Method, Purpose: schema.WalletTopup, Status: p.State,
@@ -31,7 +31,7 @@ func (p *Payment) eventBody() schema.Payment {
 	return out
 }
 
-// toWire is a payment as replies show it.
+// toWire returns a payment in the form of replies.
 func (p *Payment) toWire() schema.Payment {
 	out := p.eventBody()
 	out.CreatedAt = formatTime(p.CreatedAt)
@@ -41,12 +41,12 @@ func (p *Payment) toWire() schema.Payment {
 	case schema.PaymentFailed:
 		out.Message = failureText
 	case schema.PaymentPending:
-		out.Message = p.Amount.Rupees() + " is on its way; payment.succeeded or payment.failed will tell what has become of it."
+		out.Message = p.Amount.Rupees() + " is on its way; payment.succeeded or payment.failed will follow."
 	}
 	return out
 }
 
-// reply is the answer to whoever asked for a payment.
+// reply returns the response to a request for a payment.
 func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 	out := p.toWire()
 	resp := httpapi.Response{Status: http.StatusOK, Location: topupPath + "/" + p.ID, Replayed: replayed}
@@ -62,7 +62,7 @@ func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 	return resp
 }
 
-// auditEntry is what the audit log says of what has happened to a payment.
+// auditEntry returns the audit row of a payment's last change.
 func (p *Payment) auditEntry() access.Entry {
 	action := "payment." + string(p.State)
 	if p.State == schema.PaymentPending {
@@ -78,5 +78,5 @@ func (p *Payment) auditEntry() access.Entry {
 	return access.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
 }
 
-// formatTime is how moments are shown: RFC 3339 in UTC.
+// formatTime formats a time for clients: RFC 3339 in UTC.
 func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
