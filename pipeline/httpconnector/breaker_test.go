@@ -18,7 +18,7 @@ import (
 )
 
 // While an upstream is down nothing is sent to it but one request now and then.
-func TestTheBreakerOpensAndTries(t *testing.T) {
+func TestBreakerOpensAndProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var well atomic.Bool
@@ -78,7 +78,7 @@ func TestTheBreakerOpensAndTries(t *testing.T) {
 
 // While one call finds out whether an upstream is well again, the others are not
 // made, and are not lost.
-func TestOneCallTriesWhetherItIsWellAgain(t *testing.T) {
+func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -120,9 +120,9 @@ func TestOneCallTriesWhetherItIsWellAgain(t *testing.T) {
 }
 
 // Lists that cannot be had are no reason to take no orders.
-func TestWhatStandsAsideClosesNothing(t *testing.T) {
+func TestSeparateLaneKeepsMainBreakerClosed(t *testing.T) {
 	t.Parallel()
-	url := replying(t, 500, "")
+	url := replyServer(t, 500, "")
 	client := open(t, simple+"breaker: {failures: 1}", url, Options{})
 	for _, want := range []bool{false, true} {
 		if _, err := client.Call(t.Context(), "list", nil); errors.Is(err, ErrNotAsked) != want {
@@ -137,8 +137,8 @@ func TestWhatStandsAsideClosesNothing(t *testing.T) {
 // A refusal is an answer: a number that is wrong five times is no reason to stop.
 func TestRefusalsDoNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
-	client := open(t, simple+"breaker: {failures: 1}", replying(t, 400, `{"error":"number"}`), Options{})
-	strange := open(t, simple+"breaker: {failures: 1}", replying(t, 200, `{"status":"strange"}`), Options{})
+	client := open(t, simple+"breaker: {failures: 1}", replyServer(t, 400, `{"error":"number"}`), Options{})
+	strange := open(t, simple+"breaker: {failures: 1}", replyServer(t, 200, `{"status":"strange"}`), Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _ = client.Call(ctx, "order", values)

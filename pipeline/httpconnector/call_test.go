@@ -44,7 +44,7 @@ func capture(t *testing.T) (url string, last func() sent) {
 }
 
 // The signatures were made with openssl dgst -sha256 -hmac and -sha512 -hmac … -binary | base64.
-func TestTheBytesOfARequest(t *testing.T) {
+func TestRequestBytes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
@@ -173,7 +173,7 @@ func TestAnswersAreRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client := open(t, mapped, replying(t, c.http, c.body), Options{})
+			client := open(t, mapped, replyServer(t, c.http, c.body), Options{})
 			reply, err := client.Call(t.Context(), "order", values)
 			if c.want == nil {
 				if err == nil || errors.Is(err, ErrNotSent) {
@@ -197,7 +197,7 @@ func TestListsAreRead(t *testing.T) {
 		`{"data":{"items":[{"text":"a"}]}}`: nil,
 		`{}`:                                nil,
 	} {
-		client := open(t, simple, replying(t, 200, body), Options{})
+		client := open(t, simple, replyServer(t, 200, body), Options{})
 		reply, err := client.Call(t.Context(), "list", nil)
 		if (err == nil) != (want != nil) || err == nil && len(reply.Items) != len(want) || len(want) > 0 && !cmp.Equal(reply.Items, want) {
 			t.Errorf("%s: got %v, %v, want %v", body, reply.Items, err, want)
@@ -206,9 +206,9 @@ func TestListsAreRead(t *testing.T) {
 }
 
 // A body that cannot be made is not sent.
-func TestWhatCannotBeSaidIsNotSent(t *testing.T) {
+func TestUnfitFieldsAreNotSent(t *testing.T) {
 	t.Parallel()
-	url := replying(t, 200, `{"status":"done"}`)
+	url := replyServer(t, 200, `{"status":"done"}`)
 	client := open(t, simple, url, Options{})
 	for name, fields := range map[string]map[string]any{
 		"none": nil, "empty": {"reference": ""}, "the way up": {"reference": ".."}, "of a type that nobody knows": {"reference": 1.5},
@@ -229,7 +229,7 @@ func TestWhatCannotBeSaidIsNotSent(t *testing.T) {
 	}
 }
 
-func TestOnlyTheRightCertificateWillDo(t *testing.T) {
+func TestCertificateIsVerified(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"status":"done"}`)

@@ -16,8 +16,8 @@ import (
 	"vayu/schema"
 )
 
-// shop is what the tests describe: something that can be ordered and asked for.
-var shop = Shape{
+// testShape is what the tests describe: something that can be ordered and asked for.
+var testShape = Shape{
 	Calls: map[string]CallShape{
 		"order": {Needed: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: AnswerShape{
 			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}, Defaults: []string{"waiting"}},
@@ -39,7 +39,7 @@ func environment(name string) (string, bool) {
 }
 
 func parse(text string) (*Description, error) {
-	return Parse(Source{File: "shop.yaml", Text: []byte(text), Env: environment, ReadFile: os.ReadFile}, shop, nil)
+	return Parse(Source{File: "shop.yaml", Text: []byte(text), Env: environment, ReadFile: os.ReadFile}, testShape, nil)
 }
 
 // simple is a description whose url is to be filled in.
@@ -82,8 +82,8 @@ func open(t *testing.T, text, url string, o Options) *Client {
 	return c
 }
 
-// replying is an upstream that says one thing to everybody.
-func replying(t *testing.T, status int, body string) string {
+// replyServer is an upstream that says one thing to everybody.
+func replyServer(t *testing.T, status int, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -93,8 +93,8 @@ func replying(t *testing.T, status int, body string) string {
 	return s.URL
 }
 
-// wire is an upstream that a test writes byte by byte.
-type wire struct {
+// rawServer is an upstream that a test writes byte by byte.
+type rawServer struct {
 	net.Listener
 	mu       sync.Mutex
 	requests []string // method and path, in the order in which they came
@@ -102,7 +102,7 @@ type wire struct {
 }
 
 // expire lets the time of the call be over that came.
-func (w *wire) expire() {
+func (w *rawServer) expire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
@@ -112,15 +112,15 @@ func (w *wire) expire() {
 	}
 }
 
-// patience is a context whose time is over when its upstream says so.
-type patience struct {
+// manualDeadline is a context whose time is over when its upstream says so.
+type manualDeadline struct {
 	context.Context
 	late <-chan struct{}
 }
 
-func (p patience) Done() <-chan struct{} { return p.late }
+func (p manualDeadline) Done() <-chan struct{} { return p.late }
 
-func (p patience) Err() error {
+func (p manualDeadline) Err() error {
 	select {
 	case <-p.late:
 		return context.DeadlineExceeded
@@ -129,14 +129,14 @@ func (p patience) Err() error {
 	}
 }
 
-// onWire serves every connection with serve, which reads requests with next.
-func onWire(t *testing.T, serve func(w *wire, number int, conn net.Conn, in *bufio.Reader)) *wire {
+// startRawServer serves every connection with serve, which reads requests with next.
+func startRawServer(t *testing.T, serve func(w *rawServer, number int, conn net.Conn, in *bufio.Reader)) *rawServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{Listener: l, late: make(chan struct{})}
+	w := &rawServer{Listener: l, late: make(chan struct{})}
 	var all sync.WaitGroup
 	t.Cleanup(func() { l.Close(); all.Wait() })
 	all.Go(func() {
@@ -154,10 +154,10 @@ func onWire(t *testing.T, serve func(w *wire, number int, conn net.Conn, in *buf
 	return w
 }
 
-func (w *wire) url() string { return "http://" + w.Addr().String() }
+func (w *rawServer) url() string { return "http://" + w.Addr().String() }
 
 // next reads a request; false when there is none any more.
-func (w *wire) next(in *bufio.Reader) bool {
+func (w *rawServer) next(in *bufio.Reader) bool {
 	r, err := http.ReadRequest(in)
 	if err != nil {
 		return false
@@ -169,7 +169,7 @@ func (w *wire) next(in *bufio.Reader) bool {
 	return true
 }
 
-func (w *wire) count() int {
+func (w *rawServer) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.requests)

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lamp is what these tests describe: something whose state is asked for.
-var lamp = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
+// lampShape is what these tests describe: something whose state is asked for.
+var lampShape = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
 	"there":  {Needed: true, Values: []string{"yes", "no"}},
 	"colour": {Values: []string{"red", "green"}, Absent: []string{"green"}, NeededWith: map[string]string{"there": "yes"}},
 	"marks":  {Many: true, Values: []string{"old", "new", "odd"}, Defaults: []string{"old"}, Rest: "odd"},
@@ -17,7 +17,7 @@ var lamp = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
 
 func look(t *testing.T, answer, body string) (Reply, error) {
 	t.Helper()
-	d, err := Parse(Source{File: "lamp.yaml", Text: []byte("name: lamp\nurl: https://lamp.example\ncalls: {look: {path: /x, answer: " + answer + "}}\n")}, lamp, nil)
+	d, err := Parse(Source{File: "lamp.yaml", Text: []byte("name: lamp\nurl: https://lamp.example\ncalls: {look: {path: /x, answer: " + answer + "}}\n")}, lampShape, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func look(t *testing.T, answer, body string) (Reply, error) {
 
 // A field may be needed in some answers only, and may be said once for all answers that
 // lack it. What an answer has is never taken for lacking.
-func TestWhatIsNeededWithAnother(t *testing.T) {
+func TestRequiredWith(t *testing.T) {
 	t.Parallel()
 	const mapped, absent = "{there: t, colour: {path: c, values: {R: red}}}", "{there: t, colour: {path: c, values: {R: red}, absent: green}}"
 	for _, c := range []struct{ answer, body, want string }{

@@ -22,15 +22,15 @@ import (
 	"vayu/schema"
 )
 
-// prompt is a bank that answers at once, but for deposits to slow accounts.
-type prompt struct {
+// immediateBank is a bank that answers at once, but for deposits to slow accounts.
+type immediateBank struct {
 	slow time.Duration
-	came chan struct{} // told of each slow one
+	came chan struct{} // callback of each slow one
 }
 
 var found = verify.Answer{Outcome: verify.Found, Account: verify.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}
 
-func (p *prompt) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, error) {
+func (p *immediateBank) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, error) {
 	p.came <- struct{}{}
 	select {
 	case <-time.After(p.slow):
@@ -40,22 +40,26 @@ func (p *prompt) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, er
 	}
 }
 
-func (p *prompt) Enquire(context.Context, verify.Order) (verify.Answer, error) { return found, nil }
+func (p *immediateBank) Enquire(context.Context, verify.Order) (verify.Answer, error) {
+	return found, nil
+}
 
-func (p *prompt) Resolve(context.Context, verify.Order) (verify.Answer, error) { return found, nil }
+func (p *immediateBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
+	return found, nil
+}
 
-// counter is a server with a prompt bank.
-type counter struct {
+// benchFixture is a server with a prompt bank.
+type benchFixture struct {
 	b      *testing.B
 	db     *sqlstore.DB
 	url    string
 	tenant accesstest.Tenant
-	bank   *prompt
+	bank   *immediateBank
 }
 
-func newCounter(b *testing.B, db *sqlstore.DB) *counter {
+func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	b.Helper()
-	c := &counter{b: b, db: db, tenant: accesstest.AddTenant(b, db, "shop"), bank: &prompt{25 * time.Second, make(chan struct{}, 10_000)}}
+	c := &benchFixture{b: b, db: db, tenant: accesstest.AddTenant(b, db, "shop"), bank: &immediateBank{25 * time.Second, make(chan struct{}, 10_000)}}
 	box := accesstest.Box(b)
 	if err := box.Claim(b.Context(), db); err != nil {
 		b.Fatal(err)
@@ -92,7 +96,7 @@ func newCounter(b *testing.B, db *sqlstore.DB) *counter {
 }
 
 // callBank asks, and demands a status.
-func (c *counter) ask(method, path, body string, want int, header ...string) (text string) {
+func (c *benchFixture) ask(method, path, body string, want int, header ...string) (text string) {
 	req, err := http.NewRequestWithContext(context.Background(), method, c.url+path, strings.NewReader(body))
 	if err != nil {
 		c.b.Error(err)
@@ -119,7 +123,7 @@ func (c *counter) ask(method, path, body string, want int, header ...string) (te
 }
 
 // upis verifies so many addresses at 200 a second, and reports how long they take.
-func (c *counter) upis(name string, n int) {
+func (c *benchFixture) upis(name string, n int) {
 	took := fixture.OpenLoop(n, 200, func(i int) {
 		c.ask(http.MethodPost, path, fmt.Sprintf(`{"vpa":"%suser%d@upi","name":"Asha Rao","ref_id":"%s%d"}`, name, i, name, i), http.StatusOK)
 	})
@@ -132,7 +136,7 @@ func (c *counter) upis(name string, n int) {
 // done: with keys, limits, events and audit, on SQLite, and a bank that answers at
 // once.
 func BenchmarkUPI(b *testing.B) {
-	c := newCounter(b, sqlstoretest.SQLite(b))
+	c := newBenchFixture(b, sqlstoretest.SQLite(b))
 	b.ResetTimer()
 	c.upis("", b.N)
 }
@@ -145,7 +149,7 @@ func BenchmarkUPI(b *testing.B) {
 func BenchmarkWaiting(b *testing.B) {
 	const drops = 1000
 	for range b.N {
-		c := newCounter(b, sqlstoretest.SQLite(b))
+		c := newBenchFixture(b, sqlstoretest.SQLite(b))
 		c.upis("alone-", 1000)
 		before := inUse()
 		conns := make([]net.Conn, drops)
@@ -170,7 +174,7 @@ func BenchmarkWaiting(b *testing.B) {
 }
 
 // send sends a request on a connection of its own.
-func (c *counter) send(body string) net.Conn {
+func (c *benchFixture) send(body string) net.Conn {
 	c.b.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err == nil {
@@ -201,7 +205,7 @@ func BenchmarkBulk(b *testing.B) {
 func benchBulk(b *testing.B, db *sqlstore.DB) {
 	b.Helper()
 	const total = 10_000
-	c := newCounter(b, db)
+	c := newBenchFixture(b, db)
 	records := make([]string, total)
 	var worked, streamed time.Duration
 	for n := range b.N {

@@ -111,7 +111,7 @@ var badBodies = []struct {
 	{drop("note", strings.Repeat("[", 40)+strings.Repeat("]", 40)), schema.InvalidJSON, "", ""},
 }
 
-func TestEveryFaultOfABodyIsNamed(t *testing.T) {
+func TestBodyFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range badBodies {
 		_, _, err := requestOf([]byte(c.body))
@@ -123,7 +123,7 @@ func TestEveryFaultOfABodyIsNamed(t *testing.T) {
 }
 
 // Several faults are told at once, what is not understood first.
-func TestAllFaultsOfABodyAreTold(t *testing.T) {
+func TestAllBodyFaultsAreReported(t *testing.T) {
 	t.Parallel()
 	_, _, err := requestOf([]byte(drop("account_number", `"1"`, "ifsc", `"X"`, "name", "1", "name_match_tolerance", "101", "ref_id", "1", "async", "1")))
 	p, ok := errors.AsType[*schema.Problem](err)
@@ -139,7 +139,7 @@ func TestAllFaultsOfABodyAreTold(t *testing.T) {
 	}
 }
 
-func TestAGoodBodyIsUnderstood(t *testing.T) {
+func TestValidBodyIsRead(t *testing.T) {
 	t.Parallel()
 	usual := Request{Method: schema.VerifyPennyDrop, Private: Private{Account: "001234567890123", IFSC: "SBIN0000691", Name: "Rahul Sharma"}, Tolerance: -1}
 	of := func(change func(*Request)) Request {

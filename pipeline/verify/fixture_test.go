@@ -31,71 +31,71 @@ const (
 	aName     = "Rahul Sharma"
 )
 
-// puppet is a bank that says what a test has it say. What it is not told to say is
+// fakeBank is a bank that says what a test has it say. What it is not told to say is
 // that the account is there, and whose it is.
-type puppet struct {
+type fakeBank struct {
 	mu                        sync.Mutex
 	deposit, enquire, resolve func(Order) (Answer, error)
-	heard                     []string // "deposit", in their order
+	callNames                 []string // "deposit", in their order
 	orders                    []Order
 	away                      bool
 }
 
-// itIs is what a bank says of an account that is there.
-func itIs(name string) Answer {
+// foundAnswer is what a bank says of an account that is there.
+func foundAnswer(name string) Answer {
 	return Answer{
 		Outcome: Found, ProviderRef: "theirs", UTR: "UTR123",
 		Account: Account{Name: name, Bank: "State Bank", Branch: "Main Road", Status: schema.AccountActive},
 	}
 }
 
-func (p *puppet) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
+func (p *fakeBank) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
 	p.mu.Lock()
-	p.heard, p.orders = append(p.heard, name), append(p.orders, o)
+	p.callNames, p.orders = append(p.callNames, name), append(p.orders, o)
 	do := *say
 	p.mu.Unlock()
 	if do == nil {
-		return itIs("RAHUL SHARMA"), nil
+		return foundAnswer("RAHUL SHARMA"), nil
 	}
 	return do(o)
 }
 
-func (p *puppet) Deposit(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Deposit(_ context.Context, o Order) (Answer, error) {
 	return p.call("deposit", o, &p.deposit)
 }
 
-func (p *puppet) Enquire(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Enquire(_ context.Context, o Order) (Answer, error) {
 	return p.call("enquire", o, &p.enquire)
 }
 
-func (p *puppet) Resolve(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Resolve(_ context.Context, o Order) (Answer, error) {
 	return p.call("resolve", o, &p.resolve)
 }
 
-func (p *puppet) available() bool {
+func (p *fakeBank) available() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.away
 }
 
 // set changes what it says.
-func (p *puppet) set(change func()) {
+func (p *fakeBank) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
 }
 
 // queue are what it has heard since the last time.
-func (p *puppet) calls() []string {
+func (p *fakeBank) calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	heard := p.heard
-	p.heard, p.orders = nil, nil
+	heard := p.callNames
+	p.callNames, p.orders = nil, nil
 	return heard
 }
 
-// says is an answer that is always the same.
-func says(a Answer) func(Order) (Answer, error) {
+// answers is an answer that is always the same.
+func answers(a Answer) func(Order) (Answer, error) {
 	return func(Order) (Answer, error) { return a, nil }
 }
 
@@ -110,37 +110,37 @@ var (
 	errBreaker = fmt.Errorf("a breaker: %w", ErrNotAsked)
 )
 
-// stage is a service with its store, a clock, an account, and a puppet in the live
+// fixture is a service with its store, a clock, an account, and a puppet in the live
 // world. It does not run: tests have it look.
-type stage struct {
+type serviceFixture struct {
 	*Service
 
 	t        testing.TB
 	reg      *prometheus.Registry
 	clock    *fixture.Clock
 	log      *fixture.Log
-	puppet   *puppet
+	bank     *fakeBank
 	settings Settings
 	tenant   accesstest.Tenant
 	owner    schema.Owner
 	refs     int
 }
 
-func eachStage(t *testing.T, do func(t *testing.T, s *stage)) {
+func eachStore(t *testing.T, do func(t *testing.T, s *serviceFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newStage(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newServiceFixture(t, db)) })
 }
 
 // connection is how the puppet is connected.
-func (p *puppet) connection() Connection {
+func (p *fakeBank) connection() Connection {
 	return Connection{
 		Name: "puppet", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4, Bank: p, Available: p.available,
 	}
 }
 
-func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
+func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *serviceFixture {
 	t.Helper()
-	s := &stage{t: t, clock: &fixture.Clock{}, puppet: &puppet{}, log: &fixture.Log{}, settings: DefaultSettings()}
+	s := &serviceFixture{t: t, clock: &fixture.Clock{}, bank: &fakeBank{}, log: &fixture.Log{}, settings: DefaultSettings()}
 	s.clock.Set(noon)
 	s.tenant = accesstest.AddTenant(t, db, "shop")
 	s.owner = s.tenant.In(schema.Live)
@@ -148,8 +148,8 @@ func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
 	return s
 }
 
-// claimed is a box that the store knows.
-func claimed(t testing.TB, db *sqlstore.DB) *encryption.Box {
+// initializedBox is a box that the store knows.
+func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Box {
 	t.Helper()
 	box := accesstest.Box(t)
 	if err := box.Claim(context.Background(), db); err != nil {
@@ -160,7 +160,7 @@ func claimed(t testing.TB, db *sqlstore.DB) *encryption.Box {
 
 // begin makes the service, or another one as after a kill: what the one before had
 // under way is as it stands in the store.
-func (s *stage) begin(db *sqlstore.DB, more ...Connection) {
+func (s *serviceFixture) begin(db *sqlstore.DB, more ...Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	if err != nil {
@@ -168,8 +168,8 @@ func (s *stage) begin(db *sqlstore.DB, more ...Connection) {
 	}
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
-		DB: db, Box: claimed(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
-		Connections: append([]Connection{s.puppet.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
+		DB: db, Box: initializedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
+		Connections: append([]Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -177,14 +177,14 @@ func (s *stage) begin(db *sqlstore.DB, more ...Connection) {
 }
 
 // set makes the service anew with other settings.
-func (s *stage) set(change func(*Settings)) {
+func (s *serviceFixture) set(change func(*Settings)) {
 	s.t.Helper()
 	change(&s.settings)
 	s.begin(s.DB)
 }
 
 // request is one for a penny drop, with a ref_id of its own.
-func (s *stage) request() Request {
+func (s *serviceFixture) request() Request {
 	s.refs++
 	return Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: Private{Account: anAccount, IFSC: aBranch, Name: aName},
@@ -193,25 +193,25 @@ func (s *stage) request() Request {
 }
 
 // address is a request about an address, with a ref_id of its own.
-func (s *stage) address() Request {
+func (s *serviceFixture) address() Request {
 	q := s.request()
 	q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName}
 	return q
 }
 
 // apply makes a verification, and waits until its call has ended.
-func (s *stage) do(r Request) Record {
+func (s *serviceFixture) do(r Request) Record {
 	s.t.Helper()
 	rec, replayed, err := s.Do(s.t.Context(), r, 0, true)
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
 	s.queue.Wait()
-	return s.see(rec.ID)
+	return s.record(rec.ID)
 }
 
-// see is how a verification stands.
-func (s *stage) see(id string) Record {
+// record is how a verification stands.
+func (s *serviceFixture) record(id string) Record {
 	s.t.Helper()
 	r, found, err := queryOne(s.DB.View(context.Background()), selectByID, id)
 	if err != nil || !found {
@@ -220,9 +220,9 @@ func (s *stage) see(id string) Record {
 	return r
 }
 
-// turn lets so much time pass, has every connection looked at, and waits until the
+// advance lets so much time pass, has every connection looked at, and waits until the
 // calls have ended.
-func (s *stage) turn(d time.Duration) {
+func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
 	s.clock.Pass(d)
 	for _, l := range s.connections {
@@ -232,7 +232,7 @@ func (s *stage) turn(d time.Duration) {
 }
 
 // texts are the texts that a query finds.
-func (s *stage) texts(query string, args ...any) []string {
+func (s *serviceFixture) texts(query string, args ...any) []string {
 	s.t.Helper()
 	all, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (text string, err error) {
 		err = row.Scan(&text)
@@ -245,19 +245,19 @@ func (s *stage) texts(query string, args ...any) []string {
 }
 
 // events are the types of the account's events about verifications, in their order.
-func (s *stage) events() []string {
+func (s *serviceFixture) events() []string {
 	s.t.Helper()
 	return s.texts("SELECT type FROM event WHERE account_id = $1 AND type LIKE 'verification.%' ORDER BY id", s.owner.Account)
 }
 
 // audited are the actions and actors of the account's audit log about verifications.
-func (s *stage) audited() []string {
+func (s *serviceFixture) audited() []string {
 	s.t.Helper()
 	return s.texts("SELECT action || ' ' || actor FROM audit WHERE account_id = $1 AND action LIKE 'verification.%' ORDER BY seq", s.owner.Account)
 }
 
 // count is a number that a query finds.
-func (s *stage) number(query string, args ...any) (n int) {
+func (s *serviceFixture) number(query string, args ...any) (n int) {
 	s.t.Helper()
 	if err := s.DB.View(context.Background()).QueryRow(query, args...).Scan(&n); err != nil {
 		s.t.Fatal(err)
@@ -265,14 +265,14 @@ func (s *stage) number(query string, args ...any) (n int) {
 	return n
 }
 
-// figure is a metric.
-func (s *stage) figure(name string, labels ...string) float64 {
+// metric is a metric.
+func (s *serviceFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
 	return fixture.Figure(s.t, s.reg, name, labels...)
 }
 
 // dueIn is how long it is until a verification is looked at; negative for never.
-func (s *stage) dueIn(id string) time.Duration {
+func (s *serviceFixture) dueIn(id string) time.Duration {
 	s.t.Helper()
 	var due int64
 	if err := s.DB.View(context.Background()).QueryRow("SELECT COALESCE(due_at, 0) FROM verification WHERE id = $1", id).Scan(&due); err != nil {
@@ -282,7 +282,7 @@ func (s *stage) dueIn(id string) time.Duration {
 }
 
 // addBatch stores a batch of so many records.
-func (s *stage) addBatch(id string, total int) {
+func (s *serviceFixture) addBatch(id string, total int) {
 	s.t.Helper()
 	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, 'live', 'verification', $3, 'processing', $4, 0, 0, '', '', '', $5)`, id, s.owner.Account, []byte{1}, total, s.clock.Now().UnixMicro())
@@ -299,19 +299,19 @@ func refusedAs(t testing.TB, err error, code schema.Code, field string) *schema.
 }
 
 // exec changes the store.
-func (s *stage) exec(statement string, args ...any) {
+func (s *serviceFixture) exec(statement string, args ...any) {
 	s.t.Helper()
 	sqlstoretest.Exec(s.t, s.DB, statement, args...)
 }
 
 // addTenant makes another account.
-func (s *stage) addTenant(name string) accesstest.Tenant {
+func (s *serviceFixture) addTenant(name string) accesstest.Tenant {
 	s.t.Helper()
 	return accesstest.AddTenant(s.t, s.DB, name)
 }
 
 // callNone has the bank tell of a verification by itself.
-func (s *stage) told(r Record, a Answer) Record {
+func (s *serviceFixture) callback(r Record, a Answer) Record {
 	s.t.Helper()
 	out, err := s.Settle(context.Background(), r.Owner.World, r.Provider, r.ID, a, "provider:puppet")
 	if err != nil {

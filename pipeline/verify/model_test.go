@@ -14,9 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// naive is a bank that makes a deposit whenever it is asked for one, and tells the
+// faultyBank is a bank that makes a deposit whenever it is asked for one, and tells the
 // truth when it tells something. It knows by heart which deposits have been made.
-type naive struct {
+type faultyBank struct {
 	mu     sync.Mutex
 	dice   *rand.Rand
 	clock  *fixture.Clock
@@ -33,7 +33,7 @@ type naive struct {
 const slowest = 50 * time.Second
 
 // arrive makes the deposits of what has come meanwhile. The caller holds mu.
-func (n *naive) arrive() {
+func (n *faultyBank) arrive() {
 	for ref, at := range n.came {
 		if !n.clock.Now().Before(at) {
 			n.made[ref]++
@@ -42,7 +42,7 @@ func (n *naive) arrive() {
 	}
 }
 
-func (n *naive) deposit(o Order) (Answer, error) {
+func (n *faultyBank) deposit(o Order) (Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.arrive()
@@ -77,10 +77,10 @@ func (n *naive) deposit(o Order) (Answer, error) {
 		<-n.dead
 		n.mu.Lock()
 	}
-	return itIs("RAHUL SHARMA"), nil
+	return foundAnswer("RAHUL SHARMA"), nil
 }
 
-func (n *naive) enquire(o Order) (Answer, error) {
+func (n *faultyBank) enquire(o Order) (Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.arrive()
@@ -97,23 +97,23 @@ func (n *naive) enquire(o Order) (Answer, error) {
 	if n.made[o.Reference] == 0 {
 		return Answer{Outcome: Unknown}, nil
 	}
-	return itIs("RAHUL SHARMA"), nil
+	return foundAnswer("RAHUL SHARMA"), nil
 }
 
 // However the bank, the connection to it and the service fail, one request makes one
 // deposit, and has one verdict that is told once.
-func TestARequestIsNeverTwoDeposits(t *testing.T) {
+func TestModelMakesOneDepositPerRequest(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
-		eachStage(t, func(t *testing.T, s *stage) { playDeposits(t, s, seed) })
+		eachStore(t, func(t *testing.T, s *serviceFixture) { runModel(t, s, seed) })
 	}
 }
 
-func playDeposits(t *testing.T, s *stage, seed uint64) {
+func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 	t.Helper()
 	const rounds = 60
-	bank := &naive{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
-	s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = bank.deposit, bank.enquire })
+	bank := &faultyBank{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
+	s.bank.set(func() { s.bank.deposit, s.bank.enquire = bank.deposit, bank.enquire })
 	moves := rand.New(rand.NewPCG(seed, 2)) // the bank's dice are the bank's
 	var services []*Service
 	for round := range rounds {
@@ -124,7 +124,7 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 		}
 		s.clock.Pass(time.Duration(1+moves.IntN(30)) * time.Second)
 		s.queue.Look(t.Context(), s.connections[0].Line)
-		if !s.rests(bank) || round%10 == 9 { // it was killed; what it had under way hangs
+		if !s.isIdle(bank) || round%10 == 9 { // it was killed; what it had under way hangs
 			services = append(services, s.Service)
 			s.begin(s.DB)
 			bank.next()
@@ -137,7 +137,7 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 	bank.faulty = false
 	bank.mu.Unlock()
 	for range 60 {
-		s.turn(time.Minute)
+		s.advance(time.Minute)
 	}
 	close(bank.dead) // who was killed was not after all
 	for _, each := range services {
@@ -161,21 +161,21 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 }
 
 // next is that another process has begun.
-func (n *naive) next() {
+func (n *faultyBank) next() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.before = n.killed
 }
 
 // hanging is how many calls of this process hang.
-func (n *naive) hanging() int {
+func (n *faultyBank) hanging() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.killed - n.before
 }
 
-// rests waits until no call is under way but those that hang; false when some do.
-func (s *stage) rests(bank *naive) bool {
+// isIdle waits until no call is under way but those that hang; false when some do.
+func (s *serviceFixture) isIdle(bank *faultyBank) bool {
 	s.t.Helper()
 	fixture.Until(s.t, "all calls rest", func() bool { return s.connections[0].Slots().Busy == bank.hanging() })
 	return bank.hanging() == 0

@@ -15,68 +15,70 @@ import (
 	"vayu/schema"
 )
 
-// hang has the bank take a deposit and never answer, until it is released.
-func (s *stage) hang() (release func()) {
+// holdDeposit has the bank take a deposit and never answer, until it is released.
+func (s *serviceFixture) holdDeposit() (release func()) {
 	dead := make(chan struct{})
-	s.puppet.set(func() { s.puppet.deposit = func(Order) (Answer, error) { <-dead; return itIs("RAHUL SHARMA"), nil } })
+	s.bank.set(func() {
+		s.bank.deposit = func(Order) (Answer, error) { <-dead; return foundAnswer("RAHUL SHARMA"), nil }
+	})
 	return sync.OnceFunc(func() { close(dead) })
 }
 
-// begun makes a verification whose call is under way.
-func (s *stage) begun(q Request) Record {
+// inFlight makes a verification whose call is under way.
+func (s *serviceFixture) inFlight(q Request) Record {
 	s.t.Helper()
-	s.puppet.calls()
+	s.bank.calls()
 	r, _, err := s.Do(context.Background(), q, 0, true)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	fixture.Until(s.t, "the bank was asked", func() bool { return len(s.puppet.calls()) == 1 })
+	fixture.Until(s.t, "the bank was asked", func() bool { return len(s.bank.calls()) == 1 })
 	return r
 }
 
 // A process that is killed leaves leases. The next on the same store asks what has
 // become of the deposits before it asks for any.
-func TestAfterAKillItIsAskedAbout(t *testing.T) {
+func TestKilledCallIsEnquired(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		release := s.hang()
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		release := s.holdDeposit()
 		defer release()
 		killed := s.Service
-		r := s.begun(s.request())
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
+		r := s.inFlight(s.request())
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.begin(s.DB)
 		if err := s.queue.FreeLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s.turn(0)
+		s.advance(0)
 		if s.DB.Name() == "postgres" { // another instance may be at work until its lease is over
 			s.wantCalls("within the lease of another")
-			s.turn(41 * time.Second)
+			s.advance(41 * time.Second)
 		}
 		s.wantCalls("at first", "enquire")
-		s.turn(time.Minute + upstream.Margin)
+		s.advance(time.Minute + upstream.Margin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
 		release() // the other was not dead after all
 		killed.queue.Wait()
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
 
 // Nobody knows when the call of somebody who is gone has begun: a deposit may be on
 // its way from the latest moment in which it can have.
-func TestWhatMayHaveBeenAskedForLateIsNotAskedForAgainEarly(t *testing.T) {
+func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		release := s.hang()
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		release := s.holdDeposit()
 		gone := s.Service
-		s.begun(s.request())
+		s.inFlight(s.request())
 		s.begin(s.DB)
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
-		s.turn(time.Minute)
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.advance(time.Minute)
 		s.wantCalls("a minute after it was claimed", "enquire")
-		s.turn(upstream.Margin - 2*time.Second)
+		s.advance(upstream.Margin - 2*time.Second)
 		s.wantCalls("two seconds too early", "enquire")
-		s.turn(2 * time.Second)
+		s.advance(2 * time.Second)
 		s.wantCalls("then", "enquire", "deposit")
 		release()
 		gone.queue.Wait()
@@ -85,15 +87,15 @@ func TestWhatMayHaveBeenAskedForLateIsNotAskedForAgainEarly(t *testing.T) {
 
 // Two instances on one store make each call once, and whoever has lost a lease leaves
 // everything but a verdict to the other.
-func TestTwoInstancesAskOnce(t *testing.T) {
+func TestTwoInstancesCallOnce(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, sqlstoretest.Postgres(t))
-	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	s := newServiceFixture(t, sqlstoretest.Postgres(t))
+	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 	const n = 20
 	for range n {
 		s.do(s.request())
 	}
-	s.puppet.calls()
+	s.bank.calls()
 	one := s.Service
 	s.begin(s.DB)
 	s.clock.Pass(time.Hour)
@@ -104,13 +106,13 @@ func TestTwoInstancesAskOnce(t *testing.T) {
 		}
 		both.Wait()
 	}
-	if got := len(s.puppet.calls()); got != n || len(s.events()) != n {
+	if got := len(s.bank.calls()); got != n || len(s.events()) != n {
 		t.Errorf("%d calls were made and %d verdicts told, want %d", got, len(s.events()), n)
 	}
 }
 
 // Who has lost his lease changes nothing but by a verdict.
-func TestALostLeaseChangesNothing(t *testing.T) {
+func TestLostLeaseIsFenced(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]func() (Answer, error){
 		"lost": func() (Answer, error) { return Answer{}, errLost }, "not sent": func() (Answer, error) { return Answer{}, errUnsent },
@@ -119,19 +121,19 @@ func TestALostLeaseChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
+			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				held := make(chan struct{})
-				s.puppet.set(func() { s.puppet.deposit = func(Order) (Answer, error) { <-held; return late() } })
+				s.bank.set(func() { s.bank.deposit = func(Order) (Answer, error) { <-held; return late() } })
 				slow := s.Service
-				r := s.begun(s.request())
+				r := s.inFlight(s.request())
 				s.begin(s.DB)
-				s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Pending, Again: time.Hour}) })
-				s.turn(41 * time.Second)
+				s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Pending, Again: time.Hour}) })
+				s.advance(41 * time.Second)
 				s.wantDue("asked about by another", r.ID, time.Hour)
 				close(held)
 				slow.queue.Wait()
 				s.wantDue("when the first has ended", r.ID, time.Hour)
-				if got := s.see(r.ID); !got.Sent || got.Tries != 1 || got.Trouble != "" {
+				if got := s.record(r.ID); !got.Sent || got.Tries != 1 || got.Trouble != "" {
 					t.Errorf("got %+v", got)
 				}
 			})
@@ -141,10 +143,10 @@ func TestALostLeaseChangesNothing(t *testing.T) {
 
 // While it runs, what is pending moves on, without a goroutine for each; at its end
 // it waits for what is under way.
-func TestItRuns(t *testing.T) {
+func TestRun(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, sqlstoretest.SQLite(t))
-	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+	s := newServiceFixture(t, sqlstoretest.SQLite(t))
+	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -163,14 +165,14 @@ func TestItRuns(t *testing.T) {
 		t.Errorf("%d goroutines carry what is pending", got)
 	}
 	s.countPending(t.Context())
-	if live, sandbox := s.figure("vayu_verify_pending", "world", "live"), s.figure("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
+	if live, sandbox := s.metric("vayu_verify_pending", "world", "live"), s.metric("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
 		t.Errorf("%v and %v are counted as pending", live, sandbox)
 	}
 	s.clock.Pass(2 * time.Hour)
 	s.connections[0].Nudge()
 	fixture.Until(t, "all have their verdict", told(n))
-	release := s.hang()
-	last := s.begun(s.request())
+	release := s.holdDeposit()
+	last := s.inFlight(s.request())
 	cancel()
 	fixture.Until(t, "it has stopped", s.queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0, true)
@@ -181,18 +183,18 @@ func TestItRuns(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if got := s.see(last.ID); got.State != schema.VerificationSuccess {
+	if got := s.record(last.ID); got.State != schema.VerificationSuccess {
 		t.Errorf("what was under way is %s", got.State)
 	}
 }
 
 // What is asked for when all slots are taken waits in the store. Records of batches
 // leave half of the slots to others.
-func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
+func TestRequestWithoutSlotIsQueued(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 4)
-		release := s.hang()
+		release := s.holdDeposit()
 		ask := func(q Request) {
 			t.Helper()
 			if _, _, err := s.Do(t.Context(), q, 0, true); err != nil {
@@ -213,25 +215,25 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 		}
 		release()
 		s.queue.Wait()
-		s.turn(time.Second)
-		s.turn(0)
+		s.advance(time.Second)
+		s.advance(0)
 		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (upstream.Slots{}) {
 			t.Errorf("%d wait in the end, slots %+v", got, s.connections[0].Slots())
 		}
 		if got := s.texts("SELECT state || ' ' || successful FROM batch"); got[0] != "completed 4" || len(s.events()) != 5 {
 			t.Errorf("the batch is %s, events %q", got, s.events())
 		}
-		if got := len(s.puppet.calls()); got != 8 {
+		if got := len(s.bank.calls()); got != 8 {
 			t.Errorf("the bank was asked %d times", got)
 		}
 	})
 }
 
 // Who waits for a bank that is not configured any more is named.
-func TestAPendingVerificationOfNobodyIsNamed(t *testing.T) {
+func TestUnconfiguredBankIsLogged(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		s.do(s.request())
 		s.countPending(t.Context())
 		if s.log.Count("not configured") != 0 {
@@ -246,15 +248,15 @@ func TestAPendingVerificationOfNobodyIsNamed(t *testing.T) {
 }
 
 // Every time that the store cannot be asked is counted, by what for.
-func TestOutagesAreCounted(t *testing.T) {
+func TestStoreFailuresAreCounted(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		s.countPending(t.Context())
 		s.deleteOld(t.Context())
 		s.queue.Look(t.Context(), s.connections[0].Line)
 		for _, doing := range []string{"count", "delete", "claim"} {
-			if got := s.figure("vayu_verify_store_failures_total", "doing", doing); got != 1 {
+			if got := s.metric("vayu_verify_store_failures_total", "doing", doing); got != 1 {
 				t.Errorf("%v failures to %s are counted", got, doing)
 			}
 		}
@@ -265,8 +267,8 @@ func TestOutagesAreCounted(t *testing.T) {
 // earlier answer or for what is too old.
 func TestQueriesUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.crowd(60_000)
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.insertMany(60_000)
 		for _, analyzed := range []bool{false, true} {
 			switch {
 			case analyzed:
@@ -297,9 +299,9 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 	})
 }
 
-// crowd stores so many verifications of three accounts in turn, of which one in a
+// insertMany stores so many verifications of three accounts in turn, of which one in a
 // thousand is pending.
-func (s *stage) crowd(n int) {
+func (s *serviceFixture) insertMany(n int) {
 	s.t.Helper()
 	for i := range 3 {
 		sqlstoretest.Exec(s.t, s.DB, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))

@@ -15,7 +15,7 @@ import (
 
 // In the sandbox the number says what is answered (CONTRACT 7), whatever was answered
 // before.
-func TestTheSandboxRemembersNothing(t *testing.T) {
+func TestSandboxIsStateless(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		tenant := accesstest.AddTenant(t, db, "shop")

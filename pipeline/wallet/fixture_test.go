@@ -51,8 +51,8 @@ func wantBalance(t testing.TB, db *sqlstore.DB, what string, o schema.Owner, wan
 	}
 }
 
-// eachBook runs a test on both engines, with an account that has an amount.
-func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sqlstore.DB, o schema.Owner)) {
+// eachFunded runs a test on both engines, with an account that has an amount.
+func eachFunded(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sqlstore.DB, o schema.Owner)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		o := addAccount(t, db, "one")
@@ -63,8 +63,8 @@ func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sqls
 	})
 }
 
-// site is a service with a router in front, and two tenants.
-type site struct {
+// walletFixture is a service with a router in front, and two tenants.
+type walletFixture struct {
 	*Service
 	accesstest.Door
 
@@ -76,9 +76,9 @@ type site struct {
 	two    accesstest.Tenant
 }
 
-func newSite(t testing.TB, db *sqlstore.DB) *site {
+func newFixture(t testing.TB, db *sqlstore.DB) *walletFixture {
 	t.Helper()
-	s := &site{clock: &fixture.Clock{}, reg: prometheus.NewRegistry(), log: &fixture.Log{}}
+	s := &walletFixture{clock: &fixture.Clock{}, reg: prometheus.NewRegistry(), log: &fixture.Log{}}
 	s.clock.Set(noon)
 	s.one, s.two = accesstest.AddTenant(t, db, "one"), accesstest.AddTenant(t, db, "two")
 	access := accesstest.Access(t, db, s.clock.Now)
@@ -96,23 +96,23 @@ func newSite(t testing.TB, db *sqlstore.DB) *site {
 	return s
 }
 
-// eachSite runs a test on both engines.
-func eachSite(t *testing.T, run func(t *testing.T, s *site)) {
+// eachStore runs a test on both engines.
+func eachStore(t *testing.T, run func(t *testing.T, s *walletFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { run(t, newSite(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { run(t, newFixture(t, db)) })
 }
 
 // key is that of the first tenant.
-func (s *site) key(w schema.World) string { return s.one.Keys[w] }
+func (s *walletFixture) key(w schema.World) string { return s.one.Keys[w] }
 
-// figure is a counter's value.
-func (s *site) figure(t testing.TB, name string, labels ...string) float64 {
+// metric is a counter's value.
+func (s *walletFixture) metric(t testing.TB, name string, labels ...string) float64 {
 	t.Helper()
 	return fixture.Figure(t, s.reg, name, labels...)
 }
 
-// wantWhole demands that the books are right.
-func wantWhole(t testing.TB, db *sqlstore.DB) Report {
+// wantConsistent demands that the books are right.
+func wantConsistent(t testing.TB, db *sqlstore.DB) Report {
 	t.Helper()
 	r, err := Verify(t.Context(), db, "")
 	if err != nil || r.Wrong != 0 {

@@ -15,9 +15,9 @@ import (
 	"vayu/schema"
 )
 
-func TestTheStatementTellsWhatHasChangedTheWallet(t *testing.T) {
+func TestStatementListsEntries(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Sandbox), s.one.In(schema.Sandbox)
 		paid := s.Ask(key, "POST", topups, `{"amount":1000}`).Want(t, "a payment", 200).Said("payment_id")
 		var want []any
@@ -66,9 +66,9 @@ func TestTheStatementTellsWhatHasChangedTheWallet(t *testing.T) {
 }
 
 // Pages lose and double nothing when everything happened in one instant.
-func TestPagesOfOneInstant(t *testing.T) {
+func TestPagesOfEqualTimes(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000}`)
 		var subjects []string
@@ -95,9 +95,9 @@ func TestPagesOfOneInstant(t *testing.T) {
 
 // Of one recharge or payment there is everything that has happened to it, and nothing
 // of anybody else's.
-func TestTheEntriesOfOneSubject(t *testing.T) {
+func TestEntriesOfSubject(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Sandbox), s.one.In(schema.Sandbox)
 		paid := s.Ask(key, "POST", topups, `{"amount":1000}`).Said("payment_id")
 		var ids []string
@@ -141,9 +141,9 @@ func TestTheEntriesOfOneSubject(t *testing.T) {
 
 // Nobody reads all that an account has for the entries of one recharge. PostgreSQL
 // has so many rows that it would not rather read them all.
-func TestStatementsUseTheirIndices(t *testing.T) {
+func TestStatementQueriesUseIndices(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		want := map[string]string{selectLines: "posting_account", selectSubjectLines: "sqlite_autoindex_posting_1 (subject=?)"}
 		if s.DB.Name() == "postgres" {
 			want[selectSubjectLines] = "posting_pkey"

@@ -49,7 +49,7 @@ func stored(t *testing.T, db *sqlstore.DB) []string {
 	return rows
 }
 
-func TestBothListsAreTaken(t *testing.T) {
+func TestBothListsAreImported(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		if diff := cmp.Diff(branch.Summary{Read: 2, Taken: 2, Changed: 2}, imported(t, db, rbi)); diff != "" {
@@ -73,8 +73,8 @@ func TestBothListsAreTaken(t *testing.T) {
 	})
 }
 
-// TestAnImportIsRepeated: the same file changes nothing, a newer one what is new.
-func TestAnImportIsRepeated(t *testing.T) {
+// TestImportIsIdempotent: the same file changes nothing, a newer one what is new.
+func TestImportIsIdempotent(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		imported(t, db, rbi)
@@ -92,8 +92,8 @@ func TestAnImportIsRepeated(t *testing.T) {
 	})
 }
 
-// TestRowsAreRefusedAlone: with their lines and reasons.
-func TestRowsAreRefusedAlone(t *testing.T) {
+// TestInvalidRowsAreRejectedSingly: with their lines and reasons.
+func TestInvalidRowsAreRejectedSingly(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	long := strings.Repeat("x", 1001)
@@ -143,7 +143,7 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidFileIsRefused(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	for text, want := range map[string]string{
@@ -167,9 +167,9 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnImportIsWholeOrNotAtAll: a file that cannot be read to its end, and a store
+// TestImportIsAtomic: a file that cannot be read to its end, and a store
 // that refuses a row far behind the first.
-func TestAnImportIsWholeOrNotAtAll(t *testing.T) {
+func TestImportIsAtomic(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		torn := errors.New("torn")
@@ -198,8 +198,8 @@ func TestAnImportIsWholeOrNotAtAll(t *testing.T) {
 	})
 }
 
-// TestTwoImportsAtOnceEnd: each is done, in whatever order.
-func TestTwoImportsAtOnceEnd(t *testing.T) {
+// TestConcurrentImportsDoNotDeadlock: each is done, in whatever order.
+func TestConcurrentImportsDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		done := make(chan error, 2)

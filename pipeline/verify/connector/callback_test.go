@@ -53,7 +53,7 @@ func TestCallbacks(t *testing.T) {
 }
 
 // A callback must come from who it says, and say something that is understood.
-func TestCallbacksThatAreNotTaken(t *testing.T) {
+func TestRefusedCallbacks(t *testing.T) {
 	t.Parallel()
 	_, c := serve(t, simulator.Config{})
 	now := time.Now()

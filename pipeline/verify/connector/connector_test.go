@@ -24,7 +24,7 @@ import (
 	"vayu/schema"
 )
 
-func TestAFileIsAConnection(t *testing.T) {
+func TestOpen(t *testing.T) {
 	t.Parallel()
 	_, c := serve(t, simulator.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
 	if c.Name != "simulator" || c.World != schema.Sandbox || c.Timeout != 5*time.Second || c.ResendAfter != 5*time.Second || c.Concurrency != 1000 ||
@@ -79,7 +79,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 }
 
 // What is not mapped is counted, so that it can be watched.
-func TestWhatIsNotMappedIsCounted(t *testing.T) {
+func TestUnmappedValuesAreCounted(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"result":"VALID","account":{"state":"LIEN"}}`))
@@ -93,7 +93,7 @@ func TestWhatIsNotMappedIsCounted(t *testing.T) {
 	}
 }
 
-func TestWhatABankKnows(t *testing.T) {
+func TestAnswerFields(t *testing.T) {
 	t.Parallel()
 	shown := simulator.Account{Name: "R. K. SHARMA", State: "DORMANT", Bank: "Bank of Simulation", Branch: "Fort", Flags: []string{"FRAUD", "ODD", "NO", "FRAUD", "STRANGE"}}
 	s, c := serve(t, simulator.Config{Accounts: map[string]simulator.Account{
@@ -139,7 +139,7 @@ func TestWhatABankKnows(t *testing.T) {
 }
 
 // Names go to clients, and references into our store.
-func TestWhatComesFromThemIsPlain(t *testing.T) {
+func TestBankTextIsCleaned(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]verify.Answer{
 		`"account":{"name":"A\u0000\u0007S\u202eHA\u2066 \n RAO\ufeff","state":"ACTIVE"}`: {Account: verify.Account{Name: "ASHA RAO"}},
@@ -192,7 +192,7 @@ func TestReasonsAreCodes(t *testing.T) {
 
 // A file may say how accounts stand of which the bank says nothing; what the bank does
 // say is still to be mapped.
-func TestABankThatNeverSaysHowAnAccountStands(t *testing.T) {
+func TestAccountStatusByDefault(t *testing.T) {
 	t.Parallel()
 	const place, values = "account_status:\n        path: account.state\n", "        values: {ACTIVE: active, DORMANT: dormant, FROZEN: frozen, CLOSED: closed}\n"
 	for body, want := range map[string]schema.AccountStatus{
@@ -214,7 +214,7 @@ func TestABankThatNeverSaysHowAnAccountStands(t *testing.T) {
 }
 
 // Whoever writes a file must learn everything at once, each with its place.
-func TestEveryFaultOfAFileIsNamed(t *testing.T) {
+func TestFileFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	httpconnectortest.Faults(t, "testdata/*.bad.yaml", func(file string) error {
 		err := connector.Check(file)
@@ -232,7 +232,7 @@ func TestEveryFaultOfAFileIsNamed(t *testing.T) {
 }
 
 // A bank with a certificate of its own authority is asked, and one of another is not.
-func TestBanksSpeakTLS(t *testing.T) {
+func TestTLSIsRequired(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
 	server := httptest.NewUnstartedServer(s)

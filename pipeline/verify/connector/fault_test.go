@@ -14,7 +14,7 @@ import (
 
 // Whatever goes wrong, a verdict is one that the bank has said, and an enquiry brings
 // out what can be known.
-func TestEveryFaultOfTheSimulator(t *testing.T) {
+func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
 	const found, missing, pending, unknown = verify.Found, verify.NotFound, verify.Pending, verify.Unknown
 	all := map[simulator.Fault]struct {
@@ -67,7 +67,7 @@ func TestEveryFaultOfTheSimulator(t *testing.T) {
 }
 
 // An enquiry that is not answered says nothing.
-func TestEnquiriesGoWrongToo(t *testing.T) {
+func TestEnquiryFaults(t *testing.T) {
 	t.Parallel()
 	s, c := serve(t, simulator.Config{Slow: time.Hour})
 	if _, err := c.Bank.Deposit(t.Context(), drop); err != nil {
@@ -104,7 +104,7 @@ func TestSilenceIsNoOutcome(t *testing.T) {
 
 // What cannot be known must not be taken for a verdict, and least of all for the leave
 // to make another deposit.
-func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
+func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 	t.Parallel()
 	const good = `"account":{"state":"ACTIVE"}`
 	for name, c := range map[string]struct {
@@ -158,7 +158,7 @@ func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
 	wantOutcome(t, "resolve", a, err, lost)
 }
 
-func TestWhoIsNotThereHasNotGotIt(t *testing.T) {
+func TestRefusedConnectionIsNotSent(t *testing.T) {
 	t.Parallel()
 	conn := open(t, simulator.Describe("http://127.0.0.1:1"), nil)
 	drop := drop
@@ -177,7 +177,7 @@ func calls(b verify.Bank) map[string]asking {
 }
 
 // What the breaker keeps back was not asked: it has not failed, and is asked later.
-func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
+func TestOpenBreakerIsNotCalled(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
 	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) || conn.Available() {
@@ -192,7 +192,7 @@ func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
 
 // Whoever connects a bank reads the log, and must learn there which word his file
 // lacks.
-func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
+func TestErrorQuotesUnmappedValue(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"result":"DECLINED"}`:                         `"DECLINED" as status`,
@@ -206,7 +206,7 @@ func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
 }
 
 // An enquiry by their reference must not be made before they have said it.
-func TestAnOrderWithoutTheirReferenceIsNotNamedByIt(t *testing.T) {
+func TestOrderWithoutProviderReference(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = "path: /v1/deposits/{reference}", "path: /v1/status\n    query: {txn: \"{provider_ref}\"}"
 	for ref, want := range map[string]error{"": verify.ErrNotSent, "A-1": nil} {

@@ -51,7 +51,7 @@ func TestCompare(t *testing.T) {
 }
 
 // A name without words says nothing, not even that it is the same.
-func TestWordless(t *testing.T) {
+func TestNamesWithoutWords(t *testing.T) {
 	t.Parallel()
 	wordless := []string{"", " ", "...", "&", "/", "\u202e\u202c", "\u200d", "\u0301", "\xff\xfe", "🙂"}
 	for _, a := range wordless {

@@ -43,7 +43,7 @@ func drop(reference string) verify.Order {
 }
 
 // However often a deposit is asked for it is made once, unless the bank is naive.
-func TestAReferenceIsOneDeposit(t *testing.T) {
+func TestReferenceIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for naive, want := range map[bool]int{false: 1, true: 3} {
 		s := simulator.New(simulator.Config{Naive: naive})
@@ -69,7 +69,7 @@ func TestAReferenceIsOneDeposit(t *testing.T) {
 }
 
 // A deposit that waits is asked for twice: who is naive makes both when they are due.
-func TestANaiveBankMakesDepositsLater(t *testing.T) {
+func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for fault, want := range map[simulator.Fault]int{simulator.Late: 2, simulator.LateMissing: 0, simulator.LieForever: 2, simulator.Missing: 0} {
@@ -93,7 +93,7 @@ func TestANaiveBankMakesDepositsLater(t *testing.T) {
 }
 
 // Who was away makes the deposit when it is asked for again.
-func TestWhoWasAwayIsAskedAgain(t *testing.T) {
+func TestUnavailableDepositIsRetried(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
 	c := connect(t, s)
@@ -112,7 +112,7 @@ func TestWhoWasAwayIsAskedAgain(t *testing.T) {
 }
 
 // Faults by rate must be as frequent as was asked, and the same in every run.
-func TestRatesAreKeptAndRepeat(t *testing.T) {
+func TestRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
 		s := simulator.New(simulator.Config{Seed: seed, Rates: map[simulator.Fault]float64{simulator.Missing: 0.3, simulator.LieMissing: 0.2}})
@@ -156,7 +156,7 @@ func TestNoise(t *testing.T) {
 }
 
 // Only who has the key and the secret is served, and who says what it is about.
-func TestWhoIsServed(t *testing.T) {
+func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
 	server := httptest.NewServer(s)
@@ -178,7 +178,7 @@ func TestWhoIsServed(t *testing.T) {
 }
 
 // A callback that is not taken comes again, and one that is told twice comes twice.
-func TestCallbacksComeUntilTheyAreTaken(t *testing.T) {
+func TestCallbacksAreRetried(t *testing.T) {
 	t.Parallel()
 	came := make(chan string, 10)
 	var mu sync.Mutex

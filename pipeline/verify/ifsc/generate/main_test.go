@@ -25,9 +25,9 @@ func pack(t *testing.T) string {
 	return folder
 }
 
-// TestTheListIsOfThePackage: what is committed is what the package says. Texts are
+// TestListMatchesPackage: what is committed is what the package says. Texts are
 // compared, since the next Go may pack them otherwise.
-func TestTheListIsOfThePackage(t *testing.T) {
+func TestListMatchesPackage(t *testing.T) {
 	t.Parallel()
 	folder, file := pack(t), filepath.Join(t.TempDir(), "codes.gz")
 	if err := run([]string{folder, file}); err != nil {
@@ -100,9 +100,9 @@ func TestEveryCodeIsFound(t *testing.T) {
 	t.Logf("%d codes of %d banks, %d lent, no name for %d", n, len(s.codes), lent, len(nameless))
 }
 
-// TestTheNearestNameIsTaken: a code that was lent alone, one that begins as codes do
+// TestLongestSubletPrefixWins: a code that was lent alone, one that begins as codes do
 // that were lent, and one whose bank has no name.
-func TestTheNearestNameIsTaken(t *testing.T) {
+func TestLongestSubletPrefixWins(t *testing.T) {
 	t.Parallel()
 	s := source{
 		names:  map[string]string{"YESB": "Yes Bank", "ADCX": " Adinath \n Bank", "AUBX": "Another"},
@@ -118,7 +118,7 @@ func TestTheNearestNameIsTaken(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPackageIsRefused(t *testing.T) {
+func TestInvalidPackageIsRefused(t *testing.T) {
 	t.Parallel()
 	if err := run(nil); err == nil {
 		t.Error("no arguments are taken")
