@@ -25,8 +25,8 @@ import (
 	"vayu/schema"
 )
 
-// apiFixture is the endpoints of a service with its store: an account, the sandbox, and a
-// clerk in the live world.
+// apiFixture serves the endpoints with a store, an account, the sandbox, and a callbackBank in
+// the live world.
 type apiFixture struct {
 	*verify.Service
 	accesstest.Door
@@ -35,7 +35,7 @@ type apiFixture struct {
 	reg    *prometheus.Registry
 	tenant accesstest.Tenant
 	clerk  *callbackBank
-	router http.Handler // whose replies nobody looks at
+	router http.Handler // for requests whose replies are ignored
 }
 
 // eachStore runs a test on both engines.
@@ -81,7 +81,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	return d
 }
 
-// batches are those of verifications.
+// batches returns the batch service.
 func (d *apiFixture) batches(access *access.Service, now func() time.Time) *batch.Service {
 	d.t.Helper()
 	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: access.Change, Kinds: []batch.Kind{d.BatchKind()}, Now: now})
@@ -91,7 +91,7 @@ func (d *apiFixture) batches(access *access.Service, now func() time.Time) *batc
 	return s
 }
 
-// runUntilEnd has something run until the test ends.
+// runUntilEnd runs a function until the test ends.
 func (d *apiFixture) runUntilEnd(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -104,19 +104,19 @@ func (d *apiFixture) runUntilEnd(run func(context.Context) error) {
 	})
 }
 
-// callBank asks in the sandbox.
+// sandbox sends a request to the sandbox.
 func (d *apiFixture) sandbox(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
 }
 
-// live asks in the live world.
+// live sends a request to the live world.
 func (d *apiFixture) live(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Live], method, path, body, header...)
 }
 
-// disconnect asks in the sandbox, and goes after a time without having read the reply.
+// disconnect sends a request to the sandbox and closes the connection after a time.
 func (d *apiFixture) disconnect(body string, after time.Duration) {
 	d.t.Helper()
 	ctx, gone := context.WithTimeout(context.Background(), after)
@@ -127,7 +127,7 @@ func (d *apiFixture) disconnect(body string, after time.Duration) {
 	d.router.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// callNone are the events about a verification, in their order.
+// eventTypes returns the events of a verification, in order.
 func (d *apiFixture) eventTypes(id string) (types []string) {
 	d.t.Helper()
 	err := sqlstore.Each(d.DB.View(context.Background()), func(row sqlstore.Scanner) error {
@@ -153,13 +153,13 @@ func (d *apiFixture) eventTypes(id string) (types []string) {
 	return types
 }
 
-// metric is a metric.
+// metric returns the value of a metric.
 func (d *apiFixture) metric(name string, labels ...string) float64 {
 	d.t.Helper()
 	return fixture.Figure(d.t, d.reg, name, labels...)
 }
 
-// read reads a reply of a status.
+// read decodes a reply with a status.
 func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.Want(t, "a reply", status).Text), &v); err != nil {
@@ -168,8 +168,7 @@ func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 	return v
 }
 
-// callbackBank is a bank that takes every deposit and says nothing of it by itself until it
-// is told to.
+// callbackBank accepts every deposit and settles by callbacks.
 type callbackBank struct{}
 
 func (*callbackBank) Deposit(context.Context, verify.Order) (verify.Answer, error) {
@@ -180,12 +179,12 @@ func (*callbackBank) Enquire(context.Context, verify.Order) (verify.Answer, erro
 	return verify.Answer{Outcome: verify.Pending}, nil
 }
 
-// Resolve cannot be reached.
+// Resolve fails: the bank is unreachable.
 func (*callbackBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
 	return verify.Answer{}, verify.ErrNotSent
 }
 
-// Receive takes "reference word", with the right password.
+// Receive accepts "reference outcome" with the right password.
 func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (verify.Told, error) {
 	if header.Get("X-Password") != "sesame" {
 		return verify.Told{}, schema.Refuse(schema.SignatureInvalid, "X-Password", "The password is wrong.")

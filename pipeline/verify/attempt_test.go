@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// wantCalls demands what the bank has heard since the last time.
+// wantCalls checks the bank's calls since the last time.
 func (s *serviceFixture) wantCalls(what string, want ...string) {
 	s.t.Helper()
 	if got := s.bank.calls(); !slices.Equal(got, want) {
@@ -20,8 +20,7 @@ func (s *serviceFixture) wantCalls(what string, want ...string) {
 	}
 }
 
-// wantDue demands that a verification is pending, and how long it is until the next
-// look.
+// wantDue checks that a verification is pending, and the time until its next call.
 func (s *serviceFixture) wantDue(what, id string, want time.Duration) {
 	s.t.Helper()
 	if got, due := s.record(id), s.dueIn(id); got.State != schema.VerificationPending || due != want {
@@ -29,7 +28,7 @@ func (s *serviceFixture) wantDue(what, id string, want time.Duration) {
 	}
 }
 
-// wantFinal demands how a verification has ended, and that it was told once.
+// wantFinal checks a final state and its single event.
 func (s *serviceFixture) wantFinal(id string, state schema.VerificationState, events ...string) {
 	s.t.Helper()
 	got := s.record(id)
@@ -46,7 +45,7 @@ const (
 	failed    = "verification.failed"
 )
 
-// What is pending is asked about after 5, 10, 20, 40 s and so on to ten minutes.
+// Pending verifications are enquired after 5, 10, 20, 40 s and so on, up to ten minutes.
 func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -75,9 +74,8 @@ func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 	})
 }
 
-// Nobody knows what became of a deposit whose call ended without an answer: it is
-// asked about before it is asked for again, and asked for again only when the bank
-// does not know it and what is slow on its way must have come.
+// A call without an answer may have made the deposit. It leads to an enquiry. The deposit is
+// resent only if the bank does not know it and a slow request must have arrived.
 func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 	t.Parallel()
 	odd := foundAnswer("RAHUL SHARMA")
@@ -103,7 +101,7 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 					t.Errorf("its trouble is %q, want %q", r.Trouble, c.trouble)
 				}
 				s.wantCalls("at first", "deposit")
-				for _, pause := range []int{5, 10, 20} { // a minute after it was asked for it may be asked for again
+				for _, pause := range []int{5, 10, 20} { // a resend is allowed one minute after the send
 					s.advance(time.Duration(pause) * time.Second)
 				}
 				s.wantDue("before the minute is over", r.ID, 25*time.Second)
@@ -124,8 +122,8 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 	}
 }
 
-// A deposit that the bank certainly has not made is asked for again as if for the
-// first time, and needs no enquiry.
+// A deposit that was certainly not made is sent again as if for the first time, without an
+// enquiry.
 func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(Order) (Answer, error){"not made": answers(Answer{Outcome: NotMade}), "not reached": fails(errUnsent)} {
@@ -160,8 +158,7 @@ func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 	}
 }
 
-// What was asked for before may still be on its way when asking again comes to
-// nothing: it is asked about.
+// A failed resend leads to an enquiry, because the first request may still arrive.
 func TestFailedResendIsEnquired(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -179,7 +176,7 @@ func TestFailedResendIsEnquired(t *testing.T) {
 	})
 }
 
-// An enquiry that is not answered says nothing about the deposit.
+// An unanswered enquiry gives no information about the deposit.
 func TestLostEnquiryIsRepeated(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -195,14 +192,14 @@ func TestLostEnquiryIsRepeated(t *testing.T) {
 	})
 }
 
-// What a breaker kept from being asked waits as if it had never been begun.
+// A call that the breaker blocked is requeued as if it had not started.
 func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		shut := fails(errBreaker)
 		s.bank.set(func() { s.bank.deposit = shut })
 		r := s.do(s.request())
-		for range 20 { // an enquiry would come in greater and greater intervals
+		for range 20 { // the backoff of enquiries would grow
 			if r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || r.Trouble != "" {
 				t.Fatalf("got %+v", r)
 			}
@@ -214,7 +211,7 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		if got := s.metric("vayu_verify_calls_total", "provider", "puppet", "call", "deposit", "result", "not_asked"); got != 21 {
 			t.Errorf("%v calls are counted as not asked", got)
 		}
-		// Once it was asked for, it stays so, whatever is not asked afterwards.
+		// A sent deposit remains sent, whatever later calls are blocked.
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), shut })
 		s.advance(upstream.AwayPause)
 		s.advance(firstPause)
@@ -234,8 +231,8 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 	})
 }
 
-// Who could not be asked for as long as banks are asked is given up, and told so
-// once, whatever the reason was.
+// A verification without an outcome is given up after the limit, with one event, whatever the
+// cause.
 func TestVerificationIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -298,7 +295,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 	})
 }
 
-// A deposit is not asked for under a lease that may end before the call does.
+// No deposit is sent under a lease that may expire before the call ends.
 func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -316,7 +313,7 @@ func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 	})
 }
 
-// A verdict that cannot be recorded is asked for again, and counted.
+// An outcome that cannot be recorded is counted, and enquired again.
 func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {

@@ -22,7 +22,7 @@ import (
 
 const batchPath = "/v1/verification/batch"
 
-// submit has a batch taken on in the sandbox, and waits until it is completed.
+// submit creates a batch in the sandbox and waits for its completion.
 func (d *apiFixture) submit(records []string) (id string) {
 	d.t.Helper()
 	taken := d.sandbox("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`, "Host", "evil.example").Want(d.t, "a batch", 202)
@@ -34,7 +34,7 @@ func (d *apiFixture) submit(records []string) (id string) {
 	return id
 }
 
-// bulk are the events about batches.
+// bulk returns the events of batches.
 func (d *apiFixture) bulk() (all []schema.BulkCompleted) {
 	d.t.Helper()
 	err := sqlstore.Each(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) error {
@@ -53,8 +53,8 @@ func (d *apiFixture) bulk() (all []schema.BulkCompleted) {
 	return all
 }
 
-// Records become verifications, each with its own verdict or refusal, in the order in
-// which they were sent; one event tells that all are done, and none of each.
+// Each record becomes a verification with its own result or refusal, in the order of sending.
+// One event reports the completion of the batch, and none a single record.
 func TestBatchIsProcessed(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {
@@ -123,7 +123,7 @@ func TestBatchIsProcessed(t *testing.T) {
 	})
 }
 
-// As many as there may be are worked on, and read in one stream.
+// The largest batch is processed and read in one stream.
 func TestTenThousandRecordsAreVerified(t *testing.T) {
 	t.Parallel()
 	d := newAPIFixture(t, sqlstoretest.SQLite(t), nil)
@@ -155,7 +155,7 @@ func TestTenThousandRecordsAreVerified(t *testing.T) {
 	d.sandbox("POST", batchPath, `{"records":[`+records[0]+","+strings.Join(records, ",")+`]}`).WantError(t, "one too many", 400, schema.InvalidRequest, "records")
 }
 
-// Results expire a week after the batch is completed; what it was stays known.
+// Results expire a week after completion. The batch itself remains.
 func TestResultsExpire(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -174,7 +174,7 @@ func TestResultsExpire(t *testing.T) {
 	})
 }
 
-// A batch of slow ones leaves room for others, and each is waited for.
+// Slow records leave slots to others, and each completes.
 func TestBatchOfSlowRecordsEnds(t *testing.T) {
 	t.Parallel()
 	at := sqlstore.Config{Data: t.TempDir()}
@@ -198,8 +198,8 @@ func TestBatchOfSlowRecordsEnds(t *testing.T) {
 	})
 }
 
-// Where no bank is connected, a batch is refused at once as a single verification is, and
-// nothing is stored.
+// Without a bank a batch is refused at once, like a single verification, and nothing is
+// stored.
 func TestBatchWithoutBankIsRefused(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {

@@ -22,10 +22,10 @@ import (
 	"vayu/schema"
 )
 
-// immediateBank is a bank that answers at once, but for deposits to slow accounts.
+// immediateBank answers at once, except deposits to slow accounts.
 type immediateBank struct {
 	slow time.Duration
-	came chan struct{} // callback of each slow one
+	came chan struct{} // receives each slow deposit
 }
 
 var found = verify.Answer{Outcome: verify.Found, Account: verify.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}
@@ -48,7 +48,7 @@ func (p *immediateBank) Resolve(context.Context, verify.Order) (verify.Answer, e
 	return found, nil
 }
 
-// benchFixture is a server with a prompt bank.
+// benchFixture is a server with an immediateBank.
 type benchFixture struct {
 	b      *testing.B
 	db     *sqlstore.DB
@@ -95,7 +95,7 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	return c
 }
 
-// callBank asks, and demands a status.
+// ask sends a request and checks the status.
 func (c *benchFixture) ask(method, path, body string, want int, header ...string) (text string) {
 	req, err := http.NewRequestWithContext(context.Background(), method, c.url+path, strings.NewReader(body))
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *benchFixture) ask(method, path, body string, want int, header ...string
 	return string(all)
 }
 
-// upis verifies so many addresses at 200 a second, and reports how long they take.
+// upis verifies addresses at 200 a second and reports the latency.
 func (c *benchFixture) upis(name string, n int) {
 	took := fixture.OpenLoop(n, 200, func(i int) {
 		c.ask(http.MethodPost, path, fmt.Sprintf(`{"vpa":"%suser%d@upi","name":"Asha Rao","ref_id":"%s%d"}`, name, i, name, i), http.StatusOK)
@@ -131,21 +131,19 @@ func (c *benchFixture) upis(name string, n int) {
 	c.b.ReportMetric(float64(took[n*99/100].Microseconds())/1000, name+"p99-ms")
 }
 
-// BenchmarkUPI is the time from the moment at which a request is due to its whole
-// reply, for addresses at 200 a second over HTTP, whether or not earlier ones are
-// done: with keys, limits, events and audit, on SQLite, and a bank that answers at
-// once.
+// BenchmarkUPI measures the time from a request's due time to its complete reply. Addresses
+// come at 200 a second over HTTP, in an open loop. It covers keys, limits, events and audit,
+// on SQLite, with a bank that answers at once.
 func BenchmarkUPI(b *testing.B) {
 	c := newBenchFixture(b, sqlstoretest.SQLite(b))
 	b.ResetTimer()
 	c.upis("", b.N)
 }
 
-// BenchmarkWaiting is what a thousand penny drops cost that wait together for 25 s,
-// each with a connection to the server: how much more memory is in use than before,
-// for each and in all, and what 200 addresses a second take alone and meanwhile. The
-// other ends of the connections, which are in the same process, hold a socket each and
-// no buffer.
+// BenchmarkWaiting measures a thousand concurrent penny drops that wait for 25 s, each on its
+// own connection. It reports the additional memory, each and in all. It also reports the
+// latency of 200 addresses a second, alone and meanwhile. The client ends of the connections
+// are in the same process; they hold a socket each and no buffer.
 func BenchmarkWaiting(b *testing.B) {
 	const drops = 1000
 	for range b.N {
@@ -173,7 +171,7 @@ func BenchmarkWaiting(b *testing.B) {
 	}
 }
 
-// send sends a request on a connection of its own.
+// send sends a request on its own connection.
 func (c *benchFixture) send(body string) net.Conn {
 	c.b.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
@@ -187,7 +185,7 @@ func (c *benchFixture) send(body string) net.Conn {
 	return conn
 }
 
-// inUse is the memory of heap and stacks that is in use, in bytes.
+// inUse returns the used memory of heap and stacks in bytes.
 func inUse() float64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -195,8 +193,8 @@ func inUse() float64 {
 	return float64(m.HeapInuse + m.StackInuse)
 }
 
-// BenchmarkBulk is how long 10,000 records take from POST to completed with a bank that
-// answers at once, and how many results a second are streamed then.
+// BenchmarkBulk measures 10,000 records from POST to completion with a bank that answers at
+// once, and the rate of streaming the results.
 func BenchmarkBulk(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) { benchBulk(b, sqlstoretest.SQLite(b)) })
 	b.Run("postgres", func(b *testing.B) { benchBulk(b, sqlstoretest.Postgres(b)) })

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// The answer of a bank serves the account that asks about the same again: it makes no
-// call, names are compared anew, and nobody else is served by it.
+// A bank's answer is reused for the same account of one client. It makes no call, and names
+// are compared again.
 func TestAnswerIsCached(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -79,8 +79,7 @@ func TestAnswerIsCached(t *testing.T) {
 	})
 }
 
-// That there is no account serves again, that nobody could say does not; and nothing
-// does when answers are not kept.
+// A missing account is cached, a missing outcome is not. Without a cache nothing is.
 func TestOnlyOutcomesAreCached(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -108,7 +107,7 @@ func TestOnlyOutcomesAreCached(t *testing.T) {
 	})
 }
 
-// Records of a batch are served, too, and end it.
+// Batch records use the cache, and complete their batch.
 func TestBatchRecordUsesCache(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {

@@ -54,7 +54,7 @@ func TestAnAccountIsVerified(t *testing.T) {
 	})
 }
 
-// A bank is asked for what was asked, by our id.
+// The order holds the request and our id.
 func TestOrderHoldsRequest(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -75,7 +75,7 @@ func TestOrderHoldsRequest(t *testing.T) {
 	})
 }
 
-// What the bank says of an account, and what was expected of it, make the verdict.
+// The result follows from the bank's answer and the expected name.
 func TestResultFollowsFromAnswer(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -131,7 +131,7 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 	})
 }
 
-// An account's own tolerance counts where a request says nothing.
+// The account's tolerance applies if the request has none.
 func TestAccountTolerance(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -154,8 +154,7 @@ func TestAccountTolerance(t *testing.T) {
 	})
 }
 
-// Banks that leave out what they are called are found by the code or the handle, and
-// branches in the directory.
+// A missing bank is looked up by code or handle, a missing branch in the directory.
 func TestMissingBankAndBranchAreLookedUp(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -175,7 +174,7 @@ func TestMissingBankAndBranchAreLookedUp(t *testing.T) {
 	})
 }
 
-// A ref_id is for one thing, in one world of one account.
+// A ref_id identifies one request, in one world of one account.
 func TestRefIDIsIdempotent(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -212,7 +211,7 @@ func TestRefIDIsIdempotent(t *testing.T) {
 		}
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, 0, false)
-		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // it is not that of the live world, and nobody serves this one
+		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // separate from the live world; no connection serves this one
 	})
 }
 
@@ -240,7 +239,7 @@ func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 		}
 		all.Wait()
 		s.queue.Wait()
-		s.advance(0) // who was first may have found all slots with those who were not
+		s.advance(0) // the first request may have found all slots taken by others
 		if heard := s.bank.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
 			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, heard, s.events(), s.audited())
 		}
@@ -250,7 +249,7 @@ func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 	})
 }
 
-// A record of a batch makes one verification, however often it comes.
+// A batch record creates one verification, even if repeated.
 func TestBatchRecordIsIdempotent(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -309,7 +308,7 @@ func TestRefusalRecordsNothing(t *testing.T) {
 	})
 }
 
-// Of several connections the first is taken that has the method and is there.
+// The first available connection with the method is used.
 func TestFirstAvailableConnectionIsUsed(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -345,7 +344,7 @@ func TestDuplicateConnectionNameIsRefused(t *testing.T) {
 	}
 }
 
-// Who waits gets the verdict, and why there is none when the bank cannot be asked.
+// A wait returns the outcome, or the reason of the delay if the bank cannot be called.
 func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -356,7 +355,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 			t.Errorf("without patience: %+v, %v", r, err)
 		}
 		got := make(chan Record, 2)
-		for range 2 { // a replay that is patient hears of what comes later
+		for range 2 { // a replay with waitFull sees later results
 			go func() {
 				r, _, err := s.Do(context.Background(), q, time.Hour, true)
 				if err != nil {
@@ -386,8 +385,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 	})
 }
 
-// What another instance is told reaches those who wait here; an outage of the store
-// meanwhile is counted.
+// A wait sees the results of other instances. Store failures meanwhile are counted.
 func TestWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {

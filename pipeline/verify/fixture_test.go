@@ -20,10 +20,10 @@ import (
 	"vayu/schema"
 )
 
-// noon is when tests begin.
+// noon is the start time of tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// What tests verify.
+// Targets of tests.
 const (
 	anAccount = "001234567890123"
 	aBranch   = "SBIN0000691"
@@ -31,8 +31,7 @@ const (
 	aName     = "Rahul Sharma"
 )
 
-// fakeBank is a bank that says what a test has it say. What it is not told to say is
-// that the account is there, and whose it is.
+// fakeBank answers as a test prescribes. By default it answers Found.
 type fakeBank struct {
 	mu                        sync.Mutex
 	deposit, enquire, resolve func(Order) (Answer, error)
@@ -41,7 +40,7 @@ type fakeBank struct {
 	away                      bool
 }
 
-// foundAnswer is what a bank says of an account that is there.
+// foundAnswer is the answer about an existing account.
 func foundAnswer(name string) Answer {
 	return Answer{
 		Outcome: Found, ProviderRef: "theirs", UTR: "UTR123",
@@ -78,14 +77,14 @@ func (p *fakeBank) available() bool {
 	return !p.away
 }
 
-// set changes what it says.
+// set changes the answers.
 func (p *fakeBank) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
 }
 
-// queue are what it has heard since the last time.
+// calls returns the calls since the last time.
 func (p *fakeBank) calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,12 +93,12 @@ func (p *fakeBank) calls() []string {
 	return heard
 }
 
-// answers is an answer that is always the same.
+// answers returns a constant answer.
 func answers(a Answer) func(Order) (Answer, error) {
 	return func(Order) (Answer, error) { return a, nil }
 }
 
-// fails is a call that ends with an error.
+// fails returns a call that ends with an error.
 func fails(err error) func(Order) (Answer, error) {
 	return func(Order) (Answer, error) { return Answer{}, err }
 }
@@ -110,8 +109,8 @@ var (
 	errBreaker = fmt.Errorf("a breaker: %w", ErrNotAsked)
 )
 
-// fixture is a service with its store, a clock, an account, and a puppet in the live
-// world. It does not run: tests have it look.
+// serviceFixture is a service with its store, a clock, an account, and a fake bank in the live
+// world. It does not run; tests poll.
 type serviceFixture struct {
 	*Service
 
@@ -131,7 +130,7 @@ func eachStore(t *testing.T, do func(t *testing.T, s *serviceFixture)) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newServiceFixture(t, db)) })
 }
 
-// connection is how the puppet is connected.
+// connection returns the connection of the fake bank.
 func (p *fakeBank) connection() Connection {
 	return Connection{
 		Name: "puppet", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4, Bank: p, Available: p.available,
@@ -148,7 +147,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *servi
 	return s
 }
 
-// initializedBox is a box that the store knows.
+// initializedBox returns a box that is registered in the store.
 func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Box {
 	t.Helper()
 	box := accesstest.Box(t)
@@ -158,8 +157,8 @@ func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Box {
 	return box
 }
 
-// begin makes the service, or another one as after a kill: what the one before had
-// under way is as it stands in the store.
+// begin creates the service, or a new one as after a kill. Calls in flight of the earlier one
+// remain as they are in the store.
 func (s *serviceFixture) begin(db *sqlstore.DB, more ...Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
@@ -176,14 +175,14 @@ func (s *serviceFixture) begin(db *sqlstore.DB, more ...Connection) {
 	}
 }
 
-// set makes the service anew with other settings.
+// set recreates the service with other settings.
 func (s *serviceFixture) set(change func(*Settings)) {
 	s.t.Helper()
 	change(&s.settings)
 	s.begin(s.DB)
 }
 
-// request is one for a penny drop, with a ref_id of its own.
+// request returns a penny drop with its own ref_id.
 func (s *serviceFixture) request() Request {
 	s.refs++
 	return Request{
@@ -192,14 +191,14 @@ func (s *serviceFixture) request() Request {
 	}
 }
 
-// address is a request about an address, with a ref_id of its own.
+// address returns a lookup of an address with its own ref_id.
 func (s *serviceFixture) address() Request {
 	q := s.request()
 	q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName}
 	return q
 }
 
-// apply makes a verification, and waits until its call has ended.
+// do creates a verification and waits for the end of its call.
 func (s *serviceFixture) do(r Request) Record {
 	s.t.Helper()
 	rec, replayed, err := s.Do(s.t.Context(), r, 0, true)
@@ -210,7 +209,7 @@ func (s *serviceFixture) do(r Request) Record {
 	return s.record(rec.ID)
 }
 
-// record is how a verification stands.
+// record reads a verification.
 func (s *serviceFixture) record(id string) Record {
 	s.t.Helper()
 	r, found, err := queryOne(s.DB.View(context.Background()), selectByID, id)
@@ -220,8 +219,7 @@ func (s *serviceFixture) record(id string) Record {
 	return r
 }
 
-// advance lets so much time pass, has every connection looked at, and waits until the
-// calls have ended.
+// advance advances the clock, polls every connection and waits for the calls.
 func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
 	s.clock.Pass(d)
@@ -231,7 +229,7 @@ func (s *serviceFixture) advance(d time.Duration) {
 	s.queue.Wait()
 }
 
-// texts are the texts that a query finds.
+// texts returns the texts that a query finds.
 func (s *serviceFixture) texts(query string, args ...any) []string {
 	s.t.Helper()
 	all, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (text string, err error) {
@@ -244,19 +242,19 @@ func (s *serviceFixture) texts(query string, args ...any) []string {
 	return all
 }
 
-// events are the types of the account's events about verifications, in their order.
+// events returns the types of the account's verification events, in order.
 func (s *serviceFixture) events() []string {
 	s.t.Helper()
 	return s.texts("SELECT type FROM event WHERE account_id = $1 AND type LIKE 'verification.%' ORDER BY id", s.owner.Account)
 }
 
-// audited are the actions and actors of the account's audit log about verifications.
+// audited returns actions and actors of the account's audit log about verifications.
 func (s *serviceFixture) audited() []string {
 	s.t.Helper()
 	return s.texts("SELECT action || ' ' || actor FROM audit WHERE account_id = $1 AND action LIKE 'verification.%' ORDER BY seq", s.owner.Account)
 }
 
-// count is a number that a query finds.
+// number returns the number that a query finds.
 func (s *serviceFixture) number(query string, args ...any) (n int) {
 	s.t.Helper()
 	if err := s.DB.View(context.Background()).QueryRow(query, args...).Scan(&n); err != nil {
@@ -265,13 +263,13 @@ func (s *serviceFixture) number(query string, args ...any) (n int) {
 	return n
 }
 
-// metric is a metric.
+// metric returns the value of a metric.
 func (s *serviceFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
 	return fixture.Figure(s.t, s.reg, name, labels...)
 }
 
-// dueIn is how long it is until a verification is looked at; negative for never.
+// dueIn returns the time until the next call; negative for none.
 func (s *serviceFixture) dueIn(id string) time.Duration {
 	s.t.Helper()
 	var due int64
@@ -281,14 +279,14 @@ func (s *serviceFixture) dueIn(id string) time.Duration {
 	return time.UnixMicro(due).Sub(s.clock.Now())
 }
 
-// addBatch stores a batch of so many records.
+// addBatch stores a batch with a number of records.
 func (s *serviceFixture) addBatch(id string, total int) {
 	s.t.Helper()
 	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, 'live', 'verification', $3, 'processing', $4, 0, 0, '', '', '', $5)`, id, s.owner.Account, []byte{1}, total, s.clock.Now().UnixMicro())
 }
 
-// refusedAs demands a refusal.
+// refusedAs fails the test unless the error is a refusal with the code and field.
 func refusedAs(t testing.TB, err error, code schema.Code, field string) *schema.Problem {
 	t.Helper()
 	p, ok := errors.AsType[*schema.Problem](err)
@@ -304,13 +302,13 @@ func (s *serviceFixture) exec(statement string, args ...any) {
 	sqlstoretest.Exec(s.t, s.DB, statement, args...)
 }
 
-// addTenant makes another account.
+// addTenant creates another account.
 func (s *serviceFixture) addTenant(name string) accesstest.Tenant {
 	s.t.Helper()
 	return accesstest.AddTenant(s.t, s.DB, name)
 }
 
-// callNone has the bank tell of a verification by itself.
+// callback delivers a callback of the bank.
 func (s *serviceFixture) callback(r Record, a Answer) Record {
 	s.t.Helper()
 	out, err := s.Settle(context.Background(), r.Owner.World, r.Provider, r.ID, a, "provider:puppet")

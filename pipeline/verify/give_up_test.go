@@ -7,8 +7,8 @@ import (
 	"vayu/schema"
 )
 
-// Everything that is pending ends, whoever cannot be asked about it: what nobody here
-// can read, and what waits for a bank that is not configured any more.
+// Every pending verification ends, even if it cannot be decrypted or if its bank is no longer
+// configured.
 func TestStrandedVerificationsEnd(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]string{
@@ -35,7 +35,7 @@ func TestStrandedVerificationsEnd(t *testing.T) {
 	}
 }
 
-// What cannot be read any more is not there, if the bank says so.
+// An undecryptable verification fails as missing if the bank answers so.
 func TestUndecryptableVerificationMayBeMissing(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -49,8 +49,8 @@ func TestUndecryptableVerificationMayBeMissing(t *testing.T) {
 	})
 }
 
-// The rows of a batch stay for as long as it shows them, also when it has taken longer
-// than single verifications are kept.
+// Rows of a batch remain as long as the batch shows them, even beyond the retention of single
+// verifications.
 func TestBatchResultsKeepTheirRows(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -79,8 +79,8 @@ func TestBatchResultsKeepTheirRows(t *testing.T) {
 	})
 }
 
-// What panics while an outcome is recorded is an error of that verification, and it is
-// asked about again.
+// A panic while recording an outcome is an error of that verification only. It is enquired
+// again.
 func TestPanicIsContained(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// walk goes through all pages of a list.
+// walk reads all pages of a list.
 func (d *apiFixture) walk(query string) (refs []string) {
 	d.t.Helper()
 	next := path + "?limit=2&" + query

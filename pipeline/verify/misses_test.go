@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// A key that asks about many accounts that do not exist raises an alarm, once an hour.
+// Many requests of a key for missing accounts raise an alarm, once an hour.
 func TestEnumerationRaisesAlarm(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {

@@ -14,25 +14,24 @@ import (
 	"vayu/schema"
 )
 
-// faultyBank is a bank that makes a deposit whenever it is asked for one, and tells the
-// truth when it tells something. It knows by heart which deposits have been made.
+// faultyBank makes a deposit for every request that arrives. Its answers are true, if they
+// arrive. It records all deposits.
 type faultyBank struct {
 	mu     sync.Mutex
 	dice   *rand.Rand
 	clock  *fixture.Clock
 	made   map[string]int
-	came   map[string]time.Time // when what is slow on its way comes
+	came   map[string]time.Time // arrival times of slow requests
 	faulty bool
 	dead   chan struct{} // calls of a process that was killed end when it is closed
-	killed int           // calls that did not end
-	before int           // those of processes before this one
+	killed int           // calls of this process without an end
+	before int           // those of earlier processes
 }
 
-// slowest is how long a request can be on its way: less than what its connection
-// waits before it asks again.
+// slowest is the longest delay of a request. It is below the connection's ResendAfter.
 const slowest = 50 * time.Second
 
-// arrive makes the deposits of what has come meanwhile. The caller holds mu.
+// arrive makes the deposits of slow requests that have arrived. The caller holds mu.
 func (n *faultyBank) arrive() {
 	for ref, at := range n.came {
 		if !n.clock.Now().Before(at) {
@@ -57,15 +56,15 @@ func (n *faultyBank) deposit(o Order) (Answer, error) {
 		return Answer{}, errBreaker
 	case 3:
 		return Answer{Outcome: NotMade}, nil
-	case 4: // lost on its way there
+	case 4: // the request is lost
 		return Answer{}, errLost
-	case 5: // slow on its way there
+	case 5: // the request is slow
 		n.came[o.Reference] = n.clock.Now().Add(time.Duration(n.dice.Int64N(int64(slowest))))
 		return Answer{}, errLost
 	}
 	n.made[o.Reference]++
 	switch fault {
-	case 6: // lost on its way back
+	case 6: // the answer is lost
 		return Answer{}, errLost
 	case 7:
 		panic("the adapter")
@@ -100,8 +99,8 @@ func (n *faultyBank) enquire(o Order) (Answer, error) {
 	return foundAnswer("RAHUL SHARMA"), nil
 }
 
-// However the bank, the connection to it and the service fail, one request makes one
-// deposit, and has one verdict that is told once.
+// One request makes one deposit and ends with one event, whatever faults bank, network and
+// service have.
 func TestModelMakesOneDepositPerRequest(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -114,17 +113,17 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 	const rounds = 60
 	bank := &faultyBank{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
 	s.bank.set(func() { s.bank.deposit, s.bank.enquire = bank.deposit, bank.enquire })
-	moves := rand.New(rand.NewPCG(seed, 2)) // the bank's dice are the bank's
+	moves := rand.New(rand.NewPCG(seed, 2)) // independent of the bank's faults
 	var services []*Service
 	for round := range rounds {
-		if round < rounds*2/3 { // at last only what is pending is carried on
+		if round < rounds*2/3 { // the last third only continues pending verifications
 			if _, _, err := s.Do(t.Context(), s.request(), 0, true); err != nil {
 				t.Fatal(err)
 			}
 		}
 		s.clock.Pass(time.Duration(1+moves.IntN(30)) * time.Second)
 		s.queue.Look(t.Context(), s.connections[0].Line)
-		if !s.isIdle(bank) || round%10 == 9 { // it was killed; what it had under way hangs
+		if !s.isIdle(bank) || round%10 == 9 { // a killed process leaves calls in flight
 			services = append(services, s.Service)
 			s.begin(s.DB)
 			bank.next()
@@ -139,7 +138,7 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 	for range 60 {
 		s.advance(time.Minute)
 	}
-	close(bank.dead) // who was killed was not after all
+	close(bank.dead) // the calls of killed processes end
 	for _, each := range services {
 		each.queue.Wait()
 	}
@@ -160,21 +159,21 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 	}
 }
 
-// next is that another process has begun.
+// next starts another process.
 func (n *faultyBank) next() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.before = n.killed
 }
 
-// hanging is how many calls of this process hang.
+// hanging returns the number of calls of this process without an end.
 func (n *faultyBank) hanging() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.killed - n.before
 }
 
-// isIdle waits until no call is under way but those that hang; false when some do.
+// isIdle waits for all calls except hanging ones, and reports whether none hangs.
 func (s *serviceFixture) isIdle(bank *faultyBank) bool {
 	s.t.Helper()
 	fixture.Until(s.t, "all calls rest", func() bool { return s.connections[0].Slots().Busy == bank.hanging() })

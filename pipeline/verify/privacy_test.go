@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// dump is everything in some tables of the store, or in all, as text.
+// dump returns the content of some tables of the store, or of all, as text.
 func (s *serviceFixture) dump(tables ...string) string {
 	s.t.Helper()
 	if tables == nil {
@@ -34,7 +34,7 @@ func (s *serviceFixture) dump(tables ...string) string {
 	return all.String()
 }
 
-// rows are the rows of a table; bytes stand as they are, and in hex.
+// rows returns the rows of a table, with bytes both raw and in hex.
 func (s *serviceFixture) rows(table string) []string {
 	s.t.Helper()
 	columns := "SELECT name FROM pragma_table_info($1)"
@@ -65,7 +65,7 @@ func (s *serviceFixture) rows(table string) []string {
 	return all
 }
 
-// wantHidden demands that nothing holds a whole number or address.
+// wantHidden checks that a text holds no complete number or address.
 func (s *serviceFixture) wantHidden(where, text string, secrets ...string) {
 	s.t.Helper()
 	local, _, _ := strings.Cut(anAddress, "@")
@@ -78,9 +78,8 @@ func (s *serviceFixture) wantHidden(where, text string, secrets ...string) {
 	}
 }
 
-// Whoever reads the store, the audit log or the log finds no account number and no
-// address, whatever happens to a verification; once it has its verdict not even with
-// the key.
+// Store, audit log and log hold no account number or address in any state. After the end they
+// cannot be recovered even with the key.
 func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	const name = "Padmavathi Venkataraman"
@@ -120,7 +119,7 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 	})
 }
 
-// What is sealed opens in its own row only.
+// Encrypted data can be decrypted in its own row only.
 func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -145,8 +144,8 @@ func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	})
 }
 
-// What is finished is deleted when it is too old; records of batches not before their
-// results cannot be asked for any more; what is pending never.
+// Finished verifications are deleted after the retention time. Those of a batch remain as long
+// as its results. Pending ones are never deleted.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -194,7 +193,7 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// Many are deleted, in pieces; with no limit none is.
+// Many rows are deleted in several transactions; without a retention time none.
 func TestRetentionInBatches(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {

@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// holdDeposit has the bank take a deposit and never answer, until it is released.
+// holdDeposit makes the bank accept a deposit and answer only after release.
 func (s *serviceFixture) holdDeposit() (release func()) {
 	dead := make(chan struct{})
 	s.bank.set(func() {
@@ -24,7 +24,7 @@ func (s *serviceFixture) holdDeposit() (release func()) {
 	return sync.OnceFunc(func() { close(dead) })
 }
 
-// inFlight makes a verification whose call is under way.
+// inFlight creates a verification whose call is in flight.
 func (s *serviceFixture) inFlight(q Request) Record {
 	s.t.Helper()
 	s.bank.calls()
@@ -36,8 +36,8 @@ func (s *serviceFixture) inFlight(q Request) Record {
 	return r
 }
 
-// A process that is killed leaves leases. The next on the same store asks what has
-// become of the deposits before it asks for any.
+// A killed process leaves leases. The next process enquires about their deposits before it
+// sends any.
 func TestKilledCallIsEnquired(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -51,21 +51,21 @@ func TestKilledCallIsEnquired(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.advance(0)
-		if s.DB.Name() == "postgres" { // another instance may be at work until its lease is over
+		if s.DB.Name() == "postgres" { // the lease of another instance must expire first
 			s.wantCalls("within the lease of another")
 			s.advance(41 * time.Second)
 		}
 		s.wantCalls("at first", "enquire")
 		s.advance(time.Minute + upstream.Margin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
-		release() // the other was not dead after all
+		release() // the other process was alive
 		killed.queue.Wait()
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
 
-// Nobody knows when the call of somebody who is gone has begun: a deposit may be on
-// its way from the latest moment in which it can have.
+// The start of a killed process's call is unknown. The resend delay counts from the latest
+// possible start.
 func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -85,8 +85,8 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 	})
 }
 
-// Two instances on one store make each call once, and whoever has lost a lease leaves
-// everything but a verdict to the other.
+// Two instances on one store make each call once. Without the lease an instance records only
+// final outcomes.
 func TestTwoInstancesCallOnce(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.Postgres(t))
@@ -111,7 +111,7 @@ func TestTwoInstancesCallOnce(t *testing.T) {
 	}
 }
 
-// Who has lost his lease changes nothing but by a verdict.
+// An instance without the lease records only final outcomes.
 func TestLostLeaseIsFenced(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]func() (Answer, error){
@@ -141,8 +141,8 @@ func TestLostLeaseIsFenced(t *testing.T) {
 	}
 }
 
-// While it runs, what is pending moves on, without a goroutine for each; at its end
-// it waits for what is under way.
+// While Run is active, pending verifications proceed without a goroutine for each. At its end
+// Run waits for calls in flight.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.SQLite(t))
@@ -188,8 +188,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What is asked for when all slots are taken waits in the store. Records of batches
-// leave half of the slots to others.
+// A request without a slot is queued in the store. Batch records leave half of the slots free.
 func TestRequestWithoutSlotIsQueued(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -229,7 +228,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 	})
 }
 
-// Who waits for a bank that is not configured any more is named.
+// Pending verifications of an unconfigured bank are logged.
 func TestUnconfiguredBankIsLogged(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -247,7 +246,7 @@ func TestUnconfiguredBankIsLogged(t *testing.T) {
 	})
 }
 
-// Every time that the store cannot be asked is counted, by what for.
+// Store failures are counted by operation.
 func TestStoreFailuresAreCounted(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -263,8 +262,7 @@ func TestStoreFailuresAreCounted(t *testing.T) {
 	})
 }
 
-// Loops find what is due along their indices, and so does whoever looks for an
-// earlier answer or for what is too old.
+// Queries of the loops, the cache and the retention use indices.
 func TestQueriesUseTheirIndices(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -299,8 +297,7 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 	})
 }
 
-// insertMany stores so many verifications of three accounts in turn, of which one in a
-// thousand is pending.
+// insertMany stores verifications of three accounts in turn. One in a thousand is pending.
 func (s *serviceFixture) insertMany(n int) {
 	s.t.Helper()
 	for i := range 3 {

@@ -20,7 +20,7 @@ import (
 
 const path = "/v1/bank/verify"
 
-// drop is the body of a penny drop to an account that ends in four digits.
+// drop returns the body of a penny drop to an account that ends in four digits.
 func drop(ending, ref string) string {
 	return fmt.Sprintf(`{"account_number":"00123456%s","ifsc":"SBIN0000691","name":"Rahul Sharma","ref_id":%q}`, ending, ref)
 }
@@ -29,10 +29,10 @@ func address(vpa, ref string) string {
 	return fmt.Sprintf(`{"vpa":%q,"name":"Rahul Sharma","ref_id":%q}`, vpa, ref)
 }
 
-// when are the fields whose values nobody foresees.
+// when ignores the fields with unpredictable values.
 var when = cmpopts.IgnoreFields(schema.Verification{}, "VerificationID", "CreatedAt", "VerifiedAt", "FailedAt", "UTR", "RefID")
 
-// transition is what a reply has to say.
+// expectation is the expected content of a reply.
 type transition struct {
 	status    schema.VerificationState
 	verified  bool
@@ -53,7 +53,7 @@ var (
 	noAddress = transition{schema.VerificationFailed, false, "", "", false, schema.VPANotFound, "verification.failed"}
 )
 
-// magic are the values of the sandbox that are answered at once.
+// magic are the sandbox values that are answered at once.
 var magic = []struct {
 	body string
 	want transition
@@ -66,7 +66,7 @@ var magic = []struct {
 	{address("dormant@upi", "u4"), dormant}, {address("suspicious@upi", "u5"), flagged},
 }
 
-// answers demands what a verification says.
+// wantReply checks the content of a reply.
 func (d *apiFixture) wantReply(what string, r accesstest.Reply, want transition) schema.Verification {
 	d.t.Helper()
 	v := read[schema.Verification](d.t, r, 200)
@@ -83,7 +83,7 @@ func (d *apiFixture) wantReply(what string, r accesstest.Reply, want transition)
 	return v
 }
 
-// Every magic value gives its verdict, with 200, and one event.
+// Every magic value gives its result, with 200 and one event.
 func TestMagicValues(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {
@@ -139,7 +139,7 @@ func TestReplyFields(t *testing.T) {
 	})
 }
 
-// inTime runs a test on both engines with a clock of its own: an hour passes at once.
+// inTime runs a test on both engines with synthetic time.
 func inTime(t *testing.T, do func(t *testing.T, d *apiFixture)) {
 	t.Helper()
 	for name, store := range map[string]func(*testing.T) sqlstore.Config{
@@ -156,7 +156,7 @@ func inTime(t *testing.T, do func(t *testing.T, d *apiFixture)) {
 	}
 }
 
-// A bank that is silent is answered for with 504 and the id, and asked about.
+// A silent bank gives 504 with the id, and an enquiry follows.
 func TestSilentBankTimesOut(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *apiFixture) {
@@ -178,7 +178,7 @@ func TestSilentBankTimesOut(t *testing.T) {
 	})
 }
 
-// A slow bank is waited for; who does not want to wait need not.
+// A reply waits for a slow bank, unless the client declines.
 func TestWaitForSlowBank(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *apiFixture) {
@@ -211,7 +211,7 @@ func TestWaitForSlowBank(t *testing.T) {
 	})
 }
 
-// TestPendingVerificationIsReplayed by its Idempotency-Key, as it is then.
+// TestPendingVerificationIsReplayed replays the current state by Idempotency-Key.
 func TestPendingVerificationIsReplayed(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *apiFixture) {
@@ -226,8 +226,8 @@ func TestPendingVerificationIsReplayed(t *testing.T) {
 	})
 }
 
-// A client that hangs up after two seconds of a slow penny drop loses nothing: it
-// finishes once, and is told once.
+// A client that disconnects after two seconds of a slow penny drop loses nothing. The
+// verification ends once, with one event.
 func TestDisconnectedClientLosesNothing(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *apiFixture) {
@@ -244,7 +244,7 @@ func TestDisconnectedClientLosesNothing(t *testing.T) {
 	})
 }
 
-// Slow ones do not wait for each other.
+// Slow calls do not block each other.
 func TestSlowCallsAreConcurrent(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *apiFixture) {
@@ -270,7 +270,7 @@ func TestSlowCallsAreConcurrent(t *testing.T) {
 	})
 }
 
-// What is refused leaves nothing.
+// A refusal records nothing.
 func TestRefusedVerificationLeavesNothing(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {
@@ -306,8 +306,7 @@ func TestRefusedVerificationLeavesNothing(t *testing.T) {
 	})
 }
 
-// A live bank that cannot be reached is answered for with 502, one that tells by
-// itself is heard.
+// An unreachable live bank gives 502. A callback settles.
 func TestALiveBank(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {

@@ -15,14 +15,13 @@ import (
 
 var errTimeout = context.DeadlineExceeded
 
-// What a bank tells by itself settles once; what it says against its verdict
-// afterwards changes nothing, and is counted.
+// A callback settles once. A later contradiction is counted and changes nothing.
 func TestCallbackSettles(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
-		for _, vague := range []Answer{{Outcome: Pending}, {Outcome: Unknown}, {Outcome: NotMade}} { // what is due is looked at
+		for _, vague := range []Answer{{Outcome: Pending}, {Outcome: Unknown}, {Outcome: NotMade}} { // no change
 			if got := s.callback(r, vague); got.State != schema.VerificationPending {
 				t.Errorf("%s: got %+v", vague.Outcome, got)
 			}
@@ -52,8 +51,8 @@ func TestCallbackSettles(t *testing.T) {
 	})
 }
 
-// A callback may be faster than the answer: then that changes nothing, and counts as a
-// contradiction when it is one.
+// A callback may precede the answer. The answer then changes nothing, and a contradiction is
+// counted.
 func TestCallbackBeforeAnswer(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -86,7 +85,7 @@ func TestCallbackBeforeAnswer(t *testing.T) {
 	}
 }
 
-// Many that tell the same at once have one effect.
+// Concurrent equal callbacks have one effect.
 func TestConcurrentCallbacksSettleOnce(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -111,7 +110,7 @@ func TestConcurrentCallbacksSettleOnce(t *testing.T) {
 	})
 }
 
-// Nobody settles what is somebody else's, or with words that there are not.
+// A callback for another provider, or with an undefined outcome, is refused.
 func TestInvalidCallbackIsRefused(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -136,7 +135,7 @@ func TestInvalidCallbackIsRefused(t *testing.T) {
 	})
 }
 
-// Whatever a bank writes is kept in a form that every store and every client takes.
+// Bank texts are stored in a form that every store and client accepts.
 func TestBankTextIsCleaned(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {

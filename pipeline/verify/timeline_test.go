@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// wantTimeline demands the steps of a verification, as "act answer times", between created
-// and what is wanted.
+// wantTimeline checks the steps of a verification, as "act answer times", between created and
+// the end.
 func (s *serviceFixture) wantTimeline(id string, want ...string) (shown schema.VerificationDetail) {
 	s.t.Helper()
 	door := accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
@@ -38,7 +38,7 @@ func (s *serviceFixture) wantTimeline(id string, want ...string) (shown schema.V
 
 const countSteps = "SELECT count(*) FROM upstream_step"
 
-// What is answered at once writes no step.
+// An immediate answer writes no step.
 func TestImmediateOutcomeStoresNoSteps(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -61,8 +61,7 @@ func TestImmediateOutcomeStoresNoSteps(t *testing.T) {
 	})
 }
 
-// Everything that a bank can do instead of answering has a word, and the same again and
-// again is told once.
+// Every failure of a bank has its own step. Consecutive equal steps are merged.
 func TestTimelineHasEveryDelay(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -99,8 +98,7 @@ func TestTimelineHasEveryDelay(t *testing.T) {
 	})
 }
 
-// A verification that is given up has nobody's verdict; when it is deleted, so are its
-// steps.
+// A verification that is given up has no outcome of a bank. Its steps are deleted with it.
 func TestStepsAreDeletedWithVerification(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
@@ -120,8 +118,7 @@ func TestStepsAreDeletedWithVerification(t *testing.T) {
 	})
 }
 
-// Clocks of instances differ: what was told to one that is behind is told in the order
-// in which it came.
+// With clock skew between instances, steps remain in the order in which they were recorded.
 func TestTimelineOrderWithClockSkew(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
