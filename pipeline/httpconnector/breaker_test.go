@@ -17,7 +17,7 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// While an upstream is down nothing is sent to it but one request now and then.
+// A failing provider receives nothing but an occasional probe.
 func TestBreakerOpensAndProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +76,7 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 	})
 }
 
-// While one call finds out whether an upstream is well again, the others are not
-// made, and are not lost.
+// During a probe other calls are not attempted, and not lost.
 func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,7 +118,7 @@ func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 	})
 }
 
-// Lists that cannot be had are no reason to take no orders.
+// A failing list does not block orders.
 func TestSeparateLaneKeepsMainBreakerClosed(t *testing.T) {
 	t.Parallel()
 	url := replyServer(t, 500, "")
@@ -134,7 +133,7 @@ func TestSeparateLaneKeepsMainBreakerClosed(t *testing.T) {
 	}
 }
 
-// A refusal is an answer: a number that is wrong five times is no reason to stop.
+// A refusal is an answer: five wrong numbers do not open the breaker.
 func TestRefusalsDoNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	client := open(t, simple+"breaker: {failures: 1}", replyServer(t, 400, `{"error":"number"}`), Options{})

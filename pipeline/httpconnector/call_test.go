@@ -20,13 +20,13 @@ import (
 	"vayu/schema"
 )
 
-// sent is what an upstream gets.
+// sent is a request as the provider receives it.
 type sent struct {
 	Line, Body string
 	Header     map[string]string
 }
 
-// capture is an upstream that keeps what it gets, and answers an empty order.
+// capture starts a provider that stores requests and answers an empty order.
 func capture(t *testing.T) (url string, last func() sent) {
 	t.Helper()
 	got := make(chan sent, 1)
@@ -205,7 +205,7 @@ func TestListsAreRead(t *testing.T) {
 	}
 }
 
-// A body that cannot be made is not sent.
+// A body that cannot be built is not sent.
 func TestUnfitFieldsAreNotSent(t *testing.T) {
 	t.Parallel()
 	url := replyServer(t, 200, `{"status":"done"}`)

@@ -27,7 +27,7 @@ const callbackBody = `{"data":{"ref":"r1","status":"SUCCESS"}}`
 // Made with printf '1795004800.…' | openssl dgst -sha256 -hmac 0123456789abcdef.
 const callbackSignature = "sha256=9f251052c30e9fd9a8b1c9290835c6b1b88e56a2a550f181eda5e1ab2a31d638"
 
-// errAny stands for one that says something else than that a request is not genuine.
+// errAny stands for an error other than those of the signature.
 var errAny = errors.New("another")
 
 func TestCallbackSignatureIsVerified(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever writes a description must learn everything at once, each with its place.
+// All faults of a description are reported at once, each with its line.
 func TestFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*.bad.yaml")

@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// testShape is what the tests describe: something that can be ordered and asked for.
+// testShape defines the test provider: an order and an enquiry.
 var testShape = Shape{
 	Calls: map[string]CallShape{
 		"order": {Needed: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: AnswerShape{
@@ -42,7 +42,7 @@ func parse(text string) (*Description, error) {
 	return Parse(Source{File: "shop.yaml", Text: []byte(text), Env: environment, ReadFile: os.ReadFile}, testShape, nil)
 }
 
-// simple is a description whose url is to be filled in.
+// simple is a description without its url.
 const simple = `
 name: shop
 url: URL
@@ -67,7 +67,7 @@ calls:
 
 var values = map[string]any{"reference": "r1", "amount": schema.Paise(19950), "paise": int64(19950), "note": "", "gift": true}
 
-// open makes a client of a description, whose URL is put in.
+// open creates a client of a description with a URL.
 func open(t *testing.T, text, url string, o Options) *Client {
 	t.Helper()
 	d, err := parse(strings.Replace(text, "URL", url, 1))
@@ -82,7 +82,7 @@ func open(t *testing.T, text, url string, o Options) *Client {
 	return c
 }
 
-// replyServer is an upstream that says one thing to everybody.
+// replyServer starts a provider with one constant answer.
 func replyServer(t *testing.T, status int, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -93,7 +93,7 @@ func replyServer(t *testing.T, status int, body string) string {
 	return s.URL
 }
 
-// rawServer is an upstream that a test writes byte by byte.
+// rawServer is a provider whose answers a test writes byte by byte.
 type rawServer struct {
 	net.Listener
 	mu       sync.Mutex
@@ -101,7 +101,7 @@ type rawServer struct {
 	late     chan struct{}
 }
 
-// expire lets the time of the call be over that came.
+// expire ends the context of the current call.
 func (w *rawServer) expire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +112,7 @@ func (w *rawServer) expire() {
 	}
 }
 
-// manualDeadline is a context whose time is over when its upstream says so.
+// manualDeadline is a context that the provider ends.
 type manualDeadline struct {
 	context.Context
 	late <-chan struct{}
@@ -156,7 +156,7 @@ func startRawServer(t *testing.T, serve func(w *rawServer, number int, conn net.
 
 func (w *rawServer) url() string { return "http://" + w.Addr().String() }
 
-// next reads a request; false when there is none any more.
+// next reads a request; false after the last.
 func (w *rawServer) next(in *bufio.Reader) bool {
 	r, err := http.ReadRequest(in)
 	if err != nil {
@@ -175,7 +175,7 @@ func (w *rawServer) count() int {
 	return len(w.requests)
 }
 
-// reset closes a connection so that the other side hears of it at once.
+// reset closes a connection with RST, so that the other side notices at once.
 func reset(conn net.Conn) {
 	_ = conn.(*net.TCPConn).SetLinger(0)
 	conn.Close()

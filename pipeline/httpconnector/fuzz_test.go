@@ -12,8 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// No file, whatever it is made of, does more than be refused; and what is taken
-// makes requests whose bodies are JSON.
+// An arbitrary file is refused, or makes requests with JSON bodies.
 func FuzzDescription(f *testing.F) {
 	f.Add(simple)
 	f.Add(withCallback)
@@ -55,7 +54,7 @@ func FuzzDescription(f *testing.F) {
 	})
 }
 
-// What anybody can send to us is never believed, and breaks nothing.
+// An unsigned callback is never accepted, and causes no panic.
 func FuzzCallback(f *testing.F) {
 	f.Add(callbackSignature, "1795004800", []byte(callbackBody), []byte(done))
 	d, err := parse(strings.Replace(withCallback, "URL", "https://shop.example", 1))

@@ -17,7 +17,7 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// Whether the upstream can have an order decides whether it may be sent again.
+// A request may be sent again only if the provider cannot have received it.
 func TestErrorShowsWhetherRequestWasSent(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,9 +129,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// net/http sends a GET, and what has an Idempotency-Key, again when a connection
-// that was used before turns out to be dead. An upstream that has taken the order
-// and died would get it twice.
+// net/http repeats a GET, and requests with an Idempotency-Key, if a reused connection is
+// dead. A provider that accepted the order before it died would receive it twice.
 func TestDeadConnectionIsNotRetried(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -166,8 +165,7 @@ func TestDeadConnectionIsNotRetried(t *testing.T) {
 	}
 }
 
-// What could not be written on one connection may go over another; when it does
-// not, it was not sent.
+// A request that was not written on one connection may use another. Otherwise it was not sent.
 func TestClosedIdleConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := startRawServer(t, func(w *rawServer, _ int, conn net.Conn, in *bufio.Reader) {
@@ -203,7 +201,7 @@ func TestClosedIdleConnectionIsReplaced(t *testing.T) {
 	}
 }
 
-// brokenConn is a connection that takes nothing any more once it is dead.
+// brokenConn is a connection whose writes fail once it is dead.
 type brokenConn struct {
 	net.Conn
 	mu   sync.Mutex
@@ -219,7 +217,7 @@ func (b *brokenConn) Write(p []byte) (int, error) {
 	return b.Conn.Write(p)
 }
 
-// Bytes that nobody asked for must not be taken for the answer to the next order.
+// Unsolicited bytes must not be taken for the answer to the next order.
 func TestUnsolicitedAnswerIsNotRead(t *testing.T) {
 	t.Parallel()
 	first, gone := make(chan struct{}), make(chan struct{})

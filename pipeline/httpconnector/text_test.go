@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lampShape is what these tests describe: something whose state is asked for.
+// lampShape defines a provider whose state can be read.
 var lampShape = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
 	"there":  {Needed: true, Values: []string{"yes", "no"}},
 	"colour": {Values: []string{"red", "green"}, Absent: []string{"green"}, NeededWith: map[string]string{"there": "yes"}},
@@ -24,8 +24,8 @@ func look(t *testing.T, answer, body string) (Reply, error) {
 	return d.calls["look"].answer.read(http.StatusOK, []byte(body))
 }
 
-// A field may be needed in some answers only, and may be said once for all answers that
-// lack it. What an answer has is never taken for lacking.
+// A field may be required in some answers only. The description may define its value for
+// answers without it. A present value is never taken for absent.
 func TestRequiredWith(t *testing.T) {
 	t.Parallel()
 	const mapped, absent = "{there: t, colour: {path: c, values: {R: red}}}", "{there: t, colour: {path: c, values: {R: red}, absent: green}}"
@@ -51,7 +51,7 @@ func TestRequiredWith(t *testing.T) {
 	}
 }
 
-// Of what there may be several each is read once, and what is not mapped is the rest.
+// Each repeated value is read once; an unmapped one becomes the fallback.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string][]string{

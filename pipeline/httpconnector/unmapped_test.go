@@ -8,8 +8,7 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// Whoever mends a description needs the word that is not mapped; whoever reads a log
-// needs it to be one line that is no longer than a line.
+// The error quotes the unmapped value, on one line of limited length.
 func TestUnmappedValueIsQuoted(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
@@ -28,7 +27,7 @@ func TestUnmappedValueIsQuoted(t *testing.T) {
 	}
 }
 
-// At debug a call in vain is one line, with what was said.
+// A failed call is one debug line, with the provider's text.
 func TestFailedCallIsLoggedAtDebug(t *testing.T) {
 	t.Parallel()
 	var out fixture.Log
@@ -41,7 +40,7 @@ func TestFailedCallIsLoggedAtDebug(t *testing.T) {
 	}
 }
 
-// What says what a request is about may stand anywhere in it, and not be empty.
+// The identifier may be anywhere in a request, and must not be empty.
 func TestRequestIdentifiesItsSubject(t *testing.T) {
 	t.Parallel()
 	text := func(call string) string {

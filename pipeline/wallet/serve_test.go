@@ -225,7 +225,7 @@ func TestPaymentLimits(t *testing.T) {
 	})
 }
 
-// pages asks for a list page by page, and returns one field of its entries.
+// pages reads a list page by page and returns one field of its entries.
 func pages(t *testing.T, s *walletFixture, path, field string) (all []string) {
 	t.Helper()
 	for cursor := ""; ; {

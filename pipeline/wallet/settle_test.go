@@ -134,7 +134,7 @@ func TestCredit(t *testing.T) {
 	})
 }
 
-// TestOneTransferCreditsOnePayment of whatever account, however its reference is spelled.
+// TestOneTransferCreditsOnePayment covers all accounts and spellings of the reference.
 func TestOneTransferCreditsOnePayment(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
@@ -168,7 +168,7 @@ func TestOneTransferCreditsOnePayment(t *testing.T) {
 	})
 }
 
-// TestConcurrentClaimsCreditOnce though their transactions run at once.
+// TestConcurrentClaimsCreditOnce runs concurrent transactions.
 func TestConcurrentClaimsCreditOnce(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
@@ -192,7 +192,7 @@ func TestConcurrentClaimsCreditOnce(t *testing.T) {
 
 func errorOf(_ *Payment, err error) error { return err }
 
-// failingEvents is an outbox that takes nothing.
+// failingEvents is an outbox whose appends fail.
 type failingEvents struct{}
 
 var errFull = errors.New("the outbox is full")
@@ -201,7 +201,7 @@ func (failingEvents) Append(*sqlstore.Tx, string, schema.World, schema.EventType
 	return "", errFull
 }
 
-// Without its event nothing has happened.
+// A failed event rolls the payment back.
 func TestFailedEventRollsBackPayment(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {

@@ -65,7 +65,7 @@ func TestStatementListsEntries(t *testing.T) {
 	})
 }
 
-// Pages lose and double nothing when everything happened in one instant.
+// Pages neither lose nor repeat entries of one instant.
 func TestPagesOfEqualTimes(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
@@ -93,8 +93,7 @@ func TestPagesOfEqualTimes(t *testing.T) {
 	})
 }
 
-// Of one recharge or payment there is everything that has happened to it, and nothing
-// of anybody else's.
+// The statement of a subject has all its entries and no others.
 func TestEntriesOfSubject(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
@@ -139,8 +138,8 @@ func TestEntriesOfSubject(t *testing.T) {
 	})
 }
 
-// Nobody reads all that an account has for the entries of one recharge. PostgreSQL
-// has so many rows that it would not rather read them all.
+// The entries of a subject are read without a scan of the account. PostgreSQL has enough rows
+// to prefer the index.
 func TestStatementQueriesUseIndices(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {

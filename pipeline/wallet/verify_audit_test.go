@@ -16,7 +16,7 @@ const insertVerification = `INSERT INTO verification (id, account_id, mode, dige
 		error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at)
 	VALUES ($1, $2, $3, '', '', 'success', 'upi', '', '', 0, 0, '', '', 0, 0, '', '', '', '', 0, 0, '', '', '', '', '', '', '', '', '', 0, 0, 0)`
 
-// What is final and has no row in the audit log is found, with its id.
+// A final row without its audit row is found, with its id.
 func TestMissingAuditRowIsFound(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {

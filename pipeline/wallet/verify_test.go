@@ -14,14 +14,14 @@ import (
 	"vayu/schema"
 )
 
-// recharge is a row of the table, and what has happened to it.
+// recharge is a row of the table with its entries.
 type recharge struct {
 	id, state, alarm, reference string
 	sent                        int
 	acts                        []string
 }
 
-// amountOfEach is what every recharge of these tests costs.
+// amountOfEach is the amount of every recharge in these tests.
 const amountOfEach schema.Paise = 100
 
 func (r recharge) insert(tx *sqlstore.Tx, o schema.Owner) error {
@@ -33,7 +33,7 @@ func (r recharge) insert(tx *sqlstore.Tx, o schema.Owner) error {
 	return err
 }
 
-// lifecycles are recharges of every kind that there can be.
+// lifecycles are recharges of every possible kind.
 var lifecycles = []recharge{
 	{"txn_pending", "pending", "", "txn_pending", 0, []string{kindReserve}},
 	{"txn_success", "success", "", "txn_success", 1, []string{kindReserve, kindCommit}},
@@ -46,7 +46,7 @@ var lifecycles = []recharge{
 	{"txn_moved", "failed", "late_success", "txn_moved-2", 1, []string{kindReserve, kindRelease}},
 }
 
-// play makes a recharge, at a time.
+// play inserts a recharge at a time.
 func (r recharge) play(t *testing.T, db *sqlstore.DB, o schema.Owner, at time.Time) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) error {
@@ -62,8 +62,8 @@ func (r recharge) play(t *testing.T, db *sqlstore.DB, o schema.Owner, at time.Ti
 	})
 }
 
-// eachVerified runs a test with books that are whole: two payments, of which one has
-// failed, and a recharge of each kind, an hour apart.
+// eachVerified runs a test with a consistent ledger: two payments, one of them failed, and a
+// recharge of each kind, an hour apart.
 func eachVerified(t *testing.T, run func(t *testing.T, s *walletFixture, o schema.Owner)) {
 	t.Helper()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
@@ -107,7 +107,7 @@ func TestConsistentLedgerPasses(t *testing.T) {
 	})
 }
 
-// Whatever somebody does to the books by hand is found, and said of what.
+// Manual changes of the ledger are found, with their subject.
 func TestTamperingIsFound(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -209,7 +209,7 @@ func TestTamperingIsFound(t *testing.T) {
 	})
 }
 
-// keep makes a copy of the books, and returns what puts it back.
+// keep copies the ledger and returns a function that restores it.
 func keep(t *testing.T, db *sqlstore.DB) (restore func()) {
 	t.Helper()
 	tables := []string{"posting", "wallet", "recharge", "payment"}
@@ -224,7 +224,7 @@ func keep(t *testing.T, db *sqlstore.DB) (restore func()) {
 	}
 }
 
-// wantFaults demands these faults, each by a part of its text, and no others.
+// wantFaults checks for exactly these faults, each by a part of its text.
 func wantFaults(t *testing.T, name string, r Report, want []string) {
 	t.Helper()
 	left := append([]Fault{}, r.Faults...)
@@ -245,7 +245,7 @@ func wantFaults(t *testing.T, name string, r Report, want []string) {
 	}
 }
 
-// The books are found whole at any moment, while recharges come and end.
+// The ledger is consistent at any time while recharges proceed.
 func TestLedgerCheckDuringTraffic(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {

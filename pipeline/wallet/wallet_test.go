@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// act is one operation on the books, by its name.
+// act runs one ledger operation by its name.
 func act(tx *sqlstore.Tx, o schema.Owner, name, subject string, amount schema.Paise) error {
 	return actAt(tx, noon, o, name, subject, amount)
 }
@@ -39,7 +39,7 @@ func actAt(tx *sqlstore.Tx, now time.Time, o schema.Owner, name, subject string,
 	}
 }
 
-// ledgers is what each ledger of an owner adds up to.
+// ledgers returns the sum of each ledger of an owner.
 func ledgers(t *testing.T, db *sqlstore.DB, o schema.Owner) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}
@@ -106,8 +106,8 @@ func TestOperationsMoveAmounts(t *testing.T) {
 	})
 }
 
-// What has happened to a subject happens to it once, and only after what must come
-// before: whatever is tried, and with whatever else is set aside.
+// Each operation of a subject succeeds once, and only after the required ones, whatever else
+// is tried or reserved.
 func TestInvalidSequencesAreRefused(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -141,7 +141,7 @@ func TestInvalidSequencesAreRefused(t *testing.T) {
 	})
 }
 
-// An operation must say what was said before: the amount, the owner, the operator.
+// An operation must have the amount, owner and operator of the earlier one.
 func TestDifferentAmountOwnerOrOperatorIsRefused(t *testing.T) {
 	t.Parallel()
 	eachFunded(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
@@ -204,8 +204,8 @@ func TestInsufficientBalanceByOnePaisa(t *testing.T) {
 	})
 }
 
-// reserveConcurrently reserves an amount for many subjects at once, and returns for how many
-// there was enough.
+// reserveConcurrently reserves an amount for many subjects at once, and returns the number of
+// successes.
 func reserveConcurrently(t *testing.T, db *sqlstore.DB, o schema.Owner, many int, amount schema.Paise) int {
 	t.Helper()
 	var together sync.WaitGroup
@@ -249,8 +249,8 @@ func TestManyConcurrentReservations(t *testing.T) {
 	})
 }
 
-// Commit and release of one subject at the same time: one of them happens, also
-// when other subjects have enough set aside for both.
+// Of a concurrent commit and release of one subject one succeeds, even if other subjects have
+// reserved enough for both.
 func TestSubjectEndsOnce(t *testing.T) {
 	t.Parallel()
 	eachFunded(t, 100_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
@@ -278,7 +278,7 @@ func TestSubjectEndsOnce(t *testing.T) {
 	})
 }
 
-// A recharge that goes through at once, a transaction each for the two halves.
+// An immediate recharge: one transaction for each half.
 func BenchmarkReserveCommit(b *testing.B) {
 	db := sqlstoretest.SQLite(b)
 	o := addAccount(b, db, "one")

@@ -25,7 +25,7 @@ const (
 		"Abhyudaya Co-operative Bank,ABHY0065001,RTGS-HO,GREATER MUMBAI,GREATER MUMBAI,MAHARASHTRA,\"251, ABHYUDAYA BHAVAN\",+912225260173,true,true,MUMBAI,IN-MH,true,400065001,true,\n"
 )
 
-// imported imports a text and demands that it goes well.
+// imported imports a text without an error.
 func imported(t *testing.T, db *sqlstore.DB, text string) branch.Summary {
 	t.Helper()
 	s, err := branch.Import(t.Context(), db, strings.NewReader(text))
@@ -35,7 +35,7 @@ func imported(t *testing.T, db *sqlstore.DB, text string) branch.Summary {
 	return s
 }
 
-// stored is every row of the directory.
+// stored returns every row of the directory.
 func stored(t *testing.T, db *sqlstore.DB) []string {
 	t.Helper()
 	rows, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (string, error) {
@@ -73,7 +73,7 @@ func TestBothListsAreImported(t *testing.T) {
 	})
 }
 
-// TestImportIsIdempotent: the same file changes nothing, a newer one what is new.
+// TestImportIsIdempotent imports an equal file, and a newer one.
 func TestImportIsIdempotent(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -92,7 +92,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	})
 }
 
-// TestInvalidRowsAreRejectedSingly: with their lines and reasons.
+// TestInvalidRowsAreRejectedSingly checks their lines and reasons.
 func TestInvalidRowsAreRejectedSingly(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
@@ -167,8 +167,7 @@ func TestInvalidFileIsRefused(t *testing.T) {
 	}
 }
 
-// TestImportIsAtomic: a file that cannot be read to its end, and a store
-// that refuses a row far behind the first.
+// TestImportIsAtomic covers a read error and a row that the store refuses.
 func TestImportIsAtomic(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -198,7 +197,7 @@ func TestImportIsAtomic(t *testing.T) {
 	})
 }
 
-// TestConcurrentImportsDoNotDeadlock: each is done, in whatever order.
+// TestConcurrentImportsDoNotDeadlock imports in different row orders.
 func TestConcurrentImportsDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

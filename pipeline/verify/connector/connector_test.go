@@ -65,7 +65,7 @@ func onlyUPI(t *testing.T, text string) string {
 	return before + "  resolve:" + rest
 }
 
-// Two files, one registry: each is a connection of its own.
+// Two files share one registry and give separate connections.
 func TestSeveralFilesShareMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
@@ -78,7 +78,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 	}
 }
 
-// What is not mapped is counted, so that it can be watched.
+// Unmapped values are counted.
 func TestUnmappedValuesAreCounted(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -138,7 +138,7 @@ func TestAnswerFields(t *testing.T) {
 	wantOutcome(t, "who is away", a, err, verify.NotMade)
 }
 
-// Names go to clients, and references into our store.
+// Names are cleaned for clients, and references for our store.
 func TestBankTextIsCleaned(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]verify.Answer{
@@ -159,8 +159,7 @@ func TestBankTextIsCleaned(t *testing.T) {
 	}
 }
 
-// A bank's word never reaches a client: it is one of our codes, or says only that
-// there is something.
+// A bank's reason never reaches a client. It becomes one of our codes, or FlaggedByBank.
 func TestReasonsAreCodes(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string][]string{
@@ -190,8 +189,8 @@ func TestReasonsAreCodes(t *testing.T) {
 	}
 }
 
-// A file may say how accounts stand of which the bank says nothing; what the bank does
-// say is still to be mapped.
+// A file may define the status of accounts without one. A reported status still needs a
+// mapping.
 func TestAccountStatusByDefault(t *testing.T) {
 	t.Parallel()
 	const place, values = "account_status:\n        path: account.state\n", "        values: {ACTIVE: active, DORMANT: dormant, FROZEN: frozen, CLOSED: closed}\n"
@@ -213,7 +212,7 @@ func TestAccountStatusByDefault(t *testing.T) {
 	}
 }
 
-// Whoever writes a file must learn everything at once, each with its place.
+// All faults of a file are reported at once, each with its line.
 func TestFileFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	httpconnectortest.Faults(t, "testdata/*.bad.yaml", func(file string) error {
@@ -231,7 +230,7 @@ func TestFileFaultsAreNamed(t *testing.T) {
 	}
 }
 
-// A bank with a certificate of its own authority is asked, and one of another is not.
+// A bank with a certificate of the configured authority is called, another is not.
 func TestTLSIsRequired(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})

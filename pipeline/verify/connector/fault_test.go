@@ -12,8 +12,7 @@ import (
 	"vayu/pipeline/verify/simulator"
 )
 
-// Whatever goes wrong, a verdict is one that the bank has said, and an enquiry brings
-// out what can be known.
+// Under any fault an outcome is one that the bank sent, and an enquiry settles the order.
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
 	const found, missing, pending, unknown = verify.Found, verify.NotFound, verify.Pending, verify.Unknown
@@ -66,7 +65,7 @@ func TestSimulatorFaults(t *testing.T) {
 	}
 }
 
-// An enquiry that is not answered says nothing.
+// An unanswered enquiry has no outcome.
 func TestEnquiryFaults(t *testing.T) {
 	t.Parallel()
 	s, c := serve(t, simulator.Config{Slow: time.Hour})
@@ -86,8 +85,7 @@ func TestEnquiryFaults(t *testing.T) {
 	}
 }
 
-// Whoever accepts a connection and says nothing holds up nobody longer than the file
-// says.
+// A silent server blocks a call no longer than the file's timeout.
 func TestSilenceIsNoOutcome(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,8 +100,7 @@ func TestSilenceIsNoOutcome(t *testing.T) {
 	wantOutcome(t, "an address", a, err, lost)
 }
 
-// What cannot be known must not be taken for a verdict, and least of all for the leave
-// to make another deposit.
+// An unreadable answer is no outcome, and never permits another deposit.
 func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 	t.Parallel()
 	const good = `"account":{"state":"ACTIVE"}`
@@ -176,7 +173,7 @@ func calls(b verify.Bank) map[string]asking {
 	return map[string]asking{"deposit": b.Deposit, "enquire": b.Enquire, "resolve": b.Resolve}
 }
 
-// What the breaker keeps back was not asked: it has not failed, and is asked later.
+// A call blocked by the breaker has not failed, and is made later.
 func TestOpenBreakerIsNotCalled(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
@@ -190,8 +187,7 @@ func TestOpenBreakerIsNotCalled(t *testing.T) {
 	}
 }
 
-// Whoever connects a bank reads the log, and must learn there which word his file
-// lacks.
+// The log quotes the value that the file does not map.
 func TestErrorQuotesUnmappedValue(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
@@ -205,7 +201,7 @@ func TestErrorQuotesUnmappedValue(t *testing.T) {
 	}
 }
 
-// An enquiry by their reference must not be made before they have said it.
+// An enquiry by the bank's reference needs that reference.
 func TestOrderWithoutProviderReference(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = "path: /v1/deposits/{reference}", "path: /v1/status\n    query: {txn: \"{provider_ref}\"}"

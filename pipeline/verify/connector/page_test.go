@@ -18,7 +18,7 @@ import (
 
 const page = "../../../docs/banks.md"
 
-// What a reader copies must work: the bank of the page, with its file.
+// The documented bank works with its documented file.
 func TestDocumentedBank(t *testing.T) {
 	_, js := httpconnectortest.Blocks(t, page, "js")
 	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
@@ -74,7 +74,7 @@ func TestDocumentedBank(t *testing.T) {
 	wantOutcome(t, "with another key", a, err, lost)
 }
 
-// The file that shows every key must be one that is taken.
+// The documented file with every key is valid.
 func TestDocumentedFile(t *testing.T) {
 	t.Setenv("BHARAT_PASSWORD", "c")
 	t.Setenv("BHARAT_SECRET", "0123456789")
@@ -95,8 +95,8 @@ func TestDocumentedFile(t *testing.T) {
 	}
 }
 
-// Every key, field, status and reason that there is stands on the page. What there is
-// the errors say of a file in which nothing is known.
+// The page documents every key, field, status and reason. The faults of an unknown file list
+// them.
 func TestDocumentationIsComplete(t *testing.T) {
 	t.Parallel()
 	text, _ := httpconnectortest.Blocks(t, page, "yaml")

@@ -18,8 +18,8 @@ import (
 	"vayu/schema"
 )
 
-// names are those that somebody may expect. A surname alone and a single letter are not
-// among them: nothing is partly like these.
+// names are possible expected names. A surname alone and a single letter are excluded, because
+// no name partly matches them.
 var names = []string{
 	"Rajesh Kumar Sharma", "Ravi Kumar", "R K Sharma", "Sunita", "Li", "Dr. Anita Desai", "Mohammed Shaikh", "Maria D'Souza", "José Fernandes",
 	"Smt. Lakshmi Narayanan S/O Raman", "Acme Traders Pvt Ltd", "राजेश शर्मा", "सुनीता", "Venkataramana", "a b", "Asha Rao", "Geeta",
@@ -34,8 +34,7 @@ func address(vpa, expected string, at time.Time) verify.Order {
 	return verify.Order{Reference: "ver_1", Method: schema.VerifyUPI, VPA: vpa, CreatedAt: at, Expected: expected}
 }
 
-// match is how a registered name compares, at the standard tolerance and at the
-// lenient one where it is not alike.
+// match compares at the standard tolerance, and below it at the lenient one.
 func match(expected, registered string) schema.NameMatch {
 	switch r := namematch.Compare(expected, registered); {
 	case r.Exact:
@@ -48,7 +47,7 @@ func match(expected, registered string) schema.NameMatch {
 	return "in between"
 }
 
-// summary is what CONTRACT 7 says of a magic value.
+// summary is the result of a magic value by CONTRACT 7.
 type summary struct {
 	outcome verify.Outcome
 	match   schema.NameMatch
@@ -116,7 +115,7 @@ func TestMagicValues(t *testing.T) {
 	}
 }
 
-// Whoever is silent holds a call until its time is over; then it is found.
+// A timeout lasts as long as the call; the next call finds the account.
 func TestTimeoutScenario(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,8 +143,7 @@ func TestTimeoutScenario(t *testing.T) {
 	})
 }
 
-// A slow deposit can be enquired about, also by who has not asked for it, and all of
-// them wait at once.
+// Slow deposits wait concurrently, and any of them can be enquired, even if never sent.
 func TestSlowDepositsAreConcurrent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,7 +180,7 @@ func TestSlowDepositsAreConcurrent(t *testing.T) {
 	})
 }
 
-// Any other value is answered the same way each time, mostly well.
+// Other values have constant answers, mostly exact.
 func TestScenarioDistribution(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
@@ -209,7 +207,7 @@ func TestScenarioDistribution(t *testing.T) {
 	}
 }
 
-// Without an expected name an account has one all the same, always the same one.
+// Without an expected name an account has a constant name.
 func TestEveryAccountHasName(t *testing.T) {
 	t.Parallel()
 	b := sandbox.Connection(nil).Bank

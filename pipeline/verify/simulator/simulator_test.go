@@ -42,7 +42,7 @@ func drop(reference string) verify.Order {
 	return verify.Order{Reference: reference, Method: schema.VerifyPennyDrop, Account: "123456789", IFSC: "SBIN0000691"}
 }
 
-// However often a deposit is asked for it is made once, unless the bank is naive.
+// A repeated order makes one deposit, unless the simulator is naive.
 func TestReferenceIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for naive, want := range map[bool]int{false: 1, true: 3} {
@@ -68,7 +68,7 @@ func TestReferenceIsIdempotent(t *testing.T) {
 	}
 }
 
-// A deposit that waits is asked for twice: who is naive makes both when they are due.
+// A late deposit is requested twice. A naive simulator makes both when they are due.
 func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -92,7 +92,7 @@ func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 	}
 }
 
-// Who was away makes the deposit when it is asked for again.
+// An unavailable bank makes the deposit on the next request.
 func TestUnavailableDepositIsRetried(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
@@ -111,7 +111,7 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 	}
 }
 
-// Faults by rate must be as frequent as was asked, and the same in every run.
+// Faults have the configured rate and are reproducible.
 func TestRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
@@ -140,7 +140,7 @@ func TestRatesAreReproducible(t *testing.T) {
 	}
 }
 
-// Noise spares nobody's enquiries, and no deposit.
+// Noise affects enquiries only.
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{Noise: 1})
@@ -155,7 +155,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Only who has the key and the secret is served, and who says what it is about.
+// A request needs the key, the signature and its fields.
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
@@ -177,7 +177,7 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// A callback that is not taken comes again, and one that is told twice comes twice.
+// A callback is retried until acknowledged, and a duplicate is sent twice.
 func TestCallbacksAreRetried(t *testing.T) {
 	t.Parallel()
 	came := make(chan string, 10)
@@ -219,7 +219,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 	}
 }
 
-// What the tests of others rely on: every fault is in the list once.
+// Every fault is in the list once.
 func TestEveryFaultIsListed(t *testing.T) {
 	t.Parallel()
 	if got := slices.Compact(slices.Sorted(slices.Values(simulator.Faults))); len(got) != len(simulator.Faults) || len(got) != 16 {

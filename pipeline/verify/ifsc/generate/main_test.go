@@ -11,8 +11,7 @@ import (
 	"vayu/pipeline/verify/ifsc"
 )
 
-// pack is where npm puts the package. Without it what needs it is skipped, and fails
-// when CI=true.
+// pack is the folder of the npm package. Without it the tests skip, and fail when CI=true.
 func pack(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "..", "node_modules", "ifsc")
@@ -25,8 +24,8 @@ func pack(t *testing.T) string {
 	return folder
 }
 
-// TestListMatchesPackage: what is committed is what the package says. Texts are
-// compared, since the next Go may pack them otherwise.
+// TestListMatchesPackage compares the committed list with the package as text, because
+// compression may differ between versions of Go.
 func TestListMatchesPackage(t *testing.T) {
 	t.Parallel()
 	folder, file := pack(t), filepath.Join(t.TempDir(), "codes.gz")
@@ -63,7 +62,7 @@ func text(t *testing.T, path string) []byte {
 	return text
 }
 
-// TestEveryCodeIsFound holds the list as the program reads it against the package.
+// TestEveryCodeIsFound compares the decoded list with the package.
 func TestEveryCodeIsFound(t *testing.T) {
 	t.Parallel()
 	s, err := read(pack(t))
@@ -100,8 +99,8 @@ func TestEveryCodeIsFound(t *testing.T) {
 	t.Logf("%d codes of %d banks, %d lent, no name for %d", n, len(s.codes), lent, len(nameless))
 }
 
-// TestLongestSubletPrefixWins: a code that was lent alone, one that begins as codes do
-// that were lent, and one whose bank has no name.
+// TestLongestSubletPrefixWins covers a sublet code, a sublet prefix, and a bank without a
+// name.
 func TestLongestSubletPrefixWins(t *testing.T) {
 	t.Parallel()
 	s := source{
