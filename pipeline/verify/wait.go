@@ -12,7 +12,7 @@ import (
 // recorded the outcome.
 const rereadEvery = 2 * time.Second
 
-// EndWaits ends all waits for an outcome, including later ones. It is idempotent.
+// CloseWaiters ends all waits for an outcome, including later ones. It is idempotent.
 func (s *Service) EndWaits() { s.waiters.End() }
 
 // awaitResult waits for the end of a pending verification, for at most wait, and returns its

@@ -77,7 +77,7 @@ func (t *Teller) Run(ctx context.Context) error {
 // idle is the wait of Run when no callback is scheduled.
 const idle = time.Hour
 
-// SendDue sends each due callback once, and returns the time until the next. A callback that
+// SendCallbacks sends each due callback once, and returns the time until the next. A callback that
 // is not acknowledged becomes due again.
 func (t *Teller) Tell(ctx context.Context) time.Duration {
 	for _, one := range t.takeDue() {

@@ -36,7 +36,7 @@ type Dice struct {
 	stopped bool
 }
 
-// StopFaults ends random faults. Scripts still apply.
+// DisableFaults ends random faults. Scripts still apply.
 func (d *Dice) Rest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

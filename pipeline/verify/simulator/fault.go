@@ -40,7 +40,7 @@ var Faults = []Fault{
 // any rates.
 func (s *Simulator) Script(of string, faults ...Fault) { s.dice.Script(of, faults...) }
 
-// StopFaults ends random faults of new orders. Orders keep the faults that they have.
+// DisableFaults ends random faults of new orders. Orders keep the faults that they have.
 func (s *Simulator) Behave() { s.dice.Rest() }
 
 // ScriptEnquiry sets the faults of the next enquiries about a reference: Drop, Delay, Page,

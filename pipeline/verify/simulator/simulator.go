@@ -104,6 +104,6 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Run sends due callbacks until ctx ends.
 func (s *Simulator) Run(ctx context.Context) error { return s.callbacks.Run(ctx) }
 
-// SendDue sends each due callback once, and returns the time until the next. A callback that
+// SendCallbacks sends each due callback once, and returns the time until the next. A callback that
 // is not acknowledged becomes due again.
 func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.callbacks.Tell(ctx) }
