@@ -14,69 +14,67 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reply is an answer that was understood.
+// Reply is a readable answer.
 type Reply struct {
-	// HTTP is its status.
+	// HTTP is the status.
 	HTTP int
-	// Fields are what the description finds in it, as text: numbers as they are
-	// written, true and false. What is absent or null is not in it.
+	// Fields are the fields of the description as text. Numbers keep their form, and booleans
+	// are true and false. An absent or null field is missing.
 	Fields map[string]string
-	// Lists are those of which there may be several, each value once.
+	// Lists are the repeated fields, without duplicates.
 	Lists map[string][]string
-	// Items are the fields of each item, of a call that asks for a list.
+	// Items are the fields of each item, for a call that returns a list.
 	Items []map[string]string
 }
 
-// What an answer can lack. Its own words are in neither of these errors.
+// Errors of answers. They quote nothing of the provider.
 var (
 	errNoJSON = errors.New("the answer is no JSON, or holds a name twice")
-	errNoList = errors.New("the answer holds no list where the description says")
+	errNoList = errors.New("the answer has no list at the path of items")
 	bom       = []byte("\xef\xbb\xbf")
 )
 
-// unmappedError is a field that an answer must have and has not, or has with a word
-// that the description does not know.
+// unmappedError is a required field that is missing or has a value that is not mapped.
 type unmappedError struct {
 	field string
-	word  string // the upstream's; empty for none
+	value string // of the provider; empty for none
 }
 
 func (e *unmappedError) Error() string {
-	if e.word == "" {
-		return fmt.Sprintf("the answer has no %s where the description says", e.field)
+	if e.value == "" {
+		return fmt.Sprintf("the answer has no %s at the path of the description", e.field)
 	}
-	return fmt.Sprintf("the answer has %s as %s, which the description does not map", shown(e.word), e.field)
+	return fmt.Sprintf("the answer has %s as %s, which the description does not map", quoteForLog(e.value), e.field)
 }
 
-// mostWord is how many characters of a word are shown: a status has some twenty.
-const mostWord = 40
+// longestQuoted is the limit of a quoted value in characters. A status has some twenty.
+const longestQuoted = 40
 
-// shown is a word of the upstream as whoever mends the description must see it. What
-// cannot be printed, and could move or hide the text around it, is replaced.
-func shown(word string) string {
-	word = strings.Map(func(r rune) rune {
+// quoteForLog quotes a provider's value for the editor of the description. It replaces
+// unprintable characters, which could move or hide the text around them.
+func quoteForLog(value string) string {
+	value = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, word)
-	if runes := []rune(word); len(runes) > mostWord {
-		word = string(runes[:mostWord-1]) + "…"
+	}, value)
+	if runes := []rune(value); len(runes) > longestQuoted {
+		value = string(runes[:longestQuoted-1]) + "…"
 	}
-	return strconv.Quote(word)
+	return strconv.Quote(value)
 }
 
-// takes says whether answers with a status are read at all.
-func (r *reading) takes(status int) bool {
+// accepts reports whether answers with a status are read.
+func (r *answerReader) accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }
 
-// read reads an answer with a status that the reading takes.
-func (r *reading) read(status int, body []byte) (Reply, error) {
+// read reads an answer with an accepted status.
+func (r *answerReader) read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
-	body = bytes.TrimPrefix(body, bom) // as .NET writes it
-	// A name that stands twice is read differently by everybody, so that nobody
-	// knows what was said.
+	body = bytes.TrimPrefix(body, bom) // .NET writes one
+	// Duplicate names are refused, because parsers differ about them.
 	isJSON := jsontext.Value(body).IsValid()
 	if !isJSON && !slices.Contains(r.bare, status) {
 		return reply, errNoJSON
@@ -87,8 +85,8 @@ func (r *reading) read(status int, body []byte) (Reply, error) {
 	}
 	var err error
 	if r.items == "" {
-		reply.Fields, err = r.one(doc, r.byHTTP[status])
-		reply.Lists = r.lists(doc)
+		reply.Fields, err = r.readFields(doc, r.byHTTP[status])
+		reply.Lists = r.readLists(doc)
 		return reply, err
 	}
 	if by := r.byHTTP[status]; by != nil {
@@ -101,22 +99,22 @@ func (r *reading) read(status int, body []byte) (Reply, error) {
 	}
 	list.ForEach(func(_, item gjson.Result) bool {
 		var fields map[string]string
-		fields, err = r.one(item, nil)
+		fields, err = r.readFields(item, nil)
 		reply.Items = append(reply.Items, fields)
 		return err == nil
 	})
 	return reply, err
 }
 
-// one reads the fields of an answer or of an item.
-func (r *reading) one(doc gjson.Result, decided map[string]string) (map[string]string, error) {
+// readFields reads the fields of an answer or of an item.
+func (r *answerReader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
 		if f.many {
 			continue
 		}
-		word, there := scalar(doc, f.path)
-		if value, ok := f.translate(word, there); ok {
+		raw, there := scalar(doc, f.path)
+		if value, ok := f.translate(raw, there); ok {
 			out[f.name] = value
 		} else if f.absent != "" && isAbsent(doc, f.path) {
 			out[f.name] = f.absent
@@ -124,26 +122,26 @@ func (r *reading) one(doc gjson.Result, decided map[string]string) (map[string]s
 	}
 	maps.Copy(out, decided)
 	for _, f := range r.fields {
-		if _, there := out[f.name]; !there && f.wanted(out) {
-			word, _ := scalar(doc, f.path)
-			return out, &unmappedError{f.name, word}
+		if _, there := out[f.name]; !there && f.isRequired(out) {
+			raw, _ := scalar(doc, f.path)
+			return out, &unmappedError{f.name, raw}
 		}
 	}
 	return out, nil
 }
 
-// wanted says whether an answer with these fields must have this one.
-func (f *field) wanted(fields map[string]string) bool {
-	for name, value := range f.with {
+// isRequired reports whether an answer with these fields must have this one.
+func (f *field) isRequired(fields map[string]string) bool {
+	for name, value := range f.requiredWith {
 		if fields[name] == value {
 			return true
 		}
 	}
-	return f.needed
+	return f.required
 }
 
-// lists reads the fields of which there may be several.
-func (r *reading) lists(doc gjson.Result) map[string][]string {
+// readLists reads the repeated fields.
+func (r *answerReader) readLists(doc gjson.Result) map[string][]string {
 	var out map[string][]string
 	for _, f := range r.fields {
 		if !f.many || isAbsent(doc, f.path) {
@@ -157,11 +155,11 @@ func (r *reading) lists(doc gjson.Result) map[string][]string {
 			all = all[0].Array()
 		}
 		for _, v := range all {
-			word, isWord := text(v)
-			if !isWord && (v.Type == gjson.Null || v.Type == gjson.String) {
-				continue // nothing
+			raw, isText := text(v)
+			if !isText && (v.Type == gjson.Null || v.Type == gjson.String) {
+				continue // empty
 			}
-			if value, ok := f.translate(word, true); ok && !slices.Contains(out[f.name], value) {
+			if value, ok := f.translate(raw, true); ok && !slices.Contains(out[f.name], value) {
 				out[f.name] = append(out[f.name], value)
 			}
 		}
@@ -169,12 +167,12 @@ func (r *reading) lists(doc gjson.Result) map[string][]string {
 	return out
 }
 
-// translate maps a word of the upstream.
-func (f *field) translate(word string, there bool) (string, bool) {
+// translate maps a value of the provider.
+func (f *field) translate(raw string, there bool) (string, bool) {
 	if !there {
 		return "", false
 	}
-	value, known := f.words[word]
+	value, known := f.mapping[raw]
 	switch {
 	case known:
 		return value, true
@@ -183,10 +181,10 @@ func (f *field) translate(word string, there bool) (string, bool) {
 	case f.closed:
 		return f.fallback, true
 	}
-	return word, true
+	return raw, true
 }
 
-// scalar is the text of a single value of a document. The empty text is none.
+// scalar returns the text of a single value of a document. An empty text counts as absent.
 func scalar(doc gjson.Result, path string) (string, bool) {
 	if path == "" || !doc.Exists() {
 		return "", false
@@ -194,8 +192,8 @@ func scalar(doc gjson.Result, path string) (string, bool) {
 	return text(doc.Get(path))
 }
 
-// isAbsent says whether a document has nothing at a place: no value, null or the
-// empty text. A list or an object is something.
+// isAbsent reports whether a path has no value, null or the empty text. A list or an object is
+// a value.
 func isAbsent(doc gjson.Result, path string) bool {
 	if path == "" || !doc.Exists() {
 		return true
@@ -204,7 +202,7 @@ func isAbsent(doc gjson.Result, path string) bool {
 	return v.Type == gjson.Null || v.Type == gjson.String && v.Str == ""
 }
 
-// text is that of a single value.
+// text returns the text of a single value.
 func text(v gjson.Result) (string, bool) {
 	switch v.Type {
 	case gjson.String:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// auth is how a request shows whose it is. All parts are optional, and can be
-// together: a key that says who, and a signature that proves it.
+// auth authenticates requests. All parts are optional and can be combined: a key as identity,
+// and a signature as its proof.
 type auth struct {
 	header, value  string
 	user, password string
@@ -43,15 +43,14 @@ func (s *Section) auth() auth {
 	return a
 }
 
-// checkValue refuses what cannot stand in a header.
+// checkValue refuses characters that a header cannot hold.
 func (s *Section) checkValue(key, value string) {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		s.Faultf(key, "cannot stand in a header")
 	}
 }
 
-// apply puts onto a request what shows whose it is. The request is complete but for
-// that.
+// apply authenticates a request, which must be complete otherwise.
 func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	if a.header != "" {
 		req.Header.Set(a.header, a.value)

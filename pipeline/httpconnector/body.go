@@ -12,18 +12,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// tree is a body of a request: mappings and lists, with templates and constants as
-// leaves.
+// tree is the body of a request: mappings and lists, with templates and constants as leaves.
 type tree struct {
 	kind     yaml.Kind
 	names    []string // of a mapping
 	kids     []tree
 	leaf     template
-	constant string // JSON; a leaf that is no text
+	constant string // JSON; for a leaf that is no text
 }
 
 // tree reads the body under a key of a call.
-func (f *sheet) tree(n *yaml.Node, key string, fields []string) tree {
+func (f *parser) tree(n *yaml.Node, key string, fields []string) tree {
 	t := tree{kind: n.Kind}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -41,25 +40,25 @@ func (f *sheet) tree(n *yaml.Node, key string, fields []string) tree {
 	return t
 }
 
-// has says whether a field stands in it.
+// has reports whether the body contains a field.
 func (t *tree) has(field string) bool {
 	return t.leaf.has(field) || slices.ContainsFunc(t.kids, func(kid tree) bool { return kid.has(field) })
 }
 
-// pairs are those of a mapping all of whose keys are known.
-func (f *sheet) pairs(n *yaml.Node, key string) []pair {
+// pairs returns the pairs of a mapping and marks all its keys as known.
+func (f *parser) pairs(n *yaml.Node, key string) []pair {
 	s := f.section(n, key, n.Line)
 	s.known = s.Names()
 	return s.pairs
 }
 
-func (f *sheet) leaf(n *yaml.Node, key string, fields []string, t *tree) {
+func (f *parser) leaf(n *yaml.Node, key string, fields []string, t *tree) {
 	switch n.ShortTag() {
 	case "!!null":
 		t.constant = "null"
 	case "!!bool":
 		t.constant = strings.ToLower(n.Value)
-		if t.constant != "true" && t.constant != "false" { // as YAML 1.1 had it
+		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has others
 			f.fault(n.Line, key, errors.New("write true or false, or put it in quotes"))
 		}
 	case "!!int", "!!float":
@@ -108,7 +107,7 @@ func (t *tree) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	return append(b, closing), nil
 }
 
-// form is the body as application/x-www-form-urlencoded, in the order of the file.
+// form returns the body as application/x-www-form-urlencoded, in the order of the file.
 func (t *tree) form(fields map[string]any) ([]byte, error) {
 	all := make([]named, 0, len(t.kids))
 	for i, kid := range t.kids {
@@ -128,7 +127,7 @@ type named struct {
 	line  int
 }
 
-// named reads the mapping of templates under a key of a section.
+// named reads the mapping of templates under a key.
 func (s *Section) named(key string, fields []string) []named {
 	n := s.node(key)
 	if n == nil {
@@ -146,7 +145,7 @@ func (s *Section) named(key string, fields []string) []named {
 	return all
 }
 
-// encode writes parameters as a query does.
+// encode writes parameters as a query.
 func encode(all []named, fields map[string]any) (string, error) {
 	var out strings.Builder
 	for _, p := range all {

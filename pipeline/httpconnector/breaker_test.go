@@ -17,8 +17,8 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// While an upstream is down nothing is sent to it but one request now and then.
-func TestTheBreakerOpensAndTries(t *testing.T) {
+// A failing provider receives nothing but an occasional probe.
+func TestBreakerOpensAndProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var well atomic.Bool
@@ -76,9 +76,8 @@ func TestTheBreakerOpensAndTries(t *testing.T) {
 	})
 }
 
-// While one call finds out whether an upstream is well again, the others are not
-// made, and are not lost.
-func TestOneCallTriesWhetherItIsWellAgain(t *testing.T) {
+// During a probe other calls are not attempted, and not lost.
+func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -119,10 +118,10 @@ func TestOneCallTriesWhetherItIsWellAgain(t *testing.T) {
 	})
 }
 
-// Lists that cannot be had are no reason to take no orders.
-func TestWhatStandsAsideClosesNothing(t *testing.T) {
+// A failing list does not block orders.
+func TestSeparateLaneKeepsMainBreakerClosed(t *testing.T) {
 	t.Parallel()
-	url := replying(t, 500, "")
+	url := replyServer(t, 500, "")
 	client := open(t, simple+"breaker: {failures: 1}", url, Options{})
 	for _, want := range []bool{false, true} {
 		if _, err := client.Call(t.Context(), "list", nil); errors.Is(err, ErrNotAsked) != want {
@@ -134,11 +133,11 @@ func TestWhatStandsAsideClosesNothing(t *testing.T) {
 	}
 }
 
-// A refusal is an answer: a number that is wrong five times is no reason to stop.
+// A refusal is an answer: five wrong numbers do not open the breaker.
 func TestRefusalsDoNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
-	client := open(t, simple+"breaker: {failures: 1}", replying(t, 400, `{"error":"number"}`), Options{})
-	strange := open(t, simple+"breaker: {failures: 1}", replying(t, 200, `{"status":"strange"}`), Options{})
+	client := open(t, simple+"breaker: {failures: 1}", replyServer(t, 400, `{"error":"number"}`), Options{})
+	strange := open(t, simple+"breaker: {failures: 1}", replyServer(t, 200, `{"status":"strange"}`), Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _ = client.Call(ctx, "order", values)

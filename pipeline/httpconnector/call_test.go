@@ -20,13 +20,13 @@ import (
 	"vayu/schema"
 )
 
-// sent is what an upstream gets.
+// sent is a request as the provider receives it.
 type sent struct {
 	Line, Body string
 	Header     map[string]string
 }
 
-// capture is an upstream that keeps what it gets, and answers an empty order.
+// capture starts a provider that stores requests and answers an empty order.
 func capture(t *testing.T) (url string, last func() sent) {
 	t.Helper()
 	got := make(chan sent, 1)
@@ -44,7 +44,7 @@ func capture(t *testing.T) (url string, last func() sent) {
 }
 
 // The signatures were made with openssl dgst -sha256 -hmac and -sha512 -hmac … -binary | base64.
-func TestTheBytesOfARequest(t *testing.T) {
+func TestRequestBytes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
@@ -173,7 +173,7 @@ func TestAnswersAreRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client := open(t, mapped, replying(t, c.http, c.body), Options{})
+			client := open(t, mapped, replyServer(t, c.http, c.body), Options{})
 			reply, err := client.Call(t.Context(), "order", values)
 			if c.want == nil {
 				if err == nil || errors.Is(err, ErrNotSent) {
@@ -197,7 +197,7 @@ func TestListsAreRead(t *testing.T) {
 		`{"data":{"items":[{"text":"a"}]}}`: nil,
 		`{}`:                                nil,
 	} {
-		client := open(t, simple, replying(t, 200, body), Options{})
+		client := open(t, simple, replyServer(t, 200, body), Options{})
 		reply, err := client.Call(t.Context(), "list", nil)
 		if (err == nil) != (want != nil) || err == nil && len(reply.Items) != len(want) || len(want) > 0 && !cmp.Equal(reply.Items, want) {
 			t.Errorf("%s: got %v, %v, want %v", body, reply.Items, err, want)
@@ -205,10 +205,10 @@ func TestListsAreRead(t *testing.T) {
 	}
 }
 
-// A body that cannot be made is not sent.
-func TestWhatCannotBeSaidIsNotSent(t *testing.T) {
+// A body that cannot be built is not sent.
+func TestUnfitFieldsAreNotSent(t *testing.T) {
 	t.Parallel()
-	url := replying(t, 200, `{"status":"done"}`)
+	url := replyServer(t, 200, `{"status":"done"}`)
 	client := open(t, simple, url, Options{})
 	for name, fields := range map[string]map[string]any{
 		"none": nil, "empty": {"reference": ""}, "the way up": {"reference": ".."}, "of a type that nobody knows": {"reference": 1.5},
@@ -229,7 +229,7 @@ func TestWhatCannotBeSaidIsNotSent(t *testing.T) {
 	}
 }
 
-func TestOnlyTheRightCertificateWillDo(t *testing.T) {
+func TestCertificateIsVerified(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"status":"done"}`)

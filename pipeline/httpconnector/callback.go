@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// The tolerance of a callback's time (spec 5.4 has the same for ours), and its limits.
+// Clock skew tolerated in callbacks (spec 5.4 has the same for ours), and its limits.
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second
 	mostTolerance    = 24 * time.Hour
 )
 
-// callback is how requests to us are verified and read.
+// callback verifies and reads callbacks.
 type callback struct {
 	signer    *signer
 	tolerance time.Duration
-	answer    reading
+	answer    answerReader
 }
 
 // callback reads the section of that name.
@@ -27,27 +27,26 @@ func (s *Section) callback(shape AnswerShape) *callback {
 	}
 	signature := s.Section("signature")
 	if !signature.Given() {
-		s.Faultf("signature", "is missing: anybody could send a callback without one")
+		s.Faultf("signature", "is missing: without one, anyone could send callbacks")
 	}
 	c.tolerance = signature.Duration("tolerance", defaultTolerance, leastTolerance, mostTolerance)
 	if signature.Given() {
-		c.signer = signature.signer(toldFields)
+		c.signer = signature.signer(callbackFields)
 	}
 	c.answer = s.reading(shape)
 	return c
 }
 
-// Receive verifies a request of the upstream to us and reads its body. The error is
-// ErrNoSignature, ErrSignature or ErrStale of one that is not genuine, and another
-// of one that is not understood. It holds no word of the request but, of one that is
-// genuine, a word that had to be mapped and is not.
+// Receive verifies a callback and reads its body. The error is ErrNoSignature, ErrSignature or
+// ErrStale for a forged callback, and another one for an unreadable body. It quotes nothing of
+// the request except an unmapped value of a genuine callback.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (Reply, error) {
 	reply, err := c.d.receive(header, body, now)
 	outcome := outcomeOf(err)
 	c.metrics.callbacks.WithLabelValues(c.d.Name, string(outcome)).Inc()
 	if err != nil {
-		c.log.Warn("a callback is not believed", "outcome", outcome, "error", err)
-		c.log.Debug("what an upstream has told", "detail", detailOf(err))
+		c.log.Warn("callback refused", "outcome", outcome, "error", err)
+		c.log.Debug("content of the refused callback", "detail", detailOf(err))
 	}
 	return reply, err
 }
@@ -61,7 +60,7 @@ func (d *Description) receive(header http.Header, body []byte, now time.Time) (R
 	}
 	reply, err := d.callback.answer.read(http.StatusOK, body)
 	if err != nil {
-		return Reply{}, misread(err, 0, body)
+		return Reply{}, answerError(err, 0, body)
 	}
 	return reply, nil
 }

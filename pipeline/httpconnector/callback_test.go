@@ -14,7 +14,7 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-const telling = simple + `
+const withCallback = simple + `
 callback:
   signature: {header: X-Signature, secret: "${SECRET}", over: "{timestamp}.{body}", timestamp-header: X-Time, prefix: sha256=, tolerance: 1m}
   answer:
@@ -22,18 +22,18 @@ callback:
     status: {path: data.status, values: {SUCCESS: done}}
 `
 
-const told = `{"data":{"ref":"r1","status":"SUCCESS"}}`
+const callbackBody = `{"data":{"ref":"r1","status":"SUCCESS"}}`
 
 // Made with printf '1795004800.…' | openssl dgst -sha256 -hmac 0123456789abcdef.
-const toldSignature = "sha256=9f251052c30e9fd9a8b1c9290835c6b1b88e56a2a550f181eda5e1ab2a31d638"
+const callbackSignature = "sha256=9f251052c30e9fd9a8b1c9290835c6b1b88e56a2a550f181eda5e1ab2a31d638"
 
-// errAny stands for one that says something else than that a request is not genuine.
+// errAny stands for an error other than those of the signature.
 var errAny = errors.New("another")
 
-func TestCallbacksMustBeGenuine(t *testing.T) {
+func TestCallbackSignatureIsVerified(t *testing.T) {
 	t.Parallel()
 	head := func(pairs ...string) http.Header {
-		h := http.Header{"X-Signature": {toldSignature}, "X-Time": {strconv.FormatInt(noon.Unix(), 10)}}
+		h := http.Header{"X-Signature": {callbackSignature}, "X-Time": {strconv.FormatInt(noon.Unix(), 10)}}
 		for i := 0; i < len(pairs); i += 2 {
 			h[pairs[i]] = strings.Split(pairs[i+1], "|")
 			if pairs[i+1] == "" {
@@ -43,7 +43,7 @@ func TestCallbacksMustBeGenuine(t *testing.T) {
 		return h
 	}
 	signed := func(body string) http.Header {
-		d, err := parse(strings.Replace(telling, "URL", "https://shop.example", 1))
+		d, err := parse(strings.Replace(withCallback, "URL", "https://shop.example", 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,22 +60,22 @@ func TestCallbacksMustBeGenuine(t *testing.T) {
 		want    error
 		outcome string
 	}{
-		"good":                 {head(), told, 0, nil, "ok"},
-		"in capitals":          {head("X-Signature", "sha256="+strings.ToUpper(toldSignature[7:])), told, 0, nil, "ok"},
-		"a minute old":         {head(), told, time.Minute, nil, "ok"},
-		"older":                {head(), told, time.Minute + time.Second, ErrStale, "not_genuine"},
-		"of the future":        {head(), told, -time.Minute - time.Second, ErrStale, "not_genuine"},
-		"without signature":    {head("X-Signature", ""), told, 0, ErrNoSignature, "not_genuine"},
-		"without time":         {head("X-Time", ""), told, 0, ErrNoSignature, "not_genuine"},
-		"another time":         {head("X-Time", "1795004801"), told, 0, ErrSignature, "not_genuine"},
-		"another body":         {head(), told + " ", 0, ErrSignature, "not_genuine"},
-		"without prefix":       {head("X-Signature", toldSignature[7:]), told, 0, ErrSignature, "not_genuine"},
-		"short":                {head("X-Signature", toldSignature[:20]), told, 0, ErrSignature, "not_genuine"},
-		"no code":              {head("X-Signature", "sha256=xyz"), told, 0, ErrSignature, "not_genuine"},
-		"empty":                {head("X-Signature", "sha256="), told, 0, ErrSignature, "not_genuine"},
-		"two signatures":       {head("X-Signature", "sha256=00|"+toldSignature), told, 0, ErrSignature, "not_genuine"},
-		"two times":            {head("X-Time", "1795004800|1"), told, 0, ErrSignature, "not_genuine"},
-		"of another secret":    {head("X-Signature", "sha256="+strings.Repeat("0", 64)), told, 0, ErrSignature, "not_genuine"},
+		"good":                 {head(), callbackBody, 0, nil, "ok"},
+		"in capitals":          {head("X-Signature", "sha256="+strings.ToUpper(callbackSignature[7:])), callbackBody, 0, nil, "ok"},
+		"a minute old":         {head(), callbackBody, time.Minute, nil, "ok"},
+		"older":                {head(), callbackBody, time.Minute + time.Second, ErrStale, "not_genuine"},
+		"of the future":        {head(), callbackBody, -time.Minute - time.Second, ErrStale, "not_genuine"},
+		"without signature":    {head("X-Signature", ""), callbackBody, 0, ErrNoSignature, "not_genuine"},
+		"without time":         {head("X-Time", ""), callbackBody, 0, ErrNoSignature, "not_genuine"},
+		"another time":         {head("X-Time", "1795004801"), callbackBody, 0, ErrSignature, "not_genuine"},
+		"another body":         {head(), callbackBody + " ", 0, ErrSignature, "not_genuine"},
+		"without prefix":       {head("X-Signature", callbackSignature[7:]), callbackBody, 0, ErrSignature, "not_genuine"},
+		"short":                {head("X-Signature", callbackSignature[:20]), callbackBody, 0, ErrSignature, "not_genuine"},
+		"no code":              {head("X-Signature", "sha256=xyz"), callbackBody, 0, ErrSignature, "not_genuine"},
+		"empty":                {head("X-Signature", "sha256="), callbackBody, 0, ErrSignature, "not_genuine"},
+		"two signatures":       {head("X-Signature", "sha256=00|"+callbackSignature), callbackBody, 0, ErrSignature, "not_genuine"},
+		"two times":            {head("X-Time", "1795004800|1"), callbackBody, 0, ErrSignature, "not_genuine"},
+		"of another secret":    {head("X-Signature", "sha256="+strings.Repeat("0", 64)), callbackBody, 0, ErrSignature, "not_genuine"},
 		"a word nobody knows":  {signed(`{"data":{"ref":"r1","status":"secret-word"}}`), `{"data":{"ref":"r1","status":"secret-word"}}`, 0, errAny, "not_mapped"},
 		"without a reference":  {signed(`{"data":{"status":"SUCCESS"}}`), `{"data":{"status":"SUCCESS"}}`, 0, errAny, "not_mapped"},
 		"no JSON":              {signed(`secret-word`), `secret-word`, 0, errAny, "not_understood"},
@@ -86,7 +86,7 @@ func TestCallbacksMustBeGenuine(t *testing.T) {
 			t.Parallel()
 			var out fixture.Log
 			reg := prometheus.NewRegistry()
-			client := open(t, telling, "https://shop.example", Options{Metrics: reg, Log: slog.New(slog.NewTextHandler(&out, nil))})
+			client := open(t, withCallback, "https://shop.example", Options{Metrics: reg, Log: slog.New(slog.NewTextHandler(&out, nil))})
 			reply, err := client.Receive(c.header, []byte(c.body), noon.Add(c.after))
 			switch {
 			case c.want == nil && (err != nil || reply.Fields["reference"] != "r1" || reply.Fields["status"] != "done"):
@@ -107,10 +107,10 @@ func TestCallbacksMustBeGenuine(t *testing.T) {
 	}
 }
 
-func TestWhoTellsNothingIsNotBelieved(t *testing.T) {
+func TestUnexpectedCallbackIsRefused(t *testing.T) {
 	t.Parallel()
 	client := open(t, simple, "https://shop.example", Options{})
-	if _, err := client.Receive(http.Header{}, []byte(told), noon); !errors.Is(err, ErrNoSignature) {
+	if _, err := client.Receive(http.Header{}, []byte(callbackBody), noon); !errors.Is(err, ErrNoSignature) {
 		t.Errorf("got %v", err)
 	}
 }

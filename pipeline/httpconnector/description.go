@@ -14,9 +14,8 @@ import (
 	"vayu/internal/config"
 )
 
-// The limits of a description's numbers, and what they are when it does not say.
-// An upstream that takes longer than ten seconds to answer is better asked again
-// later; 16 calls at once of a second each are a thousand a minute.
+// Limits and defaults of a description's numbers. If a provider takes longer than ten seconds,
+// a later enquiry is better. 16 concurrent calls of a second each are a thousand a minute.
 const (
 	defaultTimeout     = 10 * time.Second
 	leastTimeout       = 100 * time.Millisecond
@@ -30,14 +29,13 @@ const (
 	mostOpen           = time.Hour
 )
 
-// Description says how an upstream is called. It is read from a file and does not
-// change.
+// Description defines the calls of a provider. It is read from a file and immutable.
 type Description struct {
-	// Name is the upstream's: lower-case letters, digits and hyphens.
+	// Name is the provider's: lower-case letters, digits and hyphens.
 	Name string
-	// Timeout bounds one call, from the name to the last byte of the answer.
+	// Timeout is the limit of one call, from the name lookup to the last byte of the answer.
 	Timeout time.Duration
-	// Concurrency is how many calls may be under way at once, and as many that stand aside.
+	// Concurrency is the limit of concurrent calls of each lane.
 	Concurrency int
 
 	base      *url.URL
@@ -50,19 +48,19 @@ type Description struct {
 	callback  *callback // nil for none
 }
 
-// Source is where a description comes from.
+// Source is the origin of a description.
 type Source struct {
-	// File is its path: it stands in faults, and what the description names lies
-	// beside it.
+	// File is the path. Faults quote it, and files that the description names are relative to
+	// it.
 	File string
 	Text []byte
-	// Env looks a variable up, as os.LookupEnv does.
+	// Env looks up a variable, as os.LookupEnv does.
 	Env func(string) (string, bool)
-	// ReadFile reads a file that the description names, as os.ReadFile does.
+	// ReadFile reads a file named by the description, as os.ReadFile does.
 	ReadFile func(string) ([]byte, error)
 }
 
-// Open is a description's Source on disk, with the environment of the process.
+// Open reads a description's Source from disk, with the environment of the process.
 func Open(file string) (Source, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -71,11 +69,10 @@ func Open(file string) (Source, error) {
 	return Source{File: file, Text: text, Env: os.LookupEnv, ReadFile: os.ReadFile}, nil
 }
 
-// Parse reads a description. Own reads those keys at the root of the file that are
-// the business of the caller alone, and may look at what is known of the rest. The
-// error holds every fault of the file as config.Problems.
+// Parse reads a description. own reads the caller's own keys at the root of the file, and may
+// inspect the rest of the description. The error is config.Problems with every fault.
 func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*Description, error) {
-	f := newSheet(from)
+	f := newParser(from)
 	root := f.parse(from.Text)
 	if !root.Given() {
 		return nil, f.finish()
@@ -109,15 +106,15 @@ func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*
 	return d, nil
 }
 
-// Has says whether the upstream has a call.
+// HasCall reports whether the provider has a call.
 func (d *Description) Has(call string) bool { return d.calls[call] != nil }
 
-// Tells says whether the upstream tells something by itself.
+// HasCallback reports whether the provider sends callbacks.
 func (d *Description) Tells() bool { return d.callback != nil }
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// base is the URL that all calls begin with.
+// base returns the base URL of all calls.
 func (s *Section) base() *url.URL {
 	text := s.Needed("url")
 	insecure := s.Bool("insecure-http", false)
@@ -132,13 +129,13 @@ func (s *Section) base() *url.URL {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		s.Faultf("url", "must have no user, no query and no fragment")
 	case u.Scheme == "http" && !insecure && !config.Local(u.Hostname()):
-		s.Faultf("url", "must begin with https:// unless it leads to this machine; insecure-http: true allows what everybody on the way can read")
+		s.Faultf("url", "must begin with https:// unless it leads to this machine; insecure-http: true allows unencrypted requests")
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
 	return u
 }
 
-// roots are the authorities of ca-file, which stands beside the description.
+// roots returns the authorities of ca-file. Its path is relative to the description.
 func (s *Section) roots(from Source) *x509.CertPool {
 	file := s.Text("ca-file")
 	if file == "" {
@@ -159,7 +156,7 @@ func (s *Section) roots(from Source) *x509.CertPool {
 	return pool
 }
 
-// reason is an error of the file system without the path, which may be a secret's.
+// reason returns a file system error without its path, which may be secret.
 func reason(err error) error {
 	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return at.Err
@@ -167,7 +164,7 @@ func reason(err error) error {
 	return err
 }
 
-// readCalls reads every call that the shape knows; what else stands there is unknown.
+// readCalls reads every call of the shape; other keys are unknown.
 func (d *Description) readCalls(s *Section, shape Shape) {
 	for _, name := range namesOf(shape.Calls) {
 		c := s.Section(name)

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever writes a description must learn everything at once, each with its place.
-func TestEveryFaultIsNamed(t *testing.T) {
+// All faults of a description are reported at once, each with its line.
+func TestFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*.bad.yaml")
 	if err != nil || len(cases) == 0 {
@@ -49,7 +49,7 @@ func TestEveryFaultIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSaidHasItsDefault(t *testing.T) {
+func TestDefaults(t *testing.T) {
 	t.Parallel()
 	d, err := parse(strings.Replace(strings.Replace(simple, "timeout: 5s\n", "", 1), "URL", "https://shop.example/v2/", 1))
 	if err != nil {
@@ -63,7 +63,7 @@ func TestWhatIsNotSaidHasItsDefault(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPStaysOnThisMachine(t *testing.T) {
+func TestPlainHTTPIsLocalOnly(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]bool{
 		"http://127.0.0.1:80": true, "http://[::1]:80": true, "http://localhost:80/x": true, "https://shop.example": true,

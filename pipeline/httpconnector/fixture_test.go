@@ -16,8 +16,8 @@ import (
 	"vayu/schema"
 )
 
-// shop is what the tests describe: something that can be ordered and asked for.
-var shop = Shape{
+// testShape defines the test provider: an order and an enquiry.
+var testShape = Shape{
 	Calls: map[string]CallShape{
 		"order": {Needed: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: AnswerShape{
 			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}, Defaults: []string{"waiting"}},
@@ -39,10 +39,10 @@ func environment(name string) (string, bool) {
 }
 
 func parse(text string) (*Description, error) {
-	return Parse(Source{File: "shop.yaml", Text: []byte(text), Env: environment, ReadFile: os.ReadFile}, shop, nil)
+	return Parse(Source{File: "shop.yaml", Text: []byte(text), Env: environment, ReadFile: os.ReadFile}, testShape, nil)
 }
 
-// simple is a description whose url is to be filled in.
+// simple is a description without its url.
 const simple = `
 name: shop
 url: URL
@@ -67,7 +67,7 @@ calls:
 
 var values = map[string]any{"reference": "r1", "amount": schema.Paise(19950), "paise": int64(19950), "note": "", "gift": true}
 
-// open makes a client of a description, whose URL is put in.
+// open creates a client of a description with a URL.
 func open(t *testing.T, text, url string, o Options) *Client {
 	t.Helper()
 	d, err := parse(strings.Replace(text, "URL", url, 1))
@@ -82,8 +82,8 @@ func open(t *testing.T, text, url string, o Options) *Client {
 	return c
 }
 
-// replying is an upstream that says one thing to everybody.
-func replying(t *testing.T, status int, body string) string {
+// replyServer starts a provider with one constant answer.
+func replyServer(t *testing.T, status int, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -93,16 +93,16 @@ func replying(t *testing.T, status int, body string) string {
 	return s.URL
 }
 
-// wire is an upstream that a test writes byte by byte.
-type wire struct {
+// rawServer is a provider whose answers a test writes byte by byte.
+type rawServer struct {
 	net.Listener
 	mu       sync.Mutex
 	requests []string // method and path, in the order in which they came
 	late     chan struct{}
 }
 
-// expire lets the time of the call be over that came.
-func (w *wire) expire() {
+// expire ends the context of the current call.
+func (w *rawServer) expire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
@@ -112,15 +112,15 @@ func (w *wire) expire() {
 	}
 }
 
-// patience is a context whose time is over when its upstream says so.
-type patience struct {
+// manualDeadline is a context that the provider ends.
+type manualDeadline struct {
 	context.Context
 	late <-chan struct{}
 }
 
-func (p patience) Done() <-chan struct{} { return p.late }
+func (p manualDeadline) Done() <-chan struct{} { return p.late }
 
-func (p patience) Err() error {
+func (p manualDeadline) Err() error {
 	select {
 	case <-p.late:
 		return context.DeadlineExceeded
@@ -129,14 +129,14 @@ func (p patience) Err() error {
 	}
 }
 
-// onWire serves every connection with serve, which reads requests with next.
-func onWire(t *testing.T, serve func(w *wire, number int, conn net.Conn, in *bufio.Reader)) *wire {
+// startRawServer serves every connection with serve, which reads requests with next.
+func startRawServer(t *testing.T, serve func(w *rawServer, number int, conn net.Conn, in *bufio.Reader)) *rawServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{Listener: l, late: make(chan struct{})}
+	w := &rawServer{Listener: l, late: make(chan struct{})}
 	var all sync.WaitGroup
 	t.Cleanup(func() { l.Close(); all.Wait() })
 	all.Go(func() {
@@ -154,10 +154,10 @@ func onWire(t *testing.T, serve func(w *wire, number int, conn net.Conn, in *buf
 	return w
 }
 
-func (w *wire) url() string { return "http://" + w.Addr().String() }
+func (w *rawServer) url() string { return "http://" + w.Addr().String() }
 
-// next reads a request; false when there is none any more.
-func (w *wire) next(in *bufio.Reader) bool {
+// next reads a request; false after the last.
+func (w *rawServer) next(in *bufio.Reader) bool {
 	r, err := http.ReadRequest(in)
 	if err != nil {
 		return false
@@ -169,13 +169,13 @@ func (w *wire) next(in *bufio.Reader) bool {
 	return true
 }
 
-func (w *wire) count() int {
+func (w *rawServer) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.requests)
 }
 
-// reset closes a connection so that the other side hears of it at once.
+// reset closes a connection with RST, so that the other side notices at once.
 func reset(conn net.Conn) {
 	_ = conn.(*net.TCPConn).SetLinger(0)
 	conn.Close()

@@ -12,11 +12,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// No file, whatever it is made of, does more than be refused; and what is taken
-// makes requests whose bodies are JSON.
+// An arbitrary file is refused, or makes requests with JSON bodies.
 func FuzzDescription(f *testing.F) {
 	f.Add(simple)
-	f.Add(telling)
+	f.Add(withCallback)
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {
 		f.Fatal(err)
@@ -30,7 +29,7 @@ func FuzzDescription(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.Replace(text, "URL", "https://shop.example", 1)
-		d, err := Parse(Source{File: "x.yaml", Text: []byte(text), Env: environment, ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist }}, shop, nil)
+		d, err := Parse(Source{File: "x.yaml", Text: []byte(text), Env: environment, ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist }}, testShape, nil)
 		if err != nil {
 			return
 		}
@@ -55,16 +54,16 @@ func FuzzDescription(f *testing.F) {
 	})
 }
 
-// What anybody can send to us is never believed, and breaks nothing.
+// An unsigned callback is never accepted, and causes no panic.
 func FuzzCallback(f *testing.F) {
-	f.Add(toldSignature, "1795004800", []byte(told), []byte(done))
-	d, err := parse(strings.Replace(telling, "URL", "https://shop.example", 1))
+	f.Add(callbackSignature, "1795004800", []byte(callbackBody), []byte(done))
+	d, err := parse(strings.Replace(withCallback, "URL", "https://shop.example", 1))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, signature, stamp string, body, answer []byte) {
 		reply, err := d.receive(http.Header{"X-Signature": {signature}, "X-Time": {stamp}}, body, noon)
-		if err == nil && (signature != toldSignature && !strings.EqualFold(signature, toldSignature) || string(body) != told) {
+		if err == nil && (signature != callbackSignature && !strings.EqualFold(signature, callbackSignature) || string(body) != callbackBody) {
 			t.Errorf("%q was believed", body)
 		}
 		if err == nil && reply.Fields["reference"] == "" {

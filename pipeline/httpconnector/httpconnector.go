@@ -1,9 +1,9 @@
-// Package httpconnector calls an upstream that speaks JSON over HTTP and is described by
-// a file: where it is, how requests to it look and are signed, and where its answers
-// say what. What the calls mean is the business of whoever makes them.
+// Package httpconnector calls a provider with JSON over HTTP, described by a file. The file
+// holds the URL, the form and signature of requests, and the place of fields in answers. The
+// caller defines the meaning of the calls.
 //
-// A request goes out once, whatever happens: nothing is retried, and no redirect is
-// followed. The error of a call says whether the upstream can have got it.
+// A request is sent at most once: nothing is retried, and no redirect is followed. The error
+// of a call shows whether the provider can have received it.
 package httpconnector
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Options are what a Client needs beside its description. The zero value is usable.
+// Options are the dependencies of a Client. The zero value is usable.
 type Options struct {
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none; clients share one
@@ -32,7 +32,7 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Client calls an upstream. It can be used by many goroutines at once.
+// Client calls a provider. It is safe for concurrent use.
 type Client struct {
 	d         *Description
 	log       *slog.Logger
@@ -40,17 +40,17 @@ type Client struct {
 	now       func() time.Time
 	transport *http.Transport
 	main      lane
-	aside     lane // of calls that stand aside
+	separate  lane // of calls that stand aside
 }
 
-// lane is a room for calls, and the breaker that closes it.
+// lane is a limit of concurrent calls with its breaker.
 type lane struct {
 	breaker *gobreaker.CircuitBreaker[Reply]
-	room    chan struct{}
+	slots   chan struct{}
 }
 
-// New returns a client. It connects to nothing yet. It fails when a metric of the
-// same name is registered that is none of ours.
+// New returns a client, without connecting. It fails if a foreign metric of the same name is
+// registered.
 func New(d *Description, o Options) (*Client, error) {
 	m, err := newMetrics(o.Metrics)
 	if err != nil {
@@ -66,39 +66,38 @@ func New(d *Description, o Options) (*Client, error) {
 		o.Dial = new(net.Dialer).DialContext
 	}
 	c := &Client{d: d, log: o.Log.With("upstream", d.Name), metrics: m, now: o.Now, transport: newTransport(d, o.Dial)}
-	c.main, c.aside = c.lane(m.open.WithLabelValues(d.Name, "main")), c.lane(m.open.WithLabelValues(d.Name, "aside"))
+	c.main, c.separate = c.lane(m.open.WithLabelValues(d.Name, "main")), c.lane(m.open.WithLabelValues(d.Name, "aside"))
 	return c, nil
 }
 
-// tries is how many calls find out at once whether an upstream is well again.
-const tries = 1
+// halfOpenCalls is the number of concurrent probe calls of a half-open breaker.
+const halfOpenCalls = 1
 
 func (c *Client) lane(opened prometheus.Gauge) lane {
-	return lane{room: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
-		Name: c.d.Name, MaxRequests: tries, Timeout: c.d.open,
+	return lane{slots: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
+		Name: c.d.Name, MaxRequests: halfOpenCalls, Timeout: c.d.open,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.d.failures },
-		IsSuccessful: alive,
+		IsSuccessful: isHealthy,
 		IsExcluded:   func(err error) bool { return outcomeOf(err) == stopped },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
 			opened.Set(0)
 			if to == gobreaker.StateOpen {
 				opened.Set(1)
 			}
-			c.log.Warn("the breaker of an upstream has changed", "state", to.String())
+			c.log.Warn("circuit breaker changed state", "state", to.String())
 		},
 	})}
 }
 
-// Available says whether a call would be made now that does not stand aside; false
-// while the breaker is open, and while one call is on its way to find out whether it
-// may close.
+// Available reports whether a call of the main lane can be made now. It is false while the
+// breaker is open, and while the probe of a half-open breaker is in flight.
 func (c *Client) Available() bool {
 	switch c.main.breaker.State() {
 	case gobreaker.StateOpen:
 		return false
 	case gobreaker.StateHalfOpen:
 		n := c.main.breaker.Counts()
-		return n.Requests-n.TotalExclusions < tries
+		return n.Requests-n.TotalExclusions < halfOpenCalls
 	default:
 		return true
 	}
@@ -107,14 +106,12 @@ func (c *Client) Available() bool {
 // Close closes the idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Call makes a call with the values of its fields: string, int64, bool and
-// schema.Paise. It waits while as many calls as may be are under way, and takes the
-// description's Timeout from then on, or until ctx ends.
+// Call makes a call with its fields: string, int64, bool and schema.Paise. It waits for a
+// slot, and from then on takes the description's Timeout at most.
 //
-// An error is ErrNotSent when nothing has reached the upstream and nothing will;
-// every other leaves that open. None holds a word of the upstream but one that had to
-// be mapped and is not; clients are not to see it. An error is logged for debugging
-// only: the caller logs it.
+// The error is ErrNotSent if nothing reached the provider and nothing will; every other error
+// leaves that open. Errors quote no text of the provider except an unmapped value, which
+// clients must not see. Call logs an error at debug level only, because the caller logs it.
 func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
 	begun := time.Now()
 	reply, err := c.call(ctx, name, fields)
@@ -124,8 +121,7 @@ func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (
 	if err == nil {
 		return reply, nil
 	}
-	// Whoever called knows what for, and says that it was in vain.
-	c.log.DebugContext(ctx, "an upstream was called in vain", "call", name, "outcome", outcome, "http", reply.HTTP,
+	c.log.DebugContext(ctx, "provider call failed", "call", name, "outcome", outcome, "http", reply.HTTP,
 		"error", err, "seconds", time.Since(begun).Seconds(), "detail", detailOf(err))
 	return reply, fmt.Errorf("calling %q of %q: %w", name, c.d.Name, err)
 }
@@ -133,17 +129,17 @@ func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (
 func (c *Client) call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
 	spec := c.d.calls[name]
 	if spec == nil {
-		return Reply{}, unsent(unfit, errNoCall)
+		return Reply{}, notSent(unfit, errNoCall)
 	}
 	in := &c.main
-	if spec.aside {
-		in = &c.aside
+	if spec.separate {
+		in = &c.separate
 	}
 	select {
-	case in.room <- struct{}{}:
-		defer func() { <-in.room }()
+	case in.slots <- struct{}{}:
+		defer func() { <-in.slots }()
 	case <-ctx.Done():
-		return Reply{}, unsent(stopped, ctx.Err())
+		return Reply{}, notSent(stopped, ctx.Err())
 	}
 	reply, err := in.breaker.Execute(func() (Reply, error) { return c.exchange(ctx, spec, fields) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
@@ -159,7 +155,7 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 	a := &attempt{}
 	req, err := c.request(a.trace(ctx), spec, fields)
 	if err != nil {
-		return Reply{}, unsent(unfit, err)
+		return Reply{}, notSent(unfit, err)
 	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
@@ -167,27 +163,27 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 	}
 	defer resp.Body.Close()
 	reply := Reply{HTTP: resp.StatusCode}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(spec.most)+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(spec.maxReply)+1))
 	if err != nil {
 		return reply, failure(parent, ctx, err, true)
 	}
 	a.release()
 	switch {
-	case !spec.answer.takes(resp.StatusCode):
+	case !spec.answer.accepts(resp.StatusCode):
 		return reply, &Error{Outcome: badStatus, HTTP: resp.StatusCode, err: fmt.Errorf("the answer has the HTTP status %d", resp.StatusCode), detail: excerpt(body)}
-	case len(body) > spec.most:
-		return reply, &Error{Outcome: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.most)}
+	case len(body) > spec.maxReply:
+		return reply, &Error{Outcome: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.maxReply)}
 	}
 	if reply, err = spec.answer.read(resp.StatusCode, body); err != nil {
-		return Reply{HTTP: reply.HTTP}, misread(err, resp.StatusCode, body)
+		return Reply{HTTP: reply.HTTP}, answerError(err, resp.StatusCode, body)
 	}
 	return reply, nil
 }
 
-// request makes one.
+// request builds a request from a description and fields.
 func (c *Client) request(ctx context.Context, spec *call, fields map[string]any) (*http.Request, error) {
-	if !spec.isNamed(fields) {
-		return nil, errName
+	if !spec.isIdentified(fields) {
+		return nil, errNoIdentifier
 	}
 	path, err := spec.path.render(fields, segment)
 	if err != nil {
@@ -215,13 +211,13 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 		return nil, err
 	}
 	req := (&http.Request{Method: spec.method, URL: u, Host: u.Host, Header: header, ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
-	if body != nil { // and no GetBody: it would be a leave to send it again
+	if body != nil { // no GetBody: it would let net/http send the request again
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	return req, c.d.auth.apply(req, body, c.now())
 }
 
-// content is the body of a request, nil for none, and sets its type.
+// content returns the body of a request, nil for none, and sets its type.
 func (s *call) content(header http.Header, fields map[string]any) ([]byte, error) {
 	if s.body == nil {
 		return nil, nil
@@ -239,8 +235,7 @@ func (s *call) content(header http.Header, fields map[string]any) ([]byte, error
 	return s.body.appendJSON(nil, fields)
 }
 
-// segment escapes a field for a path. It refuses what a server would take for the
-// way up, and nothing.
+// segment escapes a field for a path. It refuses dot segments and the empty text.
 func segment(text string) (string, error) {
 	if text == "" || text == "." || text == ".." {
 		return "", errPath

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are shared by all upstreams of a process.
+// metrics are shared by all clients of a process.
 type metrics struct {
 	calls     *prometheus.CounterVec
 	seconds   *prometheus.HistogramVec
@@ -18,27 +18,27 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_upstream_calls_total", Help: "Calls of upstreams, by what became of them.",
+			Name: "vayu_upstream_calls_total", Help: "Calls to providers, by outcome.",
 		}, []string{"upstream", "call", "outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vayu_upstream_call_seconds", Help: "How long calls of upstreams took, the waiting for room included.",
+			Name: "vayu_upstream_call_seconds", Help: "Duration of calls to providers, including the wait for a slot.",
 			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100},
 		}, []string{"upstream", "call"}),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "vayu_upstream_breaker_open", Help: "1 while an upstream is not called because it has failed, for calls and for those that stand aside.",
+			Name: "vayu_upstream_breaker_open", Help: "1 while the circuit breaker of a provider is open, by lane.",
 		}, []string{"upstream", "lane"}),
 		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_upstream_callbacks_total", Help: "Requests of upstreams to us, by what became of them.",
+			Name: "vayu_upstream_callbacks_total", Help: "Callbacks of providers, by outcome.",
 		}, []string{"upstream", "outcome"}),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	return m, errors.Join(share(reg, &m.calls), share(reg, &m.seconds), share(reg, &m.open), share(reg, &m.callbacks))
+	return m, errors.Join(registerShared(reg, &m.calls), registerShared(reg, &m.seconds), registerShared(reg, &m.open), registerShared(reg, &m.callbacks))
 }
 
-// share registers a metric, or takes the one that another client has registered.
-func share[T prometheus.Collector](reg prometheus.Registerer, c *T) error {
+// registerShared registers a metric, or adopts the one that another client registered.
+func registerShared[T prometheus.Collector](reg prometheus.Registerer, c *T) error {
 	err := reg.Register(*c)
 	if there, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if same, ok := there.ExistingCollector.(T); ok {

@@ -11,56 +11,54 @@ import (
 	"syscall"
 )
 
-// ErrNotSent says that nothing of the request has reached the upstream, and nothing
-// will: no connection came about, or the request could not be made.
+// ErrNotSent means that nothing of the request reached the provider, and nothing will. There
+// was no connection, or the request could not be built.
 var ErrNotSent = errors.New("nothing was sent")
 
-// ErrNotAsked says that nothing was tried, because others have failed: the breaker is
-// open, or one call is on its way to find out whether the upstream is well again. It
-// says nothing about this call, which can be made later.
-var ErrNotAsked = errors.New("the upstream was not asked")
+// ErrNotCalled means that no call was attempted, because the breaker is open or half-open with
+// a probe in flight. It carries no information about the call, which can be made later.
+var ErrNotAsked = errors.New("the provider was not called")
 
-// Outcome is what became of a call, for metrics.
+// Outcome is the result of a call, as a metric label.
 type Outcome string
 
 // The outcomes.
 const (
-	understood Outcome = "ok"
-	stopped    Outcome = "stopped"      // the caller did not wait
-	refused    Outcome = "breaker_open" // not made, because others have failed
-	unfit      Outcome = "unfit"        // the request could not be made of the fields
-	noConn     Outcome = "not_connected"
-	tooSlow    Outcome = "timeout"
-	broken     Outcome = "broken_off"
-	badStatus  Outcome = "http_status"
-	badAnswer  Outcome = "not_understood"
-	unmapped   Outcome = "not_mapped"
-	forged     Outcome = "not_genuine" // a callback
+	succeeded Outcome = "ok"
+	stopped   Outcome = "stopped"      // the caller's context ended
+	refused   Outcome = "breaker_open" // not attempted: the breaker is open
+	unfit     Outcome = "unfit"        // the fields do not fit the description
+	noConn    Outcome = "not_connected"
+	tooSlow   Outcome = "timeout"
+	broken    Outcome = "broken_off"
+	badStatus Outcome = "http_status"
+	badAnswer Outcome = "not_understood"
+	unmapped  Outcome = "not_mapped"
+	forged    Outcome = "not_genuine" // a callback
 )
 
-// Error is why a call has no reply.
+// Error is the reason why a call has no reply.
 type Error struct {
 	Outcome Outcome
 	HTTP    int // status of the answer; 0 for none
 	err     error
-	detail  string // what the upstream or the network said; for the log's debug level only
+	detail  string // text of the provider or the network; for debug logs only
 }
 
-// Error says it in our own words, and with the upstream's only where that is one
-// which the description does not map.
+// Error returns our own text. It quotes the provider only for a value that is not mapped.
 func (e *Error) Error() string { return e.err.Error() }
 
-// Unwrap gives ErrNotSent, ErrNotAsked and errors of contexts to errors.Is.
+// Unwrap exposes ErrNotSent, ErrNotCalled and context errors to errors.Is.
 func (e *Error) Unwrap() error { return e.err }
 
 var (
-	errNoCall = errors.New("the description has no such call")
-	errOpen   = fmt.Errorf("%w: too many calls have failed one after the other, and it is not time yet to try again", ErrNotAsked)
-	errPath   = errors.New("the fields make no path")
-	errName   = errors.New("the fields that say what it is about are empty")
+	errNoCall       = errors.New("the description has no such call")
+	errOpen         = fmt.Errorf("%w: the circuit breaker is open after too many failed calls", ErrNotAsked)
+	errPath         = errors.New("the fields do not form a path")
+	errNoIdentifier = errors.New("the fields that identify the subject are empty")
 )
 
-func unsent(o Outcome, err error) error {
+func notSent(o Outcome, err error) error {
 	return &Error{Outcome: o, err: &notSentError{err}}
 }
 
@@ -72,7 +70,7 @@ func (e *notSentError) Unwrap() []error { return []error{ErrNotSent, e.reason} }
 
 func outcomeOf(err error) Outcome {
 	if err == nil {
-		return understood
+		return succeeded
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Outcome
@@ -80,7 +78,7 @@ func outcomeOf(err error) Outcome {
 	return broken
 }
 
-// detailOf is what somebody who connects an upstream wants to see; empty for nothing.
+// detailOf returns the detail for someone who connects a provider; empty for none.
 func detailOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.detail
@@ -88,10 +86,9 @@ func detailOf(err error) string {
 	return ""
 }
 
-// alive says whether an upstream is well, for the breaker: it answers, whatever it
-// says, but for 5xx and for what is not JSON at all. What we could not even ask says
-// nothing against it.
-func alive(err error) bool {
+// isHealthy reports for the breaker whether a provider works. Any JSON answer counts, except
+// with 5xx. A call that we could not attempt does not count against the provider.
+func isHealthy(err error) bool {
 	switch e, _ := errors.AsType[*Error](err); {
 	case err == nil:
 		return true
@@ -102,7 +99,7 @@ func alive(err error) bool {
 	}
 }
 
-// failure explains why there is no answer.
+// failure explains a missing answer.
 func failure(parent, ctx context.Context, err error, sent bool) error {
 	f := &Error{Outcome: broken, detail: clip(strconv.Quote(err.Error()))}
 	switch {
@@ -111,7 +108,7 @@ func failure(parent, ctx context.Context, err error, sent bool) error {
 	case ctx.Err() != nil || isTimeout(err):
 		f.Outcome, f.err = tooSlow, context.DeadlineExceeded
 	default:
-		f.err = words(err, sent)
+		f.err = connectionError(err, sent)
 	}
 	if !sent {
 		if f.Outcome == broken {
@@ -127,8 +124,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// words says what has happened to a connection without quoting anybody.
-func words(err error, sent bool) error {
+// connectionError describes a connection failure without quoting the other side.
+func connectionError(err error, sent bool) error {
 	var (
 		dns       *net.DNSError
 		authority x509.UnknownAuthorityError
@@ -143,7 +140,7 @@ func words(err error, sent bool) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("the connection is refused")
 	case errors.As(err, &authority):
-		return errors.New("the certificate is of an authority that is not known; see ca-file")
+		return errors.New("the certificate is of an unknown authority; set ca-file")
 	case errors.As(err, &host):
 		return errors.New("the certificate is for another host")
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
@@ -151,17 +148,17 @@ func words(err error, sent bool) error {
 	case errors.As(err, &verify):
 		return errors.New("the certificate is not valid")
 	case errors.As(err, &record):
-		return errors.New("the other side does not speak TLS")
-	case errors.Is(err, errTwice):
+		return errors.New("the server does not use TLS")
+	case errors.Is(err, errAlreadySent):
 		return errors.New("the connection was closed before an answer")
 	case !sent:
-		return errors.New("no connection came about")
+		return errors.New("no connection was established")
 	}
 	return errors.New("the connection ended before the answer did, or the answer is no HTTP")
 }
 
-// misread is an answer that says nothing to us.
-func misread(err error, status int, body []byte) error {
+// answerError returns the error of an unreadable answer.
+func answerError(err error, status int, body []byte) error {
 	f := &Error{Outcome: badAnswer, HTTP: status, err: err, detail: excerpt(body)}
 	if _, ok := errors.AsType[*unmappedError](err); ok {
 		f.Outcome = unmapped
@@ -169,14 +166,14 @@ func misread(err error, status int, body []byte) error {
 	return f
 }
 
-// excerpt is the beginning of an answer, for somebody who connects an upstream.
+// excerpt returns the beginning of an answer, for someone who connects a provider.
 func excerpt(body []byte) string {
 	const most = 200
 	return strconv.Quote(string(body[:min(most, len(body))]))
 }
 
-// Misunderstood reports whether an error is that an answer came which says nothing to
-// us: an error page, no JSON, or words that the description does not map.
+// IsUnreadable reports whether an error is due to an unreadable answer: an error page, invalid
+// JSON, or a value that the description does not map.
 func Misunderstood(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)

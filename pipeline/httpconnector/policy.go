@@ -6,26 +6,25 @@ import (
 	"vayu/schema"
 )
 
-// What was sent and the upstream does not know may be on its way to it still: for as
-// long as something in between can hold a request, which for usual proxies is a
-// minute or less.
+// A request that the provider does not know may still be in transit. Usual proxies hold a
+// request for a minute or less.
 const (
 	defaultResend = 2 * time.Minute
 	leastResend   = time.Second
 	mostResend    = 24 * time.Hour
 )
 
-// World is the key world: whose requests go there. Live when it is absent.
+// World reads the key world: the world that uses the provider. It is live by default.
 func (s *Section) World() schema.World {
 	return schema.WorldOf(s.Choice("world", schema.Live.String(), schema.Live.String(), schema.Sandbox.String()))
 }
 
-// ResendAfter is the key resend-after: how long after it was sent something that the
-// upstream does not know is sent again. It is never less than a call may take.
+// ResendAfter reads the key resend-after: the time after which an order that the provider does
+// not know is sent again. It is at least the timeout of a call.
 func (s *Section) ResendAfter(d *Description) time.Duration {
 	after := s.Duration("resend-after", max(defaultResend, d.Timeout), leastResend, mostResend)
 	if after < d.Timeout {
-		s.Faultf("resend-after", "must not be less than timeout: what is being sent is not sent again")
+		s.Faultf("resend-after", "must not be less than timeout: a call in flight must not be repeated")
 	}
 	return after
 }

@@ -13,16 +13,16 @@ import (
 	"vayu/internal/config"
 )
 
-// Section is a mapping of a description. Its methods read the values of its keys.
-// What is wrong with one becomes a fault of the file, with its line, and reads as
-// the fallback or as nothing. A key that nobody reads is a fault too.
+// Section is a mapping of a description. Its methods read the values of its keys. An invalid
+// value is a fault of the file with its line, and reads as the fallback or as empty. A key
+// that is never read is a fault too.
 type Section struct {
-	file  *sheet
+	file  *parser
 	key   string // dotted, from the root
 	line  int
 	given bool
 	pairs []pair
-	known []string // what was asked for, in this order
+	known []string // keys that were read, in this order
 }
 
 type pair struct {
@@ -33,16 +33,16 @@ type pair struct {
 
 // Entry is a key of a Section, or an item of a list, with its text.
 type Entry struct {
-	Name string // of an item: its place, from 0
+	Name string // of an item: its index, from 0
 	Text string
 	line int
 }
 
-// Given says whether the section stands in the file.
+// Present reports whether the file has the section.
 func (s *Section) Given() bool { return s.given }
 
-// Faultf notes that the value of a key is wrong; an empty key stands for the section
-// itself. The text must not hold what came from the environment.
+// Faultf reports a fault of a key; an empty key stands for the section itself. The text must
+// not contain values from the environment.
 func (s *Section) Faultf(key, format string, args ...any) {
 	line := s.line
 	if i := s.find(key); i >= 0 {
@@ -51,13 +51,13 @@ func (s *Section) Faultf(key, format string, args ...any) {
 	s.file.fault(line, join(s.key, key), fmt.Errorf(format, args...))
 }
 
-// Text is the text of a key, with ${VARIABLE} replaced; empty when it is absent.
+// Text returns the text of a key, with ${VARIABLE} replaced; empty if it is absent.
 func (s *Section) Text(key string) string {
 	text, _ := s.text(key)
 	return text
 }
 
-// Needed is Text of a key that must be there and not be empty.
+// Required is Text for a key that must be present and not empty.
 func (s *Section) Needed(key string) string {
 	faults := len(s.file.faults)
 	text, there := s.text(key)
@@ -71,7 +71,7 @@ func (s *Section) Needed(key string) string {
 	return text
 }
 
-// Choice is one of several texts; the fallback when the key is absent.
+// Choice returns one of several texts; the fallback if the key is absent.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -84,12 +84,12 @@ func (s *Section) Choice(key, fallback string, of ...string) string {
 	return text
 }
 
-// Bool is true or false; false when the key is absent.
+// Bool returns true or false; the fallback if the key is absent.
 func (s *Section) Bool(key string, fallback bool) bool {
 	return s.Choice(key, strconv.FormatBool(fallback), "true", "false") == "true"
 }
 
-// Whole is a whole number between two others, both included.
+// Int returns a whole number from least to most.
 func (s *Section) Whole(key string, fallback, least, most int) int {
 	text, there := s.text(key)
 	if !there {
@@ -103,7 +103,7 @@ func (s *Section) Whole(key string, fallback, least, most int) int {
 	return n
 }
 
-// Duration is a time such as 90s between two others, both included.
+// Duration returns a duration such as 90s, from least to most.
 func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
 	text, there := s.text(key)
 	if !there {
@@ -111,13 +111,13 @@ func (s *Section) Duration(key string, fallback, least, most time.Duration) time
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < least || d > most {
-		s.Faultf(key, `must be a duration such as "90s", from %s to %s`, short(least), short(most))
+		s.Faultf(key, `must be a duration such as "90s", from %s to %s`, shortDuration(least), shortDuration(most))
 		return fallback
 	}
 	return d
 }
 
-// Section is the mapping under a key; an empty one when the key is absent.
+// Section returns the mapping under a key; an empty one if the key is absent.
 func (s *Section) Section(key string) *Section {
 	n := s.node(key)
 	if n == nil {
@@ -126,7 +126,7 @@ func (s *Section) Section(key string) *Section {
 	return s.file.section(n, join(s.key, key), s.pairs[s.find(key)].line)
 }
 
-// List is the texts of a list, or a single text as a list of one.
+// List returns the texts of a list, or a single text as a list of one.
 func (s *Section) List(key string) []Entry {
 	n := s.node(key)
 	switch {
@@ -150,7 +150,7 @@ func (s *Section) List(key string) []Entry {
 	return all
 }
 
-// Entries are all keys of the section that have texts, in their order.
+// Entries returns all keys of the section that have texts, in their order.
 func (s *Section) Entries() []Entry {
 	all := make([]Entry, 0, len(s.pairs))
 	for _, p := range s.pairs {
@@ -161,7 +161,7 @@ func (s *Section) Entries() []Entry {
 	return all
 }
 
-// Names are all keys of the section, in their order.
+// Names returns all keys of the section, in their order.
 func (s *Section) Names() []string {
 	all := make([]string, len(s.pairs))
 	for i, p := range s.pairs {
@@ -184,7 +184,7 @@ func (s *Section) text(key string) (text string, there bool) {
 	return s.file.expand(n, join(s.key, key)), true
 }
 
-// node is the value of a key, nil when it is absent or null. The key is known then.
+// node returns the value of a key, nil if it is absent or null, and marks the key as known.
 func (s *Section) node(key string) *yaml.Node {
 	if !slices.Contains(s.known, key) {
 		s.known = append(s.known, key)
@@ -214,8 +214,8 @@ func oneOf(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// short is a duration without the zeros that String ends with: 2m, not 2m0s.
-func short(d time.Duration) string {
+// shortDuration formats a duration without the zeros of String: 2m, not 2m0s.
+func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
@@ -226,8 +226,8 @@ func short(d time.Duration) string {
 	return text
 }
 
-// asProblem is a fault as configuration says it.
-func (f *sheet) asProblem(at fault) config.Problem {
+// asProblem converts a fault to a configuration problem.
+func (f *parser) asProblem(at fault) config.Problem {
 	origin := f.name
 	if at.line > 0 {
 		origin = fmt.Sprintf("%s line %d", f.name, at.line)

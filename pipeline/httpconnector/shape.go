@@ -5,51 +5,51 @@ import (
 	"slices"
 )
 
-// Shape is what the user of a description needs of it: which calls there are, what
-// may be said in them and what is wanted of the answers.
+// Shape is the caller's definition of a description: its calls, their fields and the fields of
+// answers.
 type Shape struct {
 	Calls map[string]CallShape
-	// Callback is what requests to us tell; nil when there are none.
+	// Callback is the content of callbacks; nil if there are none.
 	Callback AnswerShape
 }
 
-// CallShape is what one call is about.
+// CallShape defines one call.
 type CallShape struct {
-	Needed bool     // every description has it
-	Fields []string // that its templates may name
-	// Names are those of Fields of which a request holds at least one that is not empty:
-	// what it is about. Nil when it is about nothing.
+	Needed bool     // every description must have it
+	Fields []string // usable in templates
+	// Identifiers are the fields that identify the subject. Each request holds at least one
+	// that is not empty. Nil if a call has no subject.
 	Names  []string
 	Answer AnswerShape
-	List   bool // the answer is a list, and Answer is what each item holds
-	// Aside says that the call is not worth waiting for it: it has a room and a breaker
-	// that the others do not share, so that it neither fills theirs nor closes it to them.
+	List   bool // the answer is a list of items with Answer
+	// Separate gives the call a lane of its own, with slots and a breaker. It is for calls of
+	// low priority, which then cannot block the others.
 	Aside bool
 }
 
 // AnswerShape is the fields of an answer, by name.
 type AnswerShape map[string]FieldShape
 
-// FieldShape is what a field of an answer may be.
+// FieldShape defines a field of an answer.
 type FieldShape struct {
-	// Needed says that an answer without it is not understood.
+	// Required makes an answer without the field unreadable.
 	Needed bool
-	// Stated says that the description says where it stands, though answers may lack it.
+	// PathRequired makes the description name the path, though answers may lack the field.
 	Stated bool
-	// Values are what the upstream's words must be mapped to; nil for any text.
+	// Values are the targets of the provider's values; nil for any text.
 	Values []string
-	// Defaults are those of Values that a word which is not mapped may stand for.
+	// Defaults are those of Values that an unmapped value may default to.
 	Defaults []string
-	// NeededWith are values of other fields, by their names: an answer that has one of
-	// them is not understood without this field.
+	// RequiredWith makes the field required in answers in which another field has a value, by
+	// the names of those fields.
 	NeededWith map[string]string
-	// Absent are those of Values of which the description may say that an answer without
-	// the field means it. It needs to say no place then.
+	// Absent are those of Values that the description may assign to answers without the field.
+	// The path is optional then.
 	Absent []string
-	// Many says that there may be several: a list of single values, or one. They stand in
+	// Repeated allows several values: a list of single values, or one. They are in
 	// [Reply.Lists].
 	Many bool
-	// Rest is what a word of Many stands for that is not mapped, whatever it is.
+	// Fallback replaces every unmapped value of a Repeated field.
 	Rest string
 }
 

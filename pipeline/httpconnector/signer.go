@@ -14,30 +14,30 @@ import (
 	"time"
 )
 
-// signer makes and checks HMACs (RFC 2104) of requests.
+// signer makes and verifies HMACs (RFC 2104) of requests.
 type signer struct {
 	header          string
-	prefix          string // before the code, in the header
+	prefix          string // before the signature, in the header
 	timestampHeader string // empty for none
 	secret          []byte
 	hash            func() hash.Hash
 	base64          bool
 	milliseconds    bool
-	over            template
+	template        template
 }
 
 var (
-	// signedFields are what a request from us is signed over, and toldFields one to us:
-	// it may have come through proxies that have changed its path.
-	signedFields = []string{"timestamp", "method", "path", "query", "body"}
-	toldFields   = []string{"timestamp", "body"}
+	// signedFields are usable in the signature of our requests, callbackFields in that of
+	// callbacks. Proxies may have changed a callback's path.
+	signedFields   = []string{"timestamp", "method", "path", "query", "body"}
+	callbackFields = []string{"timestamp", "body"}
 )
 
-// leastSecret is how long a secret is at least: nobody should guess it (RFC 2104, 3,
-// wants the length of the hash; upstreams choose it).
+// leastSecret is the minimum length of a secret in bytes. RFC 2104, 3, recommends the length
+// of the hash, but providers choose it.
 const leastSecret = 8
 
-// signer reads a section that describes one.
+// signer reads a section that describes a signature.
 func (s *Section) signer(fields []string) *signer {
 	g := &signer{
 		header: s.Needed("header"), prefix: s.Text("prefix"), timestampHeader: s.Text("timestamp-header"),
@@ -55,19 +55,19 @@ func (s *Section) signer(fields []string) *signer {
 	if len(g.secret) > 0 && len(g.secret) < leastSecret {
 		s.Faultf("secret", "must have at least %d bytes", leastSecret)
 	}
-	g.over = s.over(fields)
-	switch stamped := g.over.has("timestamp"); {
-	case !g.over.has("body"):
-		s.Faultf("over", "must hold {body}: what is not signed anybody can change")
+	g.template = s.over(fields)
+	switch stamped := g.template.has("timestamp"); {
+	case !g.template.has("body"):
+		s.Faultf("over", "must hold {body}: unsigned parts can be changed by anyone")
 	case stamped && g.timestampHeader == "":
 		s.Faultf("timestamp-header", "is missing: over holds {timestamp}")
 	case !stamped && g.timestampHeader != "":
-		s.Faultf("over", "must hold {timestamp}: what is not signed anybody can change")
+		s.Faultf("over", "must hold {timestamp}: unsigned parts can be changed by anyone")
 	}
 	return g
 }
 
-// over is the template of what is signed.
+// over reads the template of the signed text.
 func (s *Section) over(fields []string) template {
 	n := s.node("over")
 	if n == nil {
@@ -80,7 +80,7 @@ func (s *Section) over(fields []string) template {
 }
 
 func (g *signer) mac(fields map[string]any) ([]byte, error) {
-	text, err := g.over.render(fields, nil)
+	text, err := g.template.render(fields, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (g *signer) mac(fields map[string]any) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// sign is the value of the header.
+// sign returns the value of the header.
 func (g *signer) sign(fields map[string]any) (string, error) {
 	sum, err := g.mac(fields)
 	if err != nil {
@@ -108,15 +108,15 @@ func (g *signer) stamp(now time.Time) string {
 	return strconv.FormatInt(now.Unix(), 10)
 }
 
-// What can be wrong with the signature of a request to us.
+// Errors of callback signatures.
 var (
 	ErrNoSignature = errors.New("the request carries no signature")
 	ErrSignature   = errors.New("the signature is not that of the request")
 	ErrStale       = errors.New("the request was signed too long ago, or in the future")
 )
 
-// verify checks a request to us, over its raw body and in constant time. The error
-// is one of the three above. A zero tolerance stands for any age.
+// verify checks a callback's signature over its raw body, in constant time. The error is one
+// of the three above. A zero tolerance accepts any age.
 func (g *signer) verify(header http.Header, body []byte, now time.Time, tolerance time.Duration) error {
 	given := header.Values(g.header)
 	if len(given) == 0 || g.timestampHeader != "" && len(header.Values(g.timestampHeader)) == 0 {
@@ -149,11 +149,11 @@ func (g *signer) verify(header http.Header, body []byte, now time.Time, toleranc
 	if g.timestampHeader == "" {
 		return nil
 	}
-	return g.fresh(stamps[0], now, tolerance)
+	return g.checkTime(stamps[0], now, tolerance)
 }
 
-// fresh checks the time at which a request was signed.
-func (g *signer) fresh(stamp string, now time.Time, tolerance time.Duration) error {
+// checkTime checks the time of a signature.
+func (g *signer) checkTime(stamp string, now time.Time, tolerance time.Duration) error {
 	n, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
 		return ErrSignature

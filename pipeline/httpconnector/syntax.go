@@ -12,18 +12,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// libraryFault is what the YAML library says of a text that is none.
+// libraryFault matches a syntax error of the YAML library.
 var libraryFault = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.+)$`)
 
-// Faults that the library gives the line before theirs: it counts from 0, and adds
-// the 1 only to what its scanner says, not its parser. Of the others it says where
-// what is wrong begins: a bracket or a quote that nobody closes.
+// earlyFaults are reported one line early: the library counts from 0, and adds 1 for its
+// scanner only, not for its parser. Other faults are reported where they begin, such as an
+// unclosed bracket or quote.
 var earlyFaults = []string{
 	"did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected node content", "did not find expected <document start>",
 }
 
-// blockFaults get the line before that on which the mapping or list begins, however
-// far down it is wrong; the root's is often the first line of the file.
+// blockFaults are reported one line before the beginning of their mapping or list, wherever
+// the error is. For the root that is often the first line.
 var blockFaults = []string{"did not find expected key", "did not find expected '-' indicator"}
 
 var (
@@ -31,7 +31,7 @@ var (
 	errSecond = errors.New("holds more than one YAML document")
 )
 
-// document is the only one of a text.
+// document parses the only YAML document of a text.
 func document(text []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -49,26 +49,25 @@ func document(text []byte) (*yaml.Node, error) {
 	return nil, errSecond
 }
 
-// syntaxFault is the line on which a text stops being YAML, 0 when that is not known,
-// and why.
+// syntaxFault returns the line of a syntax error, 0 if unknown, and the reason.
 func syntaxFault(text []byte, err error) (line int, reason error) {
-	said, what := parts(err)
+	reported, what := libraryError(err)
 	switch {
 	case what == "":
 		return 0, err
-	case slices.Contains(blockFaults, what), said == 0:
+	case slices.Contains(blockFaults, what), reported == 0:
 		line = firstLine(text, what)
 	case slices.Contains(earlyFaults, what):
-		line = said + 1
+		line = reported + 1
 	default:
-		line = said
+		line = reported
 	}
 	return line, errors.New("is no YAML: " + what)
 }
 
-// parts are the line and the words of what the library says; no words when it was
-// not the library.
-func parts(err error) (line int, what string) {
+// libraryError returns the line and message of an error of the library; no message for another
+// error.
+func libraryError(err error) (line int, what string) {
 	m := libraryFault.FindStringSubmatch(err.Error())
 	if m == nil {
 		return 0, ""
@@ -77,8 +76,8 @@ func parts(err error) (line int, what string) {
 	return line, m[2]
 }
 
-// firstLine is the first line of a text that ends in the same fault when it ends
-// there. The lines before it are read alike, whatever comes after them.
+// firstLine returns the first line at which a truncated text has the same fault. A prefix is
+// parsed alike whatever follows it.
 func firstLine(text []byte, what string) int {
 	ends := []int{0}
 	for i := range text {
@@ -92,7 +91,7 @@ func firstLine(text []byte, what string) int {
 		if err == nil {
 			return false
 		}
-		_, why := parts(err)
+		_, why := libraryError(err)
 		return why == what
 	})
 	if n == len(ends) {

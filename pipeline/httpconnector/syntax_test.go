@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Whoever looks for a slip in a long file must be sent to the right line.
-func TestWhatIsNoYAMLHasItsLine(t *testing.T) {
+// A syntax error has the line of its cause.
+func TestSyntaxErrorHasItsLine(t *testing.T) {
 	t.Parallel()
 	const head, rest = "# one\nname: shop\n", "\nurl: https://shop.example\ntimeout: 5s\n"
 	for name, c := range map[string]struct {

@@ -13,8 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// template is a text with fields in it: "{number}", "order {reference}". Braces
-// that mean themselves are doubled.
+// template is a text with fields: "{number}", "order {reference}". Literal braces are doubled.
 type template struct {
 	pieces []piece
 }
@@ -22,18 +21,17 @@ type template struct {
 type piece struct {
 	text     string // literal, when field is empty
 	field    string
-	format   string // text, number, or empty: what the value is
+	format   string // text, number, or empty for the field's type
 	optional bool
 }
 
-// fieldPattern is what stands between braces: a name, ? for what is left out when it
-// is empty, and a format.
+// fieldPattern matches a field in braces: a name, ? to omit an empty field, and a format.
 var fieldPattern = regexp.MustCompile(`^\{([a-z][a-z_]*)(\?)?(?::(text|number))?\}`)
 
 var errBrace = errors.New(`a brace begins a field: {name}, {name?}, {name:text} or {name:number}; write {{ or }} for a brace itself`)
 
-// template reads one; fields are those that there are.
-func (f *sheet) template(text string, line int, key string, fields []string) template {
+// template parses a template; fields are the usable names.
+func (f *parser) template(text string, line int, key string, fields []string) template {
 	var t template
 	literal := func(s string) {
 		if last := len(t.pieces) - 1; last >= 0 && t.pieces[last].field == "" {
@@ -90,13 +88,12 @@ func (f *sheet) template(text string, line int, key string, fields []string) tem
 	return t
 }
 
-// has says whether a field stands in it.
+// has reports whether the template contains a field.
 func (t template) has(field string) bool {
 	return slices.ContainsFunc(t.pieces, func(p piece) bool { return p.field == field })
 }
 
-// dropped says whether the template is left out: it is one optional field, and that
-// is empty.
+// dropped reports whether the template is omitted, as a single optional field that is empty.
 func (t template) dropped(fields map[string]any) bool {
 	if len(t.pieces) != 1 || !t.pieces[0].optional {
 		return false
@@ -105,7 +102,7 @@ func (t template) dropped(fields map[string]any) bool {
 	return err != nil || text == ""
 }
 
-// render is the text with its fields, each passed through escape unless that is nil.
+// render returns the text with its fields. escape, unless nil, is applied to each.
 func (t template) render(fields map[string]any, escape func(string) (string, error)) (string, error) {
 	var out strings.Builder
 	for _, p := range t.pieces {
@@ -125,8 +122,8 @@ func (t template) render(fields map[string]any, escape func(string) (string, err
 	return out.String(), nil
 }
 
-// appendJSON writes the template as a JSON value: a field that stands alone keeps
-// its type, everything else is text.
+// appendJSON writes the template as a JSON value. A single field keeps its type; everything
+// else is text.
 func (t template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	text, err := t.render(fields, nil)
 	if err != nil {
@@ -146,7 +143,7 @@ var (
 	errNumber = errors.New("is no number")
 )
 
-// textOf is a value as text. Amounts are rupees: 199.5, and 199.50 as format text.
+// textOf returns a value as text. Amounts are rupees: 199.5, and 199.50 as format text.
 func textOf(v any, format string) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -158,7 +155,7 @@ func textOf(v any, format string) (string, error) {
 		return v, nil
 	case schema.Paise:
 		if format == "text" {
-			return fixed(v), nil
+			return twoDecimals(v), nil
 		}
 		return v.String(), nil
 	case int64:
@@ -170,8 +167,8 @@ func textOf(v any, format string) (string, error) {
 	}
 }
 
-// fixed is rupees with two decimals: 199.00.
-func fixed(p schema.Paise) string {
+// twoDecimals formats rupees with two decimals: 199.00.
+func twoDecimals(p schema.Paise) string {
 	text := p.String()
 	whole, decimals, _ := strings.Cut(text, ".")
 	return whole + "." + (decimals + "00")[:2]

@@ -14,21 +14,19 @@ import (
 )
 
 const (
-	// idleTimeout is below the 5 s after which Node, Apache and uvicorn close an idle
-	// connection by default: whoever sends in that moment does not know whether the
-	// request has arrived.
+	// idleTimeout is below 5 s, after which Node, Apache and uvicorn close idle connections by
+	// default. A request sent at that moment may or may not arrive.
 	idleTimeout = 4 * time.Second
 	maxHeader   = 64 << 10
-	// readBuffer bounds what net/http logs of an answer that nobody asked for.
+	// readBuffer limits what net/http logs of an unsolicited answer.
 	readBuffer = 1 << 10
 )
 
-// newTransport is one that follows no redirect, uses no proxy, asks for no
-// compression and speaks HTTP/1.1, in which a connection carries one request at a
-// time.
+// newTransport returns a transport without redirects, proxy or compression. It uses HTTP/1.1,
+// in which a connection carries one request at a time.
 func newTransport(d *Description, dial dialer) *http.Transport {
-	// net/http lets a dial go on when its request has ended, since the connection may
-	// serve the next: it needs a bound of its own.
+	// net/http continues a dial after the end of its request, because the connection may serve
+	// the next one. The dial therefore needs its own timeout.
 	open := func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 		defer cancel()
@@ -43,7 +41,7 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return &line{Conn: conn}, nil
+			return &attemptConn{Conn: conn}, nil
 		},
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := open(ctx, network, address)
@@ -57,7 +55,7 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 				conn.Close()
 				return nil, err
 			}
-			return &line{Conn: inside}, nil
+			return &attemptConn{Conn: inside}, nil
 		},
 		Protocols:              &protocols,
 		DisableCompression:     true,
@@ -72,19 +70,18 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// line is a connection that knows which attempt it is used by. No byte goes out that
-// the attempt does not let through, and what comes in while there is none is not
-// read: it would be an answer to nothing.
-type line struct {
+// attemptConn is a connection that is bound to one attempt at a time. It writes only what the
+// attempt permits. Without an attempt it discards input, which would answer no request.
+type attemptConn struct {
 	net.Conn
-	user atomic.Pointer[attempt]
+	attempt atomic.Pointer[attempt]
 }
 
-// Write sends bytes of the attempt that the connection is used by.
-func (l *line) Write(b []byte) (int, error) {
-	a := l.user.Load()
+// Write sends bytes of the current attempt.
+func (l *attemptConn) Write(b []byte) (int, error) {
+	a := l.attempt.Load()
 	if a == nil {
-		return 0, errOver
+		return 0, errEnded
 	}
 	if err := a.begin(l); err != nil {
 		return 0, err
@@ -95,80 +92,79 @@ func (l *line) Write(b []byte) (int, error) {
 }
 
 // Read reads bytes of an answer.
-func (l *line) Read(b []byte) (int, error) {
+func (l *attemptConn) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
-	if n > 0 && l.user.Load() == nil {
+	if n > 0 && l.attempt.Load() == nil {
 		return 0, io.EOF
 	}
 	return n, err
 }
 
-// attempt is one request on its way. It goes over one connection, once: net/http
-// sends requests again by itself that it takes for harmless, and nothing that moves
-// money is.
+// attempt is the single transmission of a request, over one connection. net/http repeats
+// idempotent requests; an attempt prevents that, because money moves.
 type attempt struct {
-	mu   sync.Mutex
-	on   *line // where its bytes go; nil while none has gone
-	some bool  // at least one has
-	over bool
+	mu      sync.Mutex
+	conn    *attemptConn // carries its bytes; nil while none was written
+	written bool         // at least one byte was written
+	ended   bool
 }
 
 var (
-	errOver  = errors.New("the request is over")
-	errTwice = errors.New("the request was sent already")
+	errEnded       = errors.New("the request has ended")
+	errAlreadySent = errors.New("the request was sent already")
 )
 
-// begin lets bytes out on a connection.
-func (a *attempt) begin(l *line) error {
+// begin permits writing on a connection.
+func (a *attempt) begin(l *attemptConn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.over:
-		return errOver
-	case a.on != nil && a.on != l:
-		return errTwice
+	case a.ended:
+		return errEnded
+	case a.conn != nil && a.conn != l:
+		return errAlreadySent
 	}
-	a.on = l
+	a.conn = l
 	return nil
 }
 
-// wrote notes how much has gone out. When it is nothing, another connection may do.
+// wrote records the number of written bytes. After none, another connection may be used.
 func (a *attempt) wrote(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.some = a.some || n > 0
-	if !a.some {
-		a.on = nil
+	a.written = a.written || n > 0
+	if !a.written {
+		a.conn = nil
 	}
 }
 
-// giveUp ends the attempt, and says whether bytes have gone out, or may be going out
-// at this moment. When none has, none will.
+// giveUp ends the attempt, and reports whether bytes were or are being written. If not, none
+// will be.
 func (a *attempt) giveUp() (sent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.over = true
-	return a.on != nil
+	a.ended = true
+	return a.conn != nil
 }
 
-// trace is the context in which a request is this attempt. net/http calls GotConn
-// before the first byte of the request is handed to the connection.
+// trace returns a context that binds a request to this attempt. net/http calls GotConn before
+// it writes the first byte.
 func (a *attempt) trace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
-			if l, ok := info.Conn.(*line); ok {
-				l.user.Store(a)
+			if l, ok := info.Conn.(*attemptConn); ok {
+				l.attempt.Store(a)
 			}
 		},
 	})
 }
 
-// release says that the answer is complete, so that its connection belongs to nobody.
+// release unbinds the connection after a complete answer.
 func (a *attempt) release() {
 	a.mu.Lock()
-	on := a.on
+	on := a.conn
 	a.mu.Unlock()
 	if on != nil {
-		on.user.CompareAndSwap(a, nil)
+		on.attempt.CompareAndSwap(a, nil)
 	}
 }

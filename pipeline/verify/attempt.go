@@ -15,95 +15,93 @@ import (
 	"vayu/schema"
 )
 
-// call is what a bank is asked.
+// call is a kind of provider call.
 type call int
 
 const (
-	told    call = iota // nothing: it speaks by itself
-	deposit             // to make a penny drop
-	enquire             // what has become of one
-	resolve             // whose an address is
+	callNone    call = iota // unsolicited: a callback
+	callDeposit             // makes a penny drop
+	callEnquire             // reads the state of a penny drop
+	callResolve             // looks up the holder of an address
 )
 
-// String is what metrics and logs call it.
+// String returns the name used in metrics and logs.
 func (c call) String() string { return [...]string{"told", "deposit", "enquire", "resolve"}[c] }
 
-// firstCall is what a verification needs of which no bank has heard.
+// firstCall returns the call that starts a verification.
 func firstCall(r *Record) call {
 	if r.Method == schema.VerifyUPI {
-		return resolve
+		return callResolve
 	}
-	return deposit
+	return callDeposit
 }
 
-// nextCall is what a verification that is due needs. First says that it was not sent
-// before the lease under which it is now. A deposit that may have been made is asked
-// about; a question about an address is asked again.
+// nextCall returns the call that a due verification needs. first reports whether it was unsent
+// before the current lease. A deposit that may have been made leads to an enquiry. A lookup of
+// an address is repeated.
 func nextCall(r *Record, first bool) call {
 	if first || r.Method == schema.VerifyUPI {
 		return firstCall(r)
 	}
-	return enquire
+	return callEnquire
 }
 
-// job is a verification whose next call is to be made. It has a slot of the line.
+// job is a verification and its next call. It holds a slot of the pool.
 type job struct {
-	*line
+	*connection
 
-	rec     Record
-	private Private
-	call    call
-	resent  bool  // of deposit: it may have been asked for before
-	sealed  error // why what is private cannot be read; nobody is asked then
-	lease   upstream.Lease
-	calls   context.Context // in the trace of the request that has made it; nil for none
+	rec        Record
+	private    Private
+	call       call
+	resent     bool  // of a deposit: it may have been sent before
+	decryptErr error // private fields cannot be read; then the bank is not called
+	lease      upstream.Lease
+	calls      context.Context // carries the trace of the creating request; nil for none
 }
 
-// resume carries on with a verification that was leased.
-func (s *Service) resume(l *line, claim upstream.Claim[Record]) {
-	j := job{line: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
-	if j.private, j.sealed = s.open(&claim.Record); j.sealed != nil {
-		s.metrics.unopened.Inc()
-		s.Log.Error("a verification cannot be read that waits for the bank", "verification", claim.Record.ID, "error", j.sealed)
+// resume continues a claimed verification.
+func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
+	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
+	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
+		s.metrics.undecryptable.Inc()
+		s.Log.Error("a pending verification cannot be decrypted; restore the encryption key", "verification", claim.Record.ID, "error", j.decryptErr)
 	}
-	s.start(j)
+	s.startJob(j)
 }
 
-// start has a job carried on by a goroutine, for which Run waits at its end.
-func (s *Service) start(j job) { go s.carry(j) }
+// startJob runs a job in a goroutine. Run waits for it when it ends.
+func (s *Service) startJob(j job) { go s.runJob(j) }
 
-// carry makes the call of a job, and the one that follows from it at once, and gives
-// its slot back.
-func (s *Service) carry(j job) {
-	ctx := cmp.Or(j.calls, s.calls.Calls())
-	for s.advance(ctx, &j) {
+// runJob makes the calls of a job and releases its slot.
+func (s *Service) runJob(j job) {
+	ctx := cmp.Or(j.calls, s.queue.Calls())
+	for s.step(ctx, &j) {
 	}
 	j.Give(j.rec.Batch.Batch != "")
 }
 
-// advance makes one call and records what came of it. It is true when the job goes
-// on with another.
-func (s *Service) advance(ctx context.Context, j *job) bool {
-	if j.call == deposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could end after the lease: whoever has the next one asks first.
+// step makes one call and records its result. It reports whether another call follows at once.
+func (s *Service) step(ctx context.Context, j *job) bool {
+	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
+		// The call could end after the lease. The next lease starts with an enquiry.
 		s.metrics.overdue.Inc()
 		return false
 	}
-	w := s.ask(ctx, j)
+	res := s.callBank(ctx, j)
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
-	var out settled
+	var out result
 	err := upstream.Rescue(func() (err error) {
-		out, err = s.settle(limit, &j.rec, &w, j.lease, &j.private)
+		out, err = s.settle(limit, &j.rec, &res, j.lease, &j.private)
 		return err
 	})
 	done()
 	s.metrics.records.Tell(ctx, err)
-	if err != nil { // the lease ends, and then it is looked at again
+	if err != nil { // the lease expires and the verification is claimed again
 		return false
 	}
 	j.rec = out.Record
-	if out.verdict == resend {
-		j.call, j.resent, j.lease.Until = deposit, true, out.due
+	if out.transition == resend {
+		j.call, j.resent, j.lease.Until = callDeposit, true, out.due
 		return true
 	}
 	if !out.due.IsZero() {
@@ -112,75 +110,77 @@ func (s *Service) advance(ctx context.Context, j *job) bool {
 	return false
 }
 
-// word is what is known after a call, or without one.
-type word struct {
+// providerResult is the result of a call, or of a callback.
+type providerResult struct {
 	Answer
 
-	err    error // of the call: then there is no answer
-	call   call
-	resent bool
-	asked  time.Time // when the call began
-	by     string    // who says so, for the audit log
+	err      error // of the call; then Answer is empty
+	call     call
+	resent   bool
+	calledAt time.Time // start of the call
+	by       string    // source of the result, for the audit log
 }
 
-// actor is who tells an outcome, for the audit log.
+// actor is the source of call results in the audit log.
 const actor = "bank"
 
-// errOutcome is for an answer that is none of those that there are.
-var errOutcome = errors.New("the bank's answer is none that there is")
+// errOutcome is the error of an answer outside the defined outcomes.
+var errOutcome = errors.New("undefined bank outcome")
 
-// ask makes the call of a job.
-func (s *Service) ask(ctx context.Context, j *job) word {
-	w := word{call: j.call, resent: j.resent, asked: s.Now(), by: actor}
+// callBank makes the call of a job.
+func (s *Service) callBank(ctx context.Context, j *job) providerResult {
+	res := providerResult{call: j.call, resent: j.resent, calledAt: s.Now(), by: actor}
 	limit, done := context.WithTimeout(ctx, j.Timeout)
 	defer done()
-	if j.sealed != nil {
-		w.call, w.err = enquire, j.sealed // of a deposit it is not to be said that it was asked for
-		return w
+	if j.decryptErr != nil {
+		res.call, res.err = callEnquire, j.decryptErr // not callDeposit: no deposit was sent
+		return res
 	}
-	if j.call == deposit {
+	if j.call == callDeposit {
 		failpoint.Point(failpoint.VerifySending)
 	}
 	began := time.Now()
 	limit, span := s.Trace.Start(limit, "bank call", tracing.Asks)
-	w.Answer, w.err = s.guarded(limit, j)
-	if w.err == nil {
-		w.err = faultOf(&w)
+	res.Answer, res.err = s.callRecovering(limit, j)
+	if res.err == nil {
+		res.err = checkAnswer(&res)
 	}
-	s.metrics.called(j.line, j.call.String(), resultOf(&w), time.Since(began))
-	j.traced(span, &w)
-	if w.err != nil && !w.notAsked() {
-		s.Log.Warn("a bank gave no answer", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
-			"verification", j.rec.ID, "error", w.err)
+	s.metrics.called(j.connection, j.call.String(), resultOf(&res), time.Since(began))
+	j.traceCall(span, &res)
+	if res.err != nil && !res.notCalled() {
+		s.Log.Warn("bank call failed", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
+			"verification", j.rec.ID, "error", res.err)
 	}
-	if j.call == enquire {
+	if j.call == callEnquire {
 		failpoint.Point(failpoint.VerifyEnquired)
 	} else {
 		failpoint.Point(failpoint.VerifyAnswered)
 	}
-	return w
+	return res
 }
 
-// faultOf says what is wrong with an answer; nil when nothing is.
-func faultOf(w *word) error {
+// checkAnswer returns what is invalid in an answer; nil if nothing is.
+func checkAnswer(res *providerResult) error {
 	switch {
-	case w.Outcome < Pending || w.Outcome > NotMade:
-		return fmt.Errorf("%w: %d", errOutcome, w.Outcome)
-	case w.call == resolve && w.Outcome == Unknown:
-		return fmt.Errorf("%w: an address has no reference to be unknown", errOutcome)
-	case w.Outcome == Found && !known(w.Account.Status):
-		return fmt.Errorf("%w: an account that is %q", errOutcome, w.Account.Status)
+	case res.Outcome < Pending || res.Outcome > NotMade:
+		return fmt.Errorf("%w: %d", errOutcome, res.Outcome)
+	case res.call == callResolve && res.Outcome == Unknown:
+		return fmt.Errorf("%w: unknown, for an address", errOutcome)
+	case res.Outcome == Found && !isKnownStatus(res.Account.Status):
+		return fmt.Errorf("%w: account status %q", errOutcome, res.Account.Status)
 	}
 	return nil
 }
 
-func known(status schema.AccountStatus) bool { return slices.Contains(schema.AccountStatuses, status) }
+func isKnownStatus(status schema.AccountStatus) bool {
+	return slices.Contains(schema.AccountStatuses, status)
+}
 
-// errPanic is for a bank's code that panicked.
+// errPanic is the result of a panic in a bank's code.
 var errPanic = errors.New("the bank's code panicked")
 
-// guarded makes a call, and takes a panic in it for an answer that did not come.
-func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
+// callRecovering makes a call and converts a panic to errPanic.
+func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("a bank's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p, "stack", string(debug.Stack()))
@@ -192,22 +192,22 @@ func (s *Service) guarded(ctx context.Context, j *job) (a Answer, err error) {
 		CreatedAt: j.rec.CreatedAt, ProviderRef: j.rec.ProviderRef,
 	}
 	switch j.call {
-	case deposit:
+	case callDeposit:
 		return j.Bank.Deposit(ctx, o)
-	case enquire:
+	case callEnquire:
 		return j.Bank.Enquire(ctx, o)
 	default:
 		return j.Bank.Resolve(ctx, o)
 	}
 }
 
-// notAsked reports whether a call was put off, and not made.
-func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }
+// notCalled reports whether the call was not attempted.
+func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotAsked) }
 
-// traced tells of a call in its step.
-func (j *job) traced(span tracing.Span, w *word) {
+// traceCall records a call in its span.
+func (j *job) traceCall(span tracing.Span, res *providerResult) {
 	if !span.Kept() {
 		return
 	}
-	span.Exchanged(tracing.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(w), Subject: j.rec.ID}, w.err)
+	span.Exchanged(tracing.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
 }

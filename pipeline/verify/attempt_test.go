@@ -12,27 +12,26 @@ import (
 	"vayu/schema"
 )
 
-// wantCalls demands what the bank has heard since the last time.
-func (s *stage) wantCalls(what string, want ...string) {
+// wantCalls checks the bank's calls since the last time.
+func (s *serviceFixture) wantCalls(what string, want ...string) {
 	s.t.Helper()
-	if got := s.puppet.calls(); !slices.Equal(got, want) {
+	if got := s.bank.calls(); !slices.Equal(got, want) {
 		s.t.Errorf("%s: the bank heard %q, want %q", what, got, want)
 	}
 }
 
-// wantDue demands that a verification is pending, and how long it is until the next
-// look.
-func (s *stage) wantDue(what, id string, want time.Duration) {
+// wantDue checks that a verification is pending, and the time until its next call.
+func (s *serviceFixture) wantDue(what, id string, want time.Duration) {
 	s.t.Helper()
-	if got, due := s.see(id), s.dueIn(id); got.State != schema.VerificationPending || due != want {
+	if got, due := s.record(id), s.dueIn(id); got.State != schema.VerificationPending || due != want {
 		s.t.Errorf("%s: it is %s, due in %s, want %s", what, got.State, due, want)
 	}
 }
 
-// wantVerdict demands how a verification has ended, and that it was told once.
-func (s *stage) wantVerdict(id string, state schema.VerificationState, events ...string) {
+// wantFinal checks a final state and its single event.
+func (s *serviceFixture) wantFinal(id string, state schema.VerificationState, events ...string) {
 	s.t.Helper()
-	got := s.see(id)
+	got := s.record(id)
 	if got.State != state || got.Sealed != nil || got.FinishedAt.IsZero() || s.dueIn(id) > -time.Hour {
 		s.t.Errorf("got %+v, due in %s, want %s", got, s.dueIn(id), state)
 	}
@@ -46,12 +45,12 @@ const (
 	failed    = "verification.failed"
 )
 
-// What is pending is asked about after 5, 10, 20, 40 s and so on to ten minutes.
-func TestAPendingVerificationIsAskedAbout(t *testing.T) {
+// Pending verifications are enquired after 5, 10, 20, 40 s and so on, up to ten minutes.
+func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() {
-			s.puppet.deposit, s.puppet.enquire = says(Answer{Outcome: Pending, ProviderRef: "p1"}), says(Answer{Outcome: Pending})
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() {
+			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending, ProviderRef: "p1"}), answers(Answer{Outcome: Pending})
 		})
 		r := s.do(s.request())
 		s.wantCalls("at first", "deposit")
@@ -61,26 +60,25 @@ func TestAPendingVerificationIsAskedAbout(t *testing.T) {
 		for i, pause := range []int{5, 10, 20, 40, 80, 160, 320, 600, 600, 600} {
 			want := time.Duration(pause) * time.Second
 			s.wantDue(fmt.Sprint("look ", i), r.ID, want)
-			s.turn(want - time.Second)
+			s.advance(want - time.Second)
 			s.wantCalls("too early")
-			s.turn(time.Second)
+			s.advance(time.Second)
 			s.wantCalls("then", "enquire")
 		}
-		s.puppet.set(func() { s.puppet.enquire = says(Answer{Outcome: Pending, Again: time.Second}) })
-		s.turn(10 * time.Minute)
+		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: Pending, Again: time.Second}) })
+		s.advance(10 * time.Minute)
 		s.wantDue("when the bank wants it sooner", r.ID, time.Second)
-		s.puppet.set(func() { s.puppet.enquire = nil })
-		s.turn(time.Second)
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.bank.set(func() { s.bank.enquire = nil })
+		s.advance(time.Second)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
 
-// Nobody knows what became of a deposit whose call ended without an answer: it is
-// asked about before it is asked for again, and asked for again only when the bank
-// does not know it and what is slow on its way must have come.
-func TestADepositIsAskedForAgainOnlyWhenItIsUnknown(t *testing.T) {
+// A call without an answer may have made the deposit. It leads to an enquiry. The deposit is
+// resent only if the bank does not know it and a slow request must have arrived.
+func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 	t.Parallel()
-	odd := itIs("RAHUL SHARMA")
+	odd := foundAnswer("RAHUL SHARMA")
 	odd.Account.Status = "asleep"
 	for name, c := range map[string]struct {
 		say     func(Order) (Answer, error)
@@ -88,51 +86,51 @@ func TestADepositIsAskedForAgainOnlyWhenItIsUnknown(t *testing.T) {
 	}{
 		"error":      {fails(errLost), schema.BankNetworkError},
 		"panic":      {func(Order) (Answer, error) { panic("bank") }, schema.BankNetworkError},
-		"nonsense":   {says(Answer{Outcome: 99}), schema.BankNetworkError},
-		"negative":   {says(Answer{Outcome: -1}), schema.BankNetworkError},
-		"odd status": {says(odd), schema.BankNetworkError},
-		"unknown":    {says(Answer{Outcome: Unknown}), ""},
+		"nonsense":   {answers(Answer{Outcome: 99}), schema.BankNetworkError},
+		"negative":   {answers(Answer{Outcome: -1}), schema.BankNetworkError},
+		"odd status": {answers(odd), schema.BankNetworkError},
+		"unknown":    {answers(Answer{Outcome: Unknown}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
-				s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = c.say, says(Answer{Outcome: Unknown}) })
+			eachStore(t, func(t *testing.T, s *serviceFixture) {
+				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.say, answers(Answer{Outcome: Unknown}) })
 				r := s.do(s.request())
 				s.wantDue("after the first call", r.ID, 5*time.Second)
 				if r.Trouble != c.trouble {
 					t.Errorf("its trouble is %q, want %q", r.Trouble, c.trouble)
 				}
 				s.wantCalls("at first", "deposit")
-				for _, pause := range []int{5, 10, 20} { // a minute after it was asked for it may be asked for again
-					s.turn(time.Duration(pause) * time.Second)
+				for _, pause := range []int{5, 10, 20} { // a resend is allowed one minute after the send
+					s.advance(time.Duration(pause) * time.Second)
 				}
 				s.wantDue("before the minute is over", r.ID, 25*time.Second)
 				s.wantCalls("meanwhile", "enquire", "enquire", "enquire")
-				s.puppet.set(func() {
-					s.puppet.deposit = func(o Order) (Answer, error) {
+				s.bank.set(func() {
+					s.bank.deposit = func(o Order) (Answer, error) {
 						if o.Reference != r.ID {
 							return Answer{}, fmt.Errorf("another reference: %s", o.Reference)
 						}
-						return itIs("RAHUL SHARMA"), nil
+						return foundAnswer("RAHUL SHARMA"), nil
 					}
 				})
-				s.turn(25 * time.Second)
+				s.advance(25 * time.Second)
 				s.wantCalls("a minute later", "enquire", "deposit")
-				s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+				s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 			})
 		})
 	}
 }
 
-// A deposit that the bank certainly has not made is asked for again as if for the
-// first time, and needs no enquiry.
-func TestWhatWasNotMadeIsAskedForAnew(t *testing.T) {
+// A deposit that was certainly not made is sent again as if for the first time, without an
+// enquiry.
+func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 	t.Parallel()
-	for name, say := range map[string]func(Order) (Answer, error){"not made": says(Answer{Outcome: NotMade}), "not reached": fails(errUnsent)} {
+	for name, say := range map[string]func(Order) (Answer, error){"not made": answers(Answer{Outcome: NotMade}), "not reached": fails(errUnsent)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
-				s.puppet.set(func() { s.puppet.deposit, s.puppet.resolve = say, say })
+			eachStore(t, func(t *testing.T, s *serviceFixture) {
+				s.bank.set(func() { s.bank.deposit, s.bank.resolve = say, say })
 				for _, q := range []Request{s.request(), s.address()} {
 					r := s.do(q)
 					if r.Trouble != schema.BankNetworkError || q.Method == schema.VerifyPennyDrop && (r.Sent || !r.SentAt.IsZero()) {
@@ -141,132 +139,131 @@ func TestWhatWasNotMadeIsAskedForAnew(t *testing.T) {
 					call := firstCall(&r).String()
 					s.wantCalls(call, call)
 					for _, pause := range []int{5, 10, 20} {
-						s.turn(time.Duration(pause)*time.Second - 1)
+						s.advance(time.Duration(pause)*time.Second - 1)
 						s.wantCalls("too early")
-						s.turn(1)
+						s.advance(1)
 						s.wantCalls("again", call)
 					}
 					s.wantDue("then", r.ID, 40*time.Second)
-					s.puppet.set(func() { s.puppet.deposit, s.puppet.resolve = nil, nil })
-					s.turn(40 * time.Second)
-					if got := s.see(r.ID); got.State != schema.VerificationSuccess {
+					s.bank.set(func() { s.bank.deposit, s.bank.resolve = nil, nil })
+					s.advance(40 * time.Second)
+					if got := s.record(r.ID); got.State != schema.VerificationSuccess {
 						t.Errorf("%s: it is %s", q.Method, got.State)
 					}
-					s.puppet.calls()
-					s.puppet.set(func() { s.puppet.deposit, s.puppet.resolve = say, say })
+					s.bank.calls()
+					s.bank.set(func() { s.bank.deposit, s.bank.resolve = say, say })
 				}
 			})
 		})
 	}
 }
 
-// What was asked for before may still be on its way when asking again comes to
-// nothing: it is asked about.
-func TestWhatCannotBeAskedForAgainIsAskedAbout(t *testing.T) {
+// A failed resend leads to an enquiry, because the first request may still arrive.
+func TestFailedResendIsEnquired(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = fails(errLost), says(Answer{Outcome: Unknown}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), answers(Answer{Outcome: Unknown}) })
 		r := s.do(s.request())
-		s.puppet.set(func() { s.puppet.deposit = fails(errUnsent) })
-		s.puppet.calls()
-		s.turn(time.Minute)
+		s.bank.set(func() { s.bank.deposit = fails(errUnsent) })
+		s.bank.calls()
+		s.advance(time.Minute)
 		s.wantCalls("a minute later", "enquire", "deposit")
 		s.wantDue("then", r.ID, 2*firstPause)
-		s.puppet.set(func() { s.puppet.enquire, s.puppet.deposit = nil, nil }) // the first has arrived
-		s.turn(time.Minute)
+		s.bank.set(func() { s.bank.enquire, s.bank.deposit = nil, nil }) // the first has arrived
+		s.advance(time.Minute)
 		s.wantCalls("then", "enquire")
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
 
-// An enquiry that is not answered says nothing about the deposit.
-func TestALostEnquiryIsAskedAgain(t *testing.T) {
+// An unanswered enquiry gives no information about the deposit.
+func TestLostEnquiryIsRepeated(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = fails(errLost), fails(errUnsent) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), fails(errUnsent) })
 		r := s.do(s.request())
 		for _, pause := range []int{5, 10, 20, 40, 80} {
-			s.turn(time.Duration(pause) * time.Second)
+			s.advance(time.Duration(pause) * time.Second)
 		}
 		s.wantCalls("until then", "deposit", "enquire", "enquire", "enquire", "enquire", "enquire")
-		s.puppet.set(func() { s.puppet.enquire = says(Answer{Outcome: NotFound}) })
-		s.turn(160 * time.Second)
-		s.wantVerdict(r.ID, schema.VerificationFailed, failed)
+		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: NotFound}) })
+		s.advance(160 * time.Second)
+		s.wantFinal(r.ID, schema.VerificationFailed, failed)
 	})
 }
 
-// What a breaker kept from being asked waits as if it had never been begun.
-func TestWhatWasNotAskedWaits(t *testing.T) {
+// A call that the breaker blocked is requeued as if it had not started.
+func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		shut := fails(errBreaker)
-		s.puppet.set(func() { s.puppet.deposit = shut })
+		s.bank.set(func() { s.bank.deposit = shut })
 		r := s.do(s.request())
-		for range 20 { // an enquiry would come in greater and greater intervals
+		for range 20 { // the backoff of enquiries would grow
 			if r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || r.Trouble != "" {
 				t.Fatalf("got %+v", r)
 			}
 			s.wantDue("put back", r.ID, upstream.AwayPause)
-			s.turn(upstream.AwayPause)
-			r = s.see(r.ID)
+			s.advance(upstream.AwayPause)
+			r = s.record(r.ID)
 		}
 		s.wantCalls("again and again", slices.Repeat([]string{"deposit"}, 21)...)
-		if got := s.figure("vayu_verify_calls_total", "provider", "puppet", "call", "deposit", "result", "not_asked"); got != 21 {
+		if got := s.metric("vayu_verify_calls_total", "provider", "puppet", "call", "deposit", "result", "not_asked"); got != 21 {
 			t.Errorf("%v calls are counted as not asked", got)
 		}
-		// Once it was asked for, it stays so, whatever is not asked afterwards.
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = fails(errLost), shut })
-		s.turn(upstream.AwayPause)
-		s.turn(firstPause)
-		if got := s.see(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
+		// A sent deposit remains sent, whatever later calls are blocked.
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), shut })
+		s.advance(upstream.AwayPause)
+		s.advance(firstPause)
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
 			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
 		}
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = shut, says(Answer{Outcome: Unknown}) })
-		s.turn(time.Minute)
-		if got := s.see(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = shut, answers(Answer{Outcome: Unknown}) })
+		s.advance(time.Minute)
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
 			t.Errorf("a deposit that was not asked for again: %+v, due in %s", got, s.dueIn(r.ID))
 		}
-		s.puppet.calls()
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, nil })
-		s.turn(upstream.AwayPause)
+		s.bank.calls()
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, nil })
+		s.advance(upstream.AwayPause)
 		s.wantCalls("in the end", "enquire")
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
 
-// Who could not be asked for as long as banks are asked is given up, and told so
-// once, whatever the reason was.
-func TestABankIsNotAskedForEver(t *testing.T) {
+// A verification without an outcome is given up after the limit, with one event, whatever the
+// cause.
+func TestVerificationIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		deposit, enquire func(Order) (Answer, error)
 		code             schema.Code
 	}{
-		"takes its time": {says(Answer{Outcome: Pending}), says(Answer{Outcome: Pending}), schema.BankTimeout},
+		"takes its time": {answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending}), schema.BankTimeout},
 		"is lost":        {fails(errLost), fails(errLost), schema.BankNetworkError},
-		"makes none":     {says(Answer{Outcome: NotMade}), nil, schema.BankNetworkError},
+		"makes none":     {answers(Answer{Outcome: NotMade}), nil, schema.BankNetworkError},
 		"is not reached": {fails(errUnsent), nil, schema.BankNetworkError},
 		"is not asked":   {fails(errBreaker), nil, schema.BankNetworkError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
-				s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = c.deposit, c.enquire })
+			eachStore(t, func(t *testing.T, s *serviceFixture) {
+				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.deposit, c.enquire })
 				r := s.do(s.request())
-				s.turn(s.Settings.GiveUp - time.Second)
-				if got := s.see(r.ID); got.State != schema.VerificationPending || len(s.events()) != 0 {
+				s.advance(s.Settings.GiveUp - time.Second)
+				if got := s.record(r.ID); got.State != schema.VerificationPending || len(s.events()) != 0 {
 					t.Errorf("too early it is %+v", got)
 				}
-				s.turn(10*time.Minute + time.Second)
-				s.wantVerdict(r.ID, schema.VerificationFailed, failed)
-				if got := s.see(r.ID); got.ErrorCode != c.code || reached(&got) {
+				s.advance(10*time.Minute + time.Second)
+				s.wantFinal(r.ID, schema.VerificationFailed, failed)
+				if got := s.record(r.ID); got.ErrorCode != c.code || reached(&got) {
 					t.Errorf("got %+v, want %s", got, c.code)
 				}
-				if s.log.Count("is given up") != 1 || s.figure("vayu_verify_outcomes_total", "outcome", "failed") != 1 {
-					t.Errorf("it is not said that it is given up: %s", s.log)
+				if s.log.Count("verification given up") != 1 || s.metric("vayu_verify_outcomes_total", "outcome", "failed") != 1 {
+					t.Errorf("giving up is not logged once: %s", s.log)
 				}
-				s.puppet.calls()
-				s.turn(24 * time.Hour)
+				s.bank.calls()
+				s.advance(24 * time.Hour)
 				s.wantCalls("afterwards")
 			})
 		})
@@ -275,69 +272,69 @@ func TestABankIsNotAskedForEver(t *testing.T) {
 
 func TestResultsOfCallsAreCounted(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		all := map[string]func(Order) (Answer, error){
 			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") }, "not_sent": fails(errUnsent), "not_asked": fails(errBreaker),
-			"pending": says(Answer{Outcome: Pending}), "found": says(itIs("R")), "not_found": says(Answer{Outcome: NotFound}), "not_made": says(Answer{Outcome: NotMade}),
-			"unknown": says(Answer{Outcome: Unknown}), "timeout": fails(fmt.Errorf("calling: %w", errTimeout)),
+			"pending": answers(Answer{Outcome: Pending}), "found": answers(foundAnswer("R")), "not_found": answers(Answer{Outcome: NotFound}), "not_made": answers(Answer{Outcome: NotMade}),
+			"unknown": answers(Answer{Outcome: Unknown}), "timeout": fails(fmt.Errorf("calling: %w", errTimeout)),
 		}
 		for result, say := range all {
-			s.puppet.set(func() { s.puppet.deposit = say })
+			s.bank.set(func() { s.bank.deposit = say })
 			s.do(s.request())
-			if got := s.figure("vayu_verify_calls_total", "provider", "puppet", "call", "deposit", "result", result); got != 1 {
+			if got := s.metric("vayu_verify_calls_total", "provider", "puppet", "call", "deposit", "result", result); got != 1 {
 				t.Errorf("%v calls with %s are counted", got, result)
 			}
 		}
-		if got := s.figure("vayu_verify_call_seconds", "call", "deposit"); got != float64(len(all)) {
+		if got := s.metric("vayu_verify_call_seconds", "call", "deposit"); got != float64(len(all)) {
 			t.Errorf("%v calls are timed", got)
 		}
-		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: Unknown}) }) // an address has no reference
-		if r := s.do(s.address()); r.Trouble != schema.BankNetworkError || s.figure("vayu_verify_calls_total", "call", "resolve", "result", "error") != 1 {
+		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Unknown}) }) // an address has no reference
+		if r := s.do(s.address()); r.Trouble != schema.BankNetworkError || s.metric("vayu_verify_calls_total", "call", "resolve", "result", "error") != 1 {
 			t.Errorf("got %+v", r)
 		}
 	})
 }
 
-// A deposit is not asked for under a lease that may end before the call does.
-func TestALeaseThatIsNearlyOverAsksForNothing(t *testing.T) {
+// No deposit is sent under a lease that may expire before the call ends.
+func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
-		s.puppet.calls()
-		if !s.lines[0].Take(false) {
+		s.bank.calls()
+		if !s.connections[0].Take(false) {
 			t.Fatal("there is no slot")
 		}
-		s.carry(job{line: s.lines[0], rec: r, call: deposit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		s.wantCalls("under it")
-		if got := s.figure("vayu_verify_overdue_total"); got != 1 {
+		if got := s.metric("vayu_verify_overdue_total"); got != 1 {
 			t.Errorf("%v are counted", got)
 		}
 	})
 }
 
-// A verdict that cannot be recorded is asked for again, and counted.
-func TestAVerdictThatCannotBeRecordedIsAskedForAgain(t *testing.T) {
+// An outcome that cannot be recorded is counted, and enquired again.
+func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() {
-			s.puppet.deposit = func(Order) (Answer, error) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() {
+			s.bank.deposit = func(Order) (Answer, error) {
 				s.exec("ALTER TABLE event RENAME TO gone")
-				return itIs("RAHUL SHARMA"), nil
+				return foundAnswer("RAHUL SHARMA"), nil
 			}
 		})
 		r, _, err := s.Do(t.Context(), s.request(), 0, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.calls.Wait()
+		s.queue.Wait()
 		s.exec("ALTER TABLE gone RENAME TO event")
-		if got := s.see(r.ID); got.State != schema.VerificationPending || got.Sealed == nil || s.figure("vayu_verify_store_failures_total", "doing", "record") != 1 {
+		if got := s.record(r.ID); got.State != schema.VerificationPending || got.Sealed == nil || s.metric("vayu_verify_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("got %+v", got)
 		}
-		s.puppet.calls()
-		s.turn(41 * time.Second)
+		s.bank.calls()
+		s.advance(41 * time.Second)
 		s.wantCalls("after its lease", "enquire")
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }

@@ -9,123 +9,123 @@ import (
 	"vayu/schema"
 )
 
-// Order is a verification as a bank is asked for it.
+// Order is a verification in the form that is sent to a bank.
 type Order struct {
-	// Reference is ours. The same order has the same one however often it is asked
-	// for, and a bank must make at most one deposit for each.
+	// Reference is our identifier. Each repetition of an order has the same one, and a bank
+	// must make at most one deposit for it.
 	Reference string
 	Method    schema.VerificationMethod
 	Account   string // of VerifyPennyDrop: 9 to 18 digits
 	IFSC      string // of VerifyPennyDrop
 	VPA       string // of VerifyUPI, in lower case
 	CreatedAt time.Time
-	// ProviderRef is what the bank calls it, once it has said so.
+	// ProviderRef is the bank's own reference, once known.
 	ProviderRef string
-	// Expected is the name that is expected; only the sandbox reads it, which must give
-	// its magic values for every name. No bank is told.
+	// Expected is the expected name. Only the sandbox reads it, so that its magic values work
+	// with every name. It is never sent to a bank.
 	Expected string
 }
 
-// Outcome is what a bank says of an order.
+// Outcome is the meaning of a bank's answer for an order.
 type Outcome int
 
-// The outcomes. A bank's word is taken as it is only when it is one of these;
-// everything else it may do is an error.
+// The outcomes. Any other answer is an error.
 const (
-	// Pending is that it has the order, and no outcome yet.
+	// Pending means that the bank has the order and no outcome yet.
 	Pending Outcome = iota
-	// Found is that the account or address exists. Answer.Account says what it is.
+	// Found means that the account or address exists; Answer.Account describes it.
 	Found
-	// NotFound is that it does not exist.
+	// NotFound means that it does not exist.
 	NotFound
-	// Unknown is that it has never seen the reference.
+	// Unknown means that the bank has no order with this reference.
 	Unknown
-	// NotMade is that no deposit was made and none will be unless it is asked for
-	// again, because somebody behind the bank is away. It may be asked for again.
+	// NotMade means that no deposit was made, because a system behind the bank is unavailable.
+	// The order may be sent again.
 	NotMade
 )
 
-// Answer is a bank's word on an order.
+// Answer is a bank's answer about an order.
 type Answer struct {
 	Outcome     Outcome
-	Account     Account // of Found
+	Account     Account // set with Found
 	ProviderRef string
-	UTR         string // of a deposit that was made
-	// Again asks to be enquired again after so long; 0 for the usual backoff.
+	UTR         string // of the deposit, if one was made
+	// RetryAfter is the bank's requested pause before the next enquiry; 0 for the usual
+	// backoff.
 	Again time.Duration
 }
 
-// Account is what a bank knows of an account.
+// Account describes an account as the bank reports it.
 type Account struct {
-	Name    string // registered; empty when the bank does not say
-	Bank    string // empty when it does not say
-	Branch  string // empty when it does not say
+	Name    string // registered name; empty if not reported
+	Bank    string // empty if not reported
+	Branch  string // empty if not reported
 	Status  schema.AccountStatus
-	Reasons []string // codes of why it is flagged as suspicious; empty when it is not
+	Reasons []string // codes of suspicion; empty if the account is not flagged
 }
 
-// Why a bank can find an account suspicious. A bank's own words are never shown.
+// Codes of suspicion. The bank's own texts are never shown.
 const (
-	FlaggedByBank      = "flagged_by_bank"     // it does not say why, or in words that nobody has mapped
-	ReportedFraud      = "reported_fraud"      // somebody has lost money to it
+	FlaggedByBank      = "flagged_by_bank"     // the bank gives no reason, or one that is not mapped
+	ReportedFraud      = "reported_fraud"      // money was lost to it
 	MuleAccount        = "mule_account"        // it passes on money of others
-	UnderInvestigation = "under_investigation" // an authority has asked about it
+	UnderInvestigation = "under_investigation" // an authority enquired about it
 	UnusualActivity    = "unusual_activity"
 	RecentlyOpened     = "recently_opened"
 )
 
-// Reasons is every code of why an account is flagged as suspicious.
+// Reasons lists every code for which an account is flagged as suspicious.
 var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
 
-// ErrNotSent says that the bank certainly has not got the order, because no
-// connection came about. Every other error but ErrNotAsked leaves that open.
+// ErrNotSent means that the bank has certainly not received the order, because no connection
+// was established. Every other error except ErrNotCalled leaves that open.
 var ErrNotSent = errors.New("the bank was not reached")
 
-// ErrNotAsked says that the call was not made because it is not its time, such as
-// when a breaker is open: it says nothing about the order, and is made later.
-var ErrNotAsked = errors.New("the bank was not asked")
+// ErrNotCalled means that the call was not attempted, for example because a breaker is open.
+// It carries no information about the order; the call is made later.
+var ErrNotAsked = errors.New("the bank was not called")
 
-// Bank verifies accounts: a bank itself, or an aggregator. Its methods are called by
-// many goroutines at once, with contexts that end after the connection's Timeout.
+// Bank verifies accounts, directly or through an aggregator. Its methods are called
+// concurrently, with contexts that end after the connection's Timeout.
 type Bank interface {
-	// Deposit asks for a penny drop.
+	// Deposit requests a penny drop.
 	Deposit(ctx context.Context, o Order) (Answer, error)
-	// Enquire asks what has become of one.
+	// Enquire requests the state of a penny drop.
 	Enquire(ctx context.Context, o Order) (Answer, error)
-	// Resolve asks whose a UPI address is. It moves no money, so it may be asked
-	// again. Its outcomes are Found, NotFound and NotMade.
+	// Resolve looks up the holder of a UPI address. It moves no money and may be repeated. Its
+	// outcomes are Found, NotFound and NotMade.
 	Resolve(ctx context.Context, o Order) (Answer, error)
 }
 
-// Told is what a bank tells by itself.
+// Callback is the content of a callback of a bank.
 type Told struct {
 	Reference string
 	Answer    Answer
 }
 
-// Receiver reads what a bank tells by itself, by a request to us.
+// Receiver reads callbacks.
 type Receiver interface {
-	// Receive verifies the request's signature over the raw body, and reads it. A
-	// *schema.Problem is the reply to what is not genuine or not understood.
+	// Receive verifies the signature over the raw body and reads the callback. A
+	// *schema.Problem is the reply to a forged or unreadable one.
 	Receive(header http.Header, body []byte, now time.Time) (Told, error)
 }
 
-// Connection is a bank as this installation uses it.
+// Connection is a bank with the settings of this installation.
 type Connection struct {
-	Name  string // in the store, in metrics, in the path of its callbacks
+	Name  string // used in the store, in metrics and in the path of callbacks
 	World schema.World
-	// Methods are those it has; nil for all.
+	// Methods are the supported methods; nil for all.
 	Methods []schema.VerificationMethod
 	// Timeout bounds one call.
 	Timeout time.Duration
-	// ResendAfter is how long after it was sent an order that the bank does not know
-	// is sent again: not before what is slow on its way has arrived.
+	// ResendAfter is the time after which an order that the bank does not know is sent again.
+	// It must exceed the delay of a slow request.
 	ResendAfter time.Duration
-	// Concurrency is how many calls may be under way at once.
+	// Concurrency is the limit of concurrent calls.
 	Concurrency int
 
 	Bank     Bank
-	Receiver Receiver // nil: it tells nothing by itself
-	// Available says whether it is worth asking at the moment; nil for always.
+	Receiver Receiver // nil if the bank sends no callbacks
+	// Available reports whether the bank can be called now; nil for always.
 	Available func() bool
 }

@@ -17,40 +17,40 @@ import (
 
 const (
 	batchPath = "/v1/verification/batch"
-	// resultsKept is how long the results of a batch can be asked for (CONTRACT 5).
+	// resultsKept is the retention of the results of a batch (CONTRACT 5).
 	resultsKept = 7 * 24 * time.Hour
-	// itemWait is how long a record holds a place of its batch: as long as banks that
-	// answer at once take. What takes longer goes on without it.
+	// itemWait is how long a record occupies a slot of its batch. Fast banks answer within it;
+	// slower records continue without the slot.
 	itemWait = 800 * time.Millisecond
 )
 
-// BatchKind is how verifications come in batches. A record is the same as a body of
-// POST /v1/bank/verify.
+// BatchKind describes batches of verifications. A record has the form of a body of POST
+// /v1/bank/verify.
 func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
 		Write: schema.VerifyWrite, Read: schema.VerifyRead, Keep: resultsKept, ResultsURL: s.resultsURL,
-		Do: s.doItem, Ready: s.connected, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
+		Do: s.doItem, Ready: s.requireBank, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
 	}
 }
 
-// resultsURL is where the results of a batch are. It is made of what is configured,
-// never of what a client says about where it is.
+// resultsURL returns the URL of the results of a batch. It uses the configured base URL, never
+// one from a client.
 func (s *Service) resultsURL(id string) string {
 	return s.PublicURL() + batchPath + "/" + id + "/results"
 }
 
-// connected demands that a world has a bank at all: without one each record would fail
-// by itself, for a caller who has left.
-func (s *Service) connected(world schema.World) error {
-	if slices.ContainsFunc(s.lines, func(l *line) bool { return l.World == world }) {
+// requireBank refuses a batch if the world has no bank. Otherwise each record would fail after
+// the client left.
+func (s *Service) requireBank(world schema.World) error {
+	if slices.ContainsFunc(s.connections, func(l *connection) bool { return l.World == world }) {
 		return nil
 	}
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
 }
 
-// doItem makes a verification of a record, and waits for it a little: so a batch does
-// not run ahead of banks that answer at once.
+// doItem verifies a batch record and waits up to itemWait. The wait limits the rate to that of
+// fast banks.
 func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -63,7 +63,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	if !refused {
 		return err
 	}
-	// What is away will be back, and the record comes again; what nobody does will not.
+	// A temporary refusal is retried until the record is too old. A missing method is final.
 	if why.Field != fieldMethod && why.Code.Status() == http.StatusServiceUnavailable {
 		old, failed := s.waitedLong(ctx, item.Batch)
 		if !old {
@@ -98,7 +98,7 @@ func recordOf(record jsontext.Value) (Request, error) {
 
 // results are verifications with what replies about batches show of them: reading a
 // column costs as much as writing it.
-var results = listing.Table[Record]{Name: "verification", Columns: shownColumns, Scan: scanShown, Of: verifications.Of}
+var results = listing.Table[Record]{Name: "verification", Columns: replyColumns, Scan: scanReply, Of: verifications.Of}
 
 // show renders verifications as replies about batches show them.
 func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
@@ -109,7 +109,7 @@ func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map
 	out := make(map[string]any, len(found))
 	for id, r := range found {
 		if r.Owner == o {
-			out[id] = shown(&r)
+			out[id] = toWire(&r)
 		}
 	}
 	return out, nil

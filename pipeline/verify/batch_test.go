@@ -22,20 +22,20 @@ import (
 
 const batchPath = "/v1/verification/batch"
 
-// submit has a batch taken on in the sandbox, and waits until it is completed.
-func (d *desk) submit(records []string) (id string) {
+// submit creates a batch in the sandbox and waits for its completion.
+func (d *apiFixture) submit(records []string) (id string) {
 	d.t.Helper()
-	taken := d.ask("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`, "Host", "evil.example").Want(d.t, "a batch", 202)
+	taken := d.sandbox("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`, "Host", "evil.example").Want(d.t, "a batch", 202)
 	id = taken.Said("batch_id")
 	if taken.Said("state") != "queued" || taken.At("total") != float64(len(records)) || taken.Said("results_url") != "https://api.example.com"+batchPath+"/"+id+"/results" {
 		d.t.Errorf("it is taken on as %s", taken.Text)
 	}
-	fixture.Until(d.t, "the batch is completed", func() bool { return d.ask("GET", batchPath+"/"+id, "").Said("state") == "completed" })
+	fixture.Until(d.t, "the batch is completed", func() bool { return d.sandbox("GET", batchPath+"/"+id, "").Said("state") == "completed" })
 	return id
 }
 
-// bulk are the events about batches.
-func (d *desk) bulk() (all []schema.BulkCompleted) {
+// bulk returns the events of batches.
+func (d *apiFixture) bulk() (all []schema.BulkCompleted) {
 	d.t.Helper()
 	err := sqlstore.Each(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) error {
 		var envelope []byte
@@ -53,22 +53,22 @@ func (d *desk) bulk() (all []schema.BulkCompleted) {
 	return all
 }
 
-// Records become verifications, each with its own verdict or refusal, in the order in
-// which they were sent; one event tells that all are done, and none of each.
-func TestABatchIsWorkedOn(t *testing.T) {
+// Each record becomes a verification with its own result or refusal, in the order of sending.
+// One event reports the completion of the batch, and none a single record.
+func TestBatchIsProcessed(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		d.ask("POST", path, drop("0001", "taken")).Want(t, "a single one", 200)
+	eachStore(t, func(t *testing.T, d *apiFixture) {
+		d.sandbox("POST", path, drop("0001", "taken")).Want(t, "a single one", 200)
 		records := []string{
 			drop("0001", "r0"), drop("0007", "r1"), drop("0004", "r2"), address("failure@upi", "r3"), `{"vpa":"a@b@c","ref_id":"r4"}`, `17`,
 			drop("0001", "r0"), drop("0001", "taken"), strings.Replace(drop("0002", "r8"), "SBIN0000691", "SBIN0ZZZZZZ", 1), address("success@upi", "r9"),
 		}
 		id := d.submit(records)
-		done := d.ask("GET", batchPath+"/"+id, "")
+		done := d.sandbox("GET", batchPath+"/"+id, "")
 		if done.At("successful") != 5.0 || done.At("failed") != 5.0 || done.Said("expires_at") == "" {
 			t.Errorf("got %s", done.Text)
 		}
-		results := d.ask("GET", batchPath+"/"+id+"/results?limit=1000", "").Want(t, "results", 200)
+		results := d.sandbox("GET", batchPath+"/"+id+"/results?limit=1000", "").Want(t, "results", 200)
 		var page struct {
 			Results []struct {
 				Index  int
@@ -115,7 +115,7 @@ func TestABatchIsWorkedOn(t *testing.T) {
 		if err := d.DB.View(t.Context()).QueryRow("SELECT count(*) FROM event").Scan(&events); err != nil || events != 2 { // and that of the single one
 			t.Errorf("%d events are told, %v", events, err)
 		}
-		listed := read[schema.List[schema.Verification]](t, d.ask("GET", path+"?batch_id="+id, ""), 200)
+		listed := read[schema.List[schema.Verification]](t, d.sandbox("GET", path+"?batch_id="+id, ""), 200)
 		if len(listed.Data) != 5 {
 			t.Errorf("%d are listed", len(listed.Data))
 		}
@@ -123,21 +123,21 @@ func TestABatchIsWorkedOn(t *testing.T) {
 	})
 }
 
-// As many as there may be are worked on, and read in one stream.
+// The largest batch is processed and read in one stream.
 func TestTenThousandRecordsAreVerified(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, sqlstoretest.SQLite(t), nil)
+	d := newAPIFixture(t, sqlstoretest.SQLite(t), nil)
 	const total = 10_000
 	records := make([]string, total)
 	for i := range records {
 		records[i] = fmt.Sprintf(`{"vpa":"user%d@upi","name":"Asha Rao"}`, i)
 	}
 	id := d.submit(records)
-	done := d.ask("GET", batchPath+"/"+id, "")
+	done := d.sandbox("GET", batchPath+"/"+id, "")
 	if done.At("successful") != float64(total) || done.At("failed") != 0.0 {
 		t.Errorf("got %s", done.Text)
 	}
-	reply := d.ask("GET", batchPath+"/"+id+"/results", "", "Accept", "application/x-ndjson").Want(t, "results", 200)
+	reply := d.sandbox("GET", batchPath+"/"+id+"/results", "", "Accept", "application/x-ndjson").Want(t, "results", 200)
 	n := 0
 	for line := range strings.Lines(reply.Text) {
 		var r struct {
@@ -152,57 +152,57 @@ func TestTenThousandRecordsAreVerified(t *testing.T) {
 	if all := d.bulk(); n != total || len(all) != 1 || all[0].Total != total {
 		t.Errorf("%d results are streamed, events %+v", n, all)
 	}
-	d.ask("POST", batchPath, `{"records":[`+records[0]+","+strings.Join(records, ",")+`]}`).WantError(t, "one too many", 400, schema.InvalidRequest, "records")
+	d.sandbox("POST", batchPath, `{"records":[`+records[0]+","+strings.Join(records, ",")+`]}`).WantError(t, "one too many", 400, schema.InvalidRequest, "records")
 }
 
-// Results expire a week after the batch is completed; what it was stays known.
+// Results expire a week after completion. The batch itself remains.
 func TestResultsExpire(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		clock := &fixture.Clock{}
 		clock.Set(time.Now())
-		d := newDesk(t, db, clock.Now)
+		d := newAPIFixture(t, db, clock.Now)
 		id := d.submit([]string{drop("0001", "a"), drop("0007", "b")})
 		results := batchPath + "/" + id + "/results"
 		clock.Pass(7*24*time.Hour - time.Minute)
-		d.ask("GET", results, "").Want(t, "a minute before", 200)
+		d.sandbox("GET", results, "").Want(t, "a minute before", 200)
 		clock.Pass(time.Minute + time.Second)
-		d.ask("GET", results, "").WantError(t, "afterwards", 410, schema.ResultsExpired, "id")
-		if got := d.ask("GET", batchPath+"/"+id, "").Want(t, "the batch", 200); got.Said("state") != "expired" || got.At("total") != 2.0 {
+		d.sandbox("GET", results, "").WantError(t, "afterwards", 410, schema.ResultsExpired, "id")
+		if got := d.sandbox("GET", batchPath+"/"+id, "").Want(t, "the batch", 200); got.Said("state") != "expired" || got.At("total") != 2.0 {
 			t.Errorf("got %s", got.Text)
 		}
 	})
 }
 
-// A batch of slow ones leaves room for others, and each is waited for.
-func TestABatchOfSlowOnesEnds(t *testing.T) {
+// Slow records leave slots to others, and each completes.
+func TestBatchOfSlowRecordsEnds(t *testing.T) {
 	t.Parallel()
 	at := sqlstore.Config{Data: t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, sqlstoretest.Open(t, at), nil)
+		d := newAPIFixture(t, sqlstoretest.Open(t, at), nil)
 		records := make([]string, 300)
 		for i := range records {
 			records[i] = drop("0010", fmt.Sprint("slow ", i))
 		}
-		id := d.ask("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).Said("batch_id")
+		id := d.sandbox("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).Said("batch_id")
 		time.Sleep(5 * time.Second)
 		began := time.Now()
-		d.says("a single one meanwhile", d.ask("POST", path, drop("0001", "single")), exact)
+		d.wantReply("a single one meanwhile", d.sandbox("POST", path, drop("0001", "single")), exact)
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("it took %s", took)
 		}
 		time.Sleep(2 * time.Minute)
-		if got := d.ask("GET", batchPath+"/"+id, ""); got.Said("state") != "completed" || got.At("successful") != 300.0 || len(d.bulk()) != 1 {
+		if got := d.sandbox("GET", batchPath+"/"+id, ""); got.Said("state") != "completed" || got.At("successful") != 300.0 || len(d.bulk()) != 1 {
 			t.Errorf("got %s", got.Text)
 		}
 	})
 }
 
-// Where no bank is connected, a batch is refused at once as a single verification is, and
-// nothing is stored.
-func TestABatchWithoutABankIsRefused(t *testing.T) {
+// Without a bank a batch is refused at once, like a single verification, and nothing is
+// stored.
+func TestBatchWithoutBankIsRefused(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachStore(t, func(t *testing.T, d *apiFixture) {
 		only, err := verify.New(verify.Config{
 			DB: d.DB, Box: d.Box, Events: d.Events, Settings: verify.DefaultSettings(), PublicURL: d.PublicURL, Connections: []verify.Connection{sandbox.Connection(nil)},
 		})

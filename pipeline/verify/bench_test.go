@@ -22,15 +22,15 @@ import (
 	"vayu/schema"
 )
 
-// prompt is a bank that answers at once, but for deposits to slow accounts.
-type prompt struct {
+// immediateBank answers at once, except deposits to slow accounts.
+type immediateBank struct {
 	slow time.Duration
-	came chan struct{} // told of each slow one
+	came chan struct{} // receives each slow deposit
 }
 
 var found = verify.Answer{Outcome: verify.Found, Account: verify.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}
 
-func (p *prompt) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, error) {
+func (p *immediateBank) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, error) {
 	p.came <- struct{}{}
 	select {
 	case <-time.After(p.slow):
@@ -40,22 +40,26 @@ func (p *prompt) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, er
 	}
 }
 
-func (p *prompt) Enquire(context.Context, verify.Order) (verify.Answer, error) { return found, nil }
+func (p *immediateBank) Enquire(context.Context, verify.Order) (verify.Answer, error) {
+	return found, nil
+}
 
-func (p *prompt) Resolve(context.Context, verify.Order) (verify.Answer, error) { return found, nil }
+func (p *immediateBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
+	return found, nil
+}
 
-// counter is a server with a prompt bank.
-type counter struct {
+// benchFixture is a server with an immediateBank.
+type benchFixture struct {
 	b      *testing.B
 	db     *sqlstore.DB
 	url    string
 	tenant accesstest.Tenant
-	bank   *prompt
+	bank   *immediateBank
 }
 
-func newCounter(b *testing.B, db *sqlstore.DB) *counter {
+func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	b.Helper()
-	c := &counter{b: b, db: db, tenant: accesstest.AddTenant(b, db, "shop"), bank: &prompt{25 * time.Second, make(chan struct{}, 10_000)}}
+	c := &benchFixture{b: b, db: db, tenant: accesstest.AddTenant(b, db, "shop"), bank: &immediateBank{25 * time.Second, make(chan struct{}, 10_000)}}
 	box := accesstest.Box(b)
 	if err := box.Claim(b.Context(), db); err != nil {
 		b.Fatal(err)
@@ -91,8 +95,8 @@ func newCounter(b *testing.B, db *sqlstore.DB) *counter {
 	return c
 }
 
-// ask asks, and demands a status.
-func (c *counter) ask(method, path, body string, want int, header ...string) (text string) {
+// ask sends a request and checks the status.
+func (c *benchFixture) ask(method, path, body string, want int, header ...string) (text string) {
 	req, err := http.NewRequestWithContext(context.Background(), method, c.url+path, strings.NewReader(body))
 	if err != nil {
 		c.b.Error(err)
@@ -118,8 +122,8 @@ func (c *counter) ask(method, path, body string, want int, header ...string) (te
 	return string(all)
 }
 
-// upis verifies so many addresses at 200 a second, and reports how long they take.
-func (c *counter) upis(name string, n int) {
+// upis verifies addresses at 200 a second and reports the latency.
+func (c *benchFixture) upis(name string, n int) {
 	took := fixture.OpenLoop(n, 200, func(i int) {
 		c.ask(http.MethodPost, path, fmt.Sprintf(`{"vpa":"%suser%d@upi","name":"Asha Rao","ref_id":"%s%d"}`, name, i, name, i), http.StatusOK)
 	})
@@ -127,25 +131,23 @@ func (c *counter) upis(name string, n int) {
 	c.b.ReportMetric(float64(took[n*99/100].Microseconds())/1000, name+"p99-ms")
 }
 
-// BenchmarkUPI is the time from the moment at which a request is due to its whole
-// reply, for addresses at 200 a second over HTTP, whether or not earlier ones are
-// done: with keys, limits, events and audit, on SQLite, and a bank that answers at
-// once.
+// BenchmarkUPI measures the time from a request's due time to its complete reply. Addresses
+// come at 200 a second over HTTP, in an open loop. It covers keys, limits, events and audit,
+// on SQLite, with a bank that answers at once.
 func BenchmarkUPI(b *testing.B) {
-	c := newCounter(b, sqlstoretest.SQLite(b))
+	c := newBenchFixture(b, sqlstoretest.SQLite(b))
 	b.ResetTimer()
 	c.upis("", b.N)
 }
 
-// BenchmarkWaiting is what a thousand penny drops cost that wait together for 25 s,
-// each with a connection to the server: how much more memory is in use than before,
-// for each and in all, and what 200 addresses a second take alone and meanwhile. The
-// other ends of the connections, which are in the same process, hold a socket each and
-// no buffer.
+// BenchmarkWaiting measures a thousand concurrent penny drops that wait for 25 s, each on its
+// own connection. It reports the additional memory, each and in all. It also reports the
+// latency of 200 addresses a second, alone and meanwhile. The client ends of the connections
+// are in the same process; they hold a socket each and no buffer.
 func BenchmarkWaiting(b *testing.B) {
 	const drops = 1000
 	for range b.N {
-		c := newCounter(b, sqlstoretest.SQLite(b))
+		c := newBenchFixture(b, sqlstoretest.SQLite(b))
 		c.upis("alone-", 1000)
 		before := inUse()
 		conns := make([]net.Conn, drops)
@@ -169,8 +171,8 @@ func BenchmarkWaiting(b *testing.B) {
 	}
 }
 
-// send sends a request on a connection of its own.
-func (c *counter) send(body string) net.Conn {
+// send sends a request on its own connection.
+func (c *benchFixture) send(body string) net.Conn {
 	c.b.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err == nil {
@@ -183,7 +185,7 @@ func (c *counter) send(body string) net.Conn {
 	return conn
 }
 
-// inUse is the memory of heap and stacks that is in use, in bytes.
+// inUse returns the used memory of heap and stacks in bytes.
 func inUse() float64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -191,8 +193,8 @@ func inUse() float64 {
 	return float64(m.HeapInuse + m.StackInuse)
 }
 
-// BenchmarkBulk is how long 10,000 records take from POST to completed with a bank that
-// answers at once, and how many results a second are streamed then.
+// BenchmarkBulk measures 10,000 records from POST to completion with a bank that answers at
+// once, and the rate of streaming the results.
 func BenchmarkBulk(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) { benchBulk(b, sqlstoretest.SQLite(b)) })
 	b.Run("postgres", func(b *testing.B) { benchBulk(b, sqlstoretest.Postgres(b)) })
@@ -201,7 +203,7 @@ func BenchmarkBulk(b *testing.B) {
 func benchBulk(b *testing.B, db *sqlstore.DB) {
 	b.Helper()
 	const total = 10_000
-	c := newCounter(b, db)
+	c := newBenchFixture(b, db)
 	records := make([]string, total)
 	var worked, streamed time.Duration
 	for n := range b.N {

@@ -17,15 +17,16 @@ import (
 	"vayu/schema"
 )
 
-// longestName is in characters: the longest name that a bank keeps has half of it.
+// longestName is the limit of an expected name, in characters. The names that banks keep have
+// at most half of it.
 const longestName = 256
 
-// Tolerances that have a name (CONTRACT 5).
+// The named tolerances (CONTRACT 5).
 var tolerances = map[string]int{"strict": strict, "standard": standard, "lenient": lenient}
 
-// asked is the body of POST /v1/bank/verify, or a record of a batch, with values that
-// nobody has looked at: what is wrong with each is told at once.
-type asked struct {
+// requestBody is the body of POST /v1/bank/verify or a batch record. Values are raw, so that
+// all their faults are reported at once.
+type requestBody struct {
 	AccountNumber jsontext.Value `json:"account_number"`
 	IFSC          jsontext.Value `json:"ifsc"`
 	VPA           jsontext.Value `json:"vpa"`
@@ -35,10 +36,10 @@ type asked struct {
 	Async         jsontext.Value `json:"async"`
 }
 
-// requestOf reads a verification as it was asked for, all but whose it is. The error is
-// a *schema.Problem that names every fault.
+// requestOf reads a request, except its owner. The error is a *schema.Problem with every
+// fault.
 func requestOf(body []byte) (r Request, async bool, err error) {
-	from, err := httpapi.Decode[asked](&httpapi.Call{Body: body})
+	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {
 		return Request{}, false, err
 	}
@@ -55,19 +56,18 @@ func requestOf(body []byte) (r Request, async bool, err error) {
 	return r, async, f.problem()
 }
 
-// form is a body that is being read, and what is wrong with it.
+// form collects the faults of a body.
 type form struct{ schema.Faults }
 
-// problem is the refusal. What cannot be understood goes before what is understood
-// and not to be had.
+// problem returns the refusal. Syntax faults come before values that are well formed and not
+// supported.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.Faults, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
 }
 
-// account reads what is to be verified, and so the method: an address alone, or a
-// number with its branch.
-func (f *form) account(r *Request, from *asked) {
+// account reads the target and so the method: an address alone, or a number with its branch.
+func (f *form) account(r *Request, from *requestBody) {
 	number, branch, address := httpapi.HasValue(from.AccountNumber), httpapi.HasValue(from.IFSC), httpapi.HasValue(from.VPA)
 	switch {
 	case address && (number || branch):
@@ -98,7 +98,7 @@ func (f *form) account(r *Request, from *asked) {
 	}
 }
 
-// number reads an account number: text, because numbers lose leading zeros, and the
+// number reads an account number. It must be text: JSON numbers lose leading zeros, and the
 // last digits of long ones.
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
@@ -135,7 +135,7 @@ func (f *form) branch(r *Request, v jsontext.Value) {
 	r.IFSC = code
 }
 
-// name reads the name that is expected; none is none.
+// name reads the optional expected name.
 func (f *form) name(r *Request, v jsontext.Value) {
 	const field = "name"
 	if !httpapi.HasValue(v) {
@@ -153,8 +153,8 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	}
 }
 
-// tolerance reads how alike a name has to be: a word, or a score; negative when the
-// account's own counts.
+// tolerance reads the required similarity of names: a named tolerance or a score; negative for
+// the account's default.
 func (f *form) tolerance(v jsontext.Value) int {
 	const field = "name_match_tolerance"
 	switch {
@@ -171,7 +171,7 @@ func (f *form) tolerance(v jsontext.Value) int {
 			return n
 		}
 	}
-	f.Faults = slices.DeleteFunc(f.Faults, func(d schema.ProblemDetail) bool { return d.Field == field }) // one is enough
+	f.Faults = slices.DeleteFunc(f.Faults, func(d schema.ProblemDetail) bool { return d.Field == field }) // one fault per field
 	f.Add(field, "The name_match_tolerance is strict, standard or lenient, or a whole number from 0 to 100.")
 	return -1
 }

@@ -12,13 +12,12 @@ import (
 	"vayu/schema"
 )
 
-// drop is the body of a penny drop with other values for some fields; an empty value
-// leaves the field out.
+// drop returns the body of a penny drop with changed fields. An empty value removes the field.
 func drop(fields ...string) string {
 	return body([]string{"account_number", `"001234567890123"`, "ifsc", `"SBIN0000691"`, "name", `"Rahul Sharma"`}, fields)
 }
 
-// upiBody is that of an address.
+// upiBody returns the body of a lookup of an address.
 func upiBody(fields ...string) string {
 	return body([]string{"vpa", `"rahul.sharma@okaxis"`, "name", `"Rahul Sharma"`}, fields)
 }
@@ -41,7 +40,7 @@ func body(usual, other []string) string {
 
 func quoted(n int, text string) string { return `"` + strings.Repeat(text, n) + `"` }
 
-// badBodies are bodies with what is wrong with them.
+// badBodies are invalid bodies with their faults.
 var badBodies = []struct {
 	body  string
 	code  schema.Code
@@ -111,7 +110,7 @@ var badBodies = []struct {
 	{drop("note", strings.Repeat("[", 40)+strings.Repeat("]", 40)), schema.InvalidJSON, "", ""},
 }
 
-func TestEveryFaultOfABodyIsNamed(t *testing.T) {
+func TestBodyFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range badBodies {
 		_, _, err := requestOf([]byte(c.body))
@@ -122,8 +121,8 @@ func TestEveryFaultOfABodyIsNamed(t *testing.T) {
 	}
 }
 
-// Several faults are told at once, what is not understood first.
-func TestAllFaultsOfABodyAreTold(t *testing.T) {
+// Several faults are reported at once, syntax faults first.
+func TestAllBodyFaultsAreReported(t *testing.T) {
 	t.Parallel()
 	_, _, err := requestOf([]byte(drop("account_number", `"1"`, "ifsc", `"X"`, "name", "1", "name_match_tolerance", "101", "ref_id", "1", "async", "1")))
 	p, ok := errors.AsType[*schema.Problem](err)
@@ -139,7 +138,7 @@ func TestAllFaultsOfABodyAreTold(t *testing.T) {
 	}
 }
 
-func TestAGoodBodyIsUnderstood(t *testing.T) {
+func TestValidBodyIsRead(t *testing.T) {
 	t.Parallel()
 	usual := Request{Method: schema.VerifyPennyDrop, Private: Private{Account: "001234567890123", IFSC: "SBIN0000691", Name: "Rahul Sharma"}, Tolerance: -1}
 	of := func(change func(*Request)) Request {
@@ -182,7 +181,7 @@ func TestAGoodBodyIsUnderstood(t *testing.T) {
 	}
 }
 
-// Whatever is sent is refused with a code that there is, or has all that a bank needs.
+// Every body is refused with a known code, or has all that a bank needs.
 func FuzzRequestOf(f *testing.F) {
 	for _, c := range badBodies {
 		f.Add([]byte(c.body))

@@ -10,13 +10,13 @@ import (
 	"vayu/schema"
 )
 
-// The answer of a bank serves the account that asks about the same again: it makes no
-// call, names are compared anew, and nobody else is served by it.
-func TestAnAnswerServesAgain(t *testing.T) {
+// A bank's answer is reused for the same account of one client. It makes no call, and names
+// are compared again.
+func TestAnswerIsCached(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Cache = 24 * time.Hour })
-		s.puppet.set(func() { s.puppet.deposit = says(itIs("R SHARMA")) })
+		s.bank.set(func() { s.bank.deposit = answers(foundAnswer("R SHARMA")) })
 		first := s.do(s.request())
 		s.wantCalls("at first", "deposit")
 		s.clock.Pass(23 * time.Hour)
@@ -28,8 +28,8 @@ func TestAnAnswerServesAgain(t *testing.T) {
 			if err != nil || replayed {
 				t.Fatalf("%s: got %v, %v", what, replayed, err)
 			}
-			s.calls.Wait()
-			return s.see(r.ID)
+			s.queue.Wait()
+			return s.record(r.ID)
 		}
 		same := again("the same", func(*Request) {})
 		if same.ID == first.ID || same.AnsweredBy != first.ID || same.State != schema.VerificationSuccess || same.Sealed != nil || same.Sent ||
@@ -79,27 +79,26 @@ func TestAnAnswerServesAgain(t *testing.T) {
 	})
 }
 
-// That there is no account serves again, that nobody could say does not; and nothing
-// does when answers are not kept.
-func TestOnlyAVerdictServesAgain(t *testing.T) {
+// A missing account is cached, a missing outcome is not. Without a cache nothing is.
+func TestOnlyOutcomesAreCached(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Cache = 24 * time.Hour })
-		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: NotFound}) })
 		first := s.do(s.address())
 		if again := s.do(s.address()); again.AnsweredBy != first.ID || again.ErrorCode != schema.VPANotFound || again.State != schema.VerificationFailed {
 			t.Errorf("got %+v", again)
 		}
 		s.wantCalls("for both", "resolve")
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: s.Settings.GiveUp}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: s.Settings.GiveUp}) })
 		lost := s.do(s.request())
-		s.puppet.set(func() { s.puppet.enquire = fails(errLost) })
-		s.turn(s.Settings.GiveUp)
-		if got := s.see(lost.ID); got.ErrorCode != schema.BankNetworkError {
+		s.bank.set(func() { s.bank.enquire = fails(errLost) })
+		s.advance(s.Settings.GiveUp)
+		if got := s.record(lost.ID); got.ErrorCode != schema.BankNetworkError {
 			t.Fatalf("got %+v", got)
 		}
-		s.puppet.calls()
-		s.puppet.set(func() { s.puppet.deposit = nil })
+		s.bank.calls()
+		s.bank.set(func() { s.bank.deposit = nil })
 		s.do(s.request())
 		s.wantCalls("after one that was given up", "deposit")
 		s.set(func(c *Settings) { c.Cache = 0 })
@@ -108,10 +107,10 @@ func TestOnlyAVerdictServesAgain(t *testing.T) {
 	})
 }
 
-// Records of a batch are served, too, and end it.
-func TestARecordOfABatchIsServed(t *testing.T) {
+// Batch records use the cache, and complete their batch.
+func TestBatchRecordUsesCache(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Cache = time.Hour })
 		s.do(s.request())
 		const n = 8

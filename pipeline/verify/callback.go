@@ -5,19 +5,19 @@ import (
 	"vayu/pipeline/upstream"
 )
 
-// Callbacks are those of the banks that tell by themselves.
+// Callbacks returns the callback handlers of the banks that send callbacks, by name.
 func (s *Service) Callbacks() map[string]upstream.Callback {
 	out := map[string]upstream.Callback{}
-	for _, l := range s.lines {
+	for _, l := range s.connections {
 		if l.Receiver == nil {
 			continue
 		}
 		out[l.Name] = func(c *httpapi.Call) error {
-			told, err := l.Receiver.Receive(c.Header, c.Body, s.Now())
+			callback, err := l.Receiver.Receive(c.Header, c.Body, s.Now())
 			if err != nil {
 				return err
 			}
-			_, err = s.Settle(c.Context(), l.World, l.Name, told.Reference, told.Answer, "provider:"+l.Name)
+			_, err = s.Settle(c.Context(), l.World, l.Name, callback.Reference, callback.Answer, "provider:"+l.Name)
 			return err
 		}
 	}

@@ -19,30 +19,29 @@ import (
 	"vayu/schema"
 )
 
-// idPrefix begins ids; a ULID ends them.
+// idPrefix begins ids; a ULID follows.
 const idPrefix = "ver_"
 
-// Do makes a verification of a request and waits for its verdict, for so long: what it
-// returns may be pending. It does not wait on when the bank could not be asked, unless
-// the request is patient.
+// Do creates a verification and waits for its end, for at most wait. The returned record may
+// be pending. Do returns early if the bank could not be called, unless waitFull is set.
 //
-// Replayed says that the ref_id or the Idempotency-Key was used before for the same
-// thing; for another thing the error is duplicate_ref_id or idempotency_conflict. Other refusals after which nothing is recorded are
-// *schema.Problem too. A request that is an item of a batch is refused as
-// duplicate_ref_id in both cases, unless the item itself has made it.
+// replayed reports that the ref_id or the Idempotency-Key was used before for the same
+// request. For another request the error is duplicate_ref_id or idempotency_conflict. Every
+// *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id in both
+// cases, unless the item itself created the verification.
 func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
-	if rec, found, err := s.before(ctx, &r); found || err != nil {
+	if rec, found, err := s.findByRef(ctx, &r); found || err != nil {
 		return s.replay(ctx, rec, wait, patient), found, err
 	}
 	d, err := s.draft(ctx, &r)
 	if err != nil {
 		return Record{}, false, err
 	}
-	w := s.waits.Await(d.ID)
-	defer s.waits.Forget(d.ID, w)
-	made, err := s.create(context.WithoutCancel(ctx), &r, d) // whoever asked may go: it is asked for
-	if errors.Is(err, errTaken) {                            // another call was faster with the ref_id or the Idempotency-Key, or it was begun before
-		rec, found, err := s.before(ctx, &r)
+	w := s.waiters.Await(d.ID)
+	defer s.waiters.Forget(d.ID, w)
+	made, err := s.create(context.WithoutCancel(ctx), &r, d) // a disconnected client does not cancel the verification
+	if errors.Is(err, errExists) {                           // another request was faster with the reference, or the item was begun before
+		rec, found, err := s.findByRef(ctx, &r)
 		if err == nil && !found {
 			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
 		}
@@ -51,12 +50,11 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient
 	if err != nil {
 		return Record{}, false, err
 	}
-	return s.watch(ctx, made, w, wait, patient), false, nil
+	return s.awaitResult(ctx, made, w, wait, patient), false, nil
 }
 
-// before is the verification for which the Idempotency-Key or the ref_id of a request
-// was used before.
-func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) {
+// findByRef returns the verification that the request's Idempotency-Key or ref_id created.
+func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, error) {
 	made, err := r.Once.Made(s.DB.View(ctx), s.Now())
 	if err != nil {
 		return Record{}, false, err
@@ -68,7 +66,7 @@ func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) 
 	if r.RefID == "" {
 		return Record{}, false, nil
 	}
-	rec, found, err := one(s.DB.View(ctx), selectByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
+	rec, found, err := queryOne(s.DB.View(ctx), selectByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
 	switch {
 	case err != nil || !found:
 		return Record{}, false, err
@@ -88,16 +86,16 @@ func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) 
 type draft struct {
 	Record
 
-	line  *line          // by which it goes; nil when an earlier answer serves
-	lease upstream.Lease // of the slot that it has; none when it has to wait
+	connection *connection    // nil if a cached answer is used
+	lease      upstream.Lease // of the acquired slot; empty if the verification is queued
 }
 
-// draft finds out what becomes of a request, and takes a slot for it when there is
-// one. A *schema.Problem says why nothing does.
+// draft prepares the record of a request and acquires a slot if one is free. A *schema.Problem
+// explains a refusal.
 func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	now := sqlstore.Whole(s.Now())
 	d := &draft{Record: Record{
-		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, Digest: s.digest(r), Same: s.same(r),
+		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, Digest: s.digest(r), Same: s.cacheKey(r),
 		State: schema.VerificationPending, Method: r.Method, Target: r.target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.By.Key, CreatedAt: now,
 	}}
 	d.Found.NameMatch = schema.NameNone
@@ -108,24 +106,24 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	if d.Threshold, err = s.threshold(ctx, r); err != nil {
 		return nil, err
 	}
-	if answered, err := s.earlier(ctx, r, d); answered || err != nil {
+	if answered, err := s.useCachedAnswer(ctx, r, d); answered || err != nil {
 		return d, err
 	}
-	if d.line, err = s.route(r.Owner.World, r.Method); err != nil {
+	if d.connection, err = s.route(r.Owner.World, r.Method); err != nil {
 		return nil, err
 	}
-	d.Provider = d.line.Name
-	if d.Sealed, err = s.seal(d.ID, &r.Private); err != nil {
+	d.Provider = d.connection.Name
+	if d.Sealed, err = s.encryptPrivate(d.ID, &r.Private); err != nil {
 		return nil, err
 	}
-	if d.line.slot(ctx, r) {
-		d.lease, d.Sent = s.calls.Lease(d.line.Line), true
-		d.SentAt = d.line.Latest(d.lease)
+	if d.connection.tryAcquire(ctx, r) {
+		d.lease, d.Sent = s.queue.Lease(d.connection.Line), true
+		d.SentAt = d.connection.Latest(d.lease)
 	}
 	return d, nil
 }
 
-// threshold is the least score that passes: that of the request, or of the account.
+// threshold returns the least passing score: the request's, or the account's default.
 func (s *Service) threshold(ctx context.Context, r *Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil
@@ -141,40 +139,40 @@ func (s *Service) threshold(ctx context.Context, r *Request) (int, error) {
 	return int(set.Int64), nil
 }
 
-// selectEarlier asks for the last verdict about the same account.
-const selectEarlier = "SELECT " + columns + ` FROM verification
+// selectCached reads the last outcome for the same account.
+const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`
 
-// earlier takes the answer that the bank gave to this account not long ago, when
-// answers are kept for that: true when there is one.
-func (s *Service) earlier(ctx context.Context, r *Request, d *draft) (bool, error) {
-	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // there the number says what is answered
+// useCachedAnswer fills the draft with a recent answer of the bank to this account, if caching
+// is enabled. It reports whether there was one.
+func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bool, error) {
+	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // r.Owner
 		return false, nil
 	}
-	was, found, err := one(s.DB.View(ctx), selectEarlier, r.Owner.Account, r.Owner.World.String(), d.Same, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
+	was, found, err := queryOne(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.Same, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
 	if err != nil || !found {
 		return false, err
 	}
 	d.State, d.ErrorCode, d.AnsweredBy, d.Provider, d.UTR, d.FinishedAt = was.State, was.ErrorCode, was.ID, was.Provider, was.UTR, d.CreatedAt
 	if was.State == schema.VerificationSuccess {
 		b := was.Found
-		d.Found, d.Verified = judge(&r.Private, d.Threshold, &Account{
+		d.Found, d.Verified = beneficiaryOf(&r.Private, d.Threshold, &Account{
 			Name: b.BeneficiaryName, Bank: b.Bank, Branch: b.Branch, Status: b.AccountStatus, Reasons: b.SuspiciousReasons,
 		})
 	}
 	return true, nil
 }
 
-// errTaken says that there is a verification already for what was asked.
-var errTaken = errors.New("it was recorded before")
+// errExists means that the request's verification is stored already.
+var errExists = errors.New("the verification exists already")
 
-// create stores a verification, and has the bank asked.
+// create stores a verification and starts its first call, if it has a slot.
 func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
 	pending := err == nil && d.State == schema.VerificationPending
 	if d.lease.Token != "" && !pending {
-		d.line.Give(r.Item != nil)
+		d.connection.Give(r.Item != nil)
 	}
 	switch {
 	case err != nil:
@@ -185,10 +183,10 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 	}
 	failpoint.Point(failpoint.VerifyCreated)
 	if d.lease.Token == "" {
-		d.line.Due(d.CreatedAt)
+		d.connection.Due(d.CreatedAt)
 		return d.Record, nil
 	}
-	s.start(job{line: d.line, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.Along(s.calls.Calls(), ctx)})
+	s.startJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.Along(s.queue.Calls(), ctx)})
 	return d.Record, nil
 }
 
@@ -199,7 +197,7 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 		$30, $31, $32, $33, $34)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a verification with all that belongs to it.
+// insert stores a verification, its idempotency key and its audit row.
 func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	if r.Item != nil {
 		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
@@ -207,7 +205,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 			return err
 		}
 		if !begun {
-			return errTaken
+			return errExists
 		}
 	}
 	claimed, err := r.Once.Claim(tx, d.CreatedAt, path+"/"+d.ID)
@@ -215,7 +213,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 		return err
 	}
 	if !claimed {
-		return errTaken
+		return errExists
 	}
 	var due time.Time
 	switch {
@@ -238,7 +236,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 		return err
 	}
 	if n == 0 {
-		return errTaken
+		return errExists
 	}
 	detail := map[string]any{"method": d.Method, "target": d.Target}
 	if d.RefID != "" {
@@ -254,5 +252,5 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	if err != nil || d.State == schema.VerificationPending {
 		return err
 	}
-	return s.accompany(tx, d.CreatedAt, &d.Record, "cache")
+	return s.writeAuditAndEvent(tx, d.CreatedAt, &d.Record, "cache")
 }

@@ -17,7 +17,7 @@ import (
 
 func TestAnAccountIsVerified(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		q := s.request()
 		rec, replayed, err := s.Do(t.Context(), q, time.Minute, true)
 		if err != nil || replayed {
@@ -35,7 +35,7 @@ func TestAnAccountIsVerified(t *testing.T) {
 		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID", "Digest", "Same")); diff != "" {
 			t.Errorf("the verification (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(rec, s.see(rec.ID)); diff != "" {
+		if diff := cmp.Diff(rec, s.record(rec.ID)); diff != "" {
 			t.Errorf("what is stored (-returned +stored):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"verification.completed"}, s.events()); diff != "" {
@@ -48,25 +48,25 @@ func TestAnAccountIsVerified(t *testing.T) {
 		if diff := cmp.Diff(rec, again); diff != "" || !replayed || err != nil {
 			t.Errorf("replayed: %v, %v, %s", replayed, err, diff)
 		}
-		if got := s.figure("vayu_verify_outcomes_total", "world", "live", "provider", "puppet", "outcome", "success"); got != 1 {
+		if got := s.metric("vayu_verify_outcomes_total", "world", "live", "provider", "puppet", "outcome", "success"); got != 1 {
 			t.Errorf("%v successes are counted", got)
 		}
 	})
 }
 
-// A bank is asked for what was asked, by our id.
-func TestABankIsAskedForWhatWasAsked(t *testing.T) {
+// The order holds the request and our id.
+func TestOrderHoldsRequest(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		drop, address := s.do(s.request()), s.do(s.address())
 		want := []Order{
 			{Reference: drop.ID, Method: schema.VerifyPennyDrop, Account: anAccount, IFSC: aBranch, CreatedAt: noon, Expected: aName},
 			{Reference: address.ID, Method: schema.VerifyUPI, VPA: anAddress, CreatedAt: noon, Expected: aName},
 		}
-		if diff := cmp.Diff(want, s.puppet.orders); diff != "" {
+		if diff := cmp.Diff(want, s.bank.orders); diff != "" {
 			t.Errorf("the orders (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"deposit", "resolve"}, s.puppet.calls()); diff != "" {
+		if diff := cmp.Diff([]string{"deposit", "resolve"}, s.bank.calls()); diff != "" {
 			t.Error(diff)
 		}
 		if address.Target != "ra****ma@okaxis" || address.State != schema.VerificationSuccess || address.UTR != "UTR123" {
@@ -75,10 +75,10 @@ func TestABankIsAskedForWhatWasAsked(t *testing.T) {
 	})
 }
 
-// What the bank says of an account, and what was expected of it, make the verdict.
-func TestTheVerdictFollowsFromTheAnswer(t *testing.T) {
+// The result follows from the bank's answer and the expected name.
+func TestResultFollowsFromAnswer(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		type result struct {
 			State     schema.VerificationState
 			Verified  bool
@@ -88,7 +88,7 @@ func TestTheVerdictFollowsFromTheAnswer(t *testing.T) {
 			Suspected bool
 		}
 		account := func(change func(*Account)) Answer {
-			a := itIs("RAHUL SHARMA")
+			a := foundAnswer("RAHUL SHARMA")
 			change(&a.Account)
 			return a
 		}
@@ -101,13 +101,13 @@ func TestTheVerdictFollowsFromTheAnswer(t *testing.T) {
 			tolerance int
 			want      result
 		}{
-			"the same words":      {itIs("SHARMA RAHUL"), aName, -1, success(true, schema.NameExact, schema.AccountActive)},
-			"an initial":          {itIs("R SHARMA"), aName, -1, success(true, schema.NamePartial, schema.AccountActive)},
-			"an initial, strict":  {itIs("R SHARMA"), aName, strict, success(false, schema.NameNone, schema.AccountActive)},
-			"somebody else":       {itIs("PRIYA NAIR"), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
-			"somebody else for 0": {itIs("PRIYA NAIR"), aName, 0, success(true, schema.NamePartial, schema.AccountActive)},
-			"nobody expected":     {itIs("PRIYA NAIR"), "", -1, success(true, schema.NameNone, schema.AccountActive)},
-			"the bank is silent":  {itIs(""), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
+			"the same words":      {foundAnswer("SHARMA RAHUL"), aName, -1, success(true, schema.NameExact, schema.AccountActive)},
+			"an initial":          {foundAnswer("R SHARMA"), aName, -1, success(true, schema.NamePartial, schema.AccountActive)},
+			"an initial, strict":  {foundAnswer("R SHARMA"), aName, strict, success(false, schema.NameNone, schema.AccountActive)},
+			"somebody else":       {foundAnswer("PRIYA NAIR"), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
+			"somebody else for 0": {foundAnswer("PRIYA NAIR"), aName, 0, success(true, schema.NamePartial, schema.AccountActive)},
+			"nobody expected":     {foundAnswer("PRIYA NAIR"), "", -1, success(true, schema.NameNone, schema.AccountActive)},
+			"the bank is silent":  {foundAnswer(""), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
 			"dormant":             {account(func(a *Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
 			"closed":              {account(func(a *Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
 			"suspicious": {account(func(a *Account) { a.Reasons = []string{MuleAccount} }), aName, -1, result{
@@ -115,7 +115,7 @@ func TestTheVerdictFollowsFromTheAnswer(t *testing.T) {
 			}},
 			"not there": {Answer{Outcome: NotFound}, aName, -1, result{State: schema.VerificationFailed, Match: schema.NameNone, Code: schema.AccountNotFound}},
 		} {
-			s.puppet.set(func() { s.puppet.deposit = says(c.answer) })
+			s.bank.set(func() { s.bank.deposit = answers(c.answer) })
 			q := s.request()
 			q.Name, q.Tolerance = c.name, c.tolerance
 			r := s.do(q)
@@ -124,18 +124,18 @@ func TestTheVerdictFollowsFromTheAnswer(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
-		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: NotFound}) })
 		if r := s.do(s.address()); r.ErrorCode != schema.VPANotFound || r.State != schema.VerificationFailed {
 			t.Errorf("an address: got %+v", r)
 		}
 	})
 }
 
-// An account's own tolerance counts where a request says nothing.
-func TestAnAccountHasItsOwnTolerance(t *testing.T) {
+// The account's tolerance applies if the request has none.
+func TestAccountTolerance(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(itIs("R SHARMA")) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(foundAnswer("R SHARMA")) })
 		match := func(tolerance int) schema.NameMatch {
 			q := s.request()
 			q.Tolerance = tolerance
@@ -154,14 +154,13 @@ func TestAnAccountHasItsOwnTolerance(t *testing.T) {
 	})
 }
 
-// Banks that leave out what they are called are found by the code or the handle, and
-// branches in the directory.
-func TestWhatTheBankLeavesOutIsLookedUp(t *testing.T) {
+// A missing bank is looked up by code or handle, a missing branch in the directory.
+func TestMissingBankAndBranchAreLookedUp(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		bare := itIs("RAHUL SHARMA")
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		bare := foundAnswer("RAHUL SHARMA")
 		bare.Account.Bank, bare.Account.Branch = "", ""
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.resolve = says(bare), says(bare) })
+		s.bank.set(func() { s.bank.deposit, s.bank.resolve = answers(bare), answers(bare) })
 		if got := s.do(s.request()).Found; got.Bank != "State Bank of India" || got.Branch != "" {
 			t.Errorf("got %q, %q", got.Bank, got.Branch)
 		}
@@ -175,12 +174,12 @@ func TestWhatTheBankLeavesOutIsLookedUp(t *testing.T) {
 	})
 }
 
-// A ref_id is for one thing, in one world of one account.
-func TestARefIDIsForOneThing(t *testing.T) {
+// A ref_id identifies one request, in one world of one account.
+func TestRefIDIsIdempotent(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		r := s.do(s.request())
-		s.puppet.calls()
+		s.bank.calls()
 		q := s.request()
 		q.RefID = r.RefID
 		if got, replayed, err := s.Do(t.Context(), q, time.Minute, false); got.ID != r.ID || !replayed || err != nil {
@@ -199,7 +198,7 @@ func TestARefIDIsForOneThing(t *testing.T) {
 				t.Errorf("another %s: %q does not name it", what, p.Message)
 			}
 		}
-		if got := s.puppet.calls(); len(got) != 0 {
+		if got := s.bank.calls(); len(got) != 0 {
 			t.Errorf("the bank heard %q", got)
 		}
 		stranger := q
@@ -212,13 +211,13 @@ func TestARefIDIsForOneThing(t *testing.T) {
 		}
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, 0, false)
-		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // it is not that of the live world, and nobody serves this one
+		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // separate from the live world; no connection serves this one
 	})
 }
 
-func TestTheSameRefIDAtOnceMakesOneDeposit(t *testing.T) {
+func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		const callers = 100
 		q := s.request()
 		var all sync.WaitGroup
@@ -239,21 +238,21 @@ func TestTheSameRefIDAtOnceMakesOneDeposit(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.calls.Wait()
-		s.turn(0) // who was first may have found all slots with those who were not
-		if heard := s.puppet.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
+		s.queue.Wait()
+		s.advance(0) // the first request may have found all slots taken by others
+		if heard := s.bank.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
 			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, heard, s.events(), s.audited())
 		}
-		if busy := s.lines[0].Slots().Busy; busy != 0 {
+		if busy := s.connections[0].Slots().Busy; busy != 0 {
 			t.Errorf("%d slots are taken for ever", busy)
 		}
 	})
 }
 
-// A record of a batch makes one verification, however often it comes.
-func TestARecordOfABatchMakesOneVerification(t *testing.T) {
+// A batch record creates one verification, even if repeated.
+func TestBatchRecordIsIdempotent(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 3)
 		q := s.request()
 		q.Item = &Place{"bat_1", 0}
@@ -272,7 +271,7 @@ func TestARecordOfABatchMakesOneVerification(t *testing.T) {
 			_, _, err = s.Do(t.Context(), other, 0, false)
 			refusedAs(t, err, schema.DuplicateRefID, "ref_id")
 		}
-		if got := s.puppet.calls(); len(got) != 1 {
+		if got := s.bank.calls(); len(got) != 1 {
 			t.Errorf("the bank heard %q", got)
 		}
 		if got := s.texts("SELECT successful || ' ' || failed FROM batch"); got[0] != "1 0" {
@@ -284,17 +283,17 @@ func TestARecordOfABatchMakesOneVerification(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
+func TestRefusalRecordsNothing(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		q := s.request()
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, time.Minute, false)
 		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod)
-		s.puppet.set(func() { s.puppet.away = true })
+		s.bank.set(func() { s.bank.away = true })
 		_, _, err = s.Do(t.Context(), s.request(), time.Minute, false)
 		refusedAs(t, err, schema.ServiceUnavailable, "")
-		s.puppet.set(func() { s.puppet.away = false })
+		s.bank.set(func() { s.bank.away = false })
 		ended, end := context.WithCancel(t.Context())
 		end()
 		if _, _, err := s.Do(ended, s.request(), time.Minute, false); !errors.Is(err, context.Canceled) {
@@ -303,35 +302,35 @@ func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
 		if n := s.number("SELECT (SELECT count(*) FROM verification) + (SELECT count(*) FROM audit WHERE action LIKE 'verification.%')"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
-		if busy := s.lines[0].Slots().Busy; busy != 0 || len(s.puppet.calls()) != 0 {
+		if busy := s.connections[0].Slots().Busy; busy != 0 || len(s.bank.calls()) != 0 {
 			t.Errorf("%d slots are taken", busy)
 		}
 	})
 }
 
-// Of several connections the first is taken that has the method and is there.
-func TestTheFirstThatServesIsTaken(t *testing.T) {
+// The first available connection with the method is used.
+func TestFirstAvailableConnectionIsUsed(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		other := (&puppet{}).connection()
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		other := (&fakeBank{}).connection()
 		other.Name, other.Methods = "addresses", []schema.VerificationMethod{schema.VerifyUPI}
 		s.begin(s.DB, other)
-		s.puppet.set(func() { s.puppet.away = true })
+		s.bank.set(func() { s.bank.away = true })
 		if r := s.do(s.address()); r.Provider != "addresses" {
 			t.Errorf("it went to %s", r.Provider)
 		}
 		_, _, err := s.Do(t.Context(), s.request(), 0, false)
 		refusedAs(t, err, schema.ServiceUnavailable, "")
-		s.puppet.set(func() { s.puppet.away = false })
+		s.bank.set(func() { s.bank.away = false })
 		if r := s.do(s.address()); r.Provider != "puppet" {
 			t.Errorf("it went to %s", r.Provider)
 		}
 	})
 }
 
-func TestAServiceIsNotMadeOfTwoOfOneName(t *testing.T) {
+func TestDuplicateConnectionNameIsRefused(t *testing.T) {
 	t.Parallel()
-	good := (&puppet{}).connection()
+	good := (&fakeBank{}).connection()
 	for name, change := range map[string]func(*Connection){
 		"one name": func(*Connection) {}, "one name in both worlds": func(c *Connection) { c.World = schema.Sandbox },
 		"no bank":    func(c *Connection) { c.Name, c.Bank = "b", nil },
@@ -345,18 +344,18 @@ func TestAServiceIsNotMadeOfTwoOfOneName(t *testing.T) {
 	}
 }
 
-// Who waits gets the verdict, and why there is none when the bank cannot be asked.
-func TestAWaitEndsWithTheVerdictOrWithoutIt(t *testing.T) {
+// A wait returns the outcome, or the reason of the delay if the bank cannot be called.
+func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = fails(context.DeadlineExceeded) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = fails(context.DeadlineExceeded) })
 		q := s.request()
 		r, _, err := s.Do(t.Context(), q, time.Minute, false)
 		if err != nil || r.State != schema.VerificationPending || r.Trouble != schema.BankTimeout {
 			t.Errorf("without patience: %+v, %v", r, err)
 		}
 		got := make(chan Record, 2)
-		for range 2 { // a replay that is patient hears of what comes later
+		for range 2 { // a replay with waitFull sees later results
 			go func() {
 				r, _, err := s.Do(context.Background(), q, time.Hour, true)
 				if err != nil {
@@ -365,14 +364,14 @@ func TestAWaitEndsWithTheVerdictOrWithoutIt(t *testing.T) {
 				got <- r
 			}()
 		}
-		fixture.Until(t, "both wait", func() bool { return s.waits.Counts()[r.ID] == 2 })
-		s.turn(firstPause)
+		fixture.Until(t, "both wait", func() bool { return s.waiters.Counts()[r.ID] == 2 })
+		s.advance(firstPause)
 		for range 2 {
 			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
 				t.Errorf("with patience: %+v", late)
 			}
 		}
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
 		if r, _, err := s.Do(t.Context(), s.request(), time.Millisecond, false); err != nil || r.State != schema.VerificationPending || r.Trouble != "" {
 			t.Errorf("a bank that takes its time: %+v, %v", r, err)
 		}
@@ -380,18 +379,17 @@ func TestAWaitEndsWithTheVerdictOrWithoutIt(t *testing.T) {
 		if r, _, err := s.Do(t.Context(), s.request(), time.Hour, true); err != nil || r.State != schema.VerificationPending {
 			t.Errorf("while the server stops: %+v, %v", r, err)
 		}
-		if n := len(s.waits.Counts()); n != 0 {
+		if n := len(s.waiters.Counts()); n != 0 {
 			t.Errorf("%d wait for ever", n)
 		}
 	})
 }
 
-// What another instance is told reaches those who wait here; an outage of the store
-// meanwhile is counted.
-func TestAWaitHearsOfOtherInstances(t *testing.T) {
+// A wait sees the results of other instances. Store failures meanwhile are counted.
+func TestWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
 		q := s.request()
 		r := s.do(q)
 		got := make(chan Record, 1)
@@ -403,14 +401,14 @@ func TestAWaitHearsOfOtherInstances(t *testing.T) {
 			got <- r
 		}()
 		waiting, reg := s.Service, s.reg
-		fixture.Until(t, "it waits", func() bool { return waiting.waits.Counts()[r.ID] == 1 })
+		fixture.Until(t, "it waits", func() bool { return waiting.waiters.Counts()[r.ID] == 1 })
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		fixture.Until(t, "the outage is counted", func() bool {
 			return fixture.Figure(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0
 		})
 		s.exec("ALTER TABLE gone RENAME TO verification")
 		s.begin(s.DB)
-		s.told(r, Answer{Outcome: NotFound})
+		s.callback(r, Answer{Outcome: NotFound})
 		if r := <-got; r.State != schema.VerificationFailed || r.ErrorCode != schema.AccountNotFound {
 			t.Errorf("got %+v", r)
 		}

@@ -8,73 +8,73 @@ import (
 	"vayu/schema"
 )
 
-// verdict is what a word makes of a verification that is pending.
-type verdict int
+// transition is the change that a provider result causes in a pending verification.
+type transition int
 
 const (
-	rest    verdict = iota // it is left as it is
-	again                  // nothing final: look again later
-	anew                   // nothing final, and certainly no deposit: ask for it later as if for the first time
-	putBack                // the call was not made: make it soon
-	resend                 // the deposit is asked for again under the same reference, now
-	succeed                // pending -> success
-	fail                   // pending -> failed
+	noop       transition = iota // no change
+	retryLater                   // no final outcome: try again later
+	retryAsNew                   // no final outcome and certainly no deposit: later send it as if for the first time
+	requeue                      // the call was not made: make it soon
+	resend                       // send the deposit again under the same reference, now
+	succeed                      // pending -> success
+	fail                         // pending -> failed
 )
 
-// decide is the one place that says what a bank's word means for a verification that
-// is pending.
-func decide(r *Record, w *word, resendAfter time.Duration) verdict {
+// decide maps a provider result to the transition of a pending verification. It is the only
+// place that does so.
+func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
-	case w.err != nil:
-		return afterError(w)
-	case w.Outcome == Found:
+	case res.err != nil:
+		return afterError(res)
+	case res.Outcome == Found:
 		return succeed
-	case w.Outcome == NotFound:
+	case res.Outcome == NotFound:
 		return fail
-	case w.call == told: // it is looked at when it is due
-		return rest
-	case w.Outcome == NotMade:
-		return anew
-	case w.Outcome == Unknown && w.call == enquire && w.asked.Sub(r.SentAt) >= resendAfter:
+	case res.call == callNone: // due_at schedules the next enquiry
+		return noop
+	case res.Outcome == NotMade:
+		return retryAsNew
+	case res.Outcome == Unknown && res.call == callEnquire && res.calledAt.Sub(r.SentAt) >= resendAfter:
 		return resend
 	}
-	return again
+	return retryLater
 }
 
-// afterError decides about a call without an answer. Only a deposit that was never
-// asked for before, by a call that has not reached the bank, certainly was not made.
-func afterError(w *word) verdict {
+// afterError decides about a call without an answer. A deposit was certainly not made only if
+// it was sent for the first time and the call did not reach the bank.
+func afterError(res *providerResult) transition {
 	switch {
-	case w.notAsked():
-		return putBack
-	case w.call == told:
-		return rest
-	case w.call == deposit && !w.resent && errors.Is(w.err, ErrNotSent):
-		return anew
+	case res.notCalled():
+		return requeue
+	case res.call == callNone:
+		return noop
+	case res.call == callDeposit && !res.resent && errors.Is(res.err, ErrNotSent):
+		return retryAsNew
 	}
-	return again
+	return retryLater
 }
 
-// troubleOf is why there is no verdict yet; "" when the bank is only not done.
-func troubleOf(w *word) schema.Code {
+// troubleOf returns why the outcome is delayed; "" if the bank is merely not done.
+func troubleOf(res *providerResult) schema.Code {
 	switch {
-	case w.err == nil && w.Outcome == NotMade:
+	case res.err == nil && res.Outcome == NotMade:
 		return schema.BankNetworkError
-	case w.err == nil || w.notAsked():
+	case res.err == nil || res.notCalled():
 		return ""
-	case errors.Is(w.err, context.DeadlineExceeded):
+	case errors.Is(res.err, context.DeadlineExceeded):
 		return schema.BankTimeout
 	}
 	return schema.BankNetworkError
 }
 
-// givenUp is why a verification fails for which no bank had a verdict: what the last
-// call says, or the one before when it was not made.
-func givenUp(r *Record, w *word) schema.Code {
-	switch code := troubleOf(w); {
+// giveUpCode returns the error code of a verification that ends without an outcome. It comes
+// from the last call, or from the one before if the last was not made.
+func giveUpCode(r *Record, res *providerResult) schema.Code {
+	switch code := troubleOf(res); {
 	case code != "":
 		return code
-	case !w.notAsked():
+	case !res.notCalled():
 		return schema.BankTimeout
 	case r.Trouble != "":
 		return r.Trouble
@@ -82,7 +82,7 @@ func givenUp(r *Record, w *word) schema.Code {
 	return schema.BankNetworkError
 }
 
-// notFound is the failure of a method's account that does not exist.
+// notFound returns the error code for an account or address that does not exist.
 func notFound(method schema.VerificationMethod) schema.Code {
 	if method == schema.VerifyUPI {
 		return schema.VPANotFound
@@ -90,16 +90,16 @@ func notFound(method schema.VerificationMethod) schema.Code {
 	return schema.AccountNotFound
 }
 
-// Pauses before the next look at a verification that is pending: somebody waits for
-// it, and most banks that were slow have answered within a minute.
+// Pauses between calls for a pending verification. A client waits for it, and most slow banks
+// answer within a minute.
 const (
-	firstPause   = 5 * time.Second
-	longestPause = 10 * time.Minute
-	longestAgain = time.Hour // that a bank can ask for
+	firstPause        = 5 * time.Second
+	longestPause      = 10 * time.Minute
+	longestRetryAfter = time.Hour // upper bound of Answer.RetryAfter
 )
 
-// backoff is the pause after so many looks without a final answer: 5, 10, 20, 40 s
-// and so on to ten minutes.
+// backoff returns the pause after a number of tries without an outcome: 5, 10, 20, 40 s and so
+// on, up to ten minutes.
 func backoff(tries int) time.Duration {
 	if tries > 7 { // 5 s << 7 is more than ten minutes
 		return longestPause
@@ -107,14 +107,14 @@ func backoff(tries int) time.Duration {
 	return min(firstPause<<tries, longestPause)
 }
 
-// nextLook is when to look again after a word that is not final.
-func nextLook(r *Record, w *word, resendAfter time.Duration, now time.Time) time.Time {
+// nextLook returns when to call again after a result that is not final.
+func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
 	pause := now.Add(backoff(r.Tries))
 	switch {
-	case w.err == nil && w.Again > 0:
-		return now.Add(min(w.Again, longestAgain))
-	case w.err == nil && w.Outcome == Unknown && w.call == enquire:
-		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // not later than it may be asked for again
+	case res.err == nil && res.Again > 0:
+		return now.Add(min(res.Again, longestRetryAfter))
+	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire:
+		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // call as soon as a resend is allowed
 			return resendAt
 		}
 	}

@@ -2,7 +2,7 @@ package verify
 
 import "vayu/internal/sqlstore"
 
-// Personal is what is erased of an account: all its verifications.
+// Personal lists the personal data of an account: all its verifications.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

@@ -9,8 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// failureTexts are what clients are told of failures. What a bank writes never reaches
-// them.
+// failureTexts are the messages of failures for clients. A bank's own text never reaches them.
 var failureTexts = map[schema.Code]string{
 	schema.AccountNotFound:  "The bank has no such account.",
 	schema.VPANotFound:      "There is no such UPI address.",
@@ -18,37 +17,37 @@ var failureTexts = map[schema.Code]string{
 	schema.BankNetworkError: "The bank could not be reached.",
 }
 
-// failure is why a verification has failed, as clients are told.
+// failure returns a failed verification's error for clients.
 func failure(r *Record) *schema.Problem {
 	return &schema.Problem{Code: r.ErrorCode, Message: failureTexts[r.ErrorCode]}
 }
 
-// eventOf is what is told of a verification that has a verdict.
+// eventOf returns the event of a final state.
 func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 	e := &schema.VerificationEvent{
 		VerificationID: r.ID, Method: r.Method, Status: r.State, Verified: r.Verified, IFSC: r.IFSC, UTR: r.UTR, RefID: r.RefID,
 	}
 	e.AccountNumber, e.VPA = targets(r)
 	if r.State == schema.VerificationFailed {
-		e.Error, e.FailedAt = failure(r), instant(r.FinishedAt)
+		e.Error, e.FailedAt = failure(r), formatTime(r.FinishedAt)
 		return schema.EventVerificationFailed, e
 	}
 	found := r.Found
-	e.Beneficiary, e.VerifiedAt = &found, instant(r.FinishedAt)
+	e.Beneficiary, e.VerifiedAt = &found, formatTime(r.FinishedAt)
 	return schema.EventVerificationCompleted, e
 }
 
-// bulkCompleted tells that a batch is completed.
+// bulkCompleted appends the event of a completed batch.
 func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *batch.Finished) error {
 	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
 		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,
-		ResultsURL: s.resultsURL(done.ID), ExpiresAt: instant(done.At.Add(resultsKept)),
+		ResultsURL: s.resultsURL(done.ID), ExpiresAt: formatTime(done.At.Add(resultsKept)),
 	})
 	if err != nil {
-		return fmt.Errorf("telling of %s: %w", done.ID, err)
+		return fmt.Errorf("appending the event of batch %s: %w", done.ID, err)
 	}
 	return nil
 }
 
-// instant is how moments are shown: RFC 3339 in UTC.
-func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+// formatTime formats a time for clients: RFC 3339 in UTC.
+func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

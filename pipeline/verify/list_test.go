@@ -11,12 +11,12 @@ import (
 	"vayu/schema"
 )
 
-// walk goes through all pages of a list.
-func (d *desk) walk(query string) (refs []string) {
+// walk reads all pages of a list.
+func (d *apiFixture) walk(query string) (refs []string) {
 	d.t.Helper()
 	next := path + "?limit=2&" + query
 	for {
-		page := read[schema.List[schema.Verification]](d.t, d.ask("GET", next, ""), 200)
+		page := read[schema.List[schema.Verification]](d.t, d.sandbox("GET", next, ""), 200)
 		for _, v := range page.Data {
 			refs = append(refs, v.RefID)
 		}
@@ -29,11 +29,11 @@ func (d *desk) walk(query string) (refs []string) {
 
 func TestVerificationsAreListed(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachStore(t, func(t *testing.T, d *apiFixture) {
 		for _, body := range []string{drop("0001", "a"), drop("0007", "b"), address("success@upi", "c"), drop("0003", "d"), address("failure@upi", "e")} {
-			d.ask("POST", path, body).Want(t, body, 200)
+			d.sandbox("POST", path, body).Want(t, body, 200)
 		}
-		d.ask("POST", path, drop("0010", "f"), "Prefer", "wait=0").Want(t, "a slow one", 202)
+		d.sandbox("POST", path, drop("0010", "f"), "Prefer", "wait=0").Want(t, "a slow one", 202)
 		d.live("POST", path, drop("0001", "g"), "Prefer", "wait=0").Want(t, "a live one", 202)
 		batch := d.submit([]string{drop("0001", "h"), drop("0001", "i")})
 		for query, want := range map[string]string{
@@ -55,7 +55,7 @@ func TestVerificationsAreListed(t *testing.T) {
 		for query, field := range map[string]string{
 			"status=refunded": "status", "from=yesterday": "from", "limit=0": "limit", "cursor=x": "cursor", "name=Rahul": "name", "ref_id=a&ref_id=b": "ref_id",
 		} {
-			d.ask("GET", path+"?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
+			d.sandbox("GET", path+"?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
 		}
 	})
 }

@@ -13,22 +13,22 @@ import (
 	"vayu/schema"
 )
 
-// metrics is what the service counts.
+// metrics holds the counters and gauges of the service.
 type metrics struct {
-	outcomes       *prometheus.CounterVec
-	calls          *prometheus.CounterVec
-	took           *prometheus.HistogramVec
-	contradictions *prometheus.CounterVec
-	enumerations   prometheus.Counter
-	overdue        prometheus.Counter
-	unopened       prometheus.Counter
-	deleted        prometheus.Counter
-	failures       *prometheus.CounterVec
+	outcomes          *prometheus.CounterVec
+	calls             *prometheus.CounterVec
+	took              *prometheus.HistogramVec
+	contradictions    *prometheus.CounterVec
+	enumerationAlarms prometheus.Counter
+	overdue           prometheus.Counter
+	undecryptable     prometheus.Counter
+	deleted           prometheus.Counter
+	failures          *prometheus.CounterVec
 
-	// What may fail again and again, and is said once.
+	// Failures of repeated operations, each logged once until it recovers.
 	claims, records, counts, rereads, deletions *failurelog.Outage
 
-	pending [len(schema.Worlds)]atomic.Int64 // as of the last count
+	pending [len(schema.Worlds)]atomic.Int64 // at the last count
 }
 
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
@@ -39,32 +39,32 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	m := &metrics{
-		outcomes: counters("vayu_verify_outcomes_total", "Verifications that have reached a final state, by who was asked.", "world", "provider", "outcome"),
-		calls:    counters("vayu_verify_calls_total", "Calls of banks, by what they were asked and what they said.", "provider", "call", "result"),
+		outcomes: counters("vayu_verify_outcomes_total", "Verifications that reached a final state, by provider.", "world", "provider", "outcome"),
+		calls:    counters("vayu_verify_calls_total", "Calls to banks, by call and result.", "provider", "call", "result"),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vayu_verify_call_seconds", Help: "What calls of banks took.",
+			Name: "vayu_verify_call_seconds", Help: "Duration of calls to banks.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 		}, []string{"provider", "call"}),
-		contradictions: counters("vayu_verify_contradictions_total", "Banks that have contradicted a verdict, which stays.", "provider"),
-		enumerations:   counter("vayu_verify_enumeration_alarms_total", "Keys that have asked about many accounts that do not exist within an hour."),
-		overdue:        counter("vayu_verify_overdue_total", "Deposits that were not asked for because their lease was nearly over; they are asked about later."),
-		unopened:       counter("vayu_verify_unopened_total", "Verifications that are pending and cannot be read, because another key has sealed them."),
-		deleted:        counter("vayu_verify_deleted_total", "Finished verifications that were deleted because they are older than they are kept."),
-		failures:       counters("vayu_verify_store_failures_total", "Times that the state store could not be asked or written to, by what for.", "doing"),
+		contradictions:    counters("vayu_verify_contradictions_total", "Answers of banks that contradict a final state; the final state remains.", "provider"),
+		enumerationAlarms: counter("vayu_verify_enumeration_alarms_total", "API keys that requested many accounts that do not exist within an hour."),
+		overdue:           counter("vayu_verify_overdue_total", "Deposits that were not sent because their lease was about to expire; an enquiry follows."),
+		undecryptable:     counter("vayu_verify_unopened_total", "Pending verifications that cannot be decrypted, because they were encrypted with another key."),
+		deleted:           counter("vayu_verify_deleted_total", "Finished verifications that were deleted after their retention time."),
+		failures:          counters("vayu_verify_store_failures_total", "Failed reads and writes of the state store, by operation.", "doing"),
 	}
 	trouble := func(doing, meanwhile string) *failurelog.Outage {
 		return failurelog.New(s.Log, "verifications: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
-	m.claims = trouble("claim", "what is due waits")
-	m.records = trouble("record", "verdicts are asked for again later")
+	m.claims = trouble("claim", "due verifications wait")
+	m.records = trouble("record", "outcomes are enquired again later")
 	m.counts = trouble("count", "gauges stay as they were")
-	m.rereads = trouble("reread", "who waits for a verdict that another instance is told gets it later")
-	m.deletions = trouble("delete", "what is too old stays")
+	m.rereads = trouble("reread", "clients waiting here see results of other instances on the next poll")
+	m.deletions = trouble("delete", "old verifications are not purged")
 	if reg == nil {
 		return m, nil
 	}
 	all := []prometheus.Collector{
-		m.outcomes, m.calls, m.took, m.contradictions, m.enumerations, m.overdue, m.unopened, m.deleted, m.failures,
+		m.outcomes, m.calls, m.took, m.contradictions, m.enumerationAlarms, m.overdue, m.undecryptable, m.deleted, m.failures,
 	}
 	for _, world := range schema.Worlds {
 		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -80,8 +80,8 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// called counts a call.
-func (m *metrics) called(l *line, call, result string, took time.Duration) {
+// called counts a call and its duration.
+func (m *metrics) called(l *connection, call, result string, took time.Duration) {
 	m.calls.WithLabelValues(l.Name, call, result).Inc()
 	m.took.WithLabelValues(l.Name, call).Observe(took.Seconds())
 }
@@ -91,7 +91,7 @@ func (m *metrics) finished(r *Record) {
 	m.outcomes.WithLabelValues(r.Owner.World.String(), r.Provider, string(r.State)).Inc()
 }
 
-// String is what metrics and logs call it.
+// String returns the name used in metrics and logs.
 func (o Outcome) String() string {
 	if o < Pending || o > NotMade {
 		return "unknown outcome"
@@ -99,32 +99,32 @@ func (o Outcome) String() string {
 	return [...]string{"pending", "found", "not_found", "unknown", "not_made"}[o]
 }
 
-// resultOf is what metrics call a word.
-func resultOf(w *word) string {
+// resultOf returns the metric label of a provider result.
+func resultOf(res *providerResult) string {
 	switch {
-	case w.err == nil:
-		return w.Outcome.String()
-	case errors.Is(w.err, ErrNotAsked):
+	case res.err == nil:
+		return res.Outcome.String()
+	case errors.Is(res.err, ErrNotAsked):
 		return "not_asked"
-	case errors.Is(w.err, ErrNotSent):
+	case errors.Is(res.err, ErrNotSent):
 		return "not_sent"
-	case errors.Is(w.err, errPanic):
+	case errors.Is(res.err, errPanic):
 		return "panic"
-	case errors.Is(w.err, context.DeadlineExceeded):
+	case errors.Is(res.err, context.DeadlineExceeded):
 		return "timeout"
 	}
 	return "error"
 }
 
-// count counts what a word has made of a verification.
-func (s *Service) count(out *settled) {
-	switch out.verdict {
+// count counts the final states that a transition reaches.
+func (s *Service) count(out *result) {
+	switch out.transition {
 	case succeed, fail:
 		s.metrics.finished(&out.Record)
 		s.missed(&out.Record)
-		if out.verdict == fail && !reached(&out.Record) {
-			s.Log.Warn("a verification is given up", "verification", out.ID, "provider", out.Provider, "tries", out.Tries, "code", string(out.ErrorCode))
+		if out.transition == fail && !reached(&out.Record) {
+			s.Log.Warn("verification given up", "verification", out.ID, "provider", out.Provider, "tries", out.Tries, "code", string(out.ErrorCode))
 		}
-	case rest, again, anew, putBack, resend:
+	case noop, retryLater, retryAsNew, requeue, resend:
 	}
 }

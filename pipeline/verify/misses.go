@@ -7,14 +7,13 @@ import (
 	"vayu/schema"
 )
 
-// missSpan is the time in which the misses of a key are counted.
+// missSpan is the window in which misses are counted.
 const missSpan = time.Hour
 
-// misses counts the accounts that do not exist, by the key that asked about them:
-// whoever tries numbers one after another finds few. It counts what this instance has
-// found out, and tells once a span of a key that has passed the threshold.
+// misses counts requests for missing accounts by API key, to detect enumeration of account
+// numbers. It covers this instance only, and reports each key once per window.
 type misses struct {
-	most int // 0 for no alarm
+	most int // threshold; 0 for no alarm
 
 	mu    sync.Mutex
 	since time.Time
@@ -23,7 +22,7 @@ type misses struct {
 
 func newMisses(most int) *misses { return &misses{most: most, keys: map[string]int{}} }
 
-// add counts a miss; true when it is the one that passes the threshold.
+// add counts a miss and reports whether it is the first above the threshold.
 func (m *misses) add(key string, now time.Time) bool {
 	if m.most == 0 || key == "" {
 		return false
@@ -38,12 +37,12 @@ func (m *misses) add(key string, now time.Time) bool {
 	return m.keys[key] == m.most+1
 }
 
-// missed counts a verdict that is a miss, and raises the alarm.
+// missed counts a missing account and raises the alarm.
 func (s *Service) missed(r *Record) {
 	if r.State != schema.VerificationFailed || !reached(r) || !s.misses.add(r.Key, s.Now()) {
 		return
 	}
-	s.metrics.enumerations.Inc()
-	s.Log.Error("a key has asked about many accounts that do not exist; it may be trying numbers",
+	s.metrics.enumerationAlarms.Inc()
+	s.Log.Error("an API key requested many accounts that do not exist; it may be guessing numbers",
 		"key", r.Key, "account", r.Owner.Account, "world", r.Owner.World.String(), "more_than", s.misses.most, "within", missSpan.String())
 }

@@ -7,13 +7,13 @@ import (
 	"vayu/schema"
 )
 
-// A key that asks about many accounts that do not exist raises an alarm, once an hour.
-func TestAKeyThatTriesNumbersRaisesAnAlarm(t *testing.T) {
+// Many requests of a key for missing accounts raise an alarm, once an hour.
+func TestEnumerationRaisesAlarm(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Misses = 3 })
-		s.puppet.set(func() {
-			s.puppet.deposit, s.puppet.resolve = says(Answer{Outcome: NotFound}), says(Answer{Outcome: NotFound})
+		s.bank.set(func() {
+			s.bank.deposit, s.bank.resolve = answers(Answer{Outcome: NotFound}), answers(Answer{Outcome: NotFound})
 		})
 		miss := func(key string, q Request, alarms int) {
 			t.Helper()
@@ -21,17 +21,17 @@ func TestAKeyThatTriesNumbersRaisesAnAlarm(t *testing.T) {
 			if r := s.do(q); r.State == schema.VerificationPending {
 				t.Errorf("got %+v", r)
 			}
-			if got := s.figure("vayu_verify_enumeration_alarms_total"); got != float64(alarms) || s.log.Count("it may be trying numbers") != alarms {
-				t.Errorf("%v alarms are counted, want %d; %s", got, alarms, s.log)
+			if got := s.metric("vayu_verify_enumeration_alarms_total"); got != float64(alarms) || s.log.Count("it may be guessing numbers") != alarms {
+				t.Errorf("alarms counted: got %v, want %d; %s", got, alarms, s.log)
 			}
 		}
 		for range 3 {
 			miss("key_1", s.request(), 0)
 			miss("key_2", s.address(), 0)
 		}
-		s.puppet.set(func() { s.puppet.deposit = nil })
+		s.bank.set(func() { s.bank.deposit = nil })
 		miss("key_1", s.request(), 0) // which exists
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: NotFound}) })
 		miss("key_1", s.request(), 1)
 		miss("key_1", s.request(), 1)
 		miss("key_2", s.address(), 2)
@@ -44,7 +44,7 @@ func TestAKeyThatTriesNumbersRaisesAnAlarm(t *testing.T) {
 		for range 10 {
 			s.do(s.request())
 		}
-		if got := s.figure("vayu_verify_enumeration_alarms_total"); got != 0 {
+		if got := s.metric("vayu_verify_enumeration_alarms_total"); got != 0 {
 			t.Errorf("%v alarms without a threshold", got)
 		}
 	})

@@ -14,26 +14,25 @@ import (
 	"vayu/schema"
 )
 
-// naive is a bank that makes a deposit whenever it is asked for one, and tells the
-// truth when it tells something. It knows by heart which deposits have been made.
-type naive struct {
+// faultyBank makes a deposit for every request that arrives. Its answers are true, if they
+// arrive. It records all deposits.
+type faultyBank struct {
 	mu     sync.Mutex
 	dice   *rand.Rand
 	clock  *fixture.Clock
 	made   map[string]int
-	came   map[string]time.Time // when what is slow on its way comes
+	came   map[string]time.Time // arrival times of slow requests
 	faulty bool
 	dead   chan struct{} // calls of a process that was killed end when it is closed
-	killed int           // calls that did not end
-	before int           // those of processes before this one
+	killed int           // calls of this process without an end
+	before int           // those of earlier processes
 }
 
-// slowest is how long a request can be on its way: less than what its connection
-// waits before it asks again.
+// slowest is the longest delay of a request. It is below the connection's ResendAfter.
 const slowest = 50 * time.Second
 
-// arrive makes the deposits of what has come meanwhile. The caller holds mu.
-func (n *naive) arrive() {
+// arrive makes the deposits of slow requests that have arrived. The caller holds mu.
+func (n *faultyBank) arrive() {
 	for ref, at := range n.came {
 		if !n.clock.Now().Before(at) {
 			n.made[ref]++
@@ -42,7 +41,7 @@ func (n *naive) arrive() {
 	}
 }
 
-func (n *naive) deposit(o Order) (Answer, error) {
+func (n *faultyBank) deposit(o Order) (Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.arrive()
@@ -57,15 +56,15 @@ func (n *naive) deposit(o Order) (Answer, error) {
 		return Answer{}, errBreaker
 	case 3:
 		return Answer{Outcome: NotMade}, nil
-	case 4: // lost on its way there
+	case 4: // the request is lost
 		return Answer{}, errLost
-	case 5: // slow on its way there
+	case 5: // the request is slow
 		n.came[o.Reference] = n.clock.Now().Add(time.Duration(n.dice.Int64N(int64(slowest))))
 		return Answer{}, errLost
 	}
 	n.made[o.Reference]++
 	switch fault {
-	case 6: // lost on its way back
+	case 6: // the answer is lost
 		return Answer{}, errLost
 	case 7:
 		panic("the adapter")
@@ -77,10 +76,10 @@ func (n *naive) deposit(o Order) (Answer, error) {
 		<-n.dead
 		n.mu.Lock()
 	}
-	return itIs("RAHUL SHARMA"), nil
+	return foundAnswer("RAHUL SHARMA"), nil
 }
 
-func (n *naive) enquire(o Order) (Answer, error) {
+func (n *faultyBank) enquire(o Order) (Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.arrive()
@@ -97,38 +96,38 @@ func (n *naive) enquire(o Order) (Answer, error) {
 	if n.made[o.Reference] == 0 {
 		return Answer{Outcome: Unknown}, nil
 	}
-	return itIs("RAHUL SHARMA"), nil
+	return foundAnswer("RAHUL SHARMA"), nil
 }
 
-// However the bank, the connection to it and the service fail, one request makes one
-// deposit, and has one verdict that is told once.
-func TestARequestIsNeverTwoDeposits(t *testing.T) {
+// One request makes one deposit and ends with one event, whatever faults bank, network and
+// service have.
+func TestModelMakesOneDepositPerRequest(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
-		eachStage(t, func(t *testing.T, s *stage) { playDeposits(t, s, seed) })
+		eachStore(t, func(t *testing.T, s *serviceFixture) { runModel(t, s, seed) })
 	}
 }
 
-func playDeposits(t *testing.T, s *stage, seed uint64) {
+func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 	t.Helper()
 	const rounds = 60
-	bank := &naive{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
-	s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = bank.deposit, bank.enquire })
-	moves := rand.New(rand.NewPCG(seed, 2)) // the bank's dice are the bank's
+	bank := &faultyBank{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
+	s.bank.set(func() { s.bank.deposit, s.bank.enquire = bank.deposit, bank.enquire })
+	moves := rand.New(rand.NewPCG(seed, 2)) // independent of the bank's faults
 	var services []*Service
 	for round := range rounds {
-		if round < rounds*2/3 { // at last only what is pending is carried on
+		if round < rounds*2/3 { // the last third only continues pending verifications
 			if _, _, err := s.Do(t.Context(), s.request(), 0, true); err != nil {
 				t.Fatal(err)
 			}
 		}
 		s.clock.Pass(time.Duration(1+moves.IntN(30)) * time.Second)
-		s.calls.Look(t.Context(), s.lines[0].Line)
-		if !s.rests(bank) || round%10 == 9 { // it was killed; what it had under way hangs
+		s.queue.Look(t.Context(), s.connections[0].Line)
+		if !s.isIdle(bank) || round%10 == 9 { // a killed process leaves calls in flight
 			services = append(services, s.Service)
 			s.begin(s.DB)
 			bank.next()
-			if err := s.calls.FreeLeases(t.Context()); err != nil {
+			if err := s.queue.FreeLeases(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,11 +136,11 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 	bank.faulty = false
 	bank.mu.Unlock()
 	for range 60 {
-		s.turn(time.Minute)
+		s.advance(time.Minute)
 	}
-	close(bank.dead) // who was killed was not after all
+	close(bank.dead) // the calls of killed processes end
 	for _, each := range services {
-		each.calls.Wait()
+		each.queue.Wait()
 	}
 	twice := maps.Clone(bank.made)
 	maps.DeleteFunc(twice, func(_ string, n int) bool { return n == 1 })
@@ -160,23 +159,23 @@ func playDeposits(t *testing.T, s *stage, seed uint64) {
 	}
 }
 
-// next is that another process has begun.
-func (n *naive) next() {
+// next starts another process.
+func (n *faultyBank) next() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.before = n.killed
 }
 
-// hanging is how many calls of this process hang.
-func (n *naive) hanging() int {
+// hanging returns the number of calls of this process without an end.
+func (n *faultyBank) hanging() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.killed - n.before
 }
 
-// rests waits until no call is under way but those that hang; false when some do.
-func (s *stage) rests(bank *naive) bool {
+// isIdle waits for all calls except hanging ones, and reports whether none hangs.
+func (s *serviceFixture) isIdle(bank *faultyBank) bool {
 	s.t.Helper()
-	fixture.Until(s.t, "all calls rest", func() bool { return s.lines[0].Slots().Busy == bank.hanging() })
+	fixture.Until(s.t, "all calls rest", func() bool { return s.connections[0].Slots().Busy == bank.hanging() })
 	return bank.hanging() == 0
 }

@@ -7,16 +7,14 @@ import (
 	"vayu/schema"
 )
 
-// The least scores of the tolerances that have a name (CONTRACT 5). Only the same
-// words have a score of 100.
+// Least scores of the named tolerances (CONTRACT 5). Only equal words have a score of 100.
 const (
 	strict   = 100
 	standard = 70
 	lenient  = 50
 )
 
-// compare says how alike the expected name and the registered one are, at a
-// threshold.
+// compare classifies the similarity of the expected and the registered name at a threshold.
 func compare(expected, registered string, threshold int) (schema.NameMatch, int) {
 	switch m := namematch.Compare(expected, registered); {
 	case m.Exact:
@@ -28,11 +26,12 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 	}
 }
 
-// judge is what an account that exists is to a request.
-func judge(p *Private, threshold int, a *Account) (found schema.Beneficiary, verified bool) {
+// beneficiaryOf returns the bank's description of an account and whether it satisfies a
+// request.
+func beneficiaryOf(p *Private, threshold int, a *Account) (found schema.Beneficiary, verified bool) {
 	found = schema.Beneficiary{
 		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,
-		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: codes(a.Reasons),
+		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: reasonCodes(a.Reasons),
 	}
 	if p.Name != "" {
 		found.NameMatch, found.NameMatchScore = compare(p.Name, a.Name, threshold)
@@ -40,9 +39,9 @@ func judge(p *Private, threshold int, a *Account) (found schema.Beneficiary, ver
 	return found, a.Status == schema.AccountActive && (p.Name == "" || found.NameMatch != schema.NameNone)
 }
 
-// codes are the reasons of a bank as they are shown: each once, and none in words of
-// its own.
-func codes(reasons []string) []string {
+// reasonCodes returns a bank's codes of suspicion without duplicates. An unknown code becomes
+// FlaggedByBank.
+func reasonCodes(reasons []string) []string {
 	out := []string{}
 	for _, code := range reasons {
 		if !slices.Contains(Reasons, code) {

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// dump is everything in some tables of the store, or in all, as text.
-func (s *stage) dump(tables ...string) string {
+// dump returns the content of some tables of the store, or of all, as text.
+func (s *serviceFixture) dump(tables ...string) string {
 	s.t.Helper()
 	if tables == nil {
 		query := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -34,8 +34,8 @@ func (s *stage) dump(tables ...string) string {
 	return all.String()
 }
 
-// rows are the rows of a table; bytes stand as they are, and in hex.
-func (s *stage) rows(table string) []string {
+// rows returns the rows of a table, with bytes both raw and in hex.
+func (s *serviceFixture) rows(table string) []string {
 	s.t.Helper()
 	columns := "SELECT name FROM pragma_table_info($1)"
 	if s.DB.Name() == "postgres" {
@@ -65,8 +65,8 @@ func (s *stage) rows(table string) []string {
 	return all
 }
 
-// wantHidden demands that nothing holds a whole number or address.
-func (s *stage) wantHidden(where, text string, secrets ...string) {
+// wantHidden checks that a text holds no complete number or address.
+func (s *serviceFixture) wantHidden(where, text string, secrets ...string) {
 	s.t.Helper()
 	local, _, _ := strings.Cut(anAddress, "@")
 	for _, secret := range append(secrets, anAccount, local, strings.ToUpper(local)) {
@@ -78,20 +78,19 @@ func (s *stage) wantHidden(where, text string, secrets ...string) {
 	}
 }
 
-// Whoever reads the store, the audit log or the log finds no account number and no
-// address, whatever happens to a verification; once it has its verdict not even with
-// the key.
-func TestAccountsAndAddressesAreNowhere(t *testing.T) {
+// Store, audit log and log hold no account number or address in any state. After the end they
+// cannot be recovered even with the key.
+func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	const name = "Padmavathi Venkataraman"
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Cache, c.Misses = time.Hour, 1 })
 		s.addBatch("bat_1", 1)
 		for what, say := range map[string]func(Order) (Answer, error){
-			"pending": says(Answer{Outcome: Pending}), "lost": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") },
-			"missing": says(Answer{Outcome: NotFound}), "found": says(itIs(strings.ToUpper(name))), "unknown": says(Answer{Outcome: Unknown}),
+			"pending": answers(Answer{Outcome: Pending}), "lost": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") },
+			"missing": answers(Answer{Outcome: NotFound}), "found": answers(foundAnswer(strings.ToUpper(name))), "unknown": answers(Answer{Outcome: Unknown}),
 		} {
-			s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire, s.puppet.resolve = say, say, say })
+			s.bank.set(func() { s.bank.deposit, s.bank.enquire, s.bank.resolve = say, say, say })
 			for _, q := range []Request{s.request(), s.address()} {
 				q.Name = name
 				r := s.do(q)
@@ -107,7 +106,7 @@ func TestAccountsAndAddressesAreNowhere(t *testing.T) {
 		q.Item = &Place{"bat_1", 0}
 		s.do(q)
 		for range 3 { // there are four slots for nine
-			s.turn(25 * time.Hour)
+			s.advance(25 * time.Hour)
 		}
 		if left := s.texts("SELECT id || ' ' || state || ' ' || trouble || ' ' || token || ' ' || tries FROM verification WHERE state = 'pending' OR private IS NOT NULL"); len(left) != 0 {
 			t.Errorf("%q are pending, or still know what they were about", left)
@@ -120,45 +119,45 @@ func TestAccountsAndAddressesAreNowhere(t *testing.T) {
 	})
 }
 
-// What is sealed opens in its own row only.
-func TestWhatIsSealedOpensInItsRowOnly(t *testing.T) {
+// Encrypted data can be decrypted in its own row only.
+func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		one, other := s.do(s.request()), s.do(s.request())
-		if p, err := s.open(&one); err != nil || p != (Private{Account: anAccount, IFSC: aBranch, Name: aName}) {
+		if p, err := s.decryptPrivate(&one); err != nil || p != (Private{Account: anAccount, IFSC: aBranch, Name: aName}) {
 			t.Errorf("got %+v, %v", p, err)
 		}
-		s.puppet.calls()
+		s.bank.calls()
 		s.exec("UPDATE verification SET private = (SELECT private FROM verification WHERE id = $1) WHERE id = $2", one.ID, other.ID)
-		s.turn(time.Minute)
+		s.advance(time.Minute)
 		s.wantCalls("with one that was moved", "enquire")
-		if got := s.figure("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be read") != 1 {
+		if got := s.metric("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be decrypted") != 1 {
 			t.Errorf("%v are counted: %s", got, s.log)
 		}
-		if got := s.see(other.ID); got.State != schema.VerificationPending || s.lines[0].Slots().Busy != 0 {
+		if got := s.record(other.ID); got.State != schema.VerificationPending || s.connections[0].Slots().Busy != 0 {
 			t.Errorf("it is %s", got.State)
 		}
-		if _, err := s.Settle(t.Context(), schema.Live, "puppet", other.ID, itIs("A"), "x"); err == nil {
+		if _, err := s.Settle(t.Context(), schema.Live, "puppet", other.ID, foundAnswer("A"), "x"); err == nil {
 			t.Error("it was settled with what belongs to another")
 		}
 	})
 }
 
-// What is finished is deleted when it is too old; records of batches not before their
-// results cannot be asked for any more; what is pending never.
-func TestWhatIsTooOldIsDeleted(t *testing.T) {
+// Finished verifications are deleted after the retention time. Those of a batch remain as long
+// as its results. Pending ones are never deleted.
+func TestRetention(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Keep = 48 * time.Hour })
 		s.addBatch("bat_1", 1)
 		q := s.request()
 		q.Item = &Place{"bat_1", 0}
 		old, record := s.do(s.request()), s.do(q)
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		pending := s.do(s.request())
 		s.clock.Pass(47 * time.Hour)
-		s.puppet.set(func() { s.puppet.deposit = nil })
+		s.bank.set(func() { s.bank.deposit = nil })
 		young := s.do(s.request())
 		ids := func() string {
 			return strings.Join(s.texts("SELECT id FROM verification ORDER BY id"), " ")
@@ -188,17 +187,17 @@ func TestWhatIsTooOldIsDeleted(t *testing.T) {
 		want("while its batch shows it", record, pending)
 		s.exec("DELETE FROM batch_item")
 		want("long afterwards", pending)
-		if got := s.figure("vayu_verify_deleted_total"); got != 3 {
+		if got := s.metric("vayu_verify_deleted_total"); got != 3 {
 			t.Errorf("%v are counted", got)
 		}
 	})
 }
 
-// Many are deleted, in pieces; with no limit none is.
-func TestManyAreDeleted(t *testing.T) {
+// Many rows are deleted in several transactions; without a retention time none.
+func TestRetentionInBatches(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.crowd(3000)
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.insertMany(3000)
 		s.set(func(c *Settings) { c.Keep = 0 })
 		s.deleteOld(t.Context())
 		if got := s.number("SELECT count(*) FROM verification"); got != 3000 {

@@ -12,38 +12,37 @@ import (
 )
 
 const (
-	// countEvery is the time between two counts of what is pending.
+	// countEvery is the interval of the count of pending verifications.
 	countEvery = time.Minute
-	// deleteEvery is the time between two looks for what is too old.
+	// deleteEvery is the interval of the purge.
 	deleteEvery = 10 * time.Minute
-	// deleteMost is how many are deleted in one transaction: some milliseconds, for
-	// which others wait.
+	// deleteMost is the number of rows per purge transaction. It blocks other writers for some
+	// milliseconds.
 	deleteMost = 500
 )
 
-// Run asks banks about what is due, and deletes what is too old, until ctx ends; then
-// it waits for the calls that are under way. What is not recorded by then is leased in
-// the store, and asked about later.
+// Run makes due calls and purges old verifications until ctx ends. Then it waits for calls in
+// flight. A call that is not recorded by then keeps its lease, and an enquiry follows later.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
-		return nil //nolint:nilerr // it ended before there was anything to do
+		return nil //nolint:nilerr
 	}
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, countEvery, s.countPending) })
 	loops.Go(func() { s.every(ctx, deleteEvery, s.deleteOld) })
-	s.calls.Run(ctx)
+	s.queue.Run(ctx)
 	loops.Wait()
 	return nil
 }
 
-// Attend is Run for an instance that takes requests and leaves what becomes due later
-// to the others: it makes the calls that its own requests begin.
+// RunWithoutPolling is Run for an instance that leaves due work to others. It makes only the
+// calls of its own requests.
 func (s *Service) Attend(ctx context.Context) error {
-	s.calls.Attend(ctx)
+	s.queue.Attend(ctx)
 	return nil
 }
 
-// every does something again and again until ctx ends.
+// every calls do at an interval until ctx ends.
 func (s *Service) every(ctx context.Context, span time.Duration, do func(context.Context)) {
 	for {
 		do(ctx)
@@ -53,18 +52,18 @@ func (s *Service) every(ctx context.Context, span time.Duration, do func(context
 	}
 }
 
-// tallyPending counts in one group: of groups by mode SQLite would read the whole
-// table along an index that has them in order.
-const tallyPending = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'sandbox' THEN 1 END) FROM verification WHERE state = 'pending'`
+// selectPendingByWorld counts without GROUP BY. With it, SQLite would scan the whole table
+// along an index ordered by mode.
+const selectPendingByWorld = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'sandbox' THEN 1 END) FROM verification WHERE state = 'pending'`
 
-// selectPending says who is asked about what is pending.
-const selectPending = "SELECT mode || '', provider || '', count(*) FROM verification WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
+// selectPendingByProvider counts pending verifications by bank.
+const selectPendingByProvider = "SELECT mode || '', provider || '', count(*) FROM verification WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 
-// countPending counts what is pending, and says of banks that are not configured any
-// more that they are waited for.
+// countPending updates the gauges of pending verifications and checks for banks that are no
+// longer configured.
 func (s *Service) countPending(ctx context.Context) {
 	var pending [len(schema.Worlds)]int64
-	err := s.DB.View(ctx).QueryRow(tallyPending).Scan(&pending[schema.Live], &pending[schema.Sandbox])
+	err := s.DB.View(ctx).QueryRow(selectPendingByWorld).Scan(&pending[schema.Live], &pending[schema.Sandbox])
 	s.metrics.counts.Tell(ctx, err)
 	if err != nil {
 		return
@@ -72,39 +71,38 @@ func (s *Service) countPending(ctx context.Context) {
 	for world := range pending {
 		s.metrics.pending[world].Store(pending[world])
 	}
-	s.metrics.counts.Tell(ctx, s.stranded(ctx))
+	s.metrics.counts.Tell(ctx, s.checkUnconfigured(ctx))
 }
 
-// stranded says of banks that are not configured any more that they are waited for, and
-// gives up what they have been waited for too long.
-func (s *Service) stranded(ctx context.Context) error {
+// checkUnconfigured logs pending verifications of banks that are no longer configured, and
+// gives up those that are too old.
+func (s *Service) checkUnconfigured(ctx context.Context) error {
 	return sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var mode, provider string
 		var n int64
 		if err := row.Scan(&mode, &provider, &n); err != nil {
 			return err
 		}
-		if s.lineOf(schema.WorldOf(mode), provider) != nil {
+		if s.connectionOf(schema.WorldOf(mode), provider) != nil {
 			return nil
 		}
-		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; they are given up in time, unless it is again",
+		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; configure it again, or they will be given up",
 			"provider", provider, "world", mode, "pending", n)
-		return s.abandon(ctx, mode, provider)
-	}, selectPending)
+		return s.giveUpUnconfigured(ctx, mode, provider)
+	}, selectPendingByProvider)
 }
 
-// What nobody asks about any more has no lease.
+// Rows of an unconfigured bank keep no lease, because no instance calls it.
 const (
-	freeStranded   = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
-	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
+	clearStrandedLeases = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
+	selectStranded      = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
 )
 
-// abandon gives up what is pending with a bank that is not configured, once it is old
-// enough.
-func (s *Service) abandon(ctx context.Context, mode, provider string) error {
+// giveUpUnconfigured fails old pending verifications of a bank that is not configured.
+func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string) error {
 	now := s.Now()
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec(freeStranded, mode, provider, now.UnixMicro())
+		_, err := tx.Exec(clearStrandedLeases, mode, provider, now.UnixMicro())
 		return err
 	})
 	if err != nil {
@@ -115,15 +113,16 @@ func (s *Service) abandon(ctx context.Context, mode, provider string) error {
 		return err
 	}
 	for i := range old {
-		w := word{call: enquire, err: ErrNotAsked, asked: now, by: actor}
-		if _, err := s.settle(ctx, &old[i], &w, upstream.Lease{}, &Private{}); err != nil {
+		res := providerResult{call: callEnquire, err: ErrNotAsked, calledAt: now, by: actor}
+		if _, err := s.settle(ctx, &old[i], &res, upstream.Lease{}, &Private{}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// The oldest are deleted, with their steps. Those of a batch stay as long as it shows them.
+// The oldest rows are deleted, with their steps. Batched ones stay as long as the batch shows
+// them.
 const (
 	deleteSingle = `DELETE FROM verification WHERE id IN (
 		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2) RETURNING id`
@@ -133,7 +132,7 @@ const (
 		ORDER BY v.finished_at LIMIT $2) RETURNING id`
 )
 
-// deleteOld deletes what has been finished for longer than it is kept.
+// deleteOld purges verifications that are older than the retention time.
 func (s *Service) deleteOld(ctx context.Context) {
 	if s.Settings.Keep == 0 {
 		return
@@ -144,8 +143,8 @@ func (s *Service) deleteOld(ctx context.Context) {
 	}
 }
 
-// deleteAll deletes what a statement finds that was finished before a time; false when
-// the store does not let it.
+// deleteAll deletes the rows that a statement selects before a time. It returns false if the
+// store fails.
 func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) bool {
 	for {
 		var n int

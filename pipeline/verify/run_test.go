@@ -15,102 +15,104 @@ import (
 	"vayu/schema"
 )
 
-// hang has the bank take a deposit and never answer, until it is released.
-func (s *stage) hang() (release func()) {
+// holdDeposit makes the bank accept a deposit and answer only after release.
+func (s *serviceFixture) holdDeposit() (release func()) {
 	dead := make(chan struct{})
-	s.puppet.set(func() { s.puppet.deposit = func(Order) (Answer, error) { <-dead; return itIs("RAHUL SHARMA"), nil } })
+	s.bank.set(func() {
+		s.bank.deposit = func(Order) (Answer, error) { <-dead; return foundAnswer("RAHUL SHARMA"), nil }
+	})
 	return sync.OnceFunc(func() { close(dead) })
 }
 
-// begun makes a verification whose call is under way.
-func (s *stage) begun(q Request) Record {
+// inFlight creates a verification whose call is in flight.
+func (s *serviceFixture) inFlight(q Request) Record {
 	s.t.Helper()
-	s.puppet.calls()
+	s.bank.calls()
 	r, _, err := s.Do(context.Background(), q, 0, true)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	fixture.Until(s.t, "the bank was asked", func() bool { return len(s.puppet.calls()) == 1 })
+	fixture.Until(s.t, "the bank was asked", func() bool { return len(s.bank.calls()) == 1 })
 	return r
 }
 
-// A process that is killed leaves leases. The next on the same store asks what has
-// become of the deposits before it asks for any.
-func TestAfterAKillItIsAskedAbout(t *testing.T) {
+// A killed process leaves leases. The next process enquires about their deposits before it
+// sends any.
+func TestKilledCallIsEnquired(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		release := s.hang()
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		release := s.holdDeposit()
 		defer release()
 		killed := s.Service
-		r := s.begun(s.request())
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
+		r := s.inFlight(s.request())
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.begin(s.DB)
-		if err := s.calls.FreeLeases(t.Context()); err != nil {
+		if err := s.queue.FreeLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s.turn(0)
-		if s.DB.Name() == "postgres" { // another instance may be at work until its lease is over
+		s.advance(0)
+		if s.DB.Name() == "postgres" { // the lease of another instance must expire first
 			s.wantCalls("within the lease of another")
-			s.turn(41 * time.Second)
+			s.advance(41 * time.Second)
 		}
 		s.wantCalls("at first", "enquire")
-		s.turn(time.Minute + upstream.Margin)
+		s.advance(time.Minute + upstream.Margin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
-		release() // the other was not dead after all
-		killed.calls.Wait()
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		release() // the other process was alive
+		killed.queue.Wait()
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
 
-// Nobody knows when the call of somebody who is gone has begun: a deposit may be on
-// its way from the latest moment in which it can have.
-func TestWhatMayHaveBeenAskedForLateIsNotAskedForAgainEarly(t *testing.T) {
+// The start of a killed process's call is unknown. The resend delay counts from the latest
+// possible start.
+func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		release := s.hang()
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		release := s.holdDeposit()
 		gone := s.Service
-		s.begun(s.request())
+		s.inFlight(s.request())
 		s.begin(s.DB)
-		s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
-		s.turn(time.Minute)
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.advance(time.Minute)
 		s.wantCalls("a minute after it was claimed", "enquire")
-		s.turn(upstream.Margin - 2*time.Second)
+		s.advance(upstream.Margin - 2*time.Second)
 		s.wantCalls("two seconds too early", "enquire")
-		s.turn(2 * time.Second)
+		s.advance(2 * time.Second)
 		s.wantCalls("then", "enquire", "deposit")
 		release()
-		gone.calls.Wait()
+		gone.queue.Wait()
 	})
 }
 
-// Two instances on one store make each call once, and whoever has lost a lease leaves
-// everything but a verdict to the other.
-func TestTwoInstancesAskOnce(t *testing.T) {
+// Two instances on one store make each call once. Without the lease an instance records only
+// final outcomes.
+func TestTwoInstancesCallOnce(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, sqlstoretest.Postgres(t))
-	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	s := newServiceFixture(t, sqlstoretest.Postgres(t))
+	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 	const n = 20
 	for range n {
 		s.do(s.request())
 	}
-	s.puppet.calls()
+	s.bank.calls()
 	one := s.Service
 	s.begin(s.DB)
 	s.clock.Pass(time.Hour)
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.calls.Look(t.Context(), each.lines[0].Line); each.calls.Wait() })
+			both.Go(func() { each.queue.Look(t.Context(), each.connections[0].Line); each.queue.Wait() })
 		}
 		both.Wait()
 	}
-	if got := len(s.puppet.calls()); got != n || len(s.events()) != n {
+	if got := len(s.bank.calls()); got != n || len(s.events()) != n {
 		t.Errorf("%d calls were made and %d verdicts told, want %d", got, len(s.events()), n)
 	}
 }
 
-// Who has lost his lease changes nothing but by a verdict.
-func TestALostLeaseChangesNothing(t *testing.T) {
+// An instance without the lease records only final outcomes.
+func TestLostLeaseIsFenced(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]func() (Answer, error){
 		"lost": func() (Answer, error) { return Answer{}, errLost }, "not sent": func() (Answer, error) { return Answer{}, errUnsent },
@@ -119,19 +121,19 @@ func TestALostLeaseChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
+			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				held := make(chan struct{})
-				s.puppet.set(func() { s.puppet.deposit = func(Order) (Answer, error) { <-held; return late() } })
+				s.bank.set(func() { s.bank.deposit = func(Order) (Answer, error) { <-held; return late() } })
 				slow := s.Service
-				r := s.begun(s.request())
+				r := s.inFlight(s.request())
 				s.begin(s.DB)
-				s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = nil, says(Answer{Outcome: Pending, Again: time.Hour}) })
-				s.turn(41 * time.Second)
+				s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Pending, Again: time.Hour}) })
+				s.advance(41 * time.Second)
 				s.wantDue("asked about by another", r.ID, time.Hour)
 				close(held)
-				slow.calls.Wait()
+				slow.queue.Wait()
 				s.wantDue("when the first has ended", r.ID, time.Hour)
-				if got := s.see(r.ID); !got.Sent || got.Tries != 1 || got.Trouble != "" {
+				if got := s.record(r.ID); !got.Sent || got.Tries != 1 || got.Trouble != "" {
 					t.Errorf("got %+v", got)
 				}
 			})
@@ -139,12 +141,12 @@ func TestALostLeaseChangesNothing(t *testing.T) {
 	}
 }
 
-// While it runs, what is pending moves on, without a goroutine for each; at its end
-// it waits for what is under way.
-func TestItRuns(t *testing.T) {
+// While Run is active, pending verifications proceed without a goroutine for each. At its end
+// Run waits for calls in flight.
+func TestRun(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, sqlstoretest.SQLite(t))
-	s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+	s := newServiceFixture(t, sqlstoretest.SQLite(t))
+	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -156,23 +158,23 @@ func TestItRuns(t *testing.T) {
 	}
 	told := func(want int) func() bool { return func() bool { return len(s.events()) == want } }
 	fixture.Until(t, "all are asked for", func() bool {
-		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.lines[0].Slots().Busy == 0
+		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().Busy == 0
 	})
 	buffer := make([]byte, 8<<20)
-	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).carry(0x"); got > 0 && len(s.waits.Counts()) > 0 {
+	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).runJob(0x"); got > 0 && len(s.waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending", got)
 	}
 	s.countPending(t.Context())
-	if live, sandbox := s.figure("vayu_verify_pending", "world", "live"), s.figure("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
+	if live, sandbox := s.metric("vayu_verify_pending", "world", "live"), s.metric("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
 		t.Errorf("%v and %v are counted as pending", live, sandbox)
 	}
 	s.clock.Pass(2 * time.Hour)
-	s.lines[0].Nudge()
+	s.connections[0].Nudge()
 	fixture.Until(t, "all have their verdict", told(n))
-	release := s.hang()
-	last := s.begun(s.request())
+	release := s.holdDeposit()
+	last := s.inFlight(s.request())
 	cancel()
-	fixture.Until(t, "it has stopped", s.calls.Stopped)
+	fixture.Until(t, "it has stopped", s.queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0, true)
 	if err != nil || after.State != schema.VerificationPending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -181,18 +183,17 @@ func TestItRuns(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if got := s.see(last.ID); got.State != schema.VerificationSuccess {
+	if got := s.record(last.ID); got.State != schema.VerificationSuccess {
 		t.Errorf("what was under way is %s", got.State)
 	}
 }
 
-// What is asked for when all slots are taken waits in the store. Records of batches
-// leave half of the slots to others.
-func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
+// A request without a slot is queued in the store. Batch records leave half of the slots free.
+func TestRequestWithoutSlotIsQueued(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 4)
-		release := s.hang()
+		release := s.holdDeposit()
 		ask := func(q Request) {
 			t.Helper()
 			if _, _, err := s.Do(t.Context(), q, 0, true); err != nil {
@@ -212,26 +213,26 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
 		release()
-		s.calls.Wait()
-		s.turn(time.Second)
-		s.turn(0)
-		if got := s.number(waiting); got != 0 || s.lines[0].Slots() != (upstream.Slots{}) {
-			t.Errorf("%d wait in the end, slots %+v", got, s.lines[0].Slots())
+		s.queue.Wait()
+		s.advance(time.Second)
+		s.advance(0)
+		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (upstream.Slots{}) {
+			t.Errorf("%d wait in the end, slots %+v", got, s.connections[0].Slots())
 		}
 		if got := s.texts("SELECT state || ' ' || successful FROM batch"); got[0] != "completed 4" || len(s.events()) != 5 {
 			t.Errorf("the batch is %s, events %q", got, s.events())
 		}
-		if got := len(s.puppet.calls()); got != 8 {
+		if got := len(s.bank.calls()); got != 8 {
 			t.Errorf("the bank was asked %d times", got)
 		}
 	})
 }
 
-// Who waits for a bank that is not configured any more is named.
-func TestAPendingVerificationOfNobodyIsNamed(t *testing.T) {
+// Pending verifications of an unconfigured bank are logged.
+func TestUnconfiguredBankIsLogged(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		s.do(s.request())
 		s.countPending(t.Context())
 		if s.log.Count("not configured") != 0 {
@@ -245,28 +246,27 @@ func TestAPendingVerificationOfNobodyIsNamed(t *testing.T) {
 	})
 }
 
-// Every time that the store cannot be asked is counted, by what for.
-func TestOutagesAreCounted(t *testing.T) {
+// Store failures are counted by operation.
+func TestStoreFailuresAreCounted(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		s.countPending(t.Context())
 		s.deleteOld(t.Context())
-		s.calls.Look(t.Context(), s.lines[0].Line)
+		s.queue.Look(t.Context(), s.connections[0].Line)
 		for _, doing := range []string{"count", "delete", "claim"} {
-			if got := s.figure("vayu_verify_store_failures_total", "doing", doing); got != 1 {
+			if got := s.metric("vayu_verify_store_failures_total", "doing", doing); got != 1 {
 				t.Errorf("%v failures to %s are counted", got, doing)
 			}
 		}
 	})
 }
 
-// Loops find what is due along their indices, and so does whoever looks for an
-// earlier answer or for what is too old.
+// Queries of the loops, the cache and the retention use indices.
 func TestQueriesUseTheirIndices(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.crowd(60_000)
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.insertMany(60_000)
 		for _, analyzed := range []bool{false, true} {
 			switch {
 			case analyzed:
@@ -274,20 +274,20 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 			case s.DB.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
-			single, batch := waiting.Queries()
+			single, batch := queueTable.Queries()
 			for _, c := range []struct {
 				query, index string
 				args         []any
 			}{
 				{single[0], "verification_due ", []any{"live", "puppet", 50_000, 10}}, {single[1], "verification_due ", []any{"live", "puppet", 50_000}},
 				{batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}}, {batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
-				{selectEarlier, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
+				{selectCached, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
 				{deleteSingle, "verification_finished ", []any{int64(300), 500}}, {deleteBatched, "verification_finished_batch ", []any{int64(300), 500}},
-				{selectPending, "verification_pending", nil}, {tallyPending, "verification_pending", nil},
+				{selectPendingByProvider, "verification_pending", nil}, {selectPendingByWorld, "verification_pending", nil},
 				{selectByID, "", []any{"ver_1"}}, {selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
 			} {
 				got := sqlstoretest.Plan(t, s.DB, c.query, c.args...) + " "
-				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPending
+				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPendingByProvider
 				whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
 				if !strings.Contains(got, c.index) || whole || sorts {
 					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, c.query, c.index, got)
@@ -297,9 +297,8 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 	})
 }
 
-// crowd stores so many verifications of three accounts in turn, of which one in a
-// thousand is pending.
-func (s *stage) crowd(n int) {
+// insertMany stores verifications of three accounts in turn. One in a thousand is pending.
+func (s *serviceFixture) insertMany(n int) {
 	s.t.Helper()
 	for i := range 3 {
 		sqlstoretest.Exec(s.t, s.DB, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))

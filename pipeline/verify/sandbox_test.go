@@ -13,9 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// In the sandbox the number says what is answered (CONTRACT 7), whatever was answered
-// before.
-func TestTheSandboxRemembersNothing(t *testing.T) {
+// The account number alone determines a sandbox answer (CONTRACT 7).
+func TestSandboxIsStateless(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		tenant := accesstest.AddTenant(t, db, "shop")

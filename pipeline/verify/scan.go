@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// columns are those of a verification as scanRecord reads them.
+// columns lists the columns that scanRecord reads.
 const columns = `id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, private, named, threshold, provider, provider_ref, sent, sent_at, tries, trouble,
 	account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at`
 
@@ -38,12 +38,12 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// shownColumns are those that replies show, as scanShown reads them.
-const shownColumns = `id, account_id, mode, ref_id, state, method, target, ifsc, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr,
+// replyColumns lists the columns of replies, which scanReply reads.
+const replyColumns = `id, account_id, mode, ref_id, state, method, target, ifsc, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr,
 	error_code, answered_by, batch_id, created_at, finished_at`
 
-// scanShown reads a row of shownColumns.
-func scanShown(row sqlstore.Scanner) (r Record, err error) {
+// scanReply reads a row of replyColumns.
+func scanReply(row sqlstore.Scanner) (r Record, err error) {
 	var mode, reasons string
 	var ref sql.NullString
 	var verified, created int64
@@ -60,7 +60,7 @@ func scanShown(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// readReasons reads the reasons of a verification.
+// readReasons parses the stored reasons of a verification.
 func readReasons(r *Record, text string) error {
 	r.Found.SuspiciousReasons = []string{}
 	if text == "" {
@@ -73,7 +73,7 @@ func readReasons(r *Record, text string) error {
 	return nil
 }
 
-// reasonsText is how reasons are kept.
+// reasonsText returns the stored form of reasons.
 func reasonsText(reasons []string) (string, error) {
 	if len(reasons) == 0 {
 		return "", nil
@@ -82,14 +82,14 @@ func reasonsText(reasons []string) (string, error) {
 	return string(text), err
 }
 
-// Questions about one verification.
+// Queries for one verification.
 const (
 	selectByID  = "SELECT " + columns + " FROM verification WHERE id = $1"
 	selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 )
 
-// one asks for a verification; false when there is none.
-func one(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
+// queryOne reads one verification; false if there is none.
+func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 	r, err := scanRecord(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, false, nil
@@ -99,12 +99,12 @@ func one(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 
 var errNoVerification = schema.Refuse(schema.NotFound, "", "There is no such verification.")
 
-// Find returns a verification of an owner by its id; not_found when there is none.
+// Find returns a verification of an owner by its id; not_found if there is none.
 func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
 	if !schema.IsID(id) {
 		return Record{}, errNoVerification
 	}
-	r, found, err := one(s.DB.View(ctx), selectByID, id)
+	r, found, err := queryOne(s.DB.View(ctx), selectByID, id)
 	switch {
 	case err != nil:
 		return Record{}, err

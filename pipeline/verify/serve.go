@@ -13,17 +13,17 @@ import (
 	"vayu/schema"
 )
 
-// path is where verifications are found.
+// path is the collection of verifications.
 const path = "/v1/bank/verify"
 
-// How long a reply waits for the bank: longer than the slowest penny drops take, and
-// half of the time that the server gives to a reply.
+// Time that a reply waits for the bank. It exceeds the slowest penny drops and is half of the
+// server's limit for a reply.
 const (
 	usualWait   = 32 * time.Second
-	longestWait = 30 * time.Second // that a client can wish for
+	longestWait = 30 * time.Second // that a client can request
 )
 
-// Routes are the endpoints about verifications, but for those about batches.
+// Routes returns the endpoints for verifications, without those for batches.
 func (s *Service) Routes() []httpapi.Route {
 	const write, read = string(schema.VerifyWrite), string(schema.VerifyRead)
 	return []httpapi.Route{
@@ -60,12 +60,12 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	value := shown(&rec)
+	value := toWire(&rec)
 	resp := httpapi.Response{Status: statusOf(&rec), Replayed: replayed}
 	if rec.State == schema.VerificationPending {
 		resp.Location = path + "/" + rec.ID
 		if !patient {
-			value.Error = unanswered(&rec, r.Once != nil)
+			value.Error = pendingProblem(&rec, r.Once != nil)
 			resp.Status = value.Error.Code.Status()
 		}
 	}
@@ -76,9 +76,9 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// unanswered is why the reply to whoever waits has no verdict. A request with a ref_id
-// or an Idempotency-Key can be repeated.
-func unanswered(r *Record, once bool) *schema.Problem {
+// pendingProblem explains a reply without an outcome. A request with a ref_id or an
+// Idempotency-Key is retryable.
+func pendingProblem(r *Record, once bool) *schema.Problem {
 	p := &schema.Problem{Code: r.Trouble, Retryable: r.RefID != "" || once}
 	if p.Code == "" {
 		p.Code = schema.BankTimeout
@@ -87,8 +87,8 @@ func unanswered(r *Record, once bool) *schema.Problem {
 	return p
 }
 
-// statusOf is the status of the reply to whoever asked for a verification. That an
-// account does not exist is a verdict, and no failure of the call.
+// statusOf returns the HTTP status of the reply. A missing account is an outcome, not a failed
+// call.
 func statusOf(r *Record) int {
 	switch {
 	case r.State == schema.VerificationPending:
@@ -113,19 +113,19 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: shown(&rec)}, nil
+	return httpapi.Response{Value: toWire(&rec)}, nil
 }
 
 // getDetail answers GET /v1/bank/verify/{id}?view=detail.
 func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, asked, err := s.Story(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
+	rec, timeline, err := s.Story(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.VerificationDetail{Verification: shown(&rec), Asked: asked}}, nil
+	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), Asked: timeline}}, nil
 }
 
-// verifications is how verifications are listed, and found by their ids.
+// verifications describes the table for lists and for lookups by id.
 var verifications = listing.Table[Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord,
 	Of: func(r *Record) listing.Facts {
@@ -135,5 +135,5 @@ var verifications = listing.Table[Record]{
 
 // list answers GET /v1/bank/verify.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, shown)
+	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
 }

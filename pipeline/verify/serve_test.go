@@ -20,7 +20,7 @@ import (
 
 const path = "/v1/bank/verify"
 
-// drop is the body of a penny drop to an account that ends in four digits.
+// drop returns the body of a penny drop to an account that ends in four digits.
 func drop(ending, ref string) string {
 	return fmt.Sprintf(`{"account_number":"00123456%s","ifsc":"SBIN0000691","name":"Rahul Sharma","ref_id":%q}`, ending, ref)
 }
@@ -29,11 +29,11 @@ func address(vpa, ref string) string {
 	return fmt.Sprintf(`{"vpa":%q,"name":"Rahul Sharma","ref_id":%q}`, vpa, ref)
 }
 
-// when are the fields whose values nobody foresees.
+// when ignores the fields with unpredictable values.
 var when = cmpopts.IgnoreFields(schema.Verification{}, "VerificationID", "CreatedAt", "VerifiedAt", "FailedAt", "UTR", "RefID")
 
-// verdict is what a reply has to say.
-type verdict struct {
+// expectation is the expected content of a reply.
+type transition struct {
 	status    schema.VerificationState
 	verified  bool
 	match     schema.NameMatch
@@ -44,33 +44,33 @@ type verdict struct {
 }
 
 var (
-	exact     = verdict{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, false, "", "verification.completed"}
-	partial   = verdict{schema.VerificationSuccess, true, schema.NamePartial, schema.AccountActive, false, "", "verification.completed"}
-	other     = verdict{schema.VerificationSuccess, false, schema.NameNone, schema.AccountActive, false, "", "verification.completed"}
-	dormant   = verdict{schema.VerificationSuccess, false, schema.NameExact, schema.AccountDormant, false, "", "verification.completed"}
-	flagged   = verdict{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, true, "", "verification.completed"}
-	noAccount = verdict{schema.VerificationFailed, false, "", "", false, schema.AccountNotFound, "verification.failed"}
-	noAddress = verdict{schema.VerificationFailed, false, "", "", false, schema.VPANotFound, "verification.failed"}
+	exact     = transition{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, false, "", "verification.completed"}
+	partial   = transition{schema.VerificationSuccess, true, schema.NamePartial, schema.AccountActive, false, "", "verification.completed"}
+	other     = transition{schema.VerificationSuccess, false, schema.NameNone, schema.AccountActive, false, "", "verification.completed"}
+	dormant   = transition{schema.VerificationSuccess, false, schema.NameExact, schema.AccountDormant, false, "", "verification.completed"}
+	flagged   = transition{schema.VerificationSuccess, true, schema.NameExact, schema.AccountActive, true, "", "verification.completed"}
+	noAccount = transition{schema.VerificationFailed, false, "", "", false, schema.AccountNotFound, "verification.failed"}
+	noAddress = transition{schema.VerificationFailed, false, "", "", false, schema.VPANotFound, "verification.failed"}
 )
 
-// magic are the values of the sandbox that are answered at once.
+// magic are the sandbox values that are answered at once.
 var magic = []struct {
 	body string
-	want verdict
+	want transition
 }{
 	{drop("0001", "a1"), exact}, {drop("0002", "a2"), partial}, {drop("0003", "a3"), other}, {drop("0004", "a4"), dormant},
-	{drop("0005", "a5"), verdict{schema.VerificationSuccess, false, schema.NameExact, schema.AccountFrozen, false, "", "verification.completed"}},
-	{drop("0006", "a6"), verdict{schema.VerificationSuccess, false, schema.NameExact, schema.AccountClosed, false, "", "verification.completed"}},
+	{drop("0005", "a5"), transition{schema.VerificationSuccess, false, schema.NameExact, schema.AccountFrozen, false, "", "verification.completed"}},
+	{drop("0006", "a6"), transition{schema.VerificationSuccess, false, schema.NameExact, schema.AccountClosed, false, "", "verification.completed"}},
 	{drop("0007", "a7"), noAccount}, {drop("0008", "a8"), flagged},
 	{address("success@upi", "u1"), exact}, {address("failure@upi", "u2"), noAddress}, {address("PARTIAL@upi", "u3"), partial},
 	{address("dormant@upi", "u4"), dormant}, {address("suspicious@upi", "u5"), flagged},
 }
 
-// says demands what a verification says.
-func (d *desk) says(what string, r accesstest.Reply, want verdict) schema.Verification {
+// wantReply checks the content of a reply.
+func (d *apiFixture) wantReply(what string, r accesstest.Reply, want transition) schema.Verification {
 	d.t.Helper()
 	v := read[schema.Verification](d.t, r, 200)
-	got := verdict{status: v.Status, verified: v.Verified, eventType: strings.Join(d.told(v.VerificationID), " ")}
+	got := transition{status: v.Status, verified: v.Verified, eventType: strings.Join(d.eventTypes(v.VerificationID), " ")}
 	if v.Beneficiary != nil {
 		got.match, got.account, got.flagged = v.NameMatch, v.AccountStatus, v.Suspicious && len(v.SuspiciousReasons) > 0
 	}
@@ -83,37 +83,37 @@ func (d *desk) says(what string, r accesstest.Reply, want verdict) schema.Verifi
 	return v
 }
 
-// Every magic value gives its verdict, with 200, and one event.
-func TestMagicValuesAreAnsweredWithTheirVerdict(t *testing.T) {
+// Every magic value gives its result, with 200 and one event.
+func TestMagicValues(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachStore(t, func(t *testing.T, d *apiFixture) {
 		for _, c := range magic {
-			first := d.ask("POST", path, c.body)
-			v := d.says(c.body, first, c.want)
+			first := d.sandbox("POST", path, c.body)
+			v := d.wantReply(c.body, first, c.want)
 			if strings.Contains(first.Text, "00123456") {
 				t.Errorf("the number is not masked: %s", first.Text)
 			}
-			if shown := d.ask("GET", path+"/"+v.VerificationID, ""); c.want.failure == "" && shown.Text != first.Text || shown.Status != 200 || shown.At("error.request_id") != nil {
+			if shown := d.sandbox("GET", path+"/"+v.VerificationID, ""); c.want.failure == "" && shown.Text != first.Text || shown.Status != 200 || shown.At("error.request_id") != nil {
 				t.Errorf("it is shown as %s, and was answered %s", shown.Text, first.Text)
 			}
-			again := d.ask("POST", path, c.body, "Prefer", "wait=5")
+			again := d.sandbox("POST", path, c.body, "Prefer", "wait=5")
 			if again.Header.Get("Idempotent-Replayed") != "true" || again.Status != 200 || again.Said("verification_id") != v.VerificationID || first.Header.Get("Idempotent-Replayed") != "" {
 				t.Errorf("again: %d %v %s", again.Status, again.Header, again.Text)
 			}
-			d.says("after it was replayed", again, c.want)
+			d.wantReply("after it was replayed", again, c.want)
 			d.live("GET", path+"/"+v.VerificationID, "").WantError(t, "in the other world", 404, schema.NotFound, "")
 		}
-		if got := d.figure("vayu_verify_outcomes_total", "world", "sandbox", "outcome", "failed"); got != 2 {
+		if got := d.metric("vayu_verify_outcomes_total", "world", "sandbox", "outcome", "failed"); got != 2 {
 			t.Errorf("%v failures are counted", got)
 		}
 	})
 }
 
 // The fields of the specification come first, in its order.
-func TestAReplyHasTheFieldsOfTheSpecification(t *testing.T) {
+func TestReplyFields(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		reply := d.ask("POST", path, drop("0001", "a"))
+	eachStore(t, func(t *testing.T, d *apiFixture) {
+		reply := d.sandbox("POST", path, drop("0001", "a"))
 		got := read[schema.Verification](t, reply, 200)
 		want := schema.Verification{
 			Status: schema.VerificationSuccess, Verified: true, Method: schema.VerifyPennyDrop, AccountNumber: "XXXXXXXX0001", IFSC: "SBIN0000691",
@@ -128,19 +128,19 @@ func TestAReplyHasTheFieldsOfTheSpecification(t *testing.T) {
 		if head := `{"status":"success","verified":true,"name_match":"exact","beneficiary_name":"RAHUL SHARMA","bank":"State Bank of India","branch":"`; !strings.HasPrefix(reply.Text, head) {
 			t.Errorf("the seven fields do not come first: %s", reply.Text)
 		}
-		failed := read[schema.Verification](t, d.ask("POST", path, address("failure@upi", "b")), 200)
+		failed := read[schema.Verification](t, d.sandbox("POST", path, address("failure@upi", "b")), 200)
 		if failed.VPA != "f****e@upi" || failed.Error == nil || failed.Error.Message == "" || failed.Error.RequestID == "" || failed.FailedAt == "" {
 			t.Errorf("got %+v", failed)
 		}
-		nameless := read[schema.Verification](t, d.ask("POST", path, `{"vpa":"success@upi"}`), 200)
+		nameless := read[schema.Verification](t, d.sandbox("POST", path, `{"vpa":"success@upi"}`), 200)
 		if !nameless.Verified || nameless.NameMatch != schema.NameNone || nameless.BeneficiaryName == "" {
 			t.Errorf("without a name: %+v", nameless)
 		}
 	})
 }
 
-// inTime runs a test on both engines with a clock of its own: an hour passes at once.
-func inTime(t *testing.T, do func(t *testing.T, d *desk)) {
+// inTime runs a test on both engines with synthetic time.
+func inTime(t *testing.T, do func(t *testing.T, d *apiFixture)) {
 	t.Helper()
 	for name, store := range map[string]func(*testing.T) sqlstore.Config{
 		"sqlite": func(t *testing.T) sqlstore.Config { return sqlstore.Config{Data: t.TempDir()} },
@@ -151,39 +151,39 @@ func inTime(t *testing.T, do func(t *testing.T, d *desk)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at := store(t)
-			synctest.Test(t, func(t *testing.T) { do(t, newDesk(t, sqlstoretest.Open(t, at), nil)) })
+			synctest.Test(t, func(t *testing.T) { do(t, newAPIFixture(t, sqlstoretest.Open(t, at), nil)) })
 		})
 	}
 }
 
-// A bank that is silent is answered for with 504 and the id, and asked about.
-func TestASilentBankIsTroubleThatEnds(t *testing.T) {
+// A silent bank gives 504 with the id, and an enquiry follows.
+func TestSilentBankTimesOut(t *testing.T) {
 	t.Parallel()
-	inTime(t, func(t *testing.T, d *desk) {
+	inTime(t, func(t *testing.T, d *apiFixture) {
 		for what, body := range map[string]string{"a deposit": drop("0009", "a"), "an address": address("timeout@upi", "b")} {
 			began := time.Now()
-			reply := d.ask("POST", path, body)
+			reply := d.sandbox("POST", path, body)
 			reply.WantError(t, what, 504, schema.BankTimeout, "")
 			id := reply.Said("verification_id")
 			if took := time.Since(began); took != 30*time.Second || reply.Said("status") != "pending" || id == "" || reply.At("error.retryable") != true || reply.Header.Get("Location") != path+"/"+id {
 				t.Errorf("%s: after %s got %v %s", what, took, reply.Header, reply.Text)
 			}
-			if got := d.ask("GET", path+"/"+id, ""); got.Status != 200 || got.Said("status") != "pending" || len(d.told(id)) != 0 {
+			if got := d.sandbox("GET", path+"/"+id, ""); got.Status != 200 || got.Said("status") != "pending" || len(d.eventTypes(id)) != 0 {
 				t.Errorf("%s: meanwhile it is %d %s", what, got.Status, got.Text)
 			}
 			time.Sleep(15 * time.Second)
-			d.says(what, d.ask("GET", path+"/"+id, ""), exact)
-			d.says(what+" again", d.ask("POST", path, body), exact)
+			d.wantReply(what, d.sandbox("GET", path+"/"+id, ""), exact)
+			d.wantReply(what+" again", d.sandbox("POST", path, body), exact)
 		}
 	})
 }
 
-// A slow bank is waited for; who does not want to wait need not.
-func TestASlowBankIsWaitedFor(t *testing.T) {
+// A reply waits for a slow bank, unless the client declines.
+func TestWaitForSlowBank(t *testing.T) {
 	t.Parallel()
-	inTime(t, func(t *testing.T, d *desk) {
+	inTime(t, func(t *testing.T, d *apiFixture) {
 		began := time.Now()
-		d.says("by default", d.ask("POST", path, drop("0010", "a")), exact)
+		d.wantReply("by default", d.sandbox("POST", path, drop("0010", "a")), exact)
 		if took := time.Since(began); took < 25*time.Second || took > 26*time.Second {
 			t.Errorf("it took %s", took)
 		}
@@ -197,83 +197,83 @@ func TestASlowBankIsWaitedFor(t *testing.T) {
 			"for 3 s":           {drop("0010", "e"), "respond-async, wait=3", 3 * time.Second},
 		} {
 			began := time.Now()
-			reply := d.ask("POST", path, c.body, "Prefer", c.prefer).Want(t, what, 202)
+			reply := d.sandbox("POST", path, c.body, "Prefer", c.prefer).Want(t, what, 202)
 			id := reply.Said("verification_id")
 			if took := time.Since(began); took != c.waits || reply.Said("status") != "pending" || reply.Header.Get("Location") != path+"/"+id || reply.At("error") != nil {
 				t.Errorf("%s: after %s got %v %s", what, took, reply.Header, reply.Text)
 			}
-			if again := d.ask("POST", path, c.body, "Prefer", "wait=0").Want(t, what, 202); again.Said("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
+			if again := d.sandbox("POST", path, c.body, "Prefer", "wait=0").Want(t, what, 202); again.Said("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s: again it is %s", what, again.Text)
 			}
 			time.Sleep(27 * time.Second)
-			d.says(what, d.ask("GET", path+"/"+id, ""), exact)
+			d.wantReply(what, d.sandbox("GET", path+"/"+id, ""), exact)
 		}
 	})
 }
 
-// TestAPendingVerificationIsReplayed by its Idempotency-Key, as it is then.
-func TestAPendingVerificationIsReplayed(t *testing.T) {
+// TestPendingVerificationIsReplayed replays the current state by Idempotency-Key.
+func TestPendingVerificationIsReplayed(t *testing.T) {
 	t.Parallel()
-	inTime(t, func(t *testing.T, d *desk) {
+	inTime(t, func(t *testing.T, d *apiFixture) {
 		const slow = `{"account_number":"00123456780010","ifsc":"SBIN0000691","name":"Rahul Sharma","async":true}`
-		id := d.ask("POST", path, slow, "Idempotency-Key", "k").Want(t, "the first", 202).Said("verification_id")
-		again := d.ask("POST", path, slow, "Idempotency-Key", "k").Want(t, "while it is pending", 202)
+		id := d.sandbox("POST", path, slow, "Idempotency-Key", "k").Want(t, "the first", 202).Said("verification_id")
+		again := d.sandbox("POST", path, slow, "Idempotency-Key", "k").Want(t, "while it is pending", 202)
 		if again.Said("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("while it is pending: got %v %s, want %s", again.Header, again.Text, id)
 		}
 		time.Sleep(27 * time.Second)
-		d.says("afterwards", d.ask("POST", path, slow, "Idempotency-Key", "k"), exact)
+		d.wantReply("afterwards", d.sandbox("POST", path, slow, "Idempotency-Key", "k"), exact)
 	})
 }
 
-// A client that hangs up after two seconds of a slow penny drop loses nothing: it
-// finishes once, and is told once.
-func TestAClientThatHangsUpLosesNothing(t *testing.T) {
+// A client that disconnects after two seconds of a slow penny drop loses nothing. The
+// verification ends once, with one event.
+func TestDisconnectedClientLosesNothing(t *testing.T) {
 	t.Parallel()
-	inTime(t, func(t *testing.T, d *desk) {
-		d.hangUp(drop("0010", "a"), 2*time.Second)
+	inTime(t, func(t *testing.T, d *apiFixture) {
+		d.disconnect(drop("0010", "a"), 2*time.Second)
 		time.Sleep(30 * time.Second)
-		list := read[schema.List[schema.Verification]](t, d.ask("GET", path+"?ref_id=a", ""), 200).Data
+		list := read[schema.List[schema.Verification]](t, d.sandbox("GET", path+"?ref_id=a", ""), 200).Data
 		if len(list) != 1 {
 			t.Fatalf("there are %+v", list)
 		}
-		d.says("afterwards", d.ask("GET", path+"/"+list[0].VerificationID, ""), exact)
-		if got := d.figure("vayu_verify_calls_total"); got != 1 {
+		d.wantReply("afterwards", d.sandbox("GET", path+"/"+list[0].VerificationID, ""), exact)
+		if got := d.metric("vayu_verify_calls_total"); got != 1 {
 			t.Errorf("the bank was called %v times", got)
 		}
 	})
 }
 
-// Slow ones do not wait for each other.
-func TestSlowOnesWaitTogether(t *testing.T) {
+// Slow calls do not block each other.
+func TestSlowCallsAreConcurrent(t *testing.T) {
 	t.Parallel()
-	inTime(t, func(t *testing.T, d *desk) {
+	inTime(t, func(t *testing.T, d *apiFixture) {
 		began := time.Now()
 		var all sync.WaitGroup
 		for i := range 200 {
-			all.Go(func() { d.ask("POST", path, drop("0010", fmt.Sprint("slow ", i))).Want(t, "a slow one", 200) })
+			all.Go(func() { d.sandbox("POST", path, drop("0010", fmt.Sprint("slow ", i))).Want(t, "a slow one", 200) })
 		}
 		quick := make(chan time.Duration, 1)
 		all.Go(func() {
 			time.Sleep(2 * time.Second)
 			began := time.Now()
-			d.ask("POST", path, drop("0001", "quick")).Want(t, "a quick one", 200)
+			d.sandbox("POST", path, drop("0001", "quick")).Want(t, "a quick one", 200)
 			quick <- time.Since(began)
 		})
 		all.Wait()
 		if took := time.Since(began); took > 30*time.Second || <-quick > time.Second {
 			t.Errorf("together they took %s", took)
 		}
-		if got := d.figure("vayu_verify_outcomes_total", "outcome", "success"); got != 201 {
+		if got := d.metric("vayu_verify_outcomes_total", "outcome", "success"); got != 201 {
 			t.Errorf("%v verdicts are counted", got)
 		}
 	})
 }
 
-// What is refused leaves nothing.
-func TestARefusedVerificationLeavesNothing(t *testing.T) {
+// A refusal records nothing.
+func TestRefusedVerificationLeavesNothing(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachStore(t, func(t *testing.T, d *apiFixture) {
 		good := drop("0001", "a")
 		for body, want := range map[string]schema.Code{
 			`{`: schema.InvalidJSON, `[]`: schema.InvalidRequest, `{}`: schema.ConflictingParameters,
@@ -287,30 +287,29 @@ func TestARefusedVerificationLeavesNothing(t *testing.T) {
 			strings.Replace(good, "Rahul Sharma", "!!", 1):                      schema.InvalidRequest,
 			strings.Replace(good, "Rahul Sharma", strings.Repeat("a", 5000), 1): schema.InvalidRequest,
 		} {
-			if got := d.ask("POST", path, body); got.Said("error.code") != string(want) || got.Status != want.Status() || got.Said("status") != "error" {
+			if got := d.sandbox("POST", path, body); got.Said("error.code") != string(want) || got.Status != want.Status() || got.Said("status") != "error" {
 				t.Errorf("%.150s: got %d %s, want %s", body, got.Status, got.Text, want)
 			}
 		}
-		d.ask("POST", path, "").WantError(t, "no body", 400, schema.InvalidRequest, "")
-		d.ask("POST", path+"?wait=1", good).WantError(t, "a parameter", 400, schema.InvalidRequest, "wait")
-		d.ask("GET", path+"/x", "").WantError(t, "no id", 404, schema.NotFound, "")
-		d.ask("GET", path+"/ver_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "").WantError(t, "another id", 404, schema.NotFound, "")
-		d.ask("GET", path+"/%00", "").WantError(t, "no text", 404, schema.NotFound, "")
-		if got := read[schema.List[schema.Verification]](t, d.ask("GET", path, ""), 200); len(got.Data) != 0 {
+		d.sandbox("POST", path, "").WantError(t, "no body", 400, schema.InvalidRequest, "")
+		d.sandbox("POST", path+"?wait=1", good).WantError(t, "a parameter", 400, schema.InvalidRequest, "wait")
+		d.sandbox("GET", path+"/x", "").WantError(t, "no id", 404, schema.NotFound, "")
+		d.sandbox("GET", path+"/ver_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "").WantError(t, "another id", 404, schema.NotFound, "")
+		d.sandbox("GET", path+"/%00", "").WantError(t, "no text", 404, schema.NotFound, "")
+		if got := read[schema.List[schema.Verification]](t, d.sandbox("GET", path, ""), 200); len(got.Data) != 0 {
 			t.Errorf("there are %+v", got.Data)
 		}
-		d.ask("POST", path, good).Want(t, "a good one", 200)
+		d.sandbox("POST", path, good).Want(t, "a good one", 200)
 		for what, body := range map[string]string{"another number": drop("0002", "a"), "another name": strings.Replace(good, "Rahul", "Ravi", 1), "another method": address("success@upi", "a")} {
-			d.ask("POST", path, body).WantError(t, what, 409, schema.DuplicateRefID, "ref_id")
+			d.sandbox("POST", path, body).WantError(t, what, 409, schema.DuplicateRefID, "ref_id")
 		}
 	})
 }
 
-// A live bank that cannot be reached is answered for with 502, one that tells by
-// itself is heard.
+// An unreachable live bank gives 502. A callback settles.
 func TestALiveBank(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachStore(t, func(t *testing.T, d *apiFixture) {
 		gone := d.live("POST", path, strings.Replace(address("rahul@upi", "x"), `,"ref_id":"x"`, "", 1))
 		gone.WantError(t, "not reached", 502, schema.BankNetworkError, "")
 		if gone.Said("status") != "pending" || gone.At("error.retryable") != false || gone.Said("verification_id") == "" {
@@ -334,14 +333,14 @@ func TestALiveBank(t *testing.T) {
 		call("clerk", id, "gibberish").WantError(t, "what cannot be acted upon", 500, schema.InternalError, "")
 		for _, word := range []string{"found", "found", "missing"} {
 			call("clerk", id, word).Want(t, word, 200)
-			d.says("after "+word, d.live("GET", path+"/"+id, ""), flagged)
+			d.wantReply("after "+word, d.live("GET", path+"/"+id, ""), flagged)
 		}
 		for result, want := range map[string]float64{"taken": 3, "refused": 1, "unknown": 1, "failed": 1} {
-			if got := d.figure("vayu_callbacks_total", "provider", "clerk", "result", result); got != want {
+			if got := d.metric("vayu_callbacks_total", "provider", "clerk", "result", result); got != want {
 				t.Errorf("%v callbacks are %s, want %v", got, result, want)
 			}
 		}
-		if got := d.figure("vayu_verify_contradictions_total", "provider", "clerk"); got != 1 {
+		if got := d.metric("vayu_verify_contradictions_total", "provider", "clerk"); got != 1 {
 			t.Errorf("%v contradictions are counted", got)
 		}
 	})

@@ -6,25 +6,24 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings say who verifies accounts, and what is kept, as an operator of the service
-// sets them.
+// Settings are the operator's settings for banks, caching and retention.
 type Settings struct {
-	Banks     []string      `koanf:"banks" help:"files that describe banks or aggregators; without any no live account is verified"`
-	BatchRoom int           `koanf:"batch-room" help:"records of batches under way at once"`
-	GiveUp    time.Duration `koanf:"give-up" help:"how long a bank is asked for a verdict"`
-	Cache     time.Duration `koanf:"cache" help:"how long a bank's answer serves the account that asks about the same again; 0 for not at all"`
+	Banks     []string      `koanf:"banks" help:"files that describe banks or aggregators; live verification needs at least one"`
+	BatchRoom int           `koanf:"batch-room" help:"batch records in flight at once"`
+	GiveUp    time.Duration `koanf:"give-up" help:"how long a verification is retried until it fails"`
+	Cache     time.Duration `koanf:"cache" help:"how long a bank's answer is reused for the same account; 0 for no cache"`
 	Keep      time.Duration `koanf:"keep" help:"how long finished verifications are kept; 0 for ever"`
-	Misses    int           `koanf:"misses" help:"accounts that do not exist which a key may ask about in an hour before there is an alarm; 0 for none"`
+	Misses    int           `koanf:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
-// DefaultSettings know no bank. What is finished is kept for a quarter of a year, as
-// long as clients ask about payments. A hundred wrong account numbers in an hour are
-// more than typing errors.
+// DefaultSettings has no bank. The retention of a quarter of a year equals the period in which
+// clients enquire about payments. A hundred wrong account numbers in an hour exceed typing
+// errors.
 func DefaultSettings() Settings {
 	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Keep: 90 * 24 * time.Hour, Misses: 100}
 }
 
-// The limits of settings. The answer of a bank is good for a day at most: accounts are
+// The limits of settings. An answer may be cached for a day at most, because accounts are
 // frozen and closed.
 const (
 	mostBatchRoom = 10_000
@@ -34,7 +33,7 @@ const (
 	leastKeep     = time.Hour
 )
 
-// Validate reports every fault at once, each naming its key.
+// Validate returns every fault, each with its key.
 func (s Settings) Validate() (faults []error) {
 	if s.BatchRoom < 1 || s.BatchRoom > mostBatchRoom {
 		faults = append(faults, config.Invalid("batch-room", "must be 1 to %d", mostBatchRoom))

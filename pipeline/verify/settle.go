@@ -17,69 +17,68 @@ import (
 	"vayu/schema"
 )
 
-// settled is what a word has made of a verification.
-type settled struct {
+// result is a verification after a transition.
+type result struct {
 	Record
 
-	verdict verdict
-	due     time.Time // when it is looked at next; zero for never, or not by this
+	transition transition
+	due        time.Time // next call; zero for none, or if not set by this transition
 }
 
-// settling is one word on its way into the store.
-type settling struct {
+// transitionTx applies one provider result in a transaction.
+type transitionTx struct {
 	*Service
 
 	tx      *sqlstore.Tx
 	now     time.Time
-	word    *word
+	result  *providerResult
 	lease   upstream.Lease
 	private *Private
-	out     settled
+	out     result
 }
 
-// settle does what a word calls for, in one transaction, to a verification as it was
-// last seen. Whether it is still pending decides each change by compare-and-set; what
-// was decided before stays.
-func (s *Service) settle(ctx context.Context, r *Record, w *word, own upstream.Lease, p *Private) (settled, error) {
-	st := settling{Service: s, word: w, lease: own, private: p}
+// settle applies a provider result to a verification in one transaction. Each change is a
+// compare-and-set on the pending state, so an earlier end remains.
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease, p *Private) (result, error) {
+	st := transitionTx{Service: s, result: res, lease: own, private: p}
 	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
-		st.tx, st.now, st.out = tx, s.Now(), settled{Record: *r}
-		return st.do()
+		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
+		return st.apply()
 	})
 	if err != nil {
-		return settled{}, fmt.Errorf("settling %s: %w", r.ID, err)
+		return result{}, fmt.Errorf("applying a result to %s: %w", r.ID, err)
 	}
 	failpoint.Point(failpoint.VerifySettled)
 	s.count(&st.out)
 	switch {
-	case st.out.verdict != rest:
-		s.waits.Tell(st.out.ID, st.out)
-	case st.out.State != schema.VerificationPending: // somebody was faster
-		s.contradicted(&st.out.Record, w)
+	case st.out.transition != noop:
+		s.waiters.Tell(st.out.ID, st.out)
+	case st.out.State != schema.VerificationPending: // another result was faster
+		s.reportContradiction(&st.out.Record, res)
 	}
 	return st.out, nil
 }
 
-// do does what is decided.
-func (st *settling) do() error {
+// apply decides the transition and executes it.
+func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration
-	if l := st.lineOf(r.Owner.World, r.Provider); l != nil {
+	if l := st.connectionOf(r.Owner.World, r.Provider); l != nil {
 		resendAfter = l.ResendAfter
 	}
-	st.out.verdict = decide(r, st.word, resendAfter)
-	if v := st.out.verdict; (v == again || v == anew || v == putBack) && st.now.Sub(r.CreatedAt) >= st.Settings.GiveUp {
-		st.out.verdict = fail
+	st.out.transition = decide(r, st.result, resendAfter)
+	if v := st.out.transition; (v == retryLater || v == retryAsNew || v == requeue) && st.now.Sub(r.CreatedAt) >= st.Settings.GiveUp {
+		st.out.transition = fail
 	}
-	switch st.out.verdict {
+	switch st.out.transition {
 	case succeed, fail:
 		return st.finish()
-	case again, anew, putBack:
+	case retryLater, retryAsNew, requeue:
 		return st.postpone(resendAfter)
 	case resend:
-		return st.renew()
+		return st.renewLease()
 	default:
-		return st.heard()
+		return st.recordCallback()
 	}
 }
 
@@ -87,22 +86,22 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 		verified = $7, beneficiary = $8, bank = $9, branch = $10, reasons = $11, utr = $12, error_code = $13, finished_at = $14
 	WHERE id = $1 AND state = 'pending'`
 
-// finish gives a verification its verdict. A bank's word is true whoever hears it;
-// that nobody could say anything is up to whoever has the lease.
-func (st *settling) finish() error {
+// finish ends a verification. An outcome counts from any source. Giving up without an outcome
+// needs the lease.
+func (st *transitionTx) finish() error {
 	r := &st.out.Record
-	st.learn()
+	st.copyReferences()
 	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, sqlstore.Whole(st.now), nil
 	query, args := finishRow, []any(nil)
 	switch {
-	case st.out.verdict == succeed:
-		if err := st.judge(); err != nil {
+	case st.out.transition == succeed:
+		if err := st.fillBeneficiary(); err != nil {
 			return err
 		}
-	case st.word.err == nil && st.word.Outcome == NotFound:
+	case st.result.err == nil && st.result.Outcome == NotFound:
 		r.ErrorCode = notFound(r.Method)
 	default:
-		r.ErrorCode = givenUp(r, st.word)
+		r.ErrorCode = giveUpCode(r, st.result)
 		query, args = finishRow+" AND token = $15", []any{st.lease.Token}
 	}
 	r.Trouble = ""
@@ -116,20 +115,21 @@ func (st *settling) finish() error {
 	if err != nil {
 		return err
 	}
-	if n == 0 { // it has its verdict, or it is somebody else's turn to give it up
-		st.out.verdict = rest
-		st.out.Record, _, err = one(st.tx, selectByID, r.ID)
+	if n == 0 { // it has ended already, or another instance has the lease
+		st.out.transition = noop
+		st.out.Record, _, err = queryOne(st.tx, selectByID, r.ID)
 		return err
 	}
-	if err := st.noteFinal(); err != nil {
+	if err := st.recordFinalStep(); err != nil {
 		return err
 	}
-	return st.accompany(st.tx, st.now, r, st.word.by)
+	return st.writeAuditAndEvent(st.tx, st.now, r, st.result.by)
 }
 
-// judge takes what the bank says of an account that exists.
-func (st *settling) judge() error {
-	r, a := &st.out.Record, st.word.Account
+// fillBeneficiary stores the bank's description of an existing account. It adds bank and
+// branch from our directories where the bank leaves them out.
+func (st *transitionTx) fillBeneficiary() error {
+	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
 		if r.Method == schema.VerifyUPI {
 			a.Bank, _ = upi.Bank(st.private.VPA)
@@ -143,19 +143,19 @@ func (st *settling) judge() error {
 			return err
 		}
 	}
-	a.Name, a.Bank, a.Branch = clean(a.Name), clean(a.Bank), clean(a.Branch)
+	a.Name, a.Bank, a.Branch = cleanText(a.Name), cleanText(a.Bank), cleanText(a.Branch)
 	r.State = schema.VerificationSuccess
-	r.Found, r.Verified = judge(st.private, r.Threshold, &a)
+	r.Found, r.Verified = beneficiaryOf(st.private, r.Threshold, &a)
 	return nil
 }
 
-// accompany stores what goes with a verdict: the row of the audit log, and the event
-// or, for a record of a batch, its place there, which comes last.
-func (s *Service) accompany(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
+// writeAuditAndEvent stores the audit row and the event of a final state. For a batch record
+// it updates the batch instead of appending an event. The batch is updated last.
+func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
 		if _, err := s.Events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
-			return fmt.Errorf("telling of %s: %w", r.ID, err)
+			return fmt.Errorf("recording the end of %s: %w", r.ID, err)
 		}
 	}
 	detail := map[string]any{"method": r.Method, "target": r.Target, "provider": r.Provider}
@@ -177,7 +177,7 @@ func (s *Service) accompany(tx *sqlstore.Tx, now time.Time, r *Record, by string
 	return s.bulkCompleted(tx, done)
 }
 
-// reached reports whether there was a verdict: that an account does not exist is one.
+// reached reports whether the bank gave an outcome. A missing account is an outcome.
 func reached(r *Record) bool {
 	return r.State == schema.VerificationSuccess || r.ErrorCode == notFound(r.Method)
 }
@@ -185,27 +185,26 @@ func reached(r *Record) bool {
 const postponeRow = `UPDATE verification SET tries = $4, due_at = $3, token = '', provider_ref = $5, sent = $6, sent_at = $7, trouble = $8
 	WHERE id = $1 AND token = $2 AND state = 'pending'`
 
-// postpone has a verification looked at again later. Who has lost his lease leaves
-// that to whoever has it.
-func (st *settling) postpone(resendAfter time.Duration) error {
+// postpone schedules the next call. Without the lease it does nothing.
+func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	r := &st.out.Record
 	var due time.Time
 	was := *r
-	switch st.out.verdict {
-	case putBack: // as if the call had never been begun
+	switch st.out.transition {
+	case requeue: // as if the call had not started
 		due = st.now.Add(upstream.AwayPause)
-		if st.word.call != enquire && !st.word.resent {
+		if st.result.call != callEnquire && !st.result.resent {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	default:
-		st.learn()
-		if st.word.call == deposit {
-			r.SentAt = sqlstore.Whole(st.word.asked)
+		st.copyReferences()
+		if st.result.call == callDeposit {
+			r.SentAt = sqlstore.Whole(st.result.calledAt)
 		}
-		due = nextLook(r, st.word, resendAfter, st.now)
+		due = nextLook(r, st.result, resendAfter, st.now)
 		r.Tries++
-		r.Trouble = troubleOf(st.word)
-		if st.out.verdict == anew {
+		r.Trouble = troubleOf(st.result)
+		if st.out.transition == retryAsNew {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	}
@@ -214,19 +213,18 @@ func (st *settling) postpone(resendAfter time.Duration) error {
 		return err
 	}
 	if n == 0 {
-		st.out = settled{Record: was, verdict: rest}
+		st.out = result{Record: was, transition: noop}
 		return nil
 	}
 	st.out.due = due
-	return st.note()
+	return st.recordStep()
 }
 
-// renew begins a lease anew, for asking for a deposit again. Who has lost his does
-// not.
-func (st *settling) renew() error {
+// renewLease extends the lease for a resend of the deposit. Without the lease it does nothing.
+func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
-	st.out.verdict = rest
-	l := st.lineOf(r.Owner.World, r.Provider)
+	st.out.transition = noop
+	l := st.connectionOf(r.Owner.World, r.Provider)
 	if l == nil {
 		return nil
 	}
@@ -237,64 +235,64 @@ func (st *settling) renew() error {
 	if err != nil || n == 0 {
 		return err
 	}
-	r.SentAt, st.out.due, st.out.verdict = sentAt, until, resend
-	return st.note()
+	r.SentAt, st.out.due, st.out.transition = sentAt, until, resend
+	return st.recordStep()
 }
 
-// learn takes what the bank says beside the outcome.
-func (st *settling) learn() {
-	if st.word.err != nil {
+// copyReferences copies the bank's reference and the UTR to the record.
+func (st *transitionTx) copyReferences() {
+	if st.result.err != nil {
 		return
 	}
-	if ref := clean(st.word.ProviderRef); ref != "" {
+	if ref := cleanText(st.result.ProviderRef); ref != "" {
 		st.out.ProviderRef = ref
 	}
-	if utr := clean(st.word.UTR); utr != "" {
+	if utr := cleanText(st.result.UTR); utr != "" {
 		st.out.UTR = utr
 	}
 }
 
-// longestForeign bounds what is kept of a bank's text, in characters.
-const longestForeign = 200
+// longestBankText is the limit of a stored text of a bank, in characters.
+const longestBankText = 200
 
-// clean makes a bank's text one that every store takes, and that can be shown.
-func clean(text string) string { return httpconnector.Line(text, longestForeign) }
+// cleanText returns a bank's text in a form that every store accepts and that can be shown.
+func cleanText(text string) string { return httpconnector.Line(text, longestBankText) }
 
-// Settle acts on a bank's word on a verification that came by itself: by
-// compare-and-set, so that repeating it changes nothing. By is who says so, for the
-// audit log. It is not_found for a reference that nobody has.
+// Settle applies an answer from outside the service's own calls, such as a callback. It is
+// idempotent. by is the actor in the audit log. An unknown reference is not_found.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification
 	}
-	r, found, err := one(s.DB.View(ctx), selectByID, reference)
+	r, found, err := queryOne(s.DB.View(ctx), selectByID, reference)
 	switch {
 	case err != nil:
 		return Record{}, err
 	case !found || r.Owner.World != world || r.Provider != provider:
 		return Record{}, errNoVerification
 	}
-	w := word{Answer: a, call: told, asked: s.Now(), by: by}
-	if err := faultOf(&w); err != nil {
-		return Record{}, fmt.Errorf("settling %s: %w", reference, err)
+	res := providerResult{Answer: a, call: callNone, calledAt: s.Now(), by: by}
+	if err := checkAnswer(&res); err != nil {
+		return Record{}, fmt.Errorf("applying a result to %s: %w", reference, err)
 	}
 	if r.State != schema.VerificationPending {
-		s.contradicted(&r, &w)
+		s.reportContradiction(&r, &res)
 		return r, nil
 	}
-	p, err := s.open(&r)
-	if err != nil && a.Outcome == Found { // else nobody needs it
+	p, err := s.decryptPrivate(&r)
+	if err != nil && a.Outcome == Found { // only Found needs the private fields
 		return Record{}, err
 	}
-	out, err := s.settle(ctx, &r, &w, upstream.Lease{}, &p)
+	out, err := s.settle(ctx, &r, &res, upstream.Lease{}, &p)
 	return out.Record, err
 }
 
-// contradicted says so when a bank contradicts its verdict: that one stays.
-func (s *Service) contradicted(r *Record, w *word) {
-	if w.err != nil || w.Outcome != Found && w.Outcome != NotFound || (w.Outcome == Found) == (r.State == schema.VerificationSuccess) {
+// reportContradiction counts and logs an answer that contradicts the final state. The final
+// state remains.
+func (s *Service) reportContradiction(r *Record, res *providerResult) {
+	if res.err != nil || res.Outcome != Found && res.Outcome != NotFound || (res.Outcome == Found) == (r.State == schema.VerificationSuccess) {
 		return
 	}
 	s.metrics.contradictions.WithLabelValues(r.Provider).Inc()
-	s.Log.Error("a bank contradicts its verdict, which stays", "verification", r.ID, "provider", r.Provider, "state", string(r.State))
+	s.Log.Error("a bank contradicts the final state, which remains", "verification", r.ID, "provider", r.Provider, "state", string(r.State))
 }

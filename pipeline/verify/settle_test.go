@@ -15,57 +15,56 @@ import (
 
 var errTimeout = context.DeadlineExceeded
 
-// What a bank tells by itself settles once; what it says against its verdict
-// afterwards changes nothing, and is counted.
-func TestABankTellsByItself(t *testing.T) {
+// A callback settles once. A later contradiction is counted and changes nothing.
+func TestCallbackSettles(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
-		for _, vague := range []Answer{{Outcome: Pending}, {Outcome: Unknown}, {Outcome: NotMade}} { // what is due is looked at
-			if got := s.told(r, vague); got.State != schema.VerificationPending {
+		for _, vague := range []Answer{{Outcome: Pending}, {Outcome: Unknown}, {Outcome: NotMade}} { // no change
+			if got := s.callback(r, vague); got.State != schema.VerificationPending {
 				t.Errorf("%s: got %+v", vague.Outcome, got)
 			}
 			s.wantDue("as before", r.ID, firstPause)
 		}
-		if got := s.told(r, itIs("RAHUL SHARMA")); got.State != schema.VerificationSuccess || !got.Verified || got.ProviderRef != "theirs" {
+		if got := s.callback(r, foundAnswer("RAHUL SHARMA")); got.State != schema.VerificationSuccess || !got.Verified || got.ProviderRef != "theirs" {
 			t.Errorf("got %+v", got)
 		}
-		was := s.see(r.ID)
+		was := s.record(r.ID)
 		for range 2 {
-			s.told(r, itIs("SOMEBODY ELSE"))
-			s.told(r, Answer{Outcome: NotFound})
-			s.told(r, Answer{Outcome: Pending})
+			s.callback(r, foundAnswer("SOMEBODY ELSE"))
+			s.callback(r, Answer{Outcome: NotFound})
+			s.callback(r, Answer{Outcome: Pending})
 		}
-		if diff := cmp.Diff(was, s.see(r.ID)); diff != "" {
+		if diff := cmp.Diff(was, s.record(r.ID)); diff != "" {
 			t.Errorf("afterwards (-was +is):\n%s", diff)
 		}
-		if got := s.figure("vayu_verify_contradictions_total", "provider", "puppet"); got != 2 {
+		if got := s.metric("vayu_verify_contradictions_total", "provider", "puppet"); got != 2 {
 			t.Errorf("%v contradictions are counted, want 2", got)
 		}
-		s.turn(time.Hour)
+		s.advance(time.Hour)
 		s.wantCalls("in all", "deposit")
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 		if diff := cmp.Diff([]string{"verification.create key_1", "verification.success provider:puppet"}, s.audited()); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// A callback may be faster than the answer: then that changes nothing, and counts as a
-// contradiction when it is one.
-func TestACallbackIsFasterThanTheAnswer(t *testing.T) {
+// A callback may precede the answer. The answer then changes nothing, and a contradiction is
+// counted.
+func TestCallbackBeforeAnswer(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
 		answer         Answer
 		contradictions float64
-	}{"the same": {itIs("RAHUL SHARMA"), 0}, "the opposite": {Answer{Outcome: NotFound}, 1}} {
+	}{"the same": {foundAnswer("RAHUL SHARMA"), 0}, "the opposite": {Answer{Outcome: NotFound}, 1}} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
-				s.puppet.set(func() {
-					s.puppet.deposit = func(o Order) (Answer, error) {
-						_, err := s.Settle(t.Context(), schema.Live, "puppet", o.Reference, itIs("RAHUL SHARMA"), "provider:puppet")
+			eachStore(t, func(t *testing.T, s *serviceFixture) {
+				s.bank.set(func() {
+					s.bank.deposit = func(o Order) (Answer, error) {
+						_, err := s.Settle(t.Context(), schema.Live, "puppet", o.Reference, foundAnswer("RAHUL SHARMA"), "provider:puppet")
 						return c.answer, err
 					}
 				})
@@ -73,12 +72,12 @@ func TestACallbackIsFasterThanTheAnswer(t *testing.T) {
 				if err != nil || r.State != schema.VerificationSuccess {
 					t.Errorf("got %+v, %v", r, err)
 				}
-				s.calls.Wait()
-				s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
-				if got := s.figure("vayu_verify_contradictions_total", "provider", "puppet"); got != c.contradictions {
+				s.queue.Wait()
+				s.wantFinal(r.ID, schema.VerificationSuccess, completed)
+				if got := s.metric("vayu_verify_contradictions_total", "provider", "puppet"); got != c.contradictions {
 					t.Errorf("%v contradictions are counted, want %v", got, c.contradictions)
 				}
-				if got := s.figure("vayu_verify_outcomes_total"); got != 1 {
+				if got := s.metric("vayu_verify_outcomes_total"); got != 1 {
 					t.Errorf("%v verdicts are counted", got)
 				}
 			})
@@ -86,19 +85,19 @@ func TestACallbackIsFasterThanTheAnswer(t *testing.T) {
 	}
 }
 
-// Many that tell the same at once have one effect.
-func TestCallbacksAtOnceSettleOnce(t *testing.T) {
+// Concurrent equal callbacks have one effect.
+func TestConcurrentCallbacksSettleOnce(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 1)
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		single, q := s.do(s.request()), s.request()
 		q.Item = &Place{"bat_1", 0}
 		of := s.do(q)
 		var all sync.WaitGroup
 		for range 20 {
 			for _, r := range []Record{single, of} {
-				all.Go(func() { s.told(r, itIs("RAHUL SHARMA")) })
+				all.Go(func() { s.callback(r, foundAnswer("RAHUL SHARMA")) })
 			}
 		}
 		all.Wait()
@@ -111,21 +110,21 @@ func TestCallbacksAtOnceSettleOnce(t *testing.T) {
 	})
 }
 
-// Nobody settles what is somebody else's, or with words that there are not.
-func TestWhatIsToldIsLookedAt(t *testing.T) {
+// A callback for another provider, or with an undefined outcome, is refused.
+func TestInvalidCallbackIsRefused(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
 		settle := func(world schema.World, provider, reference string, a Answer) error {
 			_, err := s.Settle(t.Context(), world, provider, reference, a, "x")
 			return err
 		}
-		refusedAs(t, settle(schema.Sandbox, "puppet", r.ID, itIs("A")), schema.NotFound, "")
-		refusedAs(t, settle(schema.Live, "another", r.ID, itIs("A")), schema.NotFound, "")
-		refusedAs(t, settle(schema.Live, "puppet", "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", itIs("A")), schema.NotFound, "")
-		refusedAs(t, settle(schema.Live, "puppet", "\x00", itIs("A")), schema.NotFound, "")
-		odd := itIs("A")
+		refusedAs(t, settle(schema.Sandbox, "puppet", r.ID, foundAnswer("A")), schema.NotFound, "")
+		refusedAs(t, settle(schema.Live, "another", r.ID, foundAnswer("A")), schema.NotFound, "")
+		refusedAs(t, settle(schema.Live, "puppet", "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", foundAnswer("A")), schema.NotFound, "")
+		refusedAs(t, settle(schema.Live, "puppet", "\x00", foundAnswer("A")), schema.NotFound, "")
+		odd := foundAnswer("A")
 		odd.Account.Status = "asleep"
 		for _, a := range []Answer{{Outcome: 17}, {Outcome: -1}, odd} {
 			if err := settle(schema.Live, "puppet", r.ID, a); err == nil {
@@ -136,23 +135,23 @@ func TestWhatIsToldIsLookedAt(t *testing.T) {
 	})
 }
 
-// Whatever a bank writes is kept in a form that every store and every client takes.
-func TestWhatABankWritesIsCleaned(t *testing.T) {
+// Bank texts are stored in a form that every store and client accepts.
+func TestBankTextIsCleaned(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		a := itIs("RA\x00HUL\xff SHARMA\n" + strings.Repeat("र", 500))
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		a := foundAnswer("RA\x00HUL\xff SHARMA\n" + strings.Repeat("र", 500))
 		a.ProviderRef, a.UTR, a.Account.Bank, a.Account.Branch = "p\x00", strings.Repeat("9", 1000), "B\x1bank", strings.Repeat("न", 1000)
 		a.Account.Reasons = []string{"he owes us money", ReportedFraud, ReportedFraud, ""}
-		s.puppet.set(func() { s.puppet.deposit = says(a) })
+		s.bank.set(func() { s.bank.deposit = answers(a) })
 		r := s.do(s.request())
 		f := r.Found
 		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
 			t.Errorf("reasons: %s", diff)
 		}
-		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र") || utf8.RuneCountInString(f.BeneficiaryName) > longestForeign || r.ProviderRef != "p" ||
-			utf8.RuneCountInString(r.UTR) != longestForeign || f.Bank != "Bank" || utf8.RuneCountInString(f.Branch) > longestForeign {
+		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र") || utf8.RuneCountInString(f.BeneficiaryName) > longestBankText || r.ProviderRef != "p" ||
+			utf8.RuneCountInString(r.UTR) != longestBankText || f.Bank != "Bank" || utf8.RuneCountInString(f.Branch) > longestBankText {
 			t.Errorf("got %+v", r)
 		}
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }

@@ -10,23 +10,23 @@ import (
 	"vayu/schema"
 )
 
-// note records what was asked and what kind of answer came.
-func (st *settling) note() error {
-	_, err := upstream.Note(st.tx, st.out.ID, st.word.act(), st.word.said(), sqlstore.Whole(st.now))
+// recordStep stores the call and the kind of its answer in the timeline.
+func (st *transitionTx) recordStep() error {
+	_, err := upstream.Note(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.Whole(st.now))
 	return err
 }
 
 const finishLate = "UPDATE verification SET finished_at = $2 WHERE id = $1"
 
-// noteFinal is note for the word that ends a verification, unless it is the answer to
-// the first call: then the row says it, and nothing more is written. When a step was
-// recorded by a clock that is ahead, the end is not before it.
-func (st *settling) noteFinal() error {
-	r, w := &st.out.Record, st.word
-	if w.err == nil && w.call == firstCall(r) && !w.resent && r.Tries == 0 && (w.Outcome == Found || w.Outcome == NotFound) {
+// recordFinalStep records the step that ends a verification. The answer to the first call
+// needs no step, because the row holds it. With clock skew between instances the end is moved
+// to the last step.
+func (st *transitionTx) recordFinalStep() error {
+	r, res := &st.out.Record, st.result
+	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == Found || res.Outcome == NotFound) {
 		return nil
 	}
-	noted, err := upstream.Note(st.tx, r.ID, w.act(), w.said(), r.FinishedAt)
+	noted, err := upstream.Note(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt)
 	if err == nil && noted.After(r.FinishedAt) {
 		r.FinishedAt = noted
 		_, err = st.tx.Exec(finishLate, r.ID, noted.UnixMicro())
@@ -34,44 +34,44 @@ func (st *settling) noteFinal() error {
 	return err
 }
 
-// heard records what a bank has told by itself of what is pending and stays so.
-func (st *settling) heard() error {
-	if st.word.call != told {
+// recordCallback records a callback that leaves the verification pending.
+func (st *transitionTx) recordCallback() error {
+	if st.result.call != callNone {
 		return nil
 	}
-	// Setting a column has others wait who record about the same.
+	// The update locks the row against concurrent steps.
 	n, err := st.tx.Exec("UPDATE verification SET tries = tries WHERE id = $1 AND state = 'pending'", st.out.ID)
 	if err != nil || n == 0 {
 		return err
 	}
-	return st.note()
+	return st.recordStep()
 }
 
-// act is what a step calls that from which a word comes.
-func (w *word) act() schema.StepAct {
-	return [...]schema.StepAct{told: schema.ActCallback, deposit: schema.ActDeposit, enquire: schema.ActEnquire, resolve: schema.ActResolve}[w.call]
+// stepAct returns the timeline's name of the call.
+func (res *providerResult) stepAct() schema.StepAct {
+	return [...]schema.StepAct{callNone: schema.ActCallback, callDeposit: schema.ActDeposit, callEnquire: schema.ActEnquire, callResolve: schema.ActResolve}[res.call]
 }
 
-// said is what a step calls an answer, or that none came.
-func (w *word) said() schema.StepAnswer {
+// stepAnswer returns the timeline's name of the answer, or of its absence.
+func (res *providerResult) stepAnswer() schema.StepAnswer {
 	switch {
-	case w.err == nil:
+	case res.err == nil:
 		return [...]schema.StepAnswer{
 			schema.AnswerPending, schema.AnswerFound, schema.AnswerNotFound, schema.AnswerUnknown, schema.AnswerNotMade,
-		}[w.Outcome]
-	case errors.Is(w.err, ErrNotAsked):
+		}[res.Outcome]
+	case errors.Is(res.err, ErrNotAsked):
 		return schema.AnswerNotAsked
-	case errors.Is(w.err, ErrNotSent):
+	case errors.Is(res.err, ErrNotSent):
 		return schema.AnswerNotConnected
-	case errors.Is(w.err, errOutcome), errors.Is(w.err, errPanic), httpconnector.Misunderstood(w.err):
+	case errors.Is(res.err, errOutcome), errors.Is(res.err, errPanic), httpconnector.Misunderstood(res.err):
 		return schema.AnswerUnreadable
 	}
 	return schema.AnswerNone
 }
 
-// Story returns a verification of an owner by its id with what banks were asked about
-// it; not_found when there is none.
-func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Record, asked schema.Asked, err error) {
+// Timeline returns a verification of an owner by its id, with its timeline; not_found if there
+// is none.
+func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Record, timeline schema.Asked, err error) {
 	if !schema.IsID(id) {
 		return Record{}, schema.Asked{}, errNoVerification
 	}
@@ -80,25 +80,25 @@ func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Recor
 	if err != nil {
 		return Record{}, schema.Asked{}, err
 	}
-	asked = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(outline(&r, len(steps) > 0), steps)}
+	timeline = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(summaryOf(&r, len(steps) > 0), steps)}
 	if r.State == schema.VerificationPending {
-		asked.NextLookAt, err = waiting.NextLook(view, id)
+		timeline.NextLookAt, err = queueTable.NextLook(view, id)
 	}
-	return r, asked, err
+	return r, timeline, err
 }
 
-// outline is what the row of a verification says of its story; noted is that it has
-// steps.
-func outline(r *Record, noted bool) *upstream.Outline {
-	o := &upstream.Outline{Created: r.CreatedAt, Sent: r.SentAt, Act: (&word{call: firstCall(r)}).act(), Finished: r.FinishedAt, End: schema.AnswerSuccess}
-	said := schema.AnswerFound
+// summaryOf returns the part of the timeline that the row holds; noted reports whether steps
+// are stored.
+func summaryOf(r *Record, noted bool) *upstream.Outline {
+	o := &upstream.Outline{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, End: schema.AnswerSuccess}
+	answer := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
-		o.End, said = schema.AnswerFailed, schema.AnswerNotFound
+		o.End, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
-	// Without steps, and looked at again, it is from before there were any; and who has
-	// given it up has said nothing.
+	// A retried row without steps is older than the table of steps. A row that was given up
+	// has no answer.
 	if (noted || r.Tries == 0) && reached(r) {
-		o.Said = said
+		o.Said = answer
 	}
 	return o
 }

@@ -1,7 +1,7 @@
-// Package verify finds out whose bank accounts and UPI addresses are, and whether the
-// name that somebody expects there is the registered one. A penny drop is money: it is
-// on disk before a bank hears of it, and is asked about before it is ever asked for
-// again. A verification has one verdict, which is told once.
+// Package verify finds the registered holder of bank accounts and UPI addresses, and compares
+// the holder's name with an expected one. A penny drop moves money. It is therefore stored
+// before the first call to a bank, and enquired about before it is sent again. A verification
+// ends once, with one event.
 package verify
 
 import (
@@ -21,16 +21,16 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Service is made of.
+// Config holds the dependencies and settings of a Service.
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Box // seals what is private, and cursors
+	Box    *encryption.Box // encrypts private columns and cursors
 	Events Events
 	// Connections are the banks of both worlds.
 	Connections []Connection
 	Settings    Settings
-	// PublicURL says where clients reach this installation, such as
-	// https://api.example.com; results_url begins with it.
+	// PublicURL returns the base URL of this installation, such as https://api.example.com;
+	// results_url begins with it.
 	PublicURL func() string
 	Log       *slog.Logger          // nil for none
 	Trace     *tracing.Tracer       // nil for none
@@ -39,43 +39,42 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Events takes events to be told to an account's webhooks, in the transaction of
-// the change that they are about.
+// Events appends events for an account's webhooks, in the transaction of the change that they
+// record.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Service verifies. Handlers may be called once its store is ready; what is pending
-// moves on while it runs.
+// Service verifies bank accounts and UPI addresses. Its handlers may be called once its store
+// is ready. Pending verifications proceed while Run is active.
 type Service struct {
 	Config
 
-	metrics *metrics
-	lines   []*line
-	calls   *upstream.Lines[Record]
-	waits   *upstream.Waiters[settled] // by id of the verification
-	misses  *misses
+	metrics     *metrics
+	connections []*connection
+	queue       *upstream.Lines[Record]
+	waiters     *upstream.Waiters[result] // by id of the verification
+	misses      *misses
 }
 
-// New returns a service in which nothing moves until Run. It fails when a metric is
-// registered already, two connections have one name, or one has no bank, no timeout or
-// no room for a call.
+// New returns a service that is idle until Run. It fails if a metric is already registered, if
+// two connections share a name, or if a connection lacks a bank, a timeout or a slot.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	now := c.Now
-	c.Now = func() time.Time { return now().Round(0) } // leases end by the clock of the store, also when the machine was suspended
+	c.Now = func() time.Time { return now().Round(0) } // drop the monotonic clock: it stops while the machine is suspended, lease times do not
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, waits: upstream.NewWaiters[settled](), misses: newMisses(c.Settings.Misses)}
+	s := &Service{Config: c, waiters: upstream.NewWaiters[result](), misses: newMisses(c.Settings.Misses)}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
-	s.calls = upstream.New(upstream.Config[Record]{
-		DB: c.DB, Table: waiting, Claims: s.metrics.claims,
+	s.queue = upstream.New(upstream.Config[Record]{
+		DB: c.DB, Table: queueTable, Claims: s.metrics.claims,
 		Claimed: func() { failpoint.Point(failpoint.VerifyClaimed) }, Log: c.Log, Now: c.Now,
 	})
 	for i := range c.Connections {
@@ -86,41 +85,41 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// waiting is where verifications wait for their turn.
-var waiting = upstream.Table[Record]{Name: "verification", Columns: columns, Scan: scanRecord}
+// queueTable describes the work queue of verifications.
+var queueTable = upstream.Table[Record]{Name: "verification", Columns: columns, Scan: scanRecord}
 
-// Request is one verification as it is asked for: its fields are checked, and no
-// store or bank was asked yet.
+// Request is one validated verification request, before any access to the store or a bank.
 type Request struct {
 	Owner  schema.Owner
 	RefID  string // "" for none
 	Method schema.VerificationMethod
 	Private
-	// Tolerance is the least score of a name that passes, 0 to 100; negative for the
-	// account's own.
+	// Tolerance is the least passing score of a name match, 0 to 100; negative for the
+	// account's default.
 	Tolerance int
 	By        httpapi.Who
-	// Once is the Idempotency-Key that it came with; nil for none.
+
+	// Once is the request's Idempotency-Key; nil for none.
 	Once *access.Once
-	// Item is what it is of a batch; nil for none.
+	// Item is the batch record that the request belongs to; nil for none.
 	Item *Place
 }
 
-// Private is what is kept sealed, and only until there is a verdict.
+// Private holds the encrypted fields. They are kept only while the verification is pending.
 type Private struct {
 	Account string `json:"account,omitempty"` // 9 to 18 digits
-	IFSC    string `json:"-"`                 // is no secret
+	IFSC    string `json:"-"`                 // not secret
 	VPA     string `json:"vpa,omitempty"`     // in lower case
-	Name    string `json:"name,omitempty"`    // that is expected; "" for none
+	Name    string `json:"name,omitempty"`    // expected name; "" for none
 }
 
-// Place is a record of a batch.
+// BatchItem identifies a record of a batch.
 type Place struct {
 	Batch string
 	Index int
 }
 
-// Record is a verification as it is in the store.
+// Record is a stored verification.
 type Record struct {
 	ID          string
 	Owner       schema.Owner
@@ -131,16 +130,16 @@ type Record struct {
 	Method      schema.VerificationMethod
 	Target      string // masked
 	IFSC        string
-	Sealed      []byte // Private; nil once there is a verdict
+	Sealed      []byte // encrypted Private; nil once the verification has ended
 	Named       bool
 	Threshold   int
 	Provider    string
 	ProviderRef string
 	Sent        bool
-	SentAt      time.Time // when it was sent the last time or, until that call has ended, can be at the latest; zero for never
+	SentAt      time.Time // latest possible time of the last send; zero for never
 	Tries       int
 	Trouble     schema.Code
-	Found       schema.Beneficiary // of success
+	Found       schema.Beneficiary // set on success
 	Verified    bool
 	UTR         string
 	ErrorCode   schema.Code

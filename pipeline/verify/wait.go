@@ -8,18 +8,16 @@ import (
 	"vayu/schema"
 )
 
-// rereadEvery is how often a wait looks at the row: another instance may have been
-// told the verdict.
+// rereadEvery is the interval at which a wait reads the row, because another instance may have
+// recorded the outcome.
 const rereadEvery = 2 * time.Second
 
-// EndWaits has whoever waits for a verdict go without it, now and from here on. It
-// may be called more than once.
-func (s *Service) EndWaits() { s.waits.End() }
+// CloseWaiters ends all waits for an outcome, including later ones. It is idempotent.
+func (s *Service) EndWaits() { s.waiters.End() }
 
-// watch waits for the verdict of a verification that is pending, and returns how it
-// stands when there is one, or the wait is over. One that is not patient is over, too,
-// when the bank could not be asked.
-func (s *Service) watch(ctx context.Context, r Record, w *upstream.Waiter[settled], wait time.Duration, patient bool) Record {
+// awaitResult waits for the end of a pending verification, for at most wait, and returns its
+// last known state. Without waitFull it also returns when the bank could not be called.
+func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, patient bool) Record {
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
 	}
@@ -39,22 +37,22 @@ func (s *Service) watch(ctx context.Context, r Record, w *upstream.Waiter[settle
 			return r
 		case <-ctx.Done():
 			return r
-		case <-s.waits.Ended():
+		case <-s.waiters.Ended():
 			return r
 		}
 	}
 	return r
 }
 
-// reread is how a verification stands that was pending: most are, and then only its
-// state is read.
+// reread reads the current state of a pending verification. It reads the other columns only
+// after a change.
 func (s *Service) reread(ctx context.Context, r Record) Record {
 	view := s.DB.View(ctx)
 	var now schema.VerificationState
 	err := view.QueryRow("SELECT state FROM verification WHERE id = $1", r.ID).Scan(&now)
 	if err == nil && now != schema.VerificationPending {
 		var found Record
-		if found, _, err = one(view, selectByID, r.ID); err == nil {
+		if found, _, err = queryOne(view, selectByID, r.ID); err == nil {
 			r = found
 		}
 	}
@@ -62,13 +60,13 @@ func (s *Service) reread(ctx context.Context, r Record) Record {
 	return r
 }
 
-// replay waits for the verdict of a verification that was made before. It leaves the
-// verification as it is.
+// replay waits for the end of a verification that an earlier request created. It changes
+// nothing.
 func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, patient bool) Record {
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
 	}
-	w := s.waits.Await(r.ID)
-	defer s.waits.Forget(r.ID, w)
-	return s.watch(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before anybody waited
+	w := s.waiters.Await(r.ID)
+	defer s.waiters.Forget(r.ID, w)
+	return s.awaitResult(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before Await
 }

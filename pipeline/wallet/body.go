@@ -12,14 +12,14 @@ import (
 	"vayu/schema"
 )
 
-// Bounds of one payment, both included.
+// Limits of one payment, both inclusive.
 const (
 	leastTopup schema.Paise = 1_00
 	mostTopup  schema.Paise = 10_00_000_00
 )
 
-// requestOf reads the body of POST /v1/wallet/topups, with every fault of it. What
-// cannot be understood goes before what is understood and not to be had.
+// requestOf reads the body of POST /v1/wallet/topups and reports every fault. Syntax faults
+// come before values that are well formed and not supported.
 func requestOf(c *httpapi.Call) (request, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return request{}, err
@@ -57,7 +57,7 @@ func methods() string {
 	return strings.Join(names, ", ")
 }
 
-// amountOf reads an amount from its digits as they came.
+// amountOf reads an amount from its literal digits.
 func amountOf(f *schema.Faults, v jsontext.Value) schema.Paise {
 	const field = "amount"
 	switch {
@@ -75,8 +75,8 @@ func amountOf(f *schema.Faults, v jsontext.Value) schema.Paise {
 	return amount
 }
 
-// ParseAmount reads the amount of a payment in rupees, and checks that there can be
-// a payment of it. The error is a *schema.Problem.
+// ParseAmount reads the amount of a payment in rupees and checks the limits. The error is a
+// *schema.Problem.
 func ParseAmount(text string) (schema.Paise, error) {
 	amount, err := schema.ParsePaise(text)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// FuzzRequest: whatever a body is, it is refused with a code of its endpoint, or
-// asks for a payment that there can be.
+// FuzzRequest checks that any body is refused with a code of its endpoint, or is a valid
+// payment.
 func FuzzRequest(f *testing.F) {
 	for _, text := range []string{
 		`{"amount":500,"method":"upi","ref_id":"topup-42"}`, `{"amount":1e400}`, `{"amount":"5"}`, `{"amount":0.001,"ref_id":"a\nb"}`,

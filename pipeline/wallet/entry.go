@@ -8,28 +8,27 @@ import (
 	"vayu/schema"
 )
 
-// entry is one change of the books: an amount takes the route of its kind.
+// entry is one change of the ledger: an amount that moves along the route of its kind.
 type entry struct {
 	subject, kind string
-	operator      string // on whose ledger; empty where none is concerned
+	operator      string // owner of the clearing ledger; empty if none
 	amount        schema.Paise
 }
 
 const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at) "
 
-// insertEntry makes both postings of an entry.
+// insertEntry inserts both postings of an entry.
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
-// insertNext makes both postings of an entry that another must have come before,
-// with the same amount and owner, and a third must not.
+// insertNext inserts both postings of an entry, if a required entry with the same amount and
+// owner exists and an excluded one does not.
 const insertNext = postingColumns + `
 	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
 	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side
 	WHERE p.subject = $1 AND p.kind = $9 AND p.ledger = $10 AND p.account_id = $5 AND p.mode = $6 AND p.amount = $7
 	AND NOT EXISTS (SELECT 1 FROM posting b WHERE b.subject = $1 AND b.kind = $11)`
 
-// post makes the postings. The primary key refuses a kind that has happened to the
-// subject already.
+// post inserts the postings. The primary key rejects a second entry of a kind for a subject.
 func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	from, to := route(e.kind, e.operator)
 	_, err := tx.Exec(insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
@@ -39,9 +38,9 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// follow changes the balance, unless the statement is empty, and makes the
-// postings, if what must come before is there and what bars it is not.
-func (e entry) follow(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
+// postAfter updates the balance, unless the statement is empty, and inserts the postings. It
+// requires the entry before and excludes the entry bar.
+func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
 		n, err := tx.Exec(balance, int64(e.amount), o.Account, world)
@@ -53,7 +52,7 @@ func (e entry) follow(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, b
 		}
 	}
 	from, to := route(e.kind, e.operator)
-	_, at := route(before, e.operator) // where the amount has gone
+	_, at := route(before, e.operator) // ledger that holds the amount
 	n, err := tx.Exec(insertNext, e.subject, e.kind, from, to, o.Account, world, int64(e.amount), now.UnixMicro(),
 		before, at, bar)
 	if err != nil {

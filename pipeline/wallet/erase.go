@@ -2,8 +2,8 @@ package wallet
 
 import "vayu/internal/sqlstore"
 
-// Personal is what is erased of an account: the client's references of payments. Amounts,
-// postings and the references of bank transfers belong to the books.
+// Personal lists the personal data of an account: the client's references of payments.
+// Amounts, postings and the references of bank transfers belong to the ledger.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{{
 		Table: "payment", Key: []string{"id"}, Set: "ref_id = NULL", From: "payment t WHERE t.account_id = $1 AND t.ref_id IS NOT NULL",

@@ -16,10 +16,10 @@ import (
 	"vayu/schema"
 )
 
-// noon is when things happen unless a test says otherwise.
+// noon is the default time of tests.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// do makes a change in a store.
+// do runs a change in a transaction.
 func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	t.Helper()
 	if err := db.Update(context.Background(), change); err != nil {
@@ -27,13 +27,13 @@ func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	}
 }
 
-// addAccount makes an account and returns it in the live world.
+// addAccount creates an account and returns its live owner.
 func addAccount(t testing.TB, db *sqlstore.DB, name string) schema.Owner {
 	t.Helper()
 	return accesstest.AddTenant(t, db, name).In(schema.Live)
 }
 
-// fund gives an owner money by a payment.
+// fund credits a payment to an owner.
 func fund(t testing.TB, db *sqlstore.DB, o schema.Owner, subject string, amount schema.Paise) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) error {
@@ -42,7 +42,7 @@ func fund(t testing.TB, db *sqlstore.DB, o schema.Owner, subject string, amount 
 	})
 }
 
-// wantBalance demands what an owner has.
+// wantBalance checks the balance of an owner.
 func wantBalance(t testing.TB, db *sqlstore.DB, what string, o schema.Owner, want Balance) {
 	t.Helper()
 	got, err := BalanceOf(db.View(context.Background()), o)
@@ -51,8 +51,8 @@ func wantBalance(t testing.TB, db *sqlstore.DB, what string, o schema.Owner, wan
 	}
 }
 
-// eachBook runs a test on both engines, with an account that has an amount.
-func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sqlstore.DB, o schema.Owner)) {
+// eachFunded runs a test on both engines with a funded account.
+func eachFunded(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sqlstore.DB, o schema.Owner)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		o := addAccount(t, db, "one")
@@ -63,8 +63,8 @@ func eachBook(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sqls
 	})
 }
 
-// site is a service with a router in front, and two tenants.
-type site struct {
+// walletFixture is a service behind a router, with two tenants.
+type walletFixture struct {
 	*Service
 	accesstest.Door
 
@@ -76,9 +76,9 @@ type site struct {
 	two    accesstest.Tenant
 }
 
-func newSite(t testing.TB, db *sqlstore.DB) *site {
+func newFixture(t testing.TB, db *sqlstore.DB) *walletFixture {
 	t.Helper()
-	s := &site{clock: &fixture.Clock{}, reg: prometheus.NewRegistry(), log: &fixture.Log{}}
+	s := &walletFixture{clock: &fixture.Clock{}, reg: prometheus.NewRegistry(), log: &fixture.Log{}}
 	s.clock.Set(noon)
 	s.one, s.two = accesstest.AddTenant(t, db, "one"), accesstest.AddTenant(t, db, "two")
 	access := accesstest.Access(t, db, s.clock.Now)
@@ -96,23 +96,23 @@ func newSite(t testing.TB, db *sqlstore.DB) *site {
 	return s
 }
 
-// eachSite runs a test on both engines.
-func eachSite(t *testing.T, run func(t *testing.T, s *site)) {
+// eachStore runs a test on both engines.
+func eachStore(t *testing.T, run func(t *testing.T, s *walletFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { run(t, newSite(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { run(t, newFixture(t, db)) })
 }
 
-// key is that of the first tenant.
-func (s *site) key(w schema.World) string { return s.one.Keys[w] }
+// key returns a key of the first tenant.
+func (s *walletFixture) key(w schema.World) string { return s.one.Keys[w] }
 
-// figure is a counter's value.
-func (s *site) figure(t testing.TB, name string, labels ...string) float64 {
+// metric returns the value of a counter.
+func (s *walletFixture) metric(t testing.TB, name string, labels ...string) float64 {
 	t.Helper()
 	return fixture.Figure(t, s.reg, name, labels...)
 }
 
-// wantWhole demands that the books are right.
-func wantWhole(t testing.TB, db *sqlstore.DB) Report {
+// wantConsistent checks that the ledger check finds no fault.
+func wantConsistent(t testing.TB, db *sqlstore.DB) Report {
 	t.Helper()
 	r, err := Verify(t.Context(), db, "")
 	if err != nil || r.Wrong != 0 {

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// A filter that is empty, or a cursor, is no condition.
+// An empty filter or cursor is no condition.
 const selectPayments = selectPayment + ` WHERE account_id = $1 AND mode = $2 AND ($3 = '' OR id < $3)
 	AND ($4 = '' OR state = $4) AND ($5 = '' OR ref_id = $5) AND created_at >= $6 AND created_at < $7 ORDER BY id DESC LIMIT $8`
 
@@ -41,7 +41,7 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	return pagination.Reply(rows, limit,
-		func(p *Payment) (schema.Payment, error) { return p.shown(), nil },
+		func(p *Payment) (schema.Payment, error) { return p.toWire(), nil },
 		func(p *Payment) *string { return pagination.Cursor(s.Box, c, list, p.ID) })
 }
 

@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// metrics is what the service counts.
+// metrics holds the counters of the service.
 type metrics struct {
 	payments *prometheus.CounterVec
 	refusals *prometheus.CounterVec
@@ -17,10 +17,10 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		payments: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_wallet_payments_total", Help: "Payments that were begun and not decided (pending), went through (success) or failed.",
+			Name: "vayu_wallet_payments_total", Help: "Payments by outcome: created and undecided (pending), success or failed.",
 		}, []string{"world", "outcome"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_wallet_refusals_total", Help: "Payments that were refused, after which nothing is recorded, by the code of the error.",
+			Name: "vayu_wallet_refusals_total", Help: "Refused payments, of which nothing is recorded, by error code.",
 		}, []string{"world", "code"}),
 	}
 	if reg == nil {

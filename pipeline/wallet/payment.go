@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Payment is a payment as it is in the store.
+// Payment is a stored payment.
 type Payment struct {
 	ID          string
 	Owner       schema.Owner
@@ -20,9 +20,9 @@ type Payment struct {
 	Method      schema.PaymentMethod
 	Amount      schema.Paise
 	State       schema.PaymentState
-	ErrorCode   schema.Code  // of a failed one
-	Note        string       // of who decided it
-	Balance     schema.Paise // what could be spent once it was decided
+	ErrorCode   schema.Code  // set if failed
+	Note        string       // of the decision
+	Balance     schema.Paise // available balance after the decision
 	CreatedAt   time.Time
 	CompletedAt time.Time // zero while pending
 }
@@ -51,7 +51,7 @@ func scanPayment(row sqlstore.Scanner) (*Payment, error) {
 	return &p, nil
 }
 
-// request is a payment that is asked for: its fields are checked.
+// request is a validated request for a payment.
 type request struct {
 	owner  schema.Owner
 	ref    string // empty for none
@@ -62,14 +62,14 @@ type request struct {
 const insertPayment = `INSERT INTO payment (id, account_id, mode, ref_id, method, amount, state, error_code, note, created_at)
 	VALUES ($1, $2, $3, $4, $5, $6, 'pending', '', '', $7) ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// begin stores a payment that nobody has decided, and returns its id; empty when
-// the reference was used before.
-func begin(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
+// insertPending stores a pending payment and returns its id; empty if the reference was used
+// before.
+func insertPending(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
 	id = idPrefix + ulid.MustNewDefault(now).String()
 	n, err := tx.Exec(insertPayment, id, r.owner.Account, r.owner.World.String(), sql.NullString{String: r.ref, Valid: r.ref != ""},
 		string(r.method), int64(r.amount), now.UnixMicro())
 	if err != nil {
-		return "", fmt.Errorf("beginning a payment: %w", err)
+		return "", fmt.Errorf("inserting a payment: %w", err)
 	}
 	if n == 0 {
 		return "", nil
@@ -77,8 +77,7 @@ func begin(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
 	return id, nil
 }
 
-// byRef returns the payment that has a reference; the error is sql.ErrNoRows when
-// there is none.
+// byRef returns the payment with a reference; sql.ErrNoRows if there is none.
 func byRef(q sqlstore.Querier, o schema.Owner, ref string) (*Payment, error) {
 	return scanPayment(q.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", o.Account, o.World.String(), ref))
 }
@@ -87,7 +86,7 @@ func errNoPayment() error {
 	return schema.Refuse(schema.NotFound, "id", "There is no such payment.")
 }
 
-// byID returns a payment, whoever's it is; not_found when there is none.
+// byID returns a payment of any account; not_found if there is none.
 func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	if !schema.IsID(id) {
 		return nil, errNoPayment()
@@ -102,22 +101,21 @@ func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	return p, nil
 }
 
-// verdict is what has become of a payment, and why.
-type verdict struct {
+// decision is the outcome of a payment, with a note.
+type decision struct {
 	succeeded bool
 	note      string
 }
 
 const (
-	// decideRow says who decides: the one who finds it pending.
+	// decideRow is a compare-and-set on the pending state.
 	decideRow = `UPDATE payment SET state = $2, error_code = $3, note = $4, completed_at = $5 WHERE id = $1 AND state = 'pending'
 		RETURNING ` + paymentColumns
 	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"
 )
 
-// decide brings a payment from pending to its end, with what that does to the books
-// and the event of it; nil when it is not pending.
-func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v verdict) (*Payment, error) {
+// decide settles a pending payment, with its postings and its event; nil if it is not pending.
+func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {
 		to, code, event = schema.PaymentFailed, schema.BankNetworkError, schema.EventPaymentFailed
@@ -140,10 +138,10 @@ func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v verdict) (
 		return nil, err
 	}
 	if _, err := tx.Exec(keepBalance, p.ID, int64(p.Balance)); err != nil {
-		return nil, fmt.Errorf("keeping the balance after %s: %w", p.ID, err)
+		return nil, fmt.Errorf("storing the balance after %s: %w", p.ID, err)
 	}
-	if _, err := s.Events.Append(tx, p.Owner.Account, p.Owner.World, event, p.told()); err != nil {
-		return nil, fmt.Errorf("telling of payment %s: %w", p.ID, err)
+	if _, err := s.Events.Append(tx, p.Owner.Account, p.Owner.World, event, p.eventBody()); err != nil {
+		return nil, fmt.Errorf("appending the event of payment %s: %w", p.ID, err)
 	}
 	return p, nil
 }

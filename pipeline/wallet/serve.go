@@ -12,10 +12,10 @@ import (
 	"vayu/schema"
 )
 
-// topupPath is where payments into a wallet are found.
+// topupPath is the collection of payments into wallets.
 const topupPath = "/v1/wallet/topups"
 
-// Routes are the endpoints under /v1/wallet.
+// Routes returns the endpoints under /v1/wallet.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		read  = string(schema.RechargeRead)
@@ -58,59 +58,60 @@ func (s *Service) getPayment(c *httpapi.Call) (httpapi.Response, error) {
 	if p.Owner != ownerOf(c) {
 		return httpapi.Response{}, errNoPayment()
 	}
-	return httpapi.Response{Value: p.shown()}, nil
+	return httpapi.Response{Value: p.toWire()}, nil
 }
 
 // post answers POST /v1/wallet/topups.
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
-	resp, p, err := s.take(c)
+	resp, p, err := s.createPayment(c)
 	switch refused, ok := errors.AsType[*schema.Problem](err); {
 	case ok:
 		s.metrics.refusal(c.World, refused.Code)
 	case err == nil && !resp.Replayed:
 		s.metrics.payment(p)
-		s.Log.InfoContext(c.Context(), "wallet: a payment", "payment", p.ID, "account", c.Account, "world", c.World, "amount", p.Amount, "state", p.State)
+		s.Log.InfoContext(c.Context(), "payment recorded", "payment", p.ID, "account", c.Account, "world", c.World, "amount", p.Amount, "state", p.State)
 	}
 	return resp, err
 }
 
-// take makes a payment, or finds the one that has its reference.
-func (s *Service) take(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
+// createPayment creates a payment, or finds the one with the same reference.
+func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {
 		return httpapi.Response{}, nil, err
 	}
 	resp, err = s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
 		now := s.Now()
-		id, err := begin(tx, now, want)
+		id, err := insertPending(tx, now, want)
 		if err != nil {
 			return httpapi.Response{}, access.Entry{}, err
 		}
 		if id == "" {
-			p, err = repeated(tx, want)
+			p, err = findRepeated(tx, want)
 			if err != nil {
 				return httpapi.Response{}, access.Entry{}, err
 			}
 			return p.reply(c, true), access.Entry{}, nil
 		}
 		if c.World == schema.Sandbox {
-			p, err = s.decide(tx, now, id, verdict{succeeded: !fails(want.amount)})
+			p, err = s.decide(tx, now, id, decision{succeeded: !sandboxFails(want.amount)})
 		} else {
 			p, err = byID(tx, id)
 		}
 		if err != nil {
 			return httpapi.Response{}, access.Entry{}, err
 		}
-		return p.reply(c, false), p.entry(), nil
+		return p.reply(c, false), p.auditEntry(), nil
 	})(c)
 	return resp, p, err
 }
 
-// fails says of which amounts the sandbox's bank lets the payment fail (CONTRACT 7).
-func fails(amount schema.Paise) bool { return amount%100 == 13 }
+// sandboxFails reports whether the sandbox fails a payment of an amount (CONTRACT 7).
+func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
-// repeated is the payment whose reference is used again, which must be for the same.
-func repeated(tx *sqlstore.Tx, want request) (*Payment, error) {
+// findRepeated returns the payment with the same reference. Its amount and method must be
+// equal.
+func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	p, err := byRef(tx, want.owner, want.ref)
 	if err != nil {
 		return nil, err

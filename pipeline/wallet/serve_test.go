@@ -13,9 +13,9 @@ import (
 
 const topups = "/v1/wallet/topups"
 
-func TestASandboxPaymentGoesThroughAtOnce(t *testing.T) {
+func TestSandboxPaymentSucceedsImmediately(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
 		r := s.Ask(key, "POST", topups, `{"amount":500.50,"ref_id":"topup-1"}`).Want(t, "a payment", 200)
 		id := r.Said("payment_id")
@@ -46,7 +46,7 @@ func TestASandboxPaymentGoesThroughAtOnce(t *testing.T) {
 		if strings.Count(audit.Text, `"payment.success"`) != 2 || !strings.Contains(audit.Text, `"amount":500.5`) {
 			t.Errorf("the audit log: %s", audit.Text)
 		}
-		if got := s.figure(t, "vayu_wallet_payments_total", "world", "sandbox", "outcome", "success"); got != 2 {
+		if got := s.metric(t, "vayu_wallet_payments_total", "world", "sandbox", "outcome", "success"); got != 2 {
 			t.Errorf("%v were counted", got)
 		}
 		for _, other := range []string{s.key(schema.Live), s.two.Keys[schema.Sandbox]} {
@@ -55,13 +55,13 @@ func TestASandboxPaymentGoesThroughAtOnce(t *testing.T) {
 				t.Errorf("another's wallet: %s", r.Text)
 			}
 		}
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func TestAnAmountThatEndsInThirteenFails(t *testing.T) {
+func TestSandboxAmountOfThirteenFails(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
 		s.Ask(key, "POST", topups, `{"amount":7}`).Want(t, "a payment", 200)
 		const body = `{"amount":99.13,"ref_id":"bad"}`
@@ -86,17 +86,17 @@ func TestAnAmountThatEndsInThirteenFails(t *testing.T) {
 		if audit := s.Ask(key, "GET", "/v1/audit", ""); strings.Count(audit.Text, `"payment.failed"`) != 1 {
 			t.Errorf("the audit log: %s", audit.Text)
 		}
-		if got := s.figure(t, "vayu_wallet_payments_total", "world", "sandbox", "outcome", "failed"); got != 1 {
+		if got := s.metric(t, "vayu_wallet_payments_total", "world", "sandbox", "outcome", "failed"); got != 1 {
 			t.Errorf("%v were counted", got)
 		}
 		wantBalance(t, s.DB, "afterwards", s.one.In(schema.Sandbox), Balance{Available: 700})
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func TestTheSameReferenceIsTheSamePayment(t *testing.T) {
+func TestReferenceIsIdempotent(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
 		const body = `{"amount":5,"ref_id":"🙏 १"}`
 		first := s.Ask(key, "POST", topups, body).Want(t, "first", 200)
@@ -109,7 +109,7 @@ func TestTheSameReferenceIsTheSamePayment(t *testing.T) {
 		for _, other := range []string{`{"amount":6,"ref_id":"🙏 १"}`, `{"amount":5,"method":"card","ref_id":"🙏 १"}`} {
 			s.Ask(key, "POST", topups, other).WantError(t, other, 409, schema.DuplicateRefID, "ref_id")
 		}
-		if got := s.figure(t, "vayu_wallet_refusals_total", "code", "duplicate_ref_id"); got != 2 {
+		if got := s.metric(t, "vayu_wallet_refusals_total", "code", "duplicate_ref_id"); got != 2 {
 			t.Errorf("%v refusals were counted", got)
 		}
 		s.Ask(s.two.Keys[schema.Sandbox], "POST", topups, `{"amount":6,"ref_id":"🙏 १"}`).Want(t, "another account's", 200)
@@ -121,16 +121,16 @@ func TestTheSameReferenceIsTheSamePayment(t *testing.T) {
 			t.Errorf("with a key again: %s", again.Text)
 		}
 		wantBalance(t, s.DB, "afterwards", s.one.In(schema.Sandbox), Balance{Available: 1300})
-		if got := s.figure(t, "vayu_wallet_payments_total", "world", "sandbox"); got != 3 {
+		if got := s.metric(t, "vayu_wallet_payments_total", "world", "sandbox"); got != 3 {
 			t.Errorf("%v were counted", got)
 		}
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func TestTheSameReferenceAHundredTimesAtOnceHasOneEffect(t *testing.T) {
+func TestConcurrentReferenceHasOneEffect(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		var together sync.WaitGroup
 		var mu sync.Mutex
 		ids, replayed := map[string]int{}, 0
@@ -150,11 +150,11 @@ func TestTheSameReferenceAHundredTimesAtOnceHasOneEffect(t *testing.T) {
 			t.Errorf("got the payments %v, %d of them repetitions", ids, replayed)
 		}
 		wantBalance(t, s.DB, "afterwards", s.one.In(schema.Sandbox), Balance{Available: 500})
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func TestWhatCannotBePaidIsSaid(t *testing.T) {
+func TestInvalidPaymentsAreRefused(t *testing.T) {
 	t.Parallel()
 	const amount = "amount"
 	cases := []struct {
@@ -186,7 +186,7 @@ func TestWhatCannotBePaidIsSaid(t *testing.T) {
 		{`{"amount":0,"ref_id":""}`, 400, schema.InvalidRequest, "ref_id"}, // what is not understood first
 		{``, 400, schema.InvalidRequest, ""},
 	}
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
 		for _, c := range cases {
 			s.Ask(key, "POST", topups, c.body).WantError(t, c.body[:min(len(c.body), 60)], c.status, c.code, c.field)
@@ -204,20 +204,20 @@ func TestWhatCannotBePaidIsSaid(t *testing.T) {
 		s.Ask(key, "GET", topups+"/%2e", "").WantError(t, "no id", 404, schema.NotFound, "id")
 		s.Ask(key, "GET", topups+"/pay_1", "").WantError(t, "an id of nothing", 404, schema.NotFound, "id")
 		for code, want := range map[schema.Code]float64{schema.InvalidAmount: 8, schema.InvalidJSON: 2} {
-			if got := s.figure(t, "vayu_wallet_refusals_total", "code", string(code)); got != want {
+			if got := s.metric(t, "vayu_wallet_refusals_total", "code", string(code)); got != want {
 				t.Errorf("%s was counted %v times, want %v", code, got, want)
 			}
 		}
-		r := wantWhole(t, s.DB)
+		r := wantConsistent(t, s.DB)
 		if r.Payments != 0 {
 			t.Errorf("%d payments were made", r.Payments)
 		}
 	})
 }
 
-func TestTheSmallestAndTheLargestPayment(t *testing.T) {
+func TestPaymentLimits(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		for _, amount := range []string{"1", "1.00", "1000000", "1e6"} {
 			s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":`+amount+`}`).Want(t, amount, 200)
 		}
@@ -225,8 +225,8 @@ func TestTheSmallestAndTheLargestPayment(t *testing.T) {
 	})
 }
 
-// pages asks for a list page by page, and returns one field of its entries.
-func pages(t *testing.T, s *site, path, field string) (all []string) {
+// pages reads a list page by page and returns one field of its entries.
+func pages(t *testing.T, s *walletFixture, path, field string) (all []string) {
 	t.Helper()
 	for cursor := ""; ; {
 		r := s.Ask(s.key(schema.Sandbox), "GET", path+cursor, "").Want(t, path, 200)
@@ -243,7 +243,7 @@ func pages(t *testing.T, s *site, path, field string) (all []string) {
 
 func TestPaymentsAreListed(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		for i, amount := range []string{"1", "2.13", "3", "4", "5"} {
 			s.Ask(s.key(schema.Sandbox), "POST", topups, fmt.Sprintf(`{"amount":%s,"ref_id":"r%d"}`, amount, i))
 			s.clock.Pass(24 * 3600e9)
@@ -269,9 +269,9 @@ func TestPaymentsAreListed(t *testing.T) {
 	})
 }
 
-func TestScopesOfWallets(t *testing.T) {
+func TestScopes(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		scopes := map[string]string{}
 		for _, route := range s.Routes() {
 			scopes[route.Method+" "+route.Path] = route.Scope

@@ -13,13 +13,12 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Service is made of.
+// Config holds the dependencies of a Service.
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Box // seals cursors; may be nil where Routes is not asked for
+	Box    *encryption.Box // encrypts cursors; may be nil if Routes is unused
 	Events Events
-	// Change makes a handler of what changes something; may be nil where Routes is
-	// not asked for.
+	// Change wraps a change as an audited, idempotent handler; may be nil if Routes is unused.
 	Change  func(access.Changer) httpapi.Handler
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -27,21 +26,21 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Events takes events to be told to an account's webhooks, in the transaction of
-// the change that they are about.
+// Events appends events for an account's webhooks, in the transaction of the change that they
+// record.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Service takes payments, and shows what accounts have.
+// Service records payments and serves balances, payments and statements.
 type Service struct {
 	Config
 
 	metrics *metrics
 }
 
-// New returns a service that needs no running. It fails when a metric is registered
-// already.
+// New returns a service. It has no background work. It fails if a metric is already
+// registered.
 func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

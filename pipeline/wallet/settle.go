@@ -11,16 +11,15 @@ import (
 	"vayu/schema"
 )
 
-// Settle decides a payment that is pending, in one transaction with what that does
-// to the books, its event and its row of the audit log, and returns it as it is
-// then. The note is of who decides, such as a bank's reference; only of a payment that
-// failed it may be empty. A note credits one payment, whatever the account and whatever
-// its case and blanks. By says for the audit log who decides. Settle fails when there is
-// no such payment, when it is decided already, or when its note credited another.
+// Settle decides a pending payment and returns it. Postings, event and audit row are written
+// in the same transaction. note is the decision's reference, such as a bank's. It may be empty
+// only for a failed payment. A note credits one payment only, across all accounts, and
+// regardless of case and blanks. by is the actor in the audit log. Settle fails if the payment
+// does not exist, is already decided, or if its note credited another one.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		p, err = s.settle(tx, s.Now(), id, verdict{succeeded, note}, by)
+		p, err = s.settle(tx, s.Now(), id, decision{succeeded, note}, by)
 		return err
 	})
 	if err != nil {
@@ -30,9 +29,8 @@ func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, b
 	return p, nil
 }
 
-// Credit makes a payment that has come already, as by a bank transfer, and decides
-// it as [Service.Settle] does. The error is a *schema.Problem for an amount that
-// cannot be.
+// Credit creates a payment for money that has arrived, as by a bank transfer, and decides it
+// as [Service.Settle] does. The error is a *schema.Problem for an invalid amount.
 func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Paise, note, by string) (*Payment, error) {
 	if _, err := ParseAmount(amount.String()); err != nil {
 		return nil, err
@@ -40,11 +38,11 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		now := s.Now()
-		id, err := begin(tx, now, request{owner: o, method: schema.BankTransfer, amount: amount})
+		id, err := insertPending(tx, now, request{owner: o, method: schema.BankTransfer, amount: amount})
 		if err != nil {
 			return err
 		}
-		p, err = s.settle(tx, now, id, verdict{true, note}, by)
+		p, err = s.settle(tx, now, id, decision{true, note}, by)
 		return err
 	})
 	if err != nil {
@@ -54,13 +52,13 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 	return p, nil
 }
 
-func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v verdict, by string) (*Payment, error) {
+func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, by string) (*Payment, error) {
 	if v.note != "" && !schema.IsRef(v.note) {
 		return nil, schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
 	}
 	if v.succeeded && foldReference(v.note) == "" {
 		return nil, schema.Refuse(schema.InvalidRequest, "note",
-			"Money that came needs the bank's reference (UTR) or the like, by which nobody can put it into the wallet a second time.")
+			"Money that came needs the bank's reference (UTR) or the like, so that it cannot be credited twice.")
 	}
 	p, err := s.decide(tx, now, id, v)
 	if err != nil {
@@ -70,14 +68,14 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v verdict, b
 		if p, err = byID(tx, id); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, instant(p.CompletedAt))
+		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, formatTime(p.CompletedAt))
 	}
 	if v.succeeded {
-		if err := claim(tx, p); err != nil {
+		if err := claimReference(tx, p); err != nil {
 			return nil, err
 		}
 	}
-	e := p.entry()
+	e := p.auditEntry()
 	e.Actor = by
 	return p, access.Audit(tx, now, e)
 }
@@ -89,10 +87,10 @@ const (
 	selectTransfer = selectPayment + " WHERE id = (SELECT payment_id FROM bank_transfer WHERE scope = $1 AND reference = $2)"
 )
 
-// claim records that a payment's bank reference credited it, and refuses a reference
-// that has credited another payment: in the live world a payment of any account, in
-// the sandbox one of the same account.
-func claim(tx *sqlstore.Tx, p *Payment) error {
+// claimReference records the bank reference of a credited payment. It refuses a reference that
+// credited another payment: in the live world of any account, in the sandbox of the same
+// account.
+func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {
 		scope = p.Owner.Account
@@ -116,17 +114,16 @@ func claim(tx *sqlstore.Tx, p *Payment) error {
 	return schema.Refuse(schema.InvalidRequest, "note", fmt.Sprintf(
 		"%s under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
 			"if it is other money, give the reference of its own transfer.",
-		holder, before.Note, before.ID, before.Amount.Rupees(), instant(before.CompletedAt)))
+		holder, before.Note, before.ID, before.Amount.Rupees(), formatTime(before.CompletedAt)))
 }
 
-// foldReference returns a bank reference in upper case and without blanks, so that
-// two spellings of one reference are equal. It is empty for a text of blanks only.
+// foldReference returns a bank reference in upper case without blanks, so that spellings of
+// one reference are equal. It is empty for blanks only.
 func foldReference(note string) string {
 	return strings.ToUpper(strings.Join(strings.Fields(note), ""))
 }
 
-// Pending returns the payments that nobody has decided, the oldest first, at most
-// as many as limit.
+// Pending returns the undecided payments, the oldest first, at most limit.
 func Pending(q sqlstore.Querier, limit int) ([]*Payment, error) {
 	all, err := sqlstore.All(q, scanPayment, selectPayment+" WHERE state = 'pending' ORDER BY id LIMIT $1", limit)
 	if err != nil {

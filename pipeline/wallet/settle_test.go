@@ -15,9 +15,9 @@ import (
 	"vayu/schema"
 )
 
-func TestALivePaymentWaitsUntilSomebodyDecides(t *testing.T) {
+func TestLivePaymentIsPendingUntilSettled(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Live), s.one.In(schema.Live)
 		const body = `{"amount":250,"method":"bank_transfer","ref_id":"r"}`
 		r := s.Ask(key, "POST", topups, body).Want(t, "a payment", 202)
@@ -58,17 +58,17 @@ func TestALivePaymentWaitsUntilSomebodyDecides(t *testing.T) {
 			}
 		}
 		for outcome, want := range map[string]float64{"pending": 2, "success": 1} {
-			if got := s.figure(t, "vayu_wallet_payments_total", "world", "live", "outcome", outcome); got != want {
+			if got := s.metric(t, "vayu_wallet_payments_total", "world", "live", "outcome", outcome); got != want {
 				t.Errorf("%s was counted %v times, want %v", outcome, got, want)
 			}
 		}
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func TestAPaymentThatDidNotComeIsFailed(t *testing.T) {
+func TestPaymentIsFailed(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Live)
 		id := s.Ask(key, "POST", topups, `{"amount":250,"ref_id":"r"}`).Said("payment_id")
 		if p, err := s.Settle(t.Context(), id, false, "", "command"); err != nil || p.State != schema.PaymentFailed {
@@ -79,13 +79,13 @@ func TestAPaymentThatDidNotComeIsFailed(t *testing.T) {
 			t.Errorf("the events: %s", events.Text)
 		}
 		wantBalance(t, s.DB, "afterwards", s.one.In(schema.Live), Balance{})
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func TestOfManyWhoDecideOneDoes(t *testing.T) {
+func TestConcurrentDecisionsHaveOneEffect(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		id := s.Ask(s.key(schema.Live), "POST", topups, `{"amount":250}`).Said("payment_id")
 		var together sync.WaitGroup
 		var done atomic.Int64
@@ -100,13 +100,13 @@ func TestOfManyWhoDecideOneDoes(t *testing.T) {
 		if done.Load() != 1 {
 			t.Errorf("%d decided", done.Load())
 		}
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func TestMoneyThatHasComeIsCredited(t *testing.T) {
+func TestCredit(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Live)
 		p, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command")
 		if err != nil || p.State != schema.PaymentSuccess || p.Method != schema.BankTransfer || p.Balance != 5000_00 {
@@ -119,25 +119,25 @@ func TestMoneyThatHasComeIsCredited(t *testing.T) {
 			t.Errorf("the same transfer again: %v", err)
 		}
 		for what, err := range map[string]error{
-			"too little": second(s.Credit(t.Context(), o, 99, "x", "command")),
-			"too much":   second(s.Credit(t.Context(), o, mostTopup+1, "x", "command")),
-			"a bad note": second(s.Credit(t.Context(), o, 100, "a\nb", "command")),
-			"no payment": second(s.Settle(t.Context(), "pay_none", true, "x", "command")),
-			"no note":    second(s.Credit(t.Context(), o, 100, "", "command")),
+			"too little": errorOf(s.Credit(t.Context(), o, 99, "x", "command")),
+			"too much":   errorOf(s.Credit(t.Context(), o, mostTopup+1, "x", "command")),
+			"a bad note": errorOf(s.Credit(t.Context(), o, 100, "a\nb", "command")),
+			"no payment": errorOf(s.Settle(t.Context(), "pay_none", true, "x", "command")),
+			"no note":    errorOf(s.Credit(t.Context(), o, 100, "", "command")),
 		} {
 			if _, refused := errors.AsType[*schema.Problem](err); !refused {
 				t.Errorf("%s: got %v", what, err)
 			}
 		}
 		wantBalance(t, s.DB, "afterwards", o, Balance{Available: 5000_00})
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-// TestOneTransferCreditsOnePayment of whatever account, however its reference is spelled.
+// TestOneTransferCreditsOnePayment covers all accounts and spellings of the reference.
 func TestOneTransferCreditsOnePayment(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		ctx, one, two := t.Context(), s.one.In(schema.Live), s.two.In(schema.Live)
 		if _, err := s.Credit(ctx, one, 5000_00, "UTR 4123", "command"); err != nil {
 			t.Fatal(err)
@@ -164,14 +164,14 @@ func TestOneTransferCreditsOnePayment(t *testing.T) {
 		}
 		wantBalance(t, s.DB, "who was credited", one, Balance{Available: 5000_00})
 		wantBalance(t, s.DB, "who was not", two, Balance{})
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-// TestOfManyWhoClaimATransferOneIsCredited though their transactions run at once.
-func TestOfManyWhoClaimATransferOneIsCredited(t *testing.T) {
+// TestConcurrentClaimsCreditOnce runs concurrent transactions.
+func TestConcurrentClaimsCreditOnce(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		var together sync.WaitGroup
 		var credited atomic.Int64
 		for i := range 10 {
@@ -186,31 +186,31 @@ func TestOfManyWhoClaimATransferOneIsCredited(t *testing.T) {
 		if credited.Load() != 1 {
 			t.Errorf("%d payments were credited, want 1", credited.Load())
 		}
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 
-func second(_ *Payment, err error) error { return err }
+func errorOf(_ *Payment, err error) error { return err }
 
-// refusing is an outbox that takes nothing.
-type refusing struct{}
+// failingEvents is an outbox whose appends fail.
+type failingEvents struct{}
 
 var errFull = errors.New("the outbox is full")
 
-func (refusing) Append(*sqlstore.Tx, string, schema.World, schema.EventType, any) (string, error) {
+func (failingEvents) Append(*sqlstore.Tx, string, schema.World, schema.EventType, any) (string, error) {
 	return "", errFull
 }
 
-// Without its event nothing has happened.
-func TestAPaymentWithoutItsEventIsNone(t *testing.T) {
+// A failed event rolls the payment back.
+func TestFailedEventRollsBackPayment(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
-		s.Events = refusing{}
+	eachStore(t, func(t *testing.T, s *walletFixture) {
+		s.Events = failingEvents{}
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5}`).WantError(t, "a payment", 500, schema.InternalError, "")
 		if _, err := s.Credit(t.Context(), s.one.In(schema.Live), 500, "x", "command"); !errors.Is(err, errFull) {
 			t.Errorf("got %v", err)
 		}
-		if diff := cmp.Diff(Report{}, wantWhole(t, s.DB)); diff != "" {
+		if diff := cmp.Diff(Report{}, wantConsistent(t, s.DB)); diff != "" {
 			t.Errorf("something is left: %s", diff)
 		}
 	})

@@ -13,22 +13,21 @@ import (
 	"vayu/schema"
 )
 
-// line is an entry as it concerns an account.
-type line struct {
+// statementLine is an entry from the view of an account.
+type statementLine struct {
 	subject, kind   string
 	at              int64 // microseconds
 	available, held schema.Paise
 }
 
-// selectLines goes backwards along posting_account, and stops after a page. Each
-// entry that concerns an account has one posting here: what it changes of available,
-// or of held where it changes nothing of the other. What happened to a subject in
-// one instant comes in the order in which it can have happened, the last first.
+// selectLines scans posting_account backwards and stops after a page. Each entry of an account
+// has one posting here: the change of available, or of held if available is unchanged. Entries
+// of a subject at one instant come in reverse order of their possible sequence.
 const selectLines = selectLine + "FROM posting " + whereLines
 
-// selectOf is of one subject, which has few: they are read first, because SQLite
-// would rather go along posting_account, through all that the account has.
-const selectOf = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
+// selectSubjectLines reads one subject, which has few postings. It materializes them first,
+// because SQLite would otherwise scan all postings of the account.
+const selectSubjectLines = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
 
 const selectLine = "SELECT subject, kind, ledger, at, amount "
 
@@ -37,11 +36,11 @@ const whereLines = `WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at < $4
 	AND (at < $5 OR subject < $6 OR subject = $6 AND kind > $7)
 	ORDER BY at DESC, subject DESC, kind LIMIT $8`
 
-func scanLine(row sqlstore.Scanner) (l line, err error) {
+func scanLine(row sqlstore.Scanner) (l statementLine, err error) {
 	var ledger string
 	var amount schema.Paise
 	if err := row.Scan(&l.subject, &l.kind, &ledger, &l.at, &amount); err != nil {
-		return line{}, err
+		return statementLine{}, err
 	}
 	switch {
 	case ledger == held:
@@ -67,7 +66,7 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
-	after := line{at: math.MaxInt64} // before the first
+	after := statementLine{at: math.MaxInt64} // before the first
 	if last != "" {
 		if _, err := fmt.Sscan(last, &after.at, &after.subject, &after.kind); err != nil {
 			return httpapi.Response{}, fmt.Errorf("reading the cursor %q: %w", last, err)
@@ -75,34 +74,34 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	query, args := selectLines, []any{c.Account, c.World.String(), from, to, after.at, after.subject, after.kind, limit + 1}
 	if subject != "" {
-		query, args = selectOf, append(args, subject)
+		query, args = selectSubjectLines, append(args, subject)
 	}
 	rows, err := sqlstore.All(s.DB.View(c.Context()), scanLine, query, args...)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	return pagination.Reply(rows, limit,
-		func(l line) (schema.WalletEntry, error) { return l.shown(), nil },
-		func(l line) *string {
+		func(l statementLine) (schema.WalletEntry, error) { return l.toWire(), nil },
+		func(l statementLine) *string {
 			return pagination.Cursor(s.Box, c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
 		})
 }
 
-// subjects are what things can be called to which entries happen.
+// subjects matches the ids of subjects.
 var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
-// subjectIn reads the parameters subject, "" for all, and from and to as [pagination.Span]
-// does.
+// subjectIn reads the parameters subject, "" for all, and from and to as
+// [pagination.TimeRange] does.
 func subjectIn(f *schema.Faults, params map[string]string) (subject string, from, to int64) {
-	subject, asked := params["subject"]
-	if asked && !subjects.MatchString(subject) {
+	subject, ok := params["subject"]
+	if ok && !subjects.MatchString(subject) {
 		f.Add("subject", "A subject is the id of a recharge or of a payment (txn_… or pay_…).")
 	}
 	from, to = pagination.Span(f, params)
 	return subject, from, to
 }
 
-func (l line) shown() schema.WalletEntry {
+func (l statementLine) toWire() schema.WalletEntry {
 	const micro = "2006-01-02T15:04:05.000000Z"
 	return schema.WalletEntry{
 		Subject: l.subject, Kind: l.kind, At: time.UnixMicro(l.at).UTC().Format(micro), Available: l.available, Held: l.held,

@@ -15,9 +15,9 @@ import (
 	"vayu/schema"
 )
 
-func TestTheStatementTellsWhatHasChangedTheWallet(t *testing.T) {
+func TestStatementListsEntries(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Sandbox), s.one.In(schema.Sandbox)
 		paid := s.Ask(key, "POST", topups, `{"amount":1000}`).Want(t, "a payment", 200).Said("payment_id")
 		var want []any
@@ -65,10 +65,10 @@ func TestTheStatementTellsWhatHasChangedTheWallet(t *testing.T) {
 	})
 }
 
-// Pages lose and double nothing when everything happened in one instant.
-func TestPagesOfOneInstant(t *testing.T) {
+// Pages neither lose nor repeat entries of one instant.
+func TestPagesOfEqualTimes(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000}`)
 		var subjects []string
@@ -93,11 +93,10 @@ func TestPagesOfOneInstant(t *testing.T) {
 	})
 }
 
-// Of one recharge or payment there is everything that has happened to it, and nothing
-// of anybody else's.
-func TestTheEntriesOfOneSubject(t *testing.T) {
+// The statement of a subject has all its entries and no others.
+func TestEntriesOfSubject(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Sandbox), s.one.In(schema.Sandbox)
 		paid := s.Ask(key, "POST", topups, `{"amount":1000}`).Said("payment_id")
 		var ids []string
@@ -139,21 +138,21 @@ func TestTheEntriesOfOneSubject(t *testing.T) {
 	})
 }
 
-// Nobody reads all that an account has for the entries of one recharge. PostgreSQL
-// has so many rows that it would not rather read them all.
-func TestStatementsUseTheirIndices(t *testing.T) {
+// The entries of a subject are read without a scan of the account. PostgreSQL has enough rows
+// to prefer the index.
+func TestStatementQueriesUseIndices(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
-		want := map[string]string{selectLines: "posting_account", selectOf: "sqlite_autoindex_posting_1 (subject=?)"}
+	eachStore(t, func(t *testing.T, s *walletFixture) {
+		want := map[string]string{selectLines: "posting_account", selectSubjectLines: "sqlite_autoindex_posting_1 (subject=?)"}
 		if s.DB.Name() == "postgres" {
-			want[selectOf] = "posting_pkey"
+			want[selectSubjectLines] = "posting_pkey"
 			sqlstoretest.Exec(t, s.DB, `INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at)
 				SELECT 'txn_' || n, 'reserve', 'available', $1, 'live', 0, n FROM generate_series(1, 20000) n`, s.one.ID)
 			sqlstoretest.Exec(t, s.DB, "ANALYZE")
 		}
 		for query, index := range want {
 			args := []any{s.one.ID, "live", 0, 1 << 60, 1 << 60, "txn_1", "reserve", 101}
-			if query == selectOf {
+			if query == selectSubjectLines {
 				args = append(args, "txn_1")
 			}
 			if plan := sqlstoretest.Plan(t, s.DB, query, args...); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN posting") {

@@ -10,32 +10,32 @@ import (
 	"vayu/schema"
 )
 
-// Report is what [Verify] has found.
+// Report is the result of [Verify].
 type Report struct {
-	// Ledgers is what every ledger adds up to, by world and name.
+	// Ledgers holds the sum of every ledger, by world and name.
 	Ledgers []LedgerSum
-	// Postings, Recharges and Payments are how many were looked at.
+	// Postings, Recharges and Payments are the numbers of checked rows.
 	Postings, Recharges, Payments int64
-	// Wrong is how many faults there are, and Faults the first of them.
+	// FaultCount is the number of faults, and Faults the first of them.
 	Wrong  int64
 	Faults []Fault
 }
 
-// LedgerSum is what one ledger of all accounts adds up to.
+// LedgerSum is the sum of one ledger over all accounts.
 type LedgerSum struct {
 	World  schema.World
 	Ledger string
 	Sum    schema.Paise
 }
 
-// Fault is one thing that does not fit.
+// Fault is one inconsistency.
 type Fault struct {
 	Owner   schema.Owner
 	Subject string // id of the recharge or payment; empty for a fault of the wallet
 	Text    string
 }
 
-// String is the fault in one line.
+// String returns the fault in one line.
 func (f Fault) String() string {
 	if f.Subject == "" {
 		return fmt.Sprintf("%s %s: %s", f.Owner.Account, f.Owner.World, f.Text)
@@ -44,40 +44,38 @@ func (f Fault) String() string {
 }
 
 const (
-	// faultsMost are kept; when there are more, one of the first tells why.
+	// faultsMost is the number of faults that are kept. The first ones usually show the cause.
 	faultsMost = 1000
-	// verifyRows is how many rows one statement looks at: half a second's work at
-	// the most, where a statement is ended after ten.
+	// verifyRows is the limit of rows per statement. That is half a second of work, against a
+	// statement timeout of ten.
 	verifyRows = 20_000
 )
 
-// Verify proves the books, of one account when its id is given, beside a service
-// that goes on working: each comparison is one statement, and so of one moment. What
-// must be so:
+// Verify is the ledger check, of all accounts or of the given one. It runs beside a working
+// service: each comparison is one statement, and so one snapshot. The invariants are:
 //
-//   - every entry has two postings, which add up to nothing, and a recharge or
-//     payment that it is about;
-//   - what a wallet says is what its postings add up to, and what it holds is what
-//     its pending recharges amount to;
-//   - every recharge and every payment has the entries of its state, of its amount
-//     and operator, and no others.
+//   - every entry has two postings with the sum zero, and belongs to a recharge or payment;
+//   - a wallet's balances equal the sums of its postings, and its held amount equals the sum of
+//     its pending recharges;
+//   - every recharge and every payment has exactly the entries of its state, with its amount
+//     and operator.
 //
-// The error is one of reading, or says that there is no such account.
+// The error is a read error, or a missing account.
 func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verify(db.View(ctx), account, verifyRows)
 }
 
-// verify is Verify with statements about another number of rows.
+// verify is Verify with another number of rows per statement.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
-	err := v.each(account, v.books, v.recharges, v.payments)
+	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)
 	if err == nil {
 		v.finish()
 	}
 	return v.report, err
 }
 
-// each makes checks of both worlds of an account, or of all.
+// each runs checks for both worlds of an account, or of all accounts.
 func (v *verifier) each(account string, checks ...func() error) error {
 	accounts, err := sqlstore.All(v.view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
@@ -102,7 +100,7 @@ func (v *verifier) each(account string, checks ...func() error) error {
 	return nil
 }
 
-// verifier is a walk through the books.
+// verifier is the state of a ledger check.
 type verifier struct {
 	view   sqlstore.View
 	rows   int
@@ -118,7 +116,7 @@ func (v *verifier) wrongf(subject, format string, args ...any) {
 	}
 }
 
-// finish turns the sums into a list.
+// finish converts the sums to a list.
 func (v *verifier) finish() {
 	for l, sum := range v.sums {
 		l.Sum = sum

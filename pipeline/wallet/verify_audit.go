@@ -7,29 +7,28 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// VerifyAudited checks that each recharge, payment and verification that is final has
-// the row of the audit log that its change wrote, of one account when its id is given.
-// The report has faults only. The error is as with [Verify].
+// VerifyAuditLog checks the audit rows of final recharges, payments and verifications, of all
+// accounts or of the given one. The report has faults only. The error is as with [Verify].
 func VerifyAudited(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
-// verifyAudited is VerifyAudited with statements about another number of rows.
+// verifyAudited is VerifyAuditLog with another number of rows per statement.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
-	err := v.each(account, v.audited)
+	err := v.each(account, v.checkAuditLog)
 	return v.report, err
 }
 
-// selectAudited lists the rows of a table in the order of their ids, and whether each has
-// its row in the audit log, which has an index of subjects.
+// selectAudited lists the rows of a table by id, and whether each has its audit row. The audit
+// log has an index of subjects.
 const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 FROM audit a
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
 
-// audited compares what is final in a world of an account with its audit log, some rows
-// at a time: a row and its row of the audit log are committed together.
-func (v *verifier) audited() error {
+// checkAuditLog compares the final rows of an account's world with its audit log, in pages. A
+// row and its audit row are committed together.
+func (v *verifier) checkAuditLog() error {
 	for _, table := range []string{"recharge", "payment", "verification"} {
 		statement := fmt.Sprintf(selectAudited, table)
 		for after, more := "", true; more; {

@@ -16,10 +16,10 @@ const insertVerification = `INSERT INTO verification (id, account_id, mode, dige
 		error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at)
 	VALUES ($1, $2, $3, '', '', 'success', 'upi', '', '', 0, 0, '', '', 0, 0, '', '', '', '', 0, 0, '', '', '', '', '', '', '', '', '', 0, 0, 0)`
 
-// What is final and has no row in the audit log is found, with its id.
-func TestWhatIsFinalAndNotAuditedIsFound(t *testing.T) {
+// A final row without its audit row is found, with its id.
+func TestMissingAuditRowIsFound(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)

@@ -14,14 +14,14 @@ import (
 	"vayu/schema"
 )
 
-// recharge is a row of the table, and what has happened to it.
+// recharge is a row of the table with its entries.
 type recharge struct {
 	id, state, alarm, reference string
 	sent                        int
 	acts                        []string
 }
 
-// amountOfEach is what every recharge of these tests costs.
+// amountOfEach is the amount of every recharge in these tests.
 const amountOfEach schema.Paise = 100
 
 func (r recharge) insert(tx *sqlstore.Tx, o schema.Owner) error {
@@ -33,8 +33,8 @@ func (r recharge) insert(tx *sqlstore.Tx, o schema.Owner) error {
 	return err
 }
 
-// lives are recharges of every kind that there can be.
-var lives = []recharge{
+// lifecycles are recharges of every possible kind.
+var lifecycles = []recharge{
 	{"txn_pending", "pending", "", "txn_pending", 0, []string{kindReserve}},
 	{"txn_success", "success", "", "txn_success", 1, []string{kindReserve, kindCommit}},
 	{"txn_warned", "success", "late_failure", "txn_warned", 1, []string{kindReserve, kindCommit}},
@@ -46,8 +46,8 @@ var lives = []recharge{
 	{"txn_moved", "failed", "late_success", "txn_moved-2", 1, []string{kindReserve, kindRelease}},
 }
 
-// live makes a recharge, at a time.
-func (r recharge) live(t *testing.T, db *sqlstore.DB, o schema.Owner, at time.Time) {
+// play inserts a recharge at a time.
+func (r recharge) play(t *testing.T, db *sqlstore.DB, o schema.Owner, at time.Time) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) error {
 		if err := r.insert(tx, o); err != nil {
@@ -62,24 +62,24 @@ func (r recharge) live(t *testing.T, db *sqlstore.DB, o schema.Owner, at time.Ti
 	})
 }
 
-// eachVerified runs a test with books that are whole: two payments, of which one has
-// failed, and a recharge of each kind, an hour apart.
-func eachVerified(t *testing.T, run func(t *testing.T, s *site, o schema.Owner)) {
+// eachVerified runs a test with a consistent ledger: two payments, one of them failed, and a
+// recharge of each kind, an hour apart.
+func eachVerified(t *testing.T, run func(t *testing.T, s *walletFixture, o schema.Owner)) {
 	t.Helper()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
-		for i, r := range lives {
-			r.live(t, s.DB, o, noon.Add(time.Duration(i)*time.Hour))
+		for i, r := range lifecycles {
+			r.play(t, s.DB, o, noon.Add(time.Duration(i)*time.Hour))
 		}
 		run(t, s, o)
 	})
 }
 
-func TestWholeBooksAreFoundWhole(t *testing.T) {
+func TestConsistentLedgerPasses(t *testing.T) {
 	t.Parallel()
-	eachVerified(t, func(t *testing.T, s *site, o schema.Owner) {
+	eachVerified(t, func(t *testing.T, s *walletFixture, o schema.Owner) {
 		want := Report{
 			Ledgers: []LedgerSum{
 				{schema.Sandbox, "available", 1000_00 - 3*100}, {schema.Sandbox, "cash", -1000_00}, {schema.Sandbox, "clearing:Airtel", 3 * 100},
@@ -107,7 +107,7 @@ func TestWholeBooksAreFoundWhole(t *testing.T) {
 	})
 }
 
-// Whatever somebody does to the books by hand is found, and said of what.
+// Manual changes of the ledger are found, with their subject.
 func TestTamperingIsFound(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -187,7 +187,7 @@ func TestTamperingIsFound(t *testing.T) {
 			[]string{"it is failed, of ₹1,000, and has the entries [topup]; want []"},
 		},
 	}
-	eachVerified(t, func(t *testing.T, s *site, _ schema.Owner) {
+	eachVerified(t, func(t *testing.T, s *walletFixture, _ schema.Owner) {
 		restore := keep(t, s.DB)
 		for name, c := range cases {
 			sqlstoretest.Exec(t, s.DB, c.statement)
@@ -209,7 +209,7 @@ func TestTamperingIsFound(t *testing.T) {
 	})
 }
 
-// keep makes a copy of the books, and returns what puts it back.
+// keep copies the ledger and returns a function that restores it.
 func keep(t *testing.T, db *sqlstore.DB) (restore func()) {
 	t.Helper()
 	tables := []string{"posting", "wallet", "recharge", "payment"}
@@ -224,7 +224,7 @@ func keep(t *testing.T, db *sqlstore.DB) (restore func()) {
 	}
 }
 
-// wantFaults demands these faults, each by a part of its text, and no others.
+// wantFaults checks for exactly these faults, each by a part of its text.
 func wantFaults(t *testing.T, name string, r Report, want []string) {
 	t.Helper()
 	left := append([]Fault{}, r.Faults...)
@@ -245,10 +245,10 @@ func wantFaults(t *testing.T, name string, r Report, want []string) {
 	}
 }
 
-// The books are found whole at any moment, while recharges come and end.
-func TestBooksAreWholeWhileMoneyMoves(t *testing.T) {
+// The ledger is consistent at any time while recharges proceed.
+func TestLedgerCheckDuringTraffic(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
 		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000000}`)
 		ctx, stop := context.WithCancel(t.Context())
@@ -271,7 +271,7 @@ func TestBooksAreWholeWhileMoneyMoves(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		wantWhole(t, s.DB)
+		wantConsistent(t, s.DB)
 	})
 }
 

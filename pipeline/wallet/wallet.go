@@ -1,7 +1,7 @@
-// Package wallet keeps the books: what accounts have paid in, what is set aside
-// for recharges that are under way, and what operators were given. It is double
-// entry: every change is an entry whose postings add up to nothing, and the
-// balances of an account are a cache of its postings that can never be negative.
+// Package wallet keeps the double-entry ledger of accounts. It records payments into wallets,
+// amounts reserved for pending recharges, and amounts given to operators. Every entry has
+// postings with the sum zero. Balances are a cache of an account's postings and never
+// negative.
 package wallet
 
 import (
@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// Ledgers of an account, and those of the rest of the world. What an operator was
-// given is in the ledger clearingPrefix + its name.
+// Ledgers of an account, and those of the outside world. The ledger clearingPrefix + name
+// holds what an operator was given.
 const (
 	available      = "available"
 	held           = "held"
@@ -34,7 +34,7 @@ const (
 	kindSuspend = "suspend"
 )
 
-// route is between which ledgers an entry of a kind moves its amount.
+// route returns the source and target ledgers of an entry.
 func route(kind, operator string) (from, to string) {
 	clearing := clearingPrefix + operator
 	switch kind {
@@ -54,9 +54,8 @@ func route(kind, operator string) (from, to string) {
 	return "", ""
 }
 
-// Balances are changed before postings are made: that locks the wallet on
-// PostgreSQL until the transaction ends, so that entries of an account are made
-// one after the other and each sees those before it.
+// Balances are updated before postings are inserted. On PostgreSQL the update locks the wallet
+// until the transaction ends. Entries of an account are therefore serialized.
 const (
 	takeAvailable = `UPDATE wallet SET available = available - $1, held = held + $1
 		WHERE account_id = $2 AND mode = $3 AND available >= $1`
@@ -66,9 +65,9 @@ const (
 		WHERE account_id = $2 AND mode = $3 AND held >= $1`
 )
 
-// Reserve sets an amount aside for a subject, by one conditional update: false when
-// the account has less than that, and then nothing has changed. It fails, and with
-// it the transaction, when something was reserved for the subject before.
+// Reserve reserves an amount for a subject by one conditional update. It returns false,
+// without a change, if the available balance is too low. A second reservation for the subject
+// is an error, which fails the transaction.
 func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
 	if amount <= 0 {
 		return false, fmt.Errorf("reserving %s for %s: nothing to reserve", amount, subject)
@@ -83,42 +82,41 @@ func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amo
 	return true, entry{subject, kindReserve, "", amount}.post(tx, now, o)
 }
 
-// Commit gives what was reserved for a subject to an operator. It fails, and with
-// it the transaction, unless exactly that is still reserved.
+// Commit transfers the reserved amount of a subject to an operator. It fails, and with it the
+// transaction, unless exactly that amount is reserved.
 func Commit(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindCommit, operator, amount}
-	return e.follow(tx, now, o, takeHeld, kindReserve, kindRelease)
+	return e.postAfter(tx, now, o, takeHeld, kindReserve, kindRelease)
 }
 
-// Release gives what was reserved for a subject back to the account. It fails, and
-// with it the transaction, unless exactly that is still reserved.
+// Release returns the reserved amount of a subject to the available balance. It fails, and
+// with it the transaction, unless exactly that amount is reserved.
 func Release(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
 	e := entry{subject, kindRelease, "", amount}
-	return e.follow(tx, now, o, returnHeld, kindReserve, kindCommit)
+	return e.postAfter(tx, now, o, returnHeld, kindReserve, kindCommit)
 }
 
-// Refund takes back from an operator what it was given for a subject, and gives it
-// to the account. It fails, and with it the transaction, unless the operator was
-// given exactly that and has not given it back.
+// Refund transfers a committed amount from an operator back to the account. It fails, and with
+// it the transaction, unless exactly that amount was committed and not yet refunded.
 func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindRefund, operator, amount}
-	return e.follow(tx, now, o, giveAvailable, kindCommit, "")
+	return e.postAfter(tx, now, o, giveAvailable, kindCommit, "")
 }
 
-// Suspend notes that an operator has taken an amount for a subject that was
-// released: the account is not charged, and the ledger suspense shows who is. It
-// fails, and with it the transaction, unless exactly that was released.
+// Suspend records that an operator charged an amount that was released. The account is not
+// charged; the ledger suspense holds the amount. It fails, and with it the transaction, unless
+// exactly that amount was released.
 func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
-	return e.follow(tx, now, o, "", kindRelease, "")
+	return e.postAfter(tx, now, o, "", kindRelease, "")
 }
 
-// Balance is what an account has.
+// Balance is an account's available and held amounts.
 type Balance struct {
 	Available, Held schema.Paise
 }
 
-// BalanceOf reads what an account has; nothing for one that never had a wallet.
+// BalanceOf reads the balance of an account; zero for an account without a wallet.
 func BalanceOf(q sqlstore.Querier, o schema.Owner) (Balance, error) {
 	var b Balance
 	err := q.QueryRow("SELECT available, held FROM wallet WHERE account_id = $1 AND mode = $2", o.Account, o.World.String()).

@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// act is one operation on the books, by its name.
+// act runs one ledger operation by its name.
 func act(tx *sqlstore.Tx, o schema.Owner, name, subject string, amount schema.Paise) error {
 	return actAt(tx, noon, o, name, subject, amount)
 }
@@ -39,7 +39,7 @@ func actAt(tx *sqlstore.Tx, now time.Time, o schema.Owner, name, subject string,
 	}
 }
 
-// ledgers is what each ledger of an owner adds up to.
+// ledgers returns the sum of each ledger of an owner.
 func ledgers(t *testing.T, db *sqlstore.DB, o schema.Owner) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}
@@ -56,7 +56,7 @@ func ledgers(t *testing.T, db *sqlstore.DB, o schema.Owner) map[string]int64 {
 	return sums
 }
 
-func TestWhatEachOperationMoves(t *testing.T) {
+func TestOperationsMoveAmounts(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
@@ -106,9 +106,9 @@ func TestWhatEachOperationMoves(t *testing.T) {
 	})
 }
 
-// What has happened to a subject happens to it once, and only after what must come
-// before: whatever is tried, and with whatever else is set aside.
-func TestWhatCannotHappenToASubject(t *testing.T) {
+// Each operation of a subject succeeds once, and only after the required ones, whatever else
+// is tried or reserved.
+func TestInvalidSequencesAreRefused(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		before []string
@@ -121,7 +121,7 @@ func TestWhatCannotHappenToASubject(t *testing.T) {
 		{[]string{kindReserve, kindCommit, kindRefund}, []string{kindReserve, kindCommit, kindRelease, kindRefund, kindSuspend}},
 		{[]string{kindReserve, kindRelease, kindSuspend}, []string{kindReserve, kindCommit, kindRelease, kindRefund, kindSuspend}},
 	}
-	eachBook(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
+	eachFunded(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
 		for i, c := range cases {
 			subject := fmt.Sprint("txn_", i)
@@ -141,10 +141,10 @@ func TestWhatCannotHappenToASubject(t *testing.T) {
 	})
 }
 
-// An operation must say what was said before: the amount, the owner, the operator.
-func TestAnotherAmountOwnerOrOperatorIsRefused(t *testing.T) {
+// An operation must have the amount, owner and operator of the earlier one.
+func TestDifferentAmountOwnerOrOperatorIsRefused(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
+	eachFunded(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		other := addAccount(t, db, "two")
 		fund(t, db, other, "pay_2", 10_000)
 		for _, owner := range []schema.Owner{o, other} {
@@ -174,9 +174,9 @@ func TestAnotherAmountOwnerOrOperatorIsRefused(t *testing.T) {
 	})
 }
 
-func TestOnePaisaShortIsNotEnough(t *testing.T) {
+func TestInsufficientBalanceByOnePaisa(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 19_899, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
+	eachFunded(t, 19_899, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		for amount, want := range map[schema.Paise]bool{19_900: false, 19_899: true} {
 			var got bool
 			do(t, db, func(tx *sqlstore.Tx) (err error) {
@@ -204,9 +204,9 @@ func TestOnePaisaShortIsNotEnough(t *testing.T) {
 	})
 }
 
-// storm reserves an amount for many subjects at once, and returns for how many
-// there was enough.
-func storm(t *testing.T, db *sqlstore.DB, o schema.Owner, many int, amount schema.Paise) int {
+// reserveConcurrently reserves an amount for many subjects at once, and returns the number of
+// successes.
+func reserveConcurrently(t *testing.T, db *sqlstore.DB, o schema.Owner, many int, amount schema.Paise) int {
 	t.Helper()
 	var together sync.WaitGroup
 	var through atomic.Int64
@@ -229,31 +229,31 @@ func storm(t *testing.T, db *sqlstore.DB, o schema.Owner, many int, amount schem
 	return int(through.Load())
 }
 
-func TestTwoThatFitSinglyAndNotTogether(t *testing.T) {
+func TestConcurrentReservationsAreBounded(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 1000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
-		if got := storm(t, db, o, 2, 501); got != 1 {
+	eachFunded(t, 1000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
+		if got := reserveConcurrently(t, db, o, 2, 501); got != 1 {
 			t.Errorf("got %d, want 1", got)
 		}
 		wantBalance(t, db, "afterwards", o, Balance{Available: 499, Held: 501})
 	})
 }
 
-func TestAHundredAtOnceTakeWhatThereIs(t *testing.T) {
+func TestManyConcurrentReservations(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 1000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
-		if got := storm(t, db, o, 100, 30); got != 33 {
+	eachFunded(t, 1000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
+		if got := reserveConcurrently(t, db, o, 100, 30); got != 33 {
 			t.Errorf("got %d, want 33", got)
 		}
 		wantBalance(t, db, "afterwards", o, Balance{Available: 10, Held: 990})
 	})
 }
 
-// Commit and release of one subject at the same time: one of them happens, also
-// when other subjects have enough set aside for both.
-func TestASubjectEndsOnce(t *testing.T) {
+// Of a concurrent commit and release of one subject one succeeds, even if other subjects have
+// reserved enough for both.
+func TestSubjectEndsOnce(t *testing.T) {
 	t.Parallel()
-	eachBook(t, 100_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
+	eachFunded(t, 100_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		const many = 20
 		for i := range many {
 			do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_", i), 100) })
@@ -278,7 +278,7 @@ func TestASubjectEndsOnce(t *testing.T) {
 	})
 }
 
-// A recharge that goes through at once, a transaction each for the two halves.
+// An immediate recharge: one transaction for each half.
 func BenchmarkReserveCommit(b *testing.B) {
 	db := sqlstoretest.SQLite(b)
 	o := addAccount(b, db, "one")

@@ -1,6 +1,5 @@
-// Package httpconnectortest is what simulators of upstreams are made of, and what tests of
-// those who call upstreams share: everything that goes wrong between two machines,
-// signatures in both directions, callbacks, and pages of documentation that are run.
+// Package httpconnectortest holds the common parts of provider simulators and of tests of
+// connectors: faults, request signatures, callbacks, and documentation that is executed.
 package httpconnectortest
 
 import (
@@ -13,39 +12,38 @@ import (
 	"time"
 )
 
-// Fault is something that goes wrong, or just not as one would wish.
+// Fault is a deviation from the usual behaviour.
 type Fault string
 
-// The faults of an exchange. Simulators add those of what they do.
+// The faults of an exchange. Simulators add their own.
 const (
 	None       Fault = ""
-	DropBefore Fault = "drop_before" // the connection ends, and nothing was done
-	Drop       Fault = "drop"        // the connection ends without an answer when all was done
+	DropBefore Fault = "drop_before" // the connection ends before the work
+	Drop       Fault = "drop"        // the connection ends after the work, without an answer
 	Delay      Fault = "delay"       // the answer comes late
-	Page       Fault = "page"        // an HTML page with status 200 instead of an answer
-	Broken     Fault = "broken"      // 500 instead of an answer
-	Flood      Fault = "flood"       // a megabyte instead of an answer
+	Page       Fault = "page"        // an HTML page with status 200
+	Broken     Fault = "broken"      // status 500
+	Flood      Fault = "flood"       // a megabyte of blanks
 )
 
-// Dice decide what goes wrong. What they decide depends on the seed, on what it is
-// about, and on how often that was asked: it is the same in every run. The zero value
-// is usable, and many goroutines can use it at once.
+// Dice decides faults. A decision depends on the seed, the subject and the number of earlier
+// draws for it, so runs are reproducible. The zero value is usable. Dice is safe for
+// concurrent use.
 type Dice struct {
 	mu      sync.Mutex
 	scripts map[string][]Fault
-	asked   map[string]uint64
-	resting bool
+	draws   map[string]uint64
+	stopped bool
 }
 
-// Rest lets nothing go wrong any more but what a script says.
+// DisableFaults ends random faults. Scripts still apply.
 func (d *Dice) Rest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.resting = true
+	d.stopped = true
 }
 
-// Script makes what next happens about something go wrong in this order, whatever the
-// rates say.
+// Script sets the next faults of a subject, before any rates.
 func (d *Dice) Script(about string, faults ...Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,20 +53,20 @@ func (d *Dice) Script(about string, faults ...Fault) {
 	d.scripts[about] = append(d.scripts[about], faults...)
 }
 
-// Fault is what happens to an order that goes by several names: what the script of one
-// of them says, or one of the faults by its rate, 0 to 1, for the first name.
+// Fault returns the fault of an order with several names. A script of any name comes first,
+// then a rate, 0 to 1, drawn for the first name.
 func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names ...string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, name := range names {
-		if f, ok := d.scripted(name); ok {
+		if f, ok := d.nextScripted(name); ok {
 			return f
 		}
 	}
-	if d.resting {
+	if d.stopped {
 		return None
 	}
-	dice := d.throw(seed, names[0])
+	dice := d.draw(seed, names[0])
 	for _, f := range faults {
 		if dice -= rates[f]; dice < 0 {
 			return f
@@ -77,28 +75,27 @@ func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names
 	return None
 }
 
-// noises are what happens to requests that are no orders.
+// noises are the faults of requests other than orders.
 var noises = []Fault{Drop, Page, Broken}
 
-// Enquiry is the name for Script of the questions about something.
+// Enquiry returns the script name of enquiries about a subject.
 func Enquiry(about string) string { return "GET " + about }
 
-// Noise is what happens to a question about something; rate is how likely it is not
-// answered, or with nonsense.
+// Noise returns the fault of an enquiry; rate is the probability of one.
 func (d *Dice) Noise(seed uint64, rate float64, about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if f, ok := d.scripted(Enquiry(about)); ok {
+	if f, ok := d.nextScripted(Enquiry(about)); ok {
 		return f
 	}
-	dice := d.throw(seed, Enquiry(about))
-	if d.resting || dice >= rate {
+	dice := d.draw(seed, Enquiry(about))
+	if d.stopped || dice >= rate {
 		return None
 	}
 	return noises[int(dice/rate*float64(len(noises)))]
 }
 
-func (d *Dice) scripted(of string) (Fault, bool) {
+func (d *Dice) nextScripted(of string) (Fault, bool) {
 	all := d.scripts[of]
 	if len(all) == 0 {
 		return None, false
@@ -107,21 +104,21 @@ func (d *Dice) scripted(of string) (Fault, bool) {
 	return all[0], true
 }
 
-// throw is a number from 0 to 1 that is the same in every run.
-func (d *Dice) throw(seed uint64, about string) float64 {
+// draw returns a reproducible number from 0 to 1.
+func (d *Dice) draw(seed uint64, about string) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(about)) // never fails
-	if d.asked == nil {
-		d.asked = map[string]uint64{}
+	if d.draws == nil {
+		d.draws = map[string]uint64{}
 	}
-	d.asked[about]++
-	return rand.New(rand.NewPCG(seed^h.Sum64(), d.asked[about])).Float64()
+	d.draws[about]++
+	return rand.New(rand.NewPCG(seed^h.Sum64(), d.draws[about])).Float64()
 }
 
-// megabyte is more than anybody reads.
+// megabyte exceeds the size limit of every reader.
 const megabyte = 1 << 20
 
-// Answer says a word, in the way of a fault; slow is how late one of Delay is.
+// Answer writes a JSON reply with a fault; slow is the delay of Delay.
 func Answer(w http.ResponseWriter, r *http.Request, f Fault, slow time.Duration, status int, v any) {
 	switch f {
 	case DropBefore, Drop:
@@ -130,7 +127,7 @@ func Answer(w http.ResponseWriter, r *http.Request, f Fault, slow time.Duration,
 		wait(r, slow)
 	case Page:
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte("<!doctype html><title>Gateway</title><p>Please try again later.")) // whoever has hung up needs no answer
+		_, _ = w.Write([]byte("<!doctype html><title>Gateway</title><p>Please try again later.")) // a disconnected client needs no answer
 		return
 	case Broken:
 		http.Error(w, "internal server error", http.StatusInternalServerError)
@@ -151,7 +148,7 @@ func wait(r *http.Request, d time.Duration) {
 	}
 }
 
-// Reply says a word as JSON.
+// Reply writes a JSON reply.
 func Reply(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -160,5 +157,5 @@ func Reply(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // whoever has hung up needs no answer
+	_, _ = w.Write(text) // a disconnected client needs no answer
 }

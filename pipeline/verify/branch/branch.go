@@ -1,7 +1,6 @@
-// Package branch keeps a directory of bank branches that the operator of the service
-// imports, such as the list of the Reserve Bank of India (rbi.org.in, "IFSC/MICR codes
-// for NEFT") or the one that the project razorpay/ifsc makes of it. It tells what a
-// branch is called when the bank's answer does not.
+// Package branch stores a directory of bank branches that the operator imports. Sources are
+// the list of the Reserve Bank of India (rbi.org.in, "IFSC/MICR codes for NEFT") and the
+// project razorpay/ifsc. The directory supplies branch names that a bank's answer lacks.
 package branch
 
 import (
@@ -16,27 +15,27 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Summary is what became of a file.
+// Summary is the result of an import.
 type Summary struct {
-	// Read is how many rows there were below the header; Taken how many of them are in
-	// the directory now, Changed how many of those it did not have like that before.
+	// Read is the number of rows below the header. Taken is the number of those now in the
+	// directory. Changed is the number of those that were new or different.
 	Read, Taken, Changed int
-	// Refused are the reasons for which rows were not taken, the most frequent first.
+	// Refused lists the reasons of rejected rows, the most frequent first.
 	Refused []Refusal
 }
 
-// Refusal is one reason why rows were not taken.
+// Refusal is one reason of rejected rows.
 type Refusal struct {
 	Reason string
 	Rows   int
-	// Lines are the first lines of those rows, [FirstLines] at most, from 1.
+	// Lines are the first line numbers of those rows, at most [FirstLines], from 1.
 	Lines []int
 }
 
-// FirstLines is how many lines a [Refusal] names.
+// FirstLines is the number of lines that a [Refusal] lists.
 const FirstLines = 5
 
-// refuse counts a row that is not taken.
+// refuse counts a rejected row.
 func (s *Summary) refuse(reason string, line int) {
 	i := slices.IndexFunc(s.Refused, func(r Refusal) bool { return r.Reason == reason })
 	if i < 0 {
@@ -50,8 +49,7 @@ func (s *Summary) refuse(reason string, line int) {
 	}
 }
 
-// upsert writes branches, and touches none that is there already as it should be, so
-// that a file that is imported again costs no write.
+// upsert writes branches and skips unchanged ones, so a repeated import writes nothing.
 var upsert = sqlstore.Group(0, `INSERT INTO ifsc_branch (ifsc, bank, branch, address, city, district, state) VALUES `,
 	`(?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (ifsc) DO UPDATE SET
 	bank = excluded.bank, branch = excluded.branch, address = excluded.address,
@@ -59,22 +57,21 @@ var upsert = sqlstore.Group(0, `INSERT INTO ifsc_branch (ifsc, bank, branch, add
 WHERE ifsc_branch.bank <> excluded.bank OR ifsc_branch.branch <> excluded.branch OR ifsc_branch.address <> excluded.address
 	OR ifsc_branch.city <> excluded.city OR ifsc_branch.district <> excluded.district OR ifsc_branch.state <> excluded.state`)
 
-// Import reads a directory and puts it into the store; branches that it does not name
-// stay. The file is CSV in UTF-8, with a header of the names that the two lists use
-// (see columns); IFSC and BRANCH must be there. A row that cannot be taken is counted
-// in the Summary with its reason, and the others are taken. A file that is none has a
-// *HeaderError; other errors are those of the reader and the store.
+// Import reads a directory into the store. Branches that the file lacks remain. The file is
+// CSV in UTF-8, with a header of the names of either list (see columns). IFSC and BRANCH are
+// required. A rejected row is counted in the Summary with its reason; the others are imported.
+// A file that is no directory has a *HeaderError. Other errors come from the reader or the
+// store.
 //
-// The whole file is read before anything is written, and written in one transaction:
-// all of it or, with an error, nothing. On SQLite other changes wait meanwhile: some 2 s
-// for the 180,000 branches of India, new or not (BenchmarkImport).
+// The whole file is read before one transaction writes it, so the import is atomic. On SQLite
+// other changes wait for it: some 2 s for the 180,000 branches of India, new or not
+// (BenchmarkImport).
 func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) {
 	rows, s, err := read(r)
 	if err != nil {
 		return Summary{}, err
 	}
-	// Of two imports at once on PostgreSQL none must hold a row that the other waits
-	// for the other way round.
+	// A fixed row order prevents a deadlock of concurrent imports on PostgreSQL.
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a[ifscColumn], b[ifscColumn]) })
 	err = db.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.Changed = 0
@@ -102,8 +99,7 @@ func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) 
 	return s, nil
 }
 
-// Find is the name of the branch of a code, as ifsc.Parse returns it, when a directory
-// with it has been imported.
+// Find returns the branch name of a code in the form of ifsc.Parse, if the directory has it.
 func Find(q sqlstore.Querier, code string) (branch string, found bool, err error) {
 	err = q.QueryRow(`SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code).Scan(&branch)
 	if errors.Is(err, sql.ErrNoRows) {

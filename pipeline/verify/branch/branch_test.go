@@ -25,7 +25,7 @@ const (
 		"Abhyudaya Co-operative Bank,ABHY0065001,RTGS-HO,GREATER MUMBAI,GREATER MUMBAI,MAHARASHTRA,\"251, ABHYUDAYA BHAVAN\",+912225260173,true,true,MUMBAI,IN-MH,true,400065001,true,\n"
 )
 
-// imported imports a text and demands that it goes well.
+// imported imports a text without an error.
 func imported(t *testing.T, db *sqlstore.DB, text string) branch.Summary {
 	t.Helper()
 	s, err := branch.Import(t.Context(), db, strings.NewReader(text))
@@ -35,7 +35,7 @@ func imported(t *testing.T, db *sqlstore.DB, text string) branch.Summary {
 	return s
 }
 
-// stored is every row of the directory.
+// stored returns every row of the directory.
 func stored(t *testing.T, db *sqlstore.DB) []string {
 	t.Helper()
 	rows, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (string, error) {
@@ -49,7 +49,7 @@ func stored(t *testing.T, db *sqlstore.DB) []string {
 	return rows
 }
 
-func TestBothListsAreTaken(t *testing.T) {
+func TestBothListsAreImported(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		if diff := cmp.Diff(branch.Summary{Read: 2, Taken: 2, Changed: 2}, imported(t, db, rbi)); diff != "" {
@@ -73,8 +73,8 @@ func TestBothListsAreTaken(t *testing.T) {
 	})
 }
 
-// TestAnImportIsRepeated: the same file changes nothing, a newer one what is new.
-func TestAnImportIsRepeated(t *testing.T) {
+// TestImportIsIdempotent imports an equal file, and a newer one.
+func TestImportIsIdempotent(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		imported(t, db, rbi)
@@ -92,14 +92,14 @@ func TestAnImportIsRepeated(t *testing.T) {
 	})
 }
 
-// TestRowsAreRefusedAlone: with their lines and reasons.
-func TestRowsAreRefusedAlone(t *testing.T) {
+// TestInvalidRowsAreRejectedSingly checks their lines and reasons.
+func TestInvalidRowsAreRejectedSingly(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	long := strings.Repeat("x", 1001)
 	lines := []string{
 		"state , Ifsc Code,branch_name",          // 1
-		"Delhi,sbin0000001,Parliament Street",    // taken: lower case
+		"Delhi,sbin0000001,Parliament Street",    // imported: lower case
 		"Delhi,SBINO000002,the letter O",         // 3
 		"Delhi,SВIN0000002,Cyrillic",             // 4
 		"",                                       // not a row
@@ -107,7 +107,7 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 		"Delhi,SBIN0000003, ",                    // 7: no branch
 		"Delhi,SBIN0000004",                      // 8: a cell less
 		"Delhi,SBIN0000005,a,b",                  // 9: one more
-		"Delhi,SBIN0000006,a comma more,",        // taken
+		"Delhi,SBIN0000006,a comma more,",        // imported
 		"Delhi,SBIN0000007,\"open",               // 11: and the rest of the file is not lost
 		"Delhi,SBIN0000008,bad\xff",              // 12
 		"Delhi,SBIN0000009,right\u202eto left",   // 13
@@ -115,8 +115,8 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 		"Delhi,SBIN0000001,Parliament Street",    // said twice
 		"Delhi,SBIN0000001,Another",              // 16
 		strings.Repeat("y", 70_000),              // 17
-		"Delhi,SBIN0000011,\"a \"\"quoted\"\"\"", // taken
-		"दिल्ली,SBIN0000012,संसद मार्ग", // taken
+		"Delhi,SBIN0000011,\"a \"\"quoted\"\"\"", // imported
+		"दिल्ली,SBIN0000012,संसद मार्ग", // imported
 		"Delhi,SBIN000001,x", "Delhi,x,x", "Delhi,9,x", "Delhi,@,x", // 20 to 23: more than five
 	}
 	want := branch.Summary{Read: 21, Taken: 4, Changed: 4, Refused: []branch.Refusal{
@@ -143,7 +143,7 @@ func TestRowsAreRefusedAlone(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidFileIsRefused(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	for text, want := range map[string]string{
@@ -167,9 +167,8 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnImportIsWholeOrNotAtAll: a file that cannot be read to its end, and a store
-// that refuses a row far behind the first.
-func TestAnImportIsWholeOrNotAtAll(t *testing.T) {
+// TestImportIsAtomic covers a read error and a row that the store refuses.
+func TestImportIsAtomic(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		torn := errors.New("torn")
@@ -198,8 +197,8 @@ func TestAnImportIsWholeOrNotAtAll(t *testing.T) {
 	})
 }
 
-// TestTwoImportsAtOnceEnd: each is done, in whatever order.
-func TestTwoImportsAtOnceEnd(t *testing.T) {
+// TestConcurrentImportsDoNotDeadlock imports in different row orders.
+func TestConcurrentImportsDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		done := make(chan error, 2)

@@ -27,9 +27,9 @@ const (
 	columnCount
 )
 
-// column is what the lists call a column of the table, the best name first. The
-// list of the Reserve Bank has BANK, IFSC, BRANCH, ADDRESS, CITY1, CITY2, STATE; that
-// of razorpay/ifsc BANK, IFSC, BRANCH, CENTRE, DISTRICT, STATE, ADDRESS, CITY and more.
+// column is a column of the table, with its names in the lists, the best first. The list of
+// the Reserve Bank has BANK, IFSC, BRANCH, ADDRESS, CITY1, CITY2, STATE. The list of
+// razorpay/ifsc has BANK, IFSC, BRANCH, CENTRE, DISTRICT, STATE, ADDRESS, CITY and more.
 type column struct {
 	names  []string
 	needed bool
@@ -45,16 +45,16 @@ var columns = [columnCount]column{
 	stateColumn:    {names: []string{"STATE"}},
 }
 
-// longest is more than any cell of the lists has, in bytes; addresses have up to 300.
+// longest is the limit of a cell in bytes. Addresses have up to 300.
 const longest = 1000
 
-// HeaderError says why a file is no directory of branches.
+// HeaderError explains why a file is no directory of branches.
 type HeaderError struct{ Text string }
 
 // Error implements error.
 func (e *HeaderError) Error() string { return e.Text }
 
-// The reasons for which a row is not taken.
+// The reasons of rejected rows.
 const (
 	reasonIFSC    = "its IFSC is none: four letters, a zero, six letters or digits"
 	reasonNoIFSC  = "it has no IFSC"
@@ -68,7 +68,7 @@ const (
 	reasonTooLong = "it is longer than 64 KiB"
 )
 
-// read reads a file. The rows are in its order, each code once.
+// read reads a file. It keeps the order of rows and drops duplicate codes.
 func read(r io.Reader) ([]row, Summary, error) {
 	in := newRecords(r)
 	at, width, err := header(in)
@@ -78,7 +78,7 @@ func read(r io.Reader) ([]row, Summary, error) {
 	var (
 		s    Summary
 		rows []row
-		seen = map[string]int{} // where in rows
+		seen = map[string]int{} // code to index in rows
 	)
 	for {
 		cells, line, err := in.next(width)
@@ -97,7 +97,7 @@ func read(r io.Reader) ([]row, Summary, error) {
 			return nil, Summary{}, fmt.Errorf("reading the file: %w", err)
 		}
 		s.Read++
-		one, reason := take(cells, at, width)
+		one, reason := parseRow(cells, at, width)
 		if reason == "" {
 			before, again := seen[one[ifscColumn]]
 			switch {
@@ -106,7 +106,7 @@ func read(r io.Reader) ([]row, Summary, error) {
 				rows = append(rows, one)
 				continue
 			case rows[before] == one:
-				continue // said twice
+				continue // duplicate
 			}
 			reason = reasonAgain
 		}
@@ -114,8 +114,7 @@ func read(r io.Reader) ([]row, Summary, error) {
 	}
 }
 
-// header finds the columns by the first row that is not empty: for each, where it
-// stands, or -1.
+// header finds the columns in the first row that is not empty: the index of each, or -1.
 func header(in *records) (at [columnCount]int, width int, err error) {
 	cells, _, err := in.next(0)
 	switch {
@@ -145,7 +144,7 @@ func header(in *records) (at [columnCount]int, width int, err error) {
 	}
 	if len(missing) > 0 {
 		return at, 0, &HeaderError{fmt.Sprintf("this is no list of branches: its first line has no column %s, only %s",
-			strings.Join(missing, " and no column "), shown(cells))}
+			strings.Join(missing, " and no column "), quoteHeader(cells))}
 	}
 	if at[cityColumn] == at[districtColumn] {
 		at[districtColumn] = -1 // CITY2 alone is the city
@@ -153,8 +152,8 @@ func header(in *records) (at [columnCount]int, width int, err error) {
 	return at, len(cells), nil
 }
 
-// shown is the beginning of a header for a message.
-func shown(cells []string) string {
+// quoteHeader returns the beginning of a header for a message.
+func quoteHeader(cells []string) string {
 	text := strings.ToValidUTF8(strings.Join(cells, ","), "?")
 	if len(text) > 100 {
 		text = strings.ToValidUTF8(text[:100], "") + "…"
@@ -162,10 +161,10 @@ func shown(cells []string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// take makes a branch of a row, or says why it is none.
-func take(cells []string, at [columnCount]int, width int) (one row, reason string) {
+// parseRow converts cells to a branch, or returns the reason of the rejection.
+func parseRow(cells []string, at [columnCount]int, width int) (one row, reason string) {
 	for len(cells) > width && strings.TrimSpace(cells[len(cells)-1]) == "" {
-		cells = cells[:len(cells)-1] // a comma at the end of each row
+		cells = cells[:len(cells)-1] // trailing comma
 	}
 	if len(cells) != width {
 		return row{}, reasonCells

@@ -9,8 +9,8 @@ import (
 	"vayu/pipeline/verify/ifsc"
 )
 
-// FuzzRead holds that every file ends in rows that can be stored, each code once,
-// and that no row is lost without a reason.
+// FuzzRead checks that every file yields storable rows with unique codes, and that each lost
+// row has a reason.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		"BANK,IFSC,BRANCH,ADDRESS,CITY1,CITY2,STATE\nSBI,SBIN0000001,Main,\"a\nb\",x,y,z\n",

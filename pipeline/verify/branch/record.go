@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// lineMost is more than any row has; a file without line ends must not fill the
-	// memory.
+	// lineMost is the limit of a line in bytes. It bounds the memory for a file without line
+	// ends.
 	lineMost = 64 << 10
-	// spanMost is over how many lines a quoted cell may go: addresses have up to six.
+	// spanMost is the number of lines that a quoted cell may span. Addresses have up to six.
 	spanMost = 16
 )
 
@@ -22,15 +22,15 @@ var (
 	errQuotes  = errors.New(reasonQuotes)
 )
 
-// records cuts a file into rows. A quote that is not closed spoils its own line and
-// not the rest of the file, so rows are cut from lines and not by one csv.Reader.
+// records splits a file into rows. It splits lines first, because an unclosed quote must spoil
+// only its own line. A single csv.Reader would lose the rest of the file.
 type records struct {
-	in     *bufio.Reader
-	ahead  [][]byte // lines that were read and not taken, nil for one that is too long
-	failed error    // of in, after those
-	taken  int      // lines
+	in       *bufio.Reader
+	ahead    [][]byte // lines read and not consumed; nil for one that is too long
+	failed   error    // read error that follows those lines
+	consumed int      // number of lines
 
-	one  bytes.Reader // what cut reads
+	one  bytes.Reader // input of cut
 	buf  *bufio.Reader
 	rows *csv.Reader
 }
@@ -38,16 +38,16 @@ type records struct {
 func newRecords(r io.Reader) *records {
 	c := &records{in: bufio.NewReaderSize(r, lineMost)}
 	if mark, err := c.in.Peek(3); err == nil && string(mark) == "\ufeff" {
-		_, _ = c.in.Discard(len(mark)) // they are in the buffer
+		_, _ = c.in.Discard(len(mark)) // the mark is buffered
 	}
 	c.buf = bufio.NewReader(&c.one)
-	c.rows = csv.NewReader(c.buf) // which it uses as it is: it is large enough
+	c.rows = csv.NewReader(c.buf) // uses buf directly, because it is large enough
 	c.rows.FieldsPerRecord = -1
 	c.rows.TrimLeadingSpace = true
 	return c
 }
 
-// line is the line n after those that were taken. It is io.EOF after the last.
+// line returns the line n after the consumed ones. The error is io.EOF after the last.
 func (c *records) line(n int) ([]byte, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()
@@ -58,7 +58,7 @@ func (c *records) line(n int) ([]byte, error) {
 	return nil, c.failed
 }
 
-// read reads one line more.
+// read reads one more line.
 func (c *records) read() {
 	text, err := c.in.ReadSlice('\n')
 	line := append([]byte{}, bytes.TrimRight(text, "\r\n")...) // not nil when it is empty
@@ -73,33 +73,33 @@ func (c *records) read() {
 	}
 }
 
-// take leaves n lines behind.
-func (c *records) take(n int) {
+// consume drops the first n lines.
+func (c *records) consume(n int) {
 	c.ahead = c.ahead[n:]
-	c.taken += n
+	c.consumed += n
 }
 
-// next is the next row that is not empty, and the number of its first line. A row that
-// cannot be cut has errTooLong or errQuotes, and the next call goes on behind its first
-// line; every other error is that of the file, io.EOF at its end. Width is how many
-// cells a row of several lines must have.
+// next returns the next row that is not empty, and the number of its first line. An unreadable
+// row has errTooLong or errQuotes, and the next call continues after its first line. Other
+// errors come from the file; io.EOF marks its end. width is the required number of cells of a
+// row with several lines.
 func (c *records) next(width int) (cells []string, number int, err error) {
 	for {
 		text, err := c.line(0)
 		if err != nil {
 			return nil, 0, err
 		}
-		number = c.taken + 1
+		number = c.consumed + 1
 		switch {
 		case text == nil:
-			c.take(1)
+			c.consume(1)
 			return nil, number, errTooLong
 		case len(bytes.TrimSpace(text)) == 0:
-			c.take(1)
+			c.consume(1)
 			continue
 		}
 		cells, lines, ok := c.span(text, width)
-		c.take(lines)
+		c.consume(lines)
 		if !ok {
 			return nil, number, errQuotes
 		}
@@ -107,9 +107,9 @@ func (c *records) next(width int) (cells []string, number int, err error) {
 	}
 }
 
-// span cuts a row that begins with a line, and says how many lines it has: more than
-// one when a quote is closed on a later one and the row then has as many cells as it
-// must. One line is left behind of what is no row.
+// span parses the row that begins with a line, and returns the number of its lines. A row with
+// several lines needs a closing quote on a later line, and width cells. One line is consumed
+// if there is no row.
 func (c *records) span(text []byte, width int) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {
 		cells, ok = c.cut(text)
@@ -127,7 +127,7 @@ func (c *records) span(text []byte, width int) (cells []string, lines int, ok bo
 	}
 }
 
-// cut is the cells of a row.
+// cut returns the cells of a row.
 func (c *records) cut(text []byte) ([]string, bool) {
 	c.one.Reset(text)
 	c.buf.Reset(&c.one)

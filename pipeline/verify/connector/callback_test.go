@@ -19,7 +19,7 @@ type request struct {
 	body   []byte
 }
 
-// A verdict that is late is told by a callback.
+// A callback reports a late outcome.
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
@@ -52,8 +52,8 @@ func TestCallbacks(t *testing.T) {
 	}
 }
 
-// A callback must come from who it says, and say something that is understood.
-func TestCallbacksThatAreNotTaken(t *testing.T) {
+// A callback must be signed and readable.
+func TestRefusedCallbacks(t *testing.T) {
 	t.Parallel()
 	_, c := serve(t, simulator.Config{})
 	now := time.Now()

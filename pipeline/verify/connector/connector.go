@@ -1,9 +1,8 @@
-// Package connector makes a verify.Connection of a file: a bank, or an aggregator of
-// banks, that speaks JSON over HTTP. docs/banks.md describes the file.
+// Package connector builds a verify.Connection from a description file of a bank or an
+// aggregator with JSON over HTTP. docs/banks.md describes the file.
 //
-// What it answers is an outcome only where the file maps it to one. Everything else
-// (another word, no word, a page, 5xx, silence) is an error, after which nobody knows
-// what became of the deposit; it is never a verdict.
+// An answer is an outcome only if the file maps it to one. Anything else, such as another
+// value, a page, 5xx or silence, is an error. After an error the deposit may have been made.
 package connector
 
 import (
@@ -18,21 +17,20 @@ import (
 	"vayu/schema"
 )
 
-// book is what a file says of verifications beside how calls are made.
-type book struct {
+// settings are the parts of a description that concern verifications only.
+type settings struct {
 	world   schema.World
 	resend  time.Duration
 	methods []schema.VerificationMethod // nil for all
 }
 
-// bank calls a bank. It can be used by many goroutines at once.
+// bank calls a bank. It is safe for concurrent use.
 type bank struct {
 	client *httpconnector.Client
 }
 
-// Open reads a file and returns the connection that it describes. It connects to
-// nothing yet. The error names every fault of the file with its line. Log and reg
-// may be nil.
+// Open reads a description file and returns its connection, without connecting. The error
+// lists every fault of the file with its line. log and reg may be nil.
 func Open(file string, log *slog.Logger, reg prometheus.Registerer) (verify.Connection, error) {
 	from, err := httpconnector.Open(file)
 	if err != nil {
@@ -57,8 +55,7 @@ func Open(file string, log *slog.Logger, reg prometheus.Registerer) (verify.Conn
 	return c, nil
 }
 
-// Check says everything that is wrong with a file, each fault with its line; nil
-// when nothing is.
+// Check returns every fault of a description file with its line, or nil.
 func Check(file string) error {
 	from, err := httpconnector.Open(file)
 	if err == nil {
@@ -67,34 +64,33 @@ func Check(file string) error {
 	return err
 }
 
-func read(from httpconnector.Source) (*httpconnector.Description, book, error) {
-	var b book
+func read(from httpconnector.Source) (*httpconnector.Description, settings, error) {
+	var b settings
 	d, err := httpconnector.Parse(from, shape(), func(root *httpconnector.Section, d *httpconnector.Description) {
 		s := root.Section("verify")
-		b = book{world: s.World(), resend: s.ResendAfter(d)}
+		b = settings{world: s.World(), resend: s.ResendAfter(d)}
 		b.readMethods(s, root.Section("calls"), d)
 	})
 	return d, b, err
 }
 
-// needs are the calls without which a method cannot be served: a deposit that nobody
-// can be asked about could be made twice.
-var needs = map[schema.VerificationMethod][]string{
+// requiredCalls are the calls that each method needs. Without an enquiry a deposit could be
+// made twice.
+var requiredCalls = map[schema.VerificationMethod][]string{
 	schema.VerifyPennyDrop: {deposit, enquire},
 	schema.VerifyUPI:       {resolve},
 }
 
-// both is every method.
-var both = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.VerifyUPI}
+var allMethods = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.VerifyUPI}
 
-// readMethods reads what is verified there: the methods of the list, or those of which
-// there is a call.
-func (b *book) readMethods(s, calls *httpconnector.Section, d *httpconnector.Description) {
+// readMethods reads the supported methods: the listed ones, or those whose calls are
+// described.
+func (b *settings) readMethods(s, calls *httpconnector.Section, d *httpconnector.Description) {
 	for _, e := range s.List("methods") {
 		m := schema.VerificationMethod(e.Text)
 		switch {
-		case needs[m] == nil:
-			s.Faultf("methods", "must hold %s or %s", both[0], both[1])
+		case requiredCalls[m] == nil:
+			s.Faultf("methods", "must hold %s or %s", allMethods[0], allMethods[1])
 		case slices.Contains(b.methods, m):
 			s.Faultf("methods", "holds %s twice", m)
 		default:
@@ -102,8 +98,8 @@ func (b *book) readMethods(s, calls *httpconnector.Section, d *httpconnector.Des
 		}
 	}
 	if s.List("methods") == nil {
-		for _, m := range both {
-			if slices.ContainsFunc(needs[m], d.Has) {
+		for _, m := range allMethods {
+			if slices.ContainsFunc(requiredCalls[m], d.Has) {
 				b.methods = append(b.methods, m)
 			}
 		}
@@ -112,13 +108,13 @@ func (b *book) readMethods(s, calls *httpconnector.Section, d *httpconnector.Des
 		}
 	}
 	for _, m := range b.methods {
-		for _, call := range needs[m] {
+		for _, call := range requiredCalls[m] {
 			if !d.Has(call) {
 				calls.Faultf(call, "is missing, which %s needs", m)
 			}
 		}
 	}
-	if len(b.methods) == len(both) {
+	if len(b.methods) == len(allMethods) {
 		b.methods = nil
 	}
 }

@@ -24,7 +24,7 @@ import (
 	"vayu/schema"
 )
 
-func TestAFileIsAConnection(t *testing.T) {
+func TestOpen(t *testing.T) {
 	t.Parallel()
 	_, c := serve(t, simulator.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
 	if c.Name != "simulator" || c.World != schema.Sandbox || c.Timeout != 5*time.Second || c.ResendAfter != 5*time.Second || c.Concurrency != 1000 ||
@@ -65,7 +65,7 @@ func onlyUPI(t *testing.T, text string) string {
 	return before + "  resolve:" + rest
 }
 
-// Two files, one registry: each is a connection of its own.
+// Two files share one registry and give separate connections.
 func TestSeveralFilesShareMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
@@ -78,8 +78,8 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 	}
 }
 
-// What is not mapped is counted, so that it can be watched.
-func TestWhatIsNotMappedIsCounted(t *testing.T) {
+// Unmapped values are counted.
+func TestUnmappedValuesAreCounted(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"result":"VALID","account":{"state":"LIEN"}}`))
@@ -93,7 +93,7 @@ func TestWhatIsNotMappedIsCounted(t *testing.T) {
 	}
 }
 
-func TestWhatABankKnows(t *testing.T) {
+func TestAnswerFields(t *testing.T) {
 	t.Parallel()
 	shown := simulator.Account{Name: "R. K. SHARMA", State: "DORMANT", Bank: "Bank of Simulation", Branch: "Fort", Flags: []string{"FRAUD", "ODD", "NO", "FRAUD", "STRANGE"}}
 	s, c := serve(t, simulator.Config{Accounts: map[string]simulator.Account{
@@ -138,8 +138,8 @@ func TestWhatABankKnows(t *testing.T) {
 	wantOutcome(t, "who is away", a, err, verify.NotMade)
 }
 
-// Names go to clients, and references into our store.
-func TestWhatComesFromThemIsPlain(t *testing.T) {
+// Names are cleaned for clients, and references for our store.
+func TestBankTextIsCleaned(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]verify.Answer{
 		`"account":{"name":"A\u0000\u0007S\u202eHA\u2066 \n RAO\ufeff","state":"ACTIVE"}`: {Account: verify.Account{Name: "ASHA RAO"}},
@@ -159,8 +159,7 @@ func TestWhatComesFromThemIsPlain(t *testing.T) {
 	}
 }
 
-// A bank's word never reaches a client: it is one of our codes, or says only that
-// there is something.
+// A bank's reason never reaches a client. It becomes one of our codes, or FlaggedByBank.
 func TestReasonsAreCodes(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string][]string{
@@ -190,9 +189,9 @@ func TestReasonsAreCodes(t *testing.T) {
 	}
 }
 
-// A file may say how accounts stand of which the bank says nothing; what the bank does
-// say is still to be mapped.
-func TestABankThatNeverSaysHowAnAccountStands(t *testing.T) {
+// A file may define the status of accounts without one. A reported status still needs a
+// mapping.
+func TestAccountStatusByDefault(t *testing.T) {
 	t.Parallel()
 	const place, values = "account_status:\n        path: account.state\n", "        values: {ACTIVE: active, DORMANT: dormant, FROZEN: frozen, CLOSED: closed}\n"
 	for body, want := range map[string]schema.AccountStatus{
@@ -213,8 +212,8 @@ func TestABankThatNeverSaysHowAnAccountStands(t *testing.T) {
 	}
 }
 
-// Whoever writes a file must learn everything at once, each with its place.
-func TestEveryFaultOfAFileIsNamed(t *testing.T) {
+// All faults of a file are reported at once, each with its line.
+func TestFileFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	httpconnectortest.Faults(t, "testdata/*.bad.yaml", func(file string) error {
 		err := connector.Check(file)
@@ -231,8 +230,8 @@ func TestEveryFaultOfAFileIsNamed(t *testing.T) {
 	}
 }
 
-// A bank with a certificate of its own authority is asked, and one of another is not.
-func TestBanksSpeakTLS(t *testing.T) {
+// A bank with a certificate of the configured authority is called, another is not.
+func TestTLSIsRequired(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
 	server := httptest.NewUnstartedServer(s)

@@ -12,9 +12,8 @@ import (
 	"vayu/pipeline/verify/simulator"
 )
 
-// Whatever goes wrong, a verdict is one that the bank has said, and an enquiry brings
-// out what can be known.
-func TestEveryFaultOfTheSimulator(t *testing.T) {
+// Under any fault an outcome is one that the bank sent, and an enquiry settles the order.
+func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
 	const found, missing, pending, unknown = verify.Found, verify.NotFound, verify.Pending, verify.Unknown
 	all := map[simulator.Fault]struct {
@@ -66,8 +65,8 @@ func TestEveryFaultOfTheSimulator(t *testing.T) {
 	}
 }
 
-// An enquiry that is not answered says nothing.
-func TestEnquiriesGoWrongToo(t *testing.T) {
+// An unanswered enquiry has no outcome.
+func TestEnquiryFaults(t *testing.T) {
 	t.Parallel()
 	s, c := serve(t, simulator.Config{Slow: time.Hour})
 	if _, err := c.Bank.Deposit(t.Context(), drop); err != nil {
@@ -86,8 +85,7 @@ func TestEnquiriesGoWrongToo(t *testing.T) {
 	}
 }
 
-// Whoever accepts a connection and says nothing holds up nobody longer than the file
-// says.
+// A silent server blocks a call no longer than the file's timeout.
 func TestSilenceIsNoOutcome(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,9 +100,8 @@ func TestSilenceIsNoOutcome(t *testing.T) {
 	wantOutcome(t, "an address", a, err, lost)
 }
 
-// What cannot be known must not be taken for a verdict, and least of all for the leave
-// to make another deposit.
-func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
+// An unreadable answer is no outcome, and never permits another deposit.
+func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 	t.Parallel()
 	const good = `"account":{"state":"ACTIVE"}`
 	for name, c := range map[string]struct {
@@ -158,7 +155,7 @@ func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
 	wantOutcome(t, "resolve", a, err, lost)
 }
 
-func TestWhoIsNotThereHasNotGotIt(t *testing.T) {
+func TestRefusedConnectionIsNotSent(t *testing.T) {
 	t.Parallel()
 	conn := open(t, simulator.Describe("http://127.0.0.1:1"), nil)
 	drop := drop
@@ -176,8 +173,8 @@ func calls(b verify.Bank) map[string]asking {
 	return map[string]asking{"deposit": b.Deposit, "enquire": b.Enquire, "resolve": b.Resolve}
 }
 
-// What the breaker keeps back was not asked: it has not failed, and is asked later.
-func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
+// A call blocked by the breaker has not failed, and is made later.
+func TestOpenBreakerIsNotCalled(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
 	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) || conn.Available() {
@@ -190,9 +187,8 @@ func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
 	}
 }
 
-// Whoever connects a bank reads the log, and must learn there which word his file
-// lacks.
-func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
+// The log quotes the value that the file does not map.
+func TestErrorQuotesUnmappedValue(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"result":"DECLINED"}`:                         `"DECLINED" as status`,
@@ -205,8 +201,8 @@ func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
 	}
 }
 
-// An enquiry by their reference must not be made before they have said it.
-func TestAnOrderWithoutTheirReferenceIsNotNamedByIt(t *testing.T) {
+// An enquiry by the bank's reference needs that reference.
+func TestOrderWithoutProviderReference(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = "path: /v1/deposits/{reference}", "path: /v1/status\n    query: {txn: \"{provider_ref}\"}"
 	for ref, want := range map[string]error{"": verify.ErrNotSent, "A-1": nil} {

@@ -20,14 +20,14 @@ import (
 	"vayu/schema"
 )
 
-// newClock is one that stands until a test moves it.
+// newClock returns a clock that only a test advances.
 func newClock() *fixture.Clock {
 	c := &fixture.Clock{}
 	c.Set(time.Now())
 	return c
 }
 
-// serve is a simulator behind HTTP, and the connection that its description makes.
+// serve starts a simulator over HTTP and returns it with its connection.
 func serve(t *testing.T, c simulator.Config, replace ...string) (*simulator.Simulator, verify.Connection) {
 	t.Helper()
 	s := simulator.New(c)
@@ -36,7 +36,7 @@ func serve(t *testing.T, c simulator.Config, replace ...string) (*simulator.Simu
 	return s, open(t, strings.NewReplacer(replace...).Replace(simulator.Describe(server.URL)), nil)
 }
 
-// open makes a connection of a description.
+// open creates a connection from a description.
 func open(t *testing.T, text string, reg prometheus.Registerer) verify.Connection {
 	t.Helper()
 	c, err := connector.Open(write(t, text), nil, reg)
@@ -65,7 +65,7 @@ var (
 	}
 )
 
-// answering is a connection to a bank that answers everything alike.
+// answering is a connection to a bank with one constant answer.
 func answering(t *testing.T, status int, body string, replace ...string) verify.Connection {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -76,7 +76,7 @@ func answering(t *testing.T, status int, body string, replace ...string) verify.
 	return open(t, strings.NewReplacer(replace...).Replace(simulator.Describe(server.URL)), nil)
 }
 
-// soon is a context for a call that is not answered in time.
+// soon returns a context for a call without an answer.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
@@ -84,7 +84,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// lost stands for an error after which nobody knows.
+// lost stands for an error that leaves the outcome open.
 const lost = verify.Outcome(-1)
 
 func wantOutcome(t *testing.T, what string, a verify.Answer, err error, want verify.Outcome) {

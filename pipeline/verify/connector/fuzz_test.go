@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// No file, whatever it is made of, is taken without the calls that its methods need.
+// No file is accepted without the calls that its methods need.
 func FuzzFile(f *testing.F) {
 	f.Add(simulator.Describe("https://bank.example"))
 	f.Add(simulator.Describe("https://bank.example") + "  methods: [upi]\n")
@@ -31,10 +31,10 @@ func FuzzFile(f *testing.F) {
 		}
 		serves := b.methods
 		if serves == nil {
-			serves = both
+			serves = allMethods
 		}
 		for _, m := range serves {
-			if needs[m] == nil || slices.ContainsFunc(needs[m], func(call string) bool { return !d.Has(call) }) {
+			if requiredCalls[m] == nil || slices.ContainsFunc(requiredCalls[m], func(call string) bool { return !d.Has(call) }) {
 				t.Errorf("it serves %q with %+v", m, d)
 			}
 		}
@@ -44,8 +44,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// Whatever comes signed is one of the outcomes or none, and no text of theirs that
-// could move what stands around it.
+// A signed callback is an outcome or an error. Its texts cannot affect the text around them.
 func FuzzCallback(f *testing.F) {
 	f.Add([]byte(`{"ref":"a","result":"VALID","txn":"b","utr":"1","account":{"name":"A\u202e","state":"ACTIVE","bank":"B","branch":"C"},"flags":["FRAUD","x"]}`))
 	from := httpconnector.Source{File: "x.yaml", Text: []byte(simulator.Describe("https://bank.example"))}

@@ -15,22 +15,22 @@ import (
 
 // Deposit implements verify.Bank.
 func (b *bank) Deposit(ctx context.Context, o verify.Order) (verify.Answer, error) {
-	return b.ask(ctx, deposit, o)
+	return b.call(ctx, deposit, o)
 }
 
 // Enquire implements verify.Bank.
 func (b *bank) Enquire(ctx context.Context, o verify.Order) (verify.Answer, error) {
-	return b.ask(ctx, enquire, o)
+	return b.call(ctx, enquire, o)
 }
 
 // Resolve implements verify.Bank.
 func (b *bank) Resolve(ctx context.Context, o verify.Order) (verify.Answer, error) {
-	return b.ask(ctx, resolve, o)
+	return b.call(ctx, resolve, o)
 }
 
-func (b *bank) ask(ctx context.Context, call string, o verify.Order) (verify.Answer, error) {
+func (b *bank) call(ctx context.Context, call string, o verify.Order) (verify.Answer, error) {
 	reply, err := b.client.Call(ctx, call, map[string]any{
-		ourName: o.Reference, theirName: o.ProviderRef, "account": o.Account, "ifsc": o.IFSC, "vpa": o.VPA,
+		ourReference: o.Reference, theirReference: o.ProviderRef, "account": o.Account, "ifsc": o.IFSC, "vpa": o.VPA,
 		"created_at": o.CreatedAt.UTC().Format(time.RFC3339),
 	})
 	switch {
@@ -41,7 +41,7 @@ func (b *bank) ask(ctx context.Context, call string, o verify.Order) (verify.Ans
 	case err != nil:
 		return verify.Answer{}, err
 	}
-	if err := reply.About(ourName, o.Reference); err != nil {
+	if err := reply.About(ourReference, o.Reference); err != nil {
 		return verify.Answer{}, fmt.Errorf("calling %q: %w", call, err)
 	}
 	return answer(reply), nil
@@ -53,19 +53,17 @@ func (b *bank) Receive(header http.Header, body []byte, now time.Time) (verify.T
 	if err != nil {
 		return verify.Told{}, httpconnector.Refusal(err)
 	}
-	return verify.Told{Reference: reply.Fields[ourName], Answer: answer(reply)}, nil
+	return verify.Told{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
 }
 
-// mostText is how many characters of a name are shown: banks keep up to some
-// hundred.
+// mostText is the limit of a shown name, in characters. Banks keep up to some hundred.
 const mostText = 200
 
-// answer is what an answer means whose status is mapped. What a bank says of an
-// account beside saying that there is none is nothing.
+// answer converts a reply with a mapped status. Account details count only with Found.
 func answer(reply httpconnector.Reply) verify.Answer {
-	a := verify.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.Name(reply.Fields[theirName])}
+	a := verify.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.Name(reply.Fields[theirReference])}
 	switch a.Outcome {
-	case verify.Unknown, verify.NotMade: // there is no deposit
+	case verify.Unknown, verify.NotMade: // no deposit
 	case verify.Pending, verify.Found, verify.NotFound:
 		a.UTR = httpconnector.Name(reply.Fields["utr"])
 	}
@@ -75,7 +73,7 @@ func answer(reply httpconnector.Reply) verify.Answer {
 			Bank:    httpconnector.Line(reply.Fields["bank"], mostText),
 			Branch:  httpconnector.Line(reply.Fields["branch"], mostText),
 			Status:  schema.AccountStatus(reply.Fields["account_status"]),
-			Reasons: slices.DeleteFunc(reply.Lists["reasons"], func(code string) bool { return code == none }),
+			Reasons: slices.DeleteFunc(reply.Lists["reasons"], func(code string) bool { return code == noReason }),
 		}
 		if len(a.Account.Reasons) == 0 {
 			a.Account.Reasons = nil

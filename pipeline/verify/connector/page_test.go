@@ -18,8 +18,8 @@ import (
 
 const page = "../../../docs/banks.md"
 
-// What a reader copies must work: the bank of the page, with its file.
-func TestThePagesBank(t *testing.T) {
+// The documented bank works with its documented file.
+func TestDocumentedBank(t *testing.T) {
 	_, js := httpconnectortest.Blocks(t, page, "js")
 	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
 	if len(js) != 1 || len(yaml) != 2 {
@@ -74,8 +74,8 @@ func TestThePagesBank(t *testing.T) {
 	wantOutcome(t, "with another key", a, err, lost)
 }
 
-// The file that shows every key must be one that is taken.
-func TestThePagesLongFile(t *testing.T) {
+// The documented file with every key is valid.
+func TestDocumentedFile(t *testing.T) {
 	t.Setenv("BHARAT_PASSWORD", "c")
 	t.Setenv("BHARAT_SECRET", "0123456789")
 	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
@@ -95,9 +95,9 @@ func TestThePagesLongFile(t *testing.T) {
 	}
 }
 
-// Every key, field, status and reason that there is stands on the page. What there is
-// the errors say of a file in which nothing is known.
-func TestThePageIsComplete(t *testing.T) {
+// The page documents every key, field, status and reason. The faults of an unknown file list
+// them.
+func TestDocumentationIsComplete(t *testing.T) {
 	t.Parallel()
 	text, _ := httpconnectortest.Blocks(t, page, "yaml")
 	const strange = `

@@ -15,7 +15,7 @@ const (
 	resolve = "resolve"
 )
 
-// outcomes are what a status can be mapped to.
+// outcomes maps the status values of a description.
 var outcomes = map[string]verify.Outcome{
 	"found":     verify.Found,
 	"not_found": verify.NotFound,
@@ -24,34 +24,32 @@ var outcomes = map[string]verify.Outcome{
 	"not_made":  verify.NotMade,
 }
 
-// Which statuses can be said where. That it does not know an order is an answer to
-// an enquiry only: elsewhere it would be taken for the leave to make the deposit
-// again. A question about an address has its answer at once.
+// Statuses that each answer may have. Unknown answers an enquiry only; elsewhere it would
+// permit a second deposit. The lookup of an address is never pending.
 var (
 	ofDeposit = []string{"found", "not_found", "pending", "not_made"}
 	ofEnquiry = append(slices.Clone(ofDeposit), "unknown")
 	ofAddress = []string{"found", "not_found", "not_made"}
 )
 
-// none is what stands for no reason at all, such as the word of a bank for it.
-const none = "none"
+// noReason is the value for a bank's explicit statement that there is no suspicion.
+const noReason = "none"
 
-// What says which order a call is about. They make at most one deposit for each
-// reference, so that no order goes without.
+// Fields that identify an order. Banks deduplicate by reference, so each order has one.
 const (
-	ourName   = "reference"
-	theirName = "provider_ref"
+	ourReference   = "reference"
+	theirReference = "provider_ref"
 )
 
-// orderFields are what the templates of calls about a deposit can name.
-var orderFields = []string{ourName, theirName, "account", "ifsc", "created_at"}
+// orderFields are the fields that templates of deposit calls can use.
+var orderFields = []string{ourReference, theirReference, "account", "ifsc", "created_at"}
 
-// depositFields are those of an order that they have not heard of yet.
-var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirName })
+// depositFields are those without the bank's reference, which does not exist yet.
+var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
-// shape is what a description of a bank holds. A word that nobody knows may stand for
-// pending, and for nothing else. How an account stands must be said of each that is
-// found: who takes it for active because nobody said so guesses.
+// shape returns the required form of a bank's description. An unmapped status may default to
+// pending only. The account status of a found account must be explicit, because a default of
+// active would be a guess.
 func shape() httpconnector.Shape {
 	var standings []string
 	for _, s := range schema.AccountStatuses {
@@ -62,7 +60,7 @@ func shape() httpconnector.Shape {
 			"status":    {Needed: true, Values: values, Defaults: defaults},
 			"reference": {}, "provider_ref": {}, "name": {}, "bank": {}, "branch": {},
 			"account_status": {Values: standings, Absent: standings, NeededWith: map[string]string{"status": "found"}},
-			"reasons":        {Many: true, Values: append(slices.Clone(verify.Reasons), none), Defaults: verify.Reasons, Rest: verify.FlaggedByBank},
+			"reasons":        {Many: true, Values: append(slices.Clone(verify.Reasons), noReason), Defaults: verify.Reasons, Rest: verify.FlaggedByBank},
 		}
 	}
 	order := func(values []string) httpconnector.AnswerShape {
@@ -70,14 +68,14 @@ func shape() httpconnector.Shape {
 		s["utr"] = httpconnector.FieldShape{}
 		return s
 	}
-	told := order(ofDeposit)
-	told["reference"] = httpconnector.FieldShape{Needed: true}
+	callback := order(ofDeposit)
+	callback["reference"] = httpconnector.FieldShape{Needed: true}
 	return httpconnector.Shape{
 		Calls: map[string]httpconnector.CallShape{
-			deposit: {Fields: depositFields, Names: []string{ourName}, Answer: order(ofDeposit)},
-			enquire: {Fields: orderFields, Names: []string{ourName, theirName}, Answer: order(ofEnquiry)},
-			resolve: {Fields: []string{ourName, "vpa", "created_at"}, Names: []string{"vpa"}, Answer: about(ofAddress, nil)},
+			deposit: {Fields: depositFields, Names: []string{ourReference}, Answer: order(ofDeposit)},
+			enquire: {Fields: orderFields, Names: []string{ourReference, theirReference}, Answer: order(ofEnquiry)},
+			resolve: {Fields: []string{ourReference, "vpa", "created_at"}, Names: []string{"vpa"}, Answer: about(ofAddress, nil)},
 		},
-		Callback: told,
+		Callback: callback,
 	}
 }

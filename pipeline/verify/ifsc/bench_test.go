@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkFind looks up a code that is there and one that is not.
+// BenchmarkFind looks up an existing and a missing code.
 func BenchmarkFind(b *testing.B) {
 	codes()
 	for name, code := range map[string]string{"found": "SBIN0001234", "unknown": "SBIN0ZZZZZZ", "lent": "HDFC0CAACOB"} {
@@ -18,7 +18,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode says how long the first look-up takes, and what is kept of it.
+// BenchmarkDecode measures the first look-up and the retained memory.
 func BenchmarkDecode(b *testing.B) {
 	var kept *table
 	var before, after runtime.MemStats

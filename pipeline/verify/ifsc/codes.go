@@ -10,33 +10,32 @@ import (
 	"sync"
 )
 
-// packed is written by generate, which says what is in it, from the npm package
-// ifsc, whose licence stands in LICENSE-ifsc.
+// packed is written by generate, from the npm package ifsc. Its licence is in LICENSE-ifsc.
 //
 //go:embed codes.gz
 var packed []byte
 
-// nameBits is the part of an entry that says whose the code is. A code is below
-// 26^4 · 36^6 < 2^50, which leaves 14 bits of 64: 16,384 names, of which 1,100 are used.
+// nameBits is the size of the index of the bank's name in an entry. A code is below 26^4 ·
+// 36^6 < 2^50, which leaves 14 bits of 64: 16,384 names, of which 1,100 are used.
 const nameBits = 14
 
-// table is every code in 8 bytes: the code as a number, sorted, and behind it the
-// index of the bank's name.
+// table holds every code in 8 bytes: the code as a sortable number, then the index of the
+// bank's name.
 type table struct {
 	entries []uint64
 	names   []string
 }
 
-// codes is decoded when it is first asked for.
+// codes is decoded on first use.
 var codes = sync.OnceValue(func() *table {
 	text, err := unpacked(packed)
 	if err != nil {
-		return &table{} // a test finds every code of the package in it
+		return &table{} // a test finds every code of the package
 	}
 	return newTable(text)
 })
 
-// unpacked is the text of the list.
+// unpacked returns the text of the list.
 func unpacked(data []byte) (string, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -46,9 +45,8 @@ func unpacked(data []byte) (string, error) {
 	return string(text), err
 }
 
-// newTable reads the lines of the list: a bank's letters, the name, and the last six
-// characters of each code in order, of which what it begins with alike to the one
-// before it on its line is left out.
+// newTable reads the lines of the list: a bank's letters, the name, and the sorted last six
+// characters of each code. Each omits the prefix that it shares with the one before it.
 func newTable(text string) *table {
 	t := &table{}
 	known := map[string]uint64{}
@@ -57,13 +55,13 @@ func newTable(text string) *table {
 		bank, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		name, tails, ok := strings.Cut(rest, "\t")
 		if !ok || len(bank) != prefix {
-			continue // what the list is of
+			continue // version line
 		}
 		at, seen := known[name]
 		if !seen {
 			at = uint64(len(t.names))
 			known[name] = at
-			t.names = append(t.names, strings.Clone(name)) // the text goes
+			t.names = append(t.names, strings.Clone(name)) // the text is released
 		}
 		copy(code[:], bank+"0")
 		for tail := range strings.SplitSeq(tails, " ") {
@@ -76,7 +74,7 @@ func newTable(text string) *table {
 	return t
 }
 
-// find looks a code up that is well formed.
+// find looks up a well-formed code.
 func (t *table) find(code string) (bank string, ok bool) {
 	n := number(code)
 	at, _ := slices.BinarySearch(t.entries, n<<nameBits)
@@ -86,7 +84,7 @@ func (t *table) find(code string) (bank string, ok bool) {
 	return t.names[t.entries[at]&(1<<nameBits-1)], true
 }
 
-// number is a well-formed code as a number, in the codes' order.
+// number returns a well-formed code as a number, in the order of codes.
 func number(code string) (n uint64) {
 	for i := range prefix {
 		n = n*26 + uint64(code[i]-'A')

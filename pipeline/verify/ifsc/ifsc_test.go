@@ -76,8 +76,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzFind holds that whatever is found was well formed, and is found as it was
-// written too.
+// FuzzFind checks that every found code is well formed, and is found as written.
 func FuzzFind(f *testing.F) {
 	for _, text := range []string{"SBIN0000001", " hdfc0caacob ", "SBINO000001", "ＳＢＩＮ０００００１", ""} {
 		f.Add(text)

@@ -23,7 +23,7 @@ func BenchmarkCompare(b *testing.B) {
 	b.ReportMetric(float64(b.N)/(processorTime(b)-start).Seconds(), "pairs/cpu-s")
 }
 
-// processorTime is what this process has used so far, collector included.
+// processorTime is the processor time of this process, collector included.
 func processorTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var used syscall.Rusage

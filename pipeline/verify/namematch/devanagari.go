@@ -7,10 +7,9 @@ const (
 	anusvara = 'ं'
 )
 
-// The table follows the Hunterian system, the national standard of
-// romanisation, without its marks, because that is how names are written in
-// banks. Long and short vowels are not told apart: the sound key would join
-// them again.
+// The table follows the Hunterian system, the national standard of romanisation, without its
+// marks, as banks write names. It does not distinguish long and short vowels, because the
+// sound key would join them again.
 var devanagariConsonants = map[rune]string{
 	'क': "k", 'ख': "kh", 'ग': "g", 'घ': "gh", 'ङ': "n", 'च': "ch", 'छ': "chh", 'ज': "j", 'झ': "jh", 'ञ': "n",
 	'ट': "t", 'ठ': "th", 'ड': "d", 'ढ': "dh", 'ण': "n", 'त': "t", 'थ': "th", 'द': "d", 'ध': "dh", 'न': "n",
@@ -24,10 +23,10 @@ var devanagariVowels = map[rune]string{
 	'ः': "",
 }
 
-// romanise appends a word of Devanagari in Latin letters, and reports whether
-// all of it was Devanagari. The vowel that a consonant carries unwritten is
-// spoken before another letter and silent at the end (राम is Ram); the sound
-// key forgives one too many in the middle (रामचन्द्र, Ramchandra).
+// romanise appends a word of Devanagari in Latin letters, and reports whether all of it was
+// Devanagari. A consonant's inherent vowel is pronounced before another letter and silent at
+// the end (राम is Ram). In the middle the sound key tolerates an extra one (रामचन्द्र,
+// Ramchandra).
 func romanise(out []byte, word string) ([]byte, bool) {
 	open := false // a consonant waits for its vowel
 	for _, r := range word {
@@ -46,7 +45,7 @@ func romanise(out []byte, word string) ([]byte, bool) {
 			}
 			out = append(out, v...)
 		case r == virama:
-		case r == nukta: // ड़ ढ़ are said and written r: Rathor, Garhwal
+		case r == nukta: // ड़ ढ़ are pronounced and written r: Rathor, Garhwal
 			if n := len(out); n > 1 && out[n-1] == 'h' {
 				out = append(out[:n-2], 'r', 'h')
 			} else if n > 0 {

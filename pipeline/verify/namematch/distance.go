@@ -1,8 +1,8 @@
 package namematch
 
-// Costs of an edit between two sound keys; a whole edit is 4. What Indian
-// names vary in is cheap, what tells names apart is dear: the last vowel
-// (Anil, Anila), consonants, and the vowel of the first syllable (Rohan, Rehan).
+// Costs of an edit between two sound keys; a whole edit is 4. Frequent variations of Indian
+// names are cheap. Differences between names are expensive: the last vowel (Anil, Anila),
+// consonants, and the vowel of the first syllable (Rohan, Rehan).
 const (
 	wholeEdit  = 4
 	looseLimit = 2 // one doubtful vowel, or two silent ones

@@ -43,8 +43,8 @@ func foldASCII(buf []byte, c byte) []byte {
 	return buf
 }
 
-// foldUnicode decomposes first (NFKD): accents come apart, ligatures and full
-// width become plain, and a name in NFD is the one in NFC.
+// foldUnicode decomposes first (NFKD). Accents separate, ligatures and full width become
+// plain, and NFD equals NFC.
 func foldUnicode(buf []byte, s string) string {
 	var space [2 * maxLetters]byte
 	apart := norm.NFKD.AppendString(space[:0], strings.ToValidUTF8(s, " "))
@@ -72,7 +72,7 @@ func foldRune(buf []byte, r rune) []byte {
 		return foldASCII(buf, byte(r))
 	case 'ा' <= r && r <= virama && len(buf) > 0 && buf[len(buf)-1] >= utf8.RuneSelf:
 		return utf8.AppendRune(buf, r)
-	case r == nukta: // it tells letters apart in ड़ and ढ़; elsewhere it is often left out
+	case r == nukta: // distinguishes letters in ड़ and ढ़; elsewhere it is often omitted
 		if last, _ := utf8.DecodeLastRune(buf); last == 'ड' || last == 'ढ' {
 			return utf8.AppendRune(buf, r)
 		}

@@ -1,7 +1,7 @@
 package namematch
 
-// join matches a word of x with two or three words in a row of y that it is
-// written together from. back is true if x is p.b.
+// join matches a word of x with two or three consecutive words of y that form it. back is true
+// if x is p.b.
 func (p *pair) join(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {
@@ -36,8 +36,8 @@ func (p *pair) note(i, j, n int, h how, back bool) {
 	}
 }
 
-// parts is how many words of y, from j on, make w: 2, 3 or none. The words of a
-// row need to be unmatched.
+// parts returns the number of unmatched consecutive words of y, from j on, that form w: 2, 3
+// or none.
 func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	var buf [maxLetters]byte
 	text := buf[:0]

@@ -40,7 +40,7 @@ func halfOf(tb testing.TB, half string) []labelled {
 // The labels, in the order of the table.
 var classes = []string{"equal", "partial", "different"}
 
-// verdict is the contract's word for a score at the standard tolerance.
+// verdict is the contract's name of a score at the standard tolerance.
 func verdict(r Result) string {
 	switch {
 	case r.Exact:
@@ -89,7 +89,7 @@ func jaroWinkler(tune []labelled) (judge func(labelled) string, equal, partial f
 	return func(p labelled) string { return word(alike(p), equal, partial) }, equal, partial
 }
 
-// outcome counts verdicts: [label][verdict].
+// outcome counts results: [label][result].
 type outcome map[string]map[string]int
 
 func count(pairs []labelled, judge func(labelled) string) outcome {
@@ -125,7 +125,7 @@ func (o outcome) judged(verdict string) (n int) {
 	return n
 }
 
-// same is how many people that are one were found to be one, and of how many.
+// same returns the number of equal people that were found, and their total.
 func (o outcome) same() (found, all int) {
 	for _, label := range classes[:2] {
 		found += o[label]["equal"] + o[label]["partial"]
@@ -157,7 +157,7 @@ func measured(tb testing.TB) string {
 	return b.String()
 }
 
-// The claim of this package, on names that it was not tuned on.
+// The accuracy on names that were not used for tuning.
 func TestTargetsOnTheTestHalf(t *testing.T) {
 	t.Parallel()
 	t.Logf("\n%s", measured(t))
@@ -174,8 +174,8 @@ func TestTargetsOnTheTestHalf(t *testing.T) {
 	}
 }
 
-// A pair of the tune half that is judged otherwise is shown by name; of the
-// test half only counts are shown, so that nobody tunes on it.
+// A wrong pair of the tune half is shown by name. The test half shows only counts, so that the
+// rules are not tuned on it.
 func TestTuneHalf(t *testing.T) {
 	t.Parallel()
 	wrong := 0
@@ -191,7 +191,7 @@ func TestTuneHalf(t *testing.T) {
 	}
 }
 
-// The halves are not chosen: within a label and a kind, rows alternate.
+// The halves are not selected: within a label and a kind, rows alternate.
 func TestHalvesAlternate(t *testing.T) {
 	t.Parallel()
 	pairs := readPairs(t)
@@ -218,7 +218,7 @@ func TestHalvesAlternate(t *testing.T) {
 	}
 }
 
-// The table in README.md is what is computed.
+// The table in README.md equals the computed one.
 func TestReadmeTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("README.md")

@@ -1,6 +1,6 @@
 package namematch
 
-// word is one word of a name and what is known of it.
+// word is one word of a name and its properties.
 type word struct {
 	text  string // folded, in its own script
 	sound sound
@@ -28,9 +28,9 @@ type name struct {
 	cut bool
 }
 
-// read learns about the first words of s.
+// read parses the first words of s.
 func (m *name) read(s stripped) {
-	m.marks = s.marks // not the words: they stay on the stack of Compare
+	m.marks = s.marks // without the words, which stay on the stack of Compare
 	letters := 0
 	for _, text := range s.words {
 		letters += len(text)
@@ -78,9 +78,8 @@ func vowelless(b []byte) bool {
 	return true
 }
 
-// given is the index of the word that names the person: the first one that is
-// written out, past a prefix such as Md and past a surname that stands in
-// front of a word that is none. It is -1 if there is none.
+// given returns the index of the given name, or -1. It is the first word written out. A prefix
+// such as Md is skipped, and so is a surname in front of a word that is not a surname.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]

@@ -50,8 +50,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A name without words says nothing, not even that it is the same.
-func TestWordless(t *testing.T) {
+// A name without words matches nothing, not even itself.
+func TestNamesWithoutWords(t *testing.T) {
 	t.Parallel()
 	wordless := []string{"", " ", "...", "&", "/", "\u202e\u202c", "\u200d", "\u0301", "\xff\xfe", "🙂"}
 	for _, a := range wordless {
@@ -63,7 +63,7 @@ func TestWordless(t *testing.T) {
 	}
 }
 
-// What the contract folds away does not change whether names are exact.
+// Folded differences do not affect exactness.
 func TestFoldedAway(t *testing.T) {
 	t.Parallel()
 	words := rapid.SliceOfN(rapid.StringMatching(`[A-Z][a-zāéīñśū]{3,9}`), 2, 5)
@@ -96,7 +96,7 @@ func TestFoldedAway(t *testing.T) {
 	})
 }
 
-// A score is a fact about two names, whoever is asked first.
+// Scores are symmetric.
 func FuzzCompare(f *testing.F) {
 	for _, p := range readPairs(f) {
 		f.Add(p.expected, p.registered)

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// how two words were found to be one, best first. Each costs points.
+// how is the kind of a match, best first. Each costs points.
 type how uint8
 
 const (
 	unmatched how = iota
 	letters       // the same letters
-	said          // the same sound or a known variant
+	phonetic      // the same sound or a known variant
 	loosely       // one doubtful vowel
 	affixed       // Rameshbhai, Ramesh
 	joined        // Venkata Ramana, Venkataramana
@@ -19,7 +19,7 @@ const (
 	initially     // R, Rajesh
 )
 
-// pair is two names and which word of one is which of the other.
+// pair is two names and the matches of their words.
 type pair struct {
 	a, b name
 	// toB and toA hold the index of the other's word where how is not unmatched.
@@ -32,11 +32,11 @@ func (p *pair) match(i, j int, h how) {
 	p.howA[i], p.howB[j] = h, h
 }
 
-// score matches the words, surest first, and judges what is left.
+// score matches the words, surest first, and scores the rest.
 func (p *pair) score() int {
 	company := p.a.company || p.b.company
 	p.each(letters, company)
-	p.each(said, company)
+	p.each(phonetic, company)
 	p.each(loosely, company)
 	p.compounds()
 	p.each(affixed, company)
@@ -52,7 +52,7 @@ func (p *pair) score() int {
 	return p.scorePerson()
 }
 
-// each matches what is still unmatched, in the order of the words.
+// each matches the unmatched words in their order.
 func (p *pair) each(h how, company bool) {
 	for i := range p.a.n {
 		if p.howA[i] != unmatched {
@@ -67,13 +67,13 @@ func (p *pair) each(h how, company bool) {
 	}
 }
 
-// same is a switch and no function value, so that a pair stays on the stack.
+// same is a switch instead of function values, so that a pair stays on the stack.
 func same(x, y *word, h how, company bool) bool {
 	full := x.full() && y.full()
 	switch h {
 	case letters:
 		return x.text == y.text
-	case said:
+	case phonetic:
 		return full && x.sound.n > 1 && x.sound == y.sound
 	case loosely:
 		return full && (!x.surname || !y.surname) && loose(x.sound.bytes(), y.sound.bytes()) ||

@@ -3,7 +3,7 @@ package namematch
 // maxKey bounds a sound key; a longer word is compared by its letters only.
 const maxKey = 32
 
-// sound is a word as it is said: spellings that Indian names mix give one key.
+// sound is the phonetic key of a word. Mixed spellings of Indian names share a key.
 type sound struct {
 	b [maxKey]byte
 	n uint8
@@ -38,9 +38,9 @@ func at(w []byte, i int) byte {
 	return w[i]
 }
 
-// hear gives the sound of a word in lower-case Latin letters and digits. It is
-// empty for any other word and for one that is too long.
-func hear(w []byte) sound {
+// encodeSound returns the sound of a word in lower-case Latin letters and digits. It is empty
+// for any other word and for one that is too long.
+func encodeSound(w []byte) sound {
 	var s sound
 	for i := 0; i < len(w); {
 		c := w[i]
@@ -60,7 +60,7 @@ func hear(w []byte) sound {
 	return s
 }
 
-// vowel hears the vowel at i and says how many letters it took.
+// vowel encodes the vowel at i and returns the number of its letters.
 func (s *sound) vowel(w []byte, i int) int {
 	c, next := w[i], at(w, i+1)
 	last := i+2 >= len(w)
@@ -93,8 +93,8 @@ func (s *sound) vowel(w []byte, i int) int {
 	return 1
 }
 
-// consonant hears the consonant at i and says how many letters it took. The h
-// of aspirates is not heard: writers leave it out and put it in (Sunitha).
+// consonant encodes the consonant at i and returns the number of its letters. The h of
+// aspirates is ignored, because writers omit and add it (Sunitha).
 func (s *sound) consonant(w []byte, i int) int {
 	c, next := w[i], at(w, i+1)
 	switch c {
@@ -151,7 +151,7 @@ func plainConsonant(c byte) byte {
 	return c
 }
 
-// letterC: ch is heard as itself, c like s or k.
+// letterC: ch keeps its sound, c is s or k.
 func (s *sound) letterC(w []byte, i int) int {
 	next := at(w, i+1)
 	switch {
@@ -191,7 +191,7 @@ func knowing(w []byte, i int) int {
 	return 0
 }
 
-// finish hears endings.
+// finish encodes endings.
 func (s *sound) finish() {
 	if s.n > maxKey {
 		return
@@ -207,15 +207,15 @@ func (s *sound) finish() {
 	if n := len(b); n >= 6 && (b[n-1] == 'r' || b[n-1] == 'a' && b[n-2] == 'r') {
 		b = s.inder(b)
 	}
-	// Mishra, Mishr: after a cluster the last a is hardly heard.
+	// Mishra, Mishr: after a cluster the last a is barely audible.
 	if n := len(b); n >= 4 && b[n-1] == 'a' && cluster(b[n-3], b[n-2]) {
 		s.n--
 	}
 }
 
-// cluster reports whether Sanskrit ends words in x, y and a. Other consonants
-// met because an a between them fell, and there the last a is another person:
-// Kamla is Kamala and not Kamal, Swapna is not Swapan.
+// cluster reports whether Sanskrit ends words in x, y and a. In other clusters an a between
+// the consonants was lost, and there the last a makes another person: Kamla is Kamala and not
+// Kamal, Swapna is not Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

@@ -2,13 +2,13 @@ package namematch
 
 import "strings"
 
-// stripped is a folded name without what does not belong to it.
+// stripped is a folded name without honorifics and relations.
 type stripped struct {
 	words []string
 	marks
 }
 
-// marks are what is remembered of a name beside its words.
+// marks are the properties of a name beside its words.
 type marks struct {
 	// length is of the folded name, honorifics included: a bank cuts the whole.
 	length int
@@ -119,7 +119,7 @@ func (s stripped) honorifics(words []string, company bool) stripped {
 		t := bySpelling[w]
 		front := len(kept) == 0 && t&leading != 0 && !company
 		if w == "kumari" || w == "कुमारी" {
-			// Kumari Anita Singh is Miss Singh; in Kumari Anita it may be her name.
+			// Kumari Anita Singh is Miss Singh; in Kumari Anita it may be a name
 			front = front && len(all)-i > 2
 		}
 		if (t&title != 0 || front) && left > 1 {

@@ -71,9 +71,9 @@ func variantMap(text string) map[string]sound {
 		if len(words) == 0 {
 			continue
 		}
-		first := hear([]byte(words[0]))
+		first := encodeSound([]byte(words[0]))
 		for _, w := range words {
-			k := hear([]byte(w))
+			k := encodeSound([]byte(w))
 			m[string(k.bytes())] = first
 		}
 	}

@@ -2,7 +2,7 @@ package namematch
 
 import "strings"
 
-// trait is what the tables know of a word; it may have several.
+// trait is a property of a word in the tables; a word may have several.
 type trait uint16
 
 // Traits of a spelling.
@@ -13,8 +13,8 @@ const (
 	leading
 	// shortForm has a full spelling in forms that counts as the same word.
 	shortForm
-	// companyForm says what a company is before the law. One that is missing
-	// does not make another company; two that differ do.
+	// companyForm is the legal form of a company. A missing one does not make another company;
+	// two different ones do.
 	companyForm
 	// filler may be missing from a company's name.
 	filler
@@ -26,24 +26,24 @@ const (
 
 // Traits of a sound.
 const (
-	// weak words go with very many names and say little of who it is.
+	// weak words occur in very many names and barely identify a person.
 	weak trait = 1 << iota
 	// prefix stands before a given name and is often left out.
 	prefix
-	// surname is a common one: alone it says nothing of who it is, two
-	// different ones never are one, and in front it is not taken for the given name.
+	// surname is a common surname. Alone it does not identify a person, and two different ones
+	// never match. In front it is not taken for the given name.
 	surname
 	// compoundHead takes or leaves its last a before a compoundTail: Ram
 	// Krishna, Rama Krishna. Elsewhere that a is another person: Anil, Anila.
 	compoundHead
 	compoundTail
-	// maleHead does so before a nameTail too, which may be a husband's name:
-	// Rama Prasad is his wife, Shiva Prasad is Shiv Prasad.
+	// maleHead does so before a nameTail too, where the final a may mark a husband's name:
+	// Rama Prasad is a woman, Shiva Prasad is Shiv Prasad.
 	maleHead
 	nameTail
 )
 
-// forms are short spellings whose full one counts as the same word.
+// forms maps short spellings to the full ones that count as the same word.
 var forms = map[string]string{
 	"&": "and", "pvt": "private", "pvtltd": "private", "ltd": "limited", "co": "company", "corp": "corporation",
 	"inc": "incorporated", "bros": "brothers",
@@ -101,9 +101,9 @@ func soundText(w string) string {
 	return string(k.bytes())
 }
 
-// soundOf is the sound of a word, or of what its spelling is a variant of.
+// soundOf returns the sound of a word, or of the spelling that it is a variant of.
 func soundOf(w []byte) sound {
-	k := hear(w)
+	k := encodeSound(w)
 	if v, ok := variants[string(k.bytes())]; ok {
 		return v
 	}

@@ -18,8 +18,8 @@ import (
 	"vayu/schema"
 )
 
-// names are those that somebody may expect. A surname alone and a single letter are not
-// among them: nothing is partly like these.
+// names are possible expected names. A surname alone and a single letter are excluded, because
+// no name partly matches them.
 var names = []string{
 	"Rajesh Kumar Sharma", "Ravi Kumar", "R K Sharma", "Sunita", "Li", "Dr. Anita Desai", "Mohammed Shaikh", "Maria D'Souza", "José Fernandes",
 	"Smt. Lakshmi Narayanan S/O Raman", "Acme Traders Pvt Ltd", "राजेश शर्मा", "सुनीता", "Venkataramana", "a b", "Asha Rao", "Geeta",
@@ -34,8 +34,7 @@ func address(vpa, expected string, at time.Time) verify.Order {
 	return verify.Order{Reference: "ver_1", Method: schema.VerifyUPI, VPA: vpa, CreatedAt: at, Expected: expected}
 }
 
-// match is how a registered name compares, at the standard tolerance and at the
-// lenient one where it is not alike.
+// match compares at the standard tolerance, and below it at the lenient one.
 func match(expected, registered string) schema.NameMatch {
 	switch r := namematch.Compare(expected, registered); {
 	case r.Exact:
@@ -48,8 +47,8 @@ func match(expected, registered string) schema.NameMatch {
 	return "in between"
 }
 
-// said is what CONTRACT 7 says of a magic value.
-type said struct {
+// summary is the result of a magic value by CONTRACT 7.
+type summary struct {
 	outcome verify.Outcome
 	match   schema.NameMatch
 	status  schema.AccountStatus
@@ -57,24 +56,24 @@ type said struct {
 	after   time.Duration
 }
 
-func ask(t *testing.T, how func(context.Context, verify.Order) (verify.Answer, error), o verify.Order) (verify.Answer, said) {
+func callBank(t *testing.T, how func(context.Context, verify.Order) (verify.Answer, error), o verify.Order) (verify.Answer, summary) {
 	t.Helper()
 	begun := time.Now()
 	a, err := how(t.Context(), o)
 	if err != nil || a.ProviderRef == "" || (a.UTR != "") != (a.Outcome == verify.Found && o.VPA == "") || a.UTR != "" && len(a.UTR) != 12 {
 		t.Errorf("%s%s: got %+v, %v", o.Account, o.VPA, a, err)
 	}
-	got := said{outcome: a.Outcome, status: a.Account.Status, reasons: len(a.Account.Reasons), after: time.Since(begun)}
+	got := summary{outcome: a.Outcome, status: a.Account.Status, reasons: len(a.Account.Reasons), after: time.Since(begun)}
 	if a.Outcome == verify.Found {
 		got.match = match(o.Expected, a.Account.Name)
 	}
 	return a, got
 }
 
-func TestEveryMagicValueSaysWhatTheContractSays(t *testing.T) {
+func TestMagicValues(t *testing.T) {
 	t.Parallel()
 	const exact, active = schema.NameExact, schema.AccountActive
-	for value, want := range map[string]said{
+	for value, want := range map[string]summary{
 		"0001":           {verify.Found, exact, active, 0, 0},
 		"0002":           {verify.Found, schema.NamePartial, active, 0, 0},
 		"0003":           {verify.Found, schema.NameNone, active, 0, 0},
@@ -97,18 +96,18 @@ func TestEveryMagicValueSaysWhatTheContractSays(t *testing.T) {
 				if strings.Contains(value, "@") {
 					o, how = address(value, name, time.Now()), b.Resolve
 				}
-				first, got := ask(t, how, o)
-				if diff := cmp.Diff(want, got, cmp.AllowUnexported(said{})); diff != "" {
+				first, got := callBank(t, how, o)
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(summary{})); diff != "" {
 					t.Errorf("%s for %q: got %q (-want +got):\n%s", value, name, first.Account.Name, diff)
 				}
 				time.Sleep(time.Hour)
-				if again, _ := ask(t, how, o); !cmp.Equal(first, again) {
+				if again, _ := callBank(t, how, o); !cmp.Equal(first, again) {
 					t.Errorf("%s: an hour later it says %+v instead of %+v", value, again, first)
 				}
 				if o.Account == "" {
 					return
 				}
-				if again, _ := ask(t, b.Enquire, o); !cmp.Equal(first, again) {
+				if again, _ := callBank(t, b.Enquire, o); !cmp.Equal(first, again) {
 					t.Errorf("%s: an enquiry says %+v instead of %+v", value, again, first)
 				}
 			})
@@ -116,8 +115,8 @@ func TestEveryMagicValueSaysWhatTheContractSays(t *testing.T) {
 	}
 }
 
-// Whoever is silent holds a call until its time is over; then it is found.
-func TestTheBankThatTimesOut(t *testing.T) {
+// A timeout lasts as long as the call; the next call finds the account.
+func TestTimeoutScenario(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := sandbox.Connection(nil)
@@ -137,16 +136,15 @@ func TestTheBankThatTimesOut(t *testing.T) {
 			if o.VPA == "" {
 				how = c.Bank.Enquire
 			}
-			if _, got := ask(t, how, o); got.outcome != verify.Found || got.match != schema.NameExact || got.after != 0 {
+			if _, got := callBank(t, how, o); got.outcome != verify.Found || got.match != schema.NameExact || got.after != 0 {
 				t.Errorf("afterwards: got %+v", got)
 			}
 		}
 	})
 }
 
-// A slow deposit can be enquired about, also by who has not asked for it, and all of
-// them wait at once.
-func TestSlowDepositsWaitTogether(t *testing.T) {
+// Slow deposits wait concurrently, and any of them can be enquired, even if never sent.
+func TestSlowDepositsAreConcurrent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := sandbox.Connection(nil)
@@ -160,7 +158,7 @@ func TestSlowDepositsWaitTogether(t *testing.T) {
 			all.Go(func() {
 				o := o
 				o.Reference = fmt.Sprint("ver_", i)
-				if _, got := ask(t, c.Bank.Deposit, o); got.outcome != verify.Found || got.after != 25*time.Second {
+				if _, got := callBank(t, c.Bank.Deposit, o); got.outcome != verify.Found || got.after != 25*time.Second {
 					t.Errorf("got %+v", got)
 				}
 			})
@@ -182,8 +180,8 @@ func TestSlowDepositsWaitTogether(t *testing.T) {
 	})
 }
 
-// Any other value is answered the same way each time, mostly well.
-func TestTheOthersAreMostlyExact(t *testing.T) {
+// Other values have constant answers, mostly exact.
+func TestScenarioDistribution(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 	b := sandbox.Connection(func() time.Time { return now }).Bank
@@ -198,7 +196,7 @@ func TestTheOthersAreMostlyExact(t *testing.T) {
 			if o.VPA != "" {
 				how = b.Resolve
 			}
-			_, got := ask(t, how, o)
+			_, got := callBank(t, how, o)
 			counts[fmt.Sprint(got.match, got.status, got.reasons)]++
 		}
 		for kind, want := range map[string]int{"exactactive0": 90, "partialactive0": 3, "noneactive0": 2, "exactdormant0": 2, "exactactive1": 1, "0": 2} {
@@ -209,8 +207,8 @@ func TestTheOthersAreMostlyExact(t *testing.T) {
 	}
 }
 
-// Without an expected name an account has one all the same, always the same one.
-func TestEverybodyHasAName(t *testing.T) {
+// Without an expected name an account has a constant name.
+func TestEveryAccountHasName(t *testing.T) {
 	t.Parallel()
 	b := sandbox.Connection(nil).Bank
 	different, branches := map[string]bool{}, map[string]bool{}
@@ -229,7 +227,7 @@ func TestEverybodyHasAName(t *testing.T) {
 	}
 }
 
-func TestWhatIsNearAMagicValueIsNone(t *testing.T) {
+func TestNearMagicValuesAreNotMagic(t *testing.T) {
 	t.Parallel()
 	b := sandbox.Connection(nil).Bank
 	for _, account := range []string{"123450007000", "1234500000070", "123456780011", "123456780000", "700001007"} {
@@ -244,7 +242,7 @@ func TestWhatIsNearAMagicValueIsNone(t *testing.T) {
 	}
 }
 
-func TestACallThatIsOverIsAnError(t *testing.T) {
+func TestEndedCallIsError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -42,8 +42,8 @@ func drop(reference string) verify.Order {
 	return verify.Order{Reference: reference, Method: schema.VerifyPennyDrop, Account: "123456789", IFSC: "SBIN0000691"}
 }
 
-// However often a deposit is asked for it is made once, unless the bank is naive.
-func TestAReferenceIsOneDeposit(t *testing.T) {
+// A repeated order makes one deposit, unless the simulator is naive.
+func TestReferenceIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for naive, want := range map[bool]int{false: 1, true: 3} {
 		s := simulator.New(simulator.Config{Naive: naive})
@@ -68,8 +68,8 @@ func TestAReferenceIsOneDeposit(t *testing.T) {
 	}
 }
 
-// A deposit that waits is asked for twice: who is naive makes both when they are due.
-func TestANaiveBankMakesDepositsLater(t *testing.T) {
+// A late deposit is requested twice. A naive simulator makes both when they are due.
+func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for fault, want := range map[simulator.Fault]int{simulator.Late: 2, simulator.LateMissing: 0, simulator.LieForever: 2, simulator.Missing: 0} {
@@ -92,8 +92,8 @@ func TestANaiveBankMakesDepositsLater(t *testing.T) {
 	}
 }
 
-// Who was away makes the deposit when it is asked for again.
-func TestWhoWasAwayIsAskedAgain(t *testing.T) {
+// An unavailable bank makes the deposit on the next request.
+func TestUnavailableDepositIsRetried(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
 	c := connect(t, s)
@@ -111,8 +111,8 @@ func TestWhoWasAwayIsAskedAgain(t *testing.T) {
 	}
 }
 
-// Faults by rate must be as frequent as was asked, and the same in every run.
-func TestRatesAreKeptAndRepeat(t *testing.T) {
+// Faults have the configured rate and are reproducible.
+func TestRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
 		s := simulator.New(simulator.Config{Seed: seed, Rates: map[simulator.Fault]float64{simulator.Missing: 0.3, simulator.LieMissing: 0.2}})
@@ -140,7 +140,7 @@ func TestRatesAreKeptAndRepeat(t *testing.T) {
 	}
 }
 
-// Noise spares nobody's enquiries, and no deposit.
+// Noise affects enquiries only.
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{Noise: 1})
@@ -155,8 +155,8 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Only who has the key and the secret is served, and who says what it is about.
-func TestWhoIsServed(t *testing.T) {
+// A request needs the key, the signature and its fields.
+func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
 	server := httptest.NewServer(s)
@@ -177,8 +177,8 @@ func TestWhoIsServed(t *testing.T) {
 	}
 }
 
-// A callback that is not taken comes again, and one that is told twice comes twice.
-func TestCallbacksComeUntilTheyAreTaken(t *testing.T) {
+// A callback is retried until acknowledged, and a duplicate is sent twice.
+func TestCallbacksAreRetried(t *testing.T) {
 	t.Parallel()
 	came := make(chan string, 10)
 	var mu sync.Mutex
@@ -219,7 +219,7 @@ func TestCallbacksComeUntilTheyAreTaken(t *testing.T) {
 	}
 }
 
-// What the tests of others rely on: every fault is in the list once.
+// Every fault is in the list once.
 func TestEveryFaultIsListed(t *testing.T) {
 	t.Parallel()
 	if got := slices.Compact(slices.Sorted(slices.Values(simulator.Faults))); len(got) != len(simulator.Faults) || len(got) != 16 {

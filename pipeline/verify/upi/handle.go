@@ -9,7 +9,7 @@ import (
 //go:embed handles.csv
 var handlesCSV string
 
-// handles is the bank of each handle.
+// handles maps handles to banks.
 var handles = sync.OnceValue(func() map[string]string {
 	table := map[string]string{}
 	for line := range strings.Lines(handlesCSV) {
@@ -24,10 +24,9 @@ var handles = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// Bank is the bank that an address, as Parse returns it, is kept with: the one that
-// NPCI has given the handle to. The account behind the address may be with another,
-// which only the answer of a bank says. It is not ok for a handle that the table
-// (handles.csv) does not have: new ones come every month.
+// Bank returns the bank to which NPCI assigned the handle of an address in the form of Parse.
+// The account may be with another bank, which only the bank's answer shows. It is false for a
+// handle that the table (handles.csv) lacks. New handles appear every month.
 func Bank(vpa string) (bank string, ok bool) {
 	_, handle, _ := strings.Cut(vpa, "@")
 	bank, ok = handles()[handle]

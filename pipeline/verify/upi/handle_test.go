@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestHandlesAreOfOneBank: every handle of the table could be in an address, and
-// stands there once.
+// TestHandlesAreOfOneBank checks that every handle of the table is valid and unique.
 func TestHandlesAreOfOneBank(t *testing.T) {
 	t.Parallel()
 	n := 0

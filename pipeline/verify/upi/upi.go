@@ -1,21 +1,20 @@
-// Package upi knows what UPI addresses (virtual payment addresses) look like, whose
-// their handles are, and how they are shown to those who need not know them. It does
-// no I/O.
+// Package upi parses UPI addresses (virtual payment addresses), finds the bank of their
+// handles and masks them. It does no I/O.
 package upi
 
 import "strings"
 
 const (
-	// localMost and handleMost bound what stands before and behind the @.
+	// localMost and handleMost are the limits of the parts before and after the @.
 	localLeast, localMost   = 2, 256
 	handleLeast, handleMost = 2, 65
 )
 
-// Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and
-// underscores, an @, and the handle, a letter with 1 to 64 letters and digits behind
-// it. Blanks and tabs around it are dropped, and it becomes lower case: addresses are the same
-// in any case. A handle has no dot, so that an address for e-mail is refused. That
-// the address exists is for a bank to say.
+// Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an
+// @, and the handle. The handle is a letter followed by 1 to 64 letters and digits.
+// Surrounding blanks and tabs are dropped. Case is insignificant, so the result is in lower
+// case. A handle has no dot, so an e-mail address is refused. Only a bank can confirm that the
+// address exists.
 func Parse(text string) (vpa string, ok bool) {
 	local, handle, found := strings.Cut(strings.Trim(text, " \t"), "@")
 	if !found || len(local) < localLeast || len(local) > localMost || len(handle) < handleLeast || len(handle) > handleMost {
@@ -39,25 +38,23 @@ func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 const (
-	// hidden stands for what Mask leaves out, however long it is.
+	// hidden replaces the characters that Mask removes, whatever their number.
 	hidden = "****"
-	// numberDigits is from how many digits on a local part is taken for a number: those
-	// of a mobile, an account, a card or a day of birth, with whatever stands between
-	// them.
+	// numberDigits is the number of digits that makes a local part a number. Examples are a
+	// mobile, an account, a card or a day of birth. Other characters may stand between them.
 	numberDigits = 6
 )
 
-// Mask is an address for lists, logs and rows at rest: the handle, and of what stands
-// before it
+// Mask returns an address for lists, logs and stored rows. It keeps the handle, and of the
+// local part
 //
-//	the last two characters when it has six digits or more, as "****10" of 9876543210
+//	the last two characters if it has six digits or more, as "****10" of 9876543210
 //	the first and last two of eight characters and more, as "ra****ma" of rajsharma
 //	the first and last one of five to seven, as "r****j" of rajraj
 //	nothing of fewer
 //
-// Eight digits of a mobile number are thus unknown, of which ten million numbers
-// each begin with 6, 7, 8 and 9. The stars do not say how many characters there are.
-// What is no address is hidden as a whole.
+// This hides eight digits of a mobile number. Ten million numbers each begin with 6, 7, 8 and
+// 9. The stars do not show the length. A text that is no address is hidden entirely.
 func Mask(vpa string) string {
 	local, handle, found := strings.Cut(vpa, "@")
 	if !found {

@@ -111,8 +111,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestManyNumbersHaveOneMask: what is left of a mobile number is its last two digits,
-// so that forty million numbers look alike.
+// TestManyNumbersHaveOneMask checks that a masked mobile number keeps two digits only. Forty
+// million numbers share a mask.
 func TestManyNumbersHaveOneMask(t *testing.T) {
 	t.Parallel()
 	masks := map[string]bool{}
@@ -124,8 +124,8 @@ func TestManyNumbersHaveOneMask(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that an address is taken as it was returned, that it is within its
-// bounds and plain ASCII, and that a mask says little.
+// FuzzParse checks that a parsed address parses to itself, is plain ASCII within its limits,
+// and that its mask discloses little.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"success@upi", " 9876543210@YBL ", "a@b@c", "ravi@gmail.com", "रवि@upi", "@"} {
 		f.Add(text)

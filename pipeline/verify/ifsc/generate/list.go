@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// source is the npm package: src/IFSC.json has the codes of each bank without the
-// bank's letters and the zero, as numbers where they are some; banknames.json the
-// names by those letters; sublet.json which bank a code has been lent to, as
-// published by NPCI; custom-sublets.json the same for all codes that begin so, kept
-// by the package's authors, by a bank's letters or its name.
+// source is the npm package. The codes of each bank, without its letters and the zero, are in
+// src/IFSC.json, as numbers where possible. The names by those letters are in banknames.json.
+// sublet.json maps codes to the banks that they are sublet to, as published by NPCI.
+// custom-sublets.json does so for prefixes of codes. The package's authors keep it, by a
+// bank's letters or its name.
 type source struct {
 	version string
 	codes   map[string][]suffix
@@ -27,8 +27,7 @@ type source struct {
 // suffix is the last six characters of a code.
 type suffix string
 
-// UnmarshalJSON reads a suffix, which is a number without its leading zeros when it
-// has digits only.
+// UnmarshalJSON reads a suffix. One with digits only is a number without leading zeros.
 func (s *suffix) UnmarshalJSON(text []byte) error {
 	word := strings.Trim(string(text), `"`)
 	if len(word) > 6 {
@@ -56,8 +55,8 @@ func read(folder string) (s source, err error) {
 	return s, nil
 }
 
-// bank is the name of the bank of a code: of whom the code was lent to alone, else of
-// whom codes were lent to that begin so, the longest beginning first.
+// bank returns the bank of a code: the one that the code is sublet to, else the one of the
+// longest sublet prefix.
 func (s *source) bank(code string) string {
 	holder := code[:4]
 	for n := range len(code) + 1 {
@@ -75,13 +74,13 @@ func (s *source) bank(code string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// list is the text of the list: the version of the package, and for each bank's
-// letters and each name a line
+// list returns the text of the list: the version of the package, and one line for each pair of
+// a bank's letters and a name
 //
 //	letters TAB name TAB the suffixes in order, with blanks between
 //
-// Each suffix leaves out what it begins with alike to the one before it, but for its
-// last character, so that 000001 000002 000010 are "000001 2 10".
+// Each suffix omits the prefix that it shares with the one before it, except its last
+// character. So 000001 000002 000010 are "000001 2 10".
 func list(folder string) ([]byte, error) {
 	s, err := read(folder)
 	if err != nil {
@@ -103,7 +102,7 @@ func list(folder string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// shortened leaves out of each suffix what it begins with alike to the one before.
+// shortened removes from each suffix the prefix that it shares with the one before.
 func shortened(ends []string) []string {
 	short := make([]string, len(ends))
 	before := "      "

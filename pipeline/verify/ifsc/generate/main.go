@@ -1,6 +1,5 @@
-// Command generate writes the list of codes that package ifsc carries, from the npm
-// package ifsc: generate FOLDER FILE, where FOLDER is node_modules/ifsc. `make ifsc`
-// runs it.
+// Command generate writes the list of codes of package ifsc from the npm package ifsc:
+// generate FOLDER FILE, where FOLDER is node_modules/ifsc. `make ifsc` runs it.
 package main
 
 import (

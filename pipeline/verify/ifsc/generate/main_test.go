@@ -11,8 +11,7 @@ import (
 	"vayu/pipeline/verify/ifsc"
 )
 
-// pack is where npm puts the package. Without it what needs it is skipped, and fails
-// when CI=true.
+// pack is the folder of the npm package. Without it the tests skip, and fail when CI=true.
 func pack(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "..", "node_modules", "ifsc")
@@ -25,9 +24,9 @@ func pack(t *testing.T) string {
 	return folder
 }
 
-// TestTheListIsOfThePackage: what is committed is what the package says. Texts are
-// compared, since the next Go may pack them otherwise.
-func TestTheListIsOfThePackage(t *testing.T) {
+// TestListMatchesPackage compares the committed list with the package as text, because
+// compression may differ between versions of Go.
+func TestListMatchesPackage(t *testing.T) {
 	t.Parallel()
 	folder, file := pack(t), filepath.Join(t.TempDir(), "codes.gz")
 	if err := run([]string{folder, file}); err != nil {
@@ -63,7 +62,7 @@ func text(t *testing.T, path string) []byte {
 	return text
 }
 
-// TestEveryCodeIsFound holds the list as the program reads it against the package.
+// TestEveryCodeIsFound compares the decoded list with the package.
 func TestEveryCodeIsFound(t *testing.T) {
 	t.Parallel()
 	s, err := read(pack(t))
@@ -100,9 +99,9 @@ func TestEveryCodeIsFound(t *testing.T) {
 	t.Logf("%d codes of %d banks, %d lent, no name for %d", n, len(s.codes), lent, len(nameless))
 }
 
-// TestTheNearestNameIsTaken: a code that was lent alone, one that begins as codes do
-// that were lent, and one whose bank has no name.
-func TestTheNearestNameIsTaken(t *testing.T) {
+// TestLongestSubletPrefixWins covers a sublet code, a sublet prefix, and a bank without a
+// name.
+func TestLongestSubletPrefixWins(t *testing.T) {
 	t.Parallel()
 	s := source{
 		names:  map[string]string{"YESB": "Yes Bank", "ADCX": " Adinath \n Bank", "AUBX": "Another"},
@@ -118,7 +117,7 @@ func TestTheNearestNameIsTaken(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPackageIsRefused(t *testing.T) {
+func TestInvalidPackageIsRefused(t *testing.T) {
 	t.Parallel()
 	if err := run(nil); err == nil {
 		t.Error("no arguments are taken")

@@ -17,16 +17,16 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// Whether the upstream can have an order decides whether it may be sent again.
-func TestTheErrorSaysWhetherItWasSent(t *testing.T) {
+// A request may be sent again only if the provider cannot have received it.
+func TestErrorShowsWhetherRequestWasSent(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed.Close()
-	answer := func(text string) func(*wire, int, net.Conn, *bufio.Reader) {
-		return func(w *wire, _ int, conn net.Conn, in *bufio.Reader) {
+	answer := func(text string) func(*rawServer, int, net.Conn, *bufio.Reader) {
+		return func(w *rawServer, _ int, conn net.Conn, in *bufio.Reader) {
 			if w.next(in) {
 				_, _ = io.WriteString(conn, text)
 			}
@@ -34,21 +34,21 @@ func TestTheErrorSaysWhetherItWasSent(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		url     string
-		serve   func(*wire, int, net.Conn, *bufio.Reader)
+		serve   func(*rawServer, int, net.Conn, *bufio.Reader)
 		sent    bool
 		outcome string
 	}{
 		"refused": {url: "http://" + closed.Addr().String(), outcome: "not_connected"},
 		"no TLS":  {url: "https", serve: answer("HTTP/1.1 400 Bad Request\r\n\r\n"), outcome: "not_connected"},
-		"a silent TLS": {url: "https", serve: func(w *wire, _ int, _ net.Conn, in *bufio.Reader) {
+		"a silent TLS": {url: "https", serve: func(w *rawServer, _ int, _ net.Conn, in *bufio.Reader) {
 			_, _ = in.Peek(1)
 			w.expire()
 			_, _ = io.Copy(io.Discard, in)
 		}, outcome: "timeout"},
-		"closed at once":   {serve: func(_ *wire, _ int, conn net.Conn, in *bufio.Reader) { _, _ = in.Peek(1); reset(conn) }, sent: true, outcome: "broken_off"},
+		"closed at once":   {serve: func(_ *rawServer, _ int, conn net.Conn, in *bufio.Reader) { _, _ = in.Peek(1); reset(conn) }, sent: true, outcome: "broken_off"},
 		"closed unread":    {serve: answer(""), sent: true, outcome: "broken_off"},
-		"reset":            {serve: func(w *wire, _ int, conn net.Conn, in *bufio.Reader) { w.next(in); reset(conn) }, sent: true, outcome: "broken_off"},
-		"silence":          {serve: func(w *wire, _ int, _ net.Conn, in *bufio.Reader) { w.next(in); w.expire(); w.next(in) }, sent: true, outcome: "timeout"},
+		"reset":            {serve: func(w *rawServer, _ int, conn net.Conn, in *bufio.Reader) { w.next(in); reset(conn) }, sent: true, outcome: "broken_off"},
+		"silence":          {serve: func(w *rawServer, _ int, _ net.Conn, in *bufio.Reader) { w.next(in); w.expire(); w.next(in) }, sent: true, outcome: "timeout"},
 		"no HTTP":          {serve: answer("220 smtp.example ESMTP secret-word\r\n"), sent: true, outcome: "broken_off"},
 		"half an answer":   {serve: answer(done[:len(done)-3]), sent: true, outcome: "broken_off"},
 		"a page":           {serve: answer("HTTP/1.0 200 OK\r\n\r\n<html>secret-word</html>"), sent: true, outcome: "not_understood"},
@@ -65,9 +65,9 @@ func TestTheErrorSaysWhetherItWasSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var w *wire
+			var w *rawServer
 			if c.serve != nil {
-				w = onWire(t, c.serve)
+				w = startRawServer(t, c.serve)
 				if c.url == "" {
 					c.url = w.url()
 				} else {
@@ -79,7 +79,7 @@ func TestTheErrorSaysWhetherItWasSent(t *testing.T) {
 			client := open(t, strings.Replace(simple, "timeout: 5s", "timeout: 1m", 1), c.url, Options{Metrics: reg, Log: slog.New(slog.NewTextHandler(&out, nil))})
 			ctx := t.Context()
 			if w != nil {
-				ctx = patience{ctx, w.late}
+				ctx = manualDeadline{ctx, w.late}
 			}
 			_, err := client.Call(ctx, "order", values)
 			if (err == nil) != (c.outcome == "ok") || err != nil && errors.Is(err, ErrNotSent) == c.sent {
@@ -101,7 +101,7 @@ func TestTheErrorSaysWhetherItWasSent(t *testing.T) {
 	}
 }
 
-func TestAHostThatHasNoNameGetsNothing(t *testing.T) {
+func TestUnknownHostIsNotSent(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	client := open(t, simple, "https://shop.example", Options{Metrics: reg, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -115,7 +115,7 @@ func TestAHostThatHasNoNameGetsNothing(t *testing.T) {
 	}
 }
 
-func trickle(w *wire, _ int, conn net.Conn, in *bufio.Reader) {
+func trickle(w *rawServer, _ int, conn net.Conn, in *bufio.Reader) {
 	w.next(in)
 	_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n{")
 	w.expire()
@@ -129,10 +129,9 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// net/http sends a GET, and what has an Idempotency-Key, again when a connection
-// that was used before turns out to be dead. An upstream that has taken the order
-// and died would get it twice.
-func TestADeadConnectionIsNoReasonToSendTwice(t *testing.T) {
+// net/http repeats a GET, and requests with an Idempotency-Key, if a reused connection is
+// dead. A provider that accepted the order before it died would receive it twice.
+func TestDeadConnectionIsNotRetried(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"a POST":                simple,
@@ -143,7 +142,7 @@ func TestADeadConnectionIsNoReasonToSendTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, die := range []func(net.Conn){reset, func(conn net.Conn) { conn.Close() }} {
-				w := onWire(t, func(w *wire, _ int, conn net.Conn, in *bufio.Reader) {
+				w := startRawServer(t, func(w *rawServer, _ int, conn net.Conn, in *bufio.Reader) {
 					if w.next(in) {
 						_, _ = io.WriteString(conn, done)
 					}
@@ -166,22 +165,21 @@ func TestADeadConnectionIsNoReasonToSendTwice(t *testing.T) {
 	}
 }
 
-// What could not be written on one connection may go over another; when it does
-// not, it was not sent.
-func TestAConnectionThatWasClosedMeanwhileLosesNothing(t *testing.T) {
+// A request that was not written on one connection may use another. Otherwise it was not sent.
+func TestClosedIdleConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
-	w := onWire(t, func(w *wire, _ int, conn net.Conn, in *bufio.Reader) {
+	w := startRawServer(t, func(w *rawServer, _ int, conn net.Conn, in *bufio.Reader) {
 		for w.next(in) {
 			_, _ = io.WriteString(conn, done)
 		}
 	})
-	var dialed []*broken1
+	var dialed []*brokenConn
 	var mu sync.Mutex
 	client := open(t, simple, w.url(), Options{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		mu.Lock()
 		defer mu.Unlock()
-		dialed = append(dialed, &broken1{Conn: conn})
+		dialed = append(dialed, &brokenConn{Conn: conn})
 		return dialed[len(dialed)-1], err
 	}})
 	if _, err := client.Call(t.Context(), "order", values); err != nil {
@@ -203,14 +201,14 @@ func TestAConnectionThatWasClosedMeanwhileLosesNothing(t *testing.T) {
 	}
 }
 
-// broken1 is a connection that takes nothing any more once it is dead.
-type broken1 struct {
+// brokenConn is a connection whose writes fail once it is dead.
+type brokenConn struct {
 	net.Conn
 	mu   sync.Mutex
 	dead bool
 }
 
-func (b *broken1) Write(p []byte) (int, error) {
+func (b *brokenConn) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dead {
@@ -219,11 +217,11 @@ func (b *broken1) Write(p []byte) (int, error) {
 	return b.Conn.Write(p)
 }
 
-// Bytes that nobody asked for must not be taken for the answer to the next order.
-func TestAnAnswerToNothingIsNotRead(t *testing.T) {
+// Unsolicited bytes must not be taken for the answer to the next order.
+func TestUnsolicitedAnswerIsNotRead(t *testing.T) {
 	t.Parallel()
 	first, gone := make(chan struct{}), make(chan struct{})
-	w := onWire(t, func(w *wire, number int, conn net.Conn, in *bufio.Reader) {
+	w := startRawServer(t, func(w *rawServer, number int, conn net.Conn, in *bufio.Reader) {
 		for w.next(in) {
 			if number > 0 {
 				_, _ = io.WriteString(conn, strings.Replace(done, "done", "nope", 1))
@@ -247,10 +245,10 @@ func TestAnAnswerToNothingIsNotRead(t *testing.T) {
 	}
 }
 
-func TestWaitingForRoomSendsNothing(t *testing.T) {
+func TestWaitForSlotSendsNothing(t *testing.T) {
 	t.Parallel()
 	arrived, leave := make(chan struct{}), make(chan struct{})
-	w := onWire(t, func(w *wire, _ int, conn net.Conn, in *bufio.Reader) {
+	w := startRawServer(t, func(w *rawServer, _ int, conn net.Conn, in *bufio.Reader) {
 		for w.next(in) {
 			arrived <- struct{}{}
 			<-leave

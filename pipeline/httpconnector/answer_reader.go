@@ -8,49 +8,49 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reading is how an answer is read.
-type reading struct {
-	items  string // where the list stands; empty when the answer is none
+// answerReader reads the answers of a call.
+type answerReader struct {
+	items  string // path of the list; empty if the answer is no list
 	fields []field
-	ok     []int                     // statuses whose answers count
-	byHTTP map[int]map[string]string // fields that a status decides
-	bare   []int                     // statuses that need no JSON
+	ok     []int                     // accepted statuses
+	byHTTP map[int]map[string]string // field values that a status implies
+	bare   []int                     // statuses whose answers need no JSON
 }
 
 // field is one field of an answer.
 type field struct {
-	name     string
-	path     string // empty: only a status says it
-	words    map[string]string
-	fallback string // for a word that is not mapped; empty for none
-	closed   bool   // what is not mapped is not understood
-	needed   bool
-	with     map[string]string // values of other fields with which it is needed
-	absent   string            // what an answer without it means; empty for nothing
-	many     bool
+	name         string
+	path         string // empty: only a status sets it
+	mapping      map[string]string
+	fallback     string // for an unmapped value; empty for none
+	closed       bool   // an unmapped value is an error
+	required     bool
+	requiredWith map[string]string // values of other fields that make it required
+	absent       string            // value of an answer without the field; empty for none
+	many         bool
 }
 
 // reading reads the key answer of a call or a callback.
-func (s *Section) reading(shape AnswerShape) reading {
-	r := reading{ok: []int{200, 201, 202}}
+func (s *Section) reading(shape AnswerShape) answerReader {
+	r := answerReader{ok: []int{200, 201, 202}}
 	answer := s.Section("answer")
 	for _, name := range namesOf(shape) {
 		n, want := answer.node(name), shape[name]
-		f := field{name: name, needed: want.Needed, closed: want.Values != nil, with: want.NeededWith, many: want.Many, fallback: want.Rest}
+		f := field{name: name, required: want.Needed, closed: want.Values != nil, requiredWith: want.NeededWith, many: want.Many, fallback: want.Rest}
 		switch {
 		case n == nil && !want.Needed && !want.Stated && want.NeededWith == nil:
-			continue // only by-http can say it
+			continue // only by-http can set it
 		case n == nil:
-			answer.file.fault(answer.line, join(join(s.key, "answer"), name), fmt.Errorf("is missing: where the answer says it"))
+			answer.file.fault(answer.line, join(join(s.key, "answer"), name), fmt.Errorf("is missing: the path of the field in answers"))
 		case n.Kind == yaml.ScalarNode:
 			f.path = answer.place(name)
 		default:
 			answer.Section(name).field(&f, want)
 		}
-		if want.Values != nil && f.words == nil { // its words are ours
-			f.words = map[string]string{}
+		if want.Values != nil && f.mapping == nil { // the provider's values equal ours
+			f.mapping = map[string]string{}
 			for _, v := range want.Values {
-				f.words[v] = v
+				f.mapping[v] = v
 			}
 		}
 		r.fields = append(r.fields, f)
@@ -71,11 +71,11 @@ func (s *Section) field(f *field, want FieldShape) {
 	}
 	values := s.Section("values")
 	if values.Given() {
-		f.words = map[string]string{}
+		f.mapping = map[string]string{}
 		f.closed = true
 	}
 	for _, e := range values.Entries() {
-		f.words[e.Name] = e.Text
+		f.mapping[e.Name] = e.Text
 		values.allowed(e.Name, e.Text, want.Values)
 	}
 	fallback := s.Text("default")
@@ -86,21 +86,21 @@ func (s *Section) field(f *field, want FieldShape) {
 	switch {
 	case want.Values == nil:
 	case len(want.Defaults) == 0:
-		s.Faultf("default", "there is none here: a word that nobody knows says nothing")
+		s.Faultf("default", "is not allowed here: an unmapped value has no meaning")
 	default:
 		s.allowed("default", f.fallback, want.Defaults)
 	}
 }
 
-// allowed checks a value that words are mapped to.
+// allowed checks the target of a mapping.
 func (s *Section) allowed(key, value string, of []string) {
 	if of != nil && !slices.Contains(of, value) {
 		s.Faultf(key, "must be %s", oneOf(of))
 	}
 }
 
-// readStatuses reads what HTTP statuses mean.
-func (r *reading) readStatuses(s *Section, shape AnswerShape) {
+// readStatuses reads the meaning of HTTP statuses.
+func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
 	statuses := func(key string) []int {
 		var all []int
 		for _, e := range s.List(key) {
@@ -133,7 +133,7 @@ func (r *reading) readStatuses(s *Section, shape AnswerShape) {
 				continue
 			}
 			if want.Many {
-				one.Faultf(e.Name, "is nothing that a status can say")
+				one.Faultf(e.Name, "cannot be set by a status")
 			}
 			one.allowed(e.Name, e.Text, want.Values)
 			r.byHTTP[n][e.Name] = e.Text
@@ -141,7 +141,7 @@ func (r *reading) readStatuses(s *Section, shape AnswerShape) {
 	}
 	for _, n := range r.bare {
 		if r.byHTTP[n] == nil {
-			s.Faultf("bare-http", "%d must stand under by-http, which says what it means", n)
+			s.Faultf("bare-http", "%d must be a key of by-http, which defines its meaning", n)
 		}
 	}
 }

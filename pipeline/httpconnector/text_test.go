@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lamp is what these tests describe: something whose state is asked for.
-var lamp = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
+// lampShape defines a provider whose state can be read.
+var lampShape = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
 	"there":  {Needed: true, Values: []string{"yes", "no"}},
 	"colour": {Values: []string{"red", "green"}, Absent: []string{"green"}, NeededWith: map[string]string{"there": "yes"}},
 	"marks":  {Many: true, Values: []string{"old", "new", "odd"}, Defaults: []string{"old"}, Rest: "odd"},
@@ -17,16 +17,16 @@ var lamp = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
 
 func look(t *testing.T, answer, body string) (Reply, error) {
 	t.Helper()
-	d, err := Parse(Source{File: "lamp.yaml", Text: []byte("name: lamp\nurl: https://lamp.example\ncalls: {look: {path: /x, answer: " + answer + "}}\n")}, lamp, nil)
+	d, err := Parse(Source{File: "lamp.yaml", Text: []byte("name: lamp\nurl: https://lamp.example\ncalls: {look: {path: /x, answer: " + answer + "}}\n")}, lampShape, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d.calls["look"].answer.read(http.StatusOK, []byte(body))
 }
 
-// A field may be needed in some answers only, and may be said once for all answers that
-// lack it. What an answer has is never taken for lacking.
-func TestWhatIsNeededWithAnother(t *testing.T) {
+// A field may be required in some answers only. The description may define its value for
+// answers without it. A present value is never taken for absent.
+func TestRequiredWith(t *testing.T) {
 	t.Parallel()
 	const mapped, absent = "{there: t, colour: {path: c, values: {R: red}}}", "{there: t, colour: {path: c, values: {R: red}, absent: green}}"
 	for _, c := range []struct{ answer, body, want string }{
@@ -51,7 +51,7 @@ func TestWhatIsNeededWithAnother(t *testing.T) {
 	}
 }
 
-// Of what there may be several each is read once, and what is not mapped is the rest.
+// Each repeated value is read once; an unmapped one becomes the fallback.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string][]string{

@@ -12,22 +12,21 @@ import (
 	"time"
 )
 
-// Teller sends callbacks. One that is not taken comes again, as those of real
-// upstreams do for some time.
+// CallbackSender sends callbacks. It retries one that is not acknowledged, as real providers
+// do.
 type Teller struct {
-	To     func() string              // where callbacks go; empty for none
-	Say    func(reference string) any // what is known now of what a callback is about
+	To     func() string              // URL of callbacks; empty for none
+	Say    func(reference string) any // current content of a callback
 	Client *http.Client               // nil for http.DefaultClient
 	Now    func() time.Time
 
 	once sync.Once
-	wake chan struct{} // a callback is new
+	wake chan struct{} // signals a new callback
 	mu   sync.Mutex
-	due  []telling
+	due  []pendingCallback
 }
 
-// telling is a callback that is to be sent.
-type telling struct {
+type pendingCallback struct {
 	reference string
 	at        time.Time
 	tries     int
@@ -38,28 +37,28 @@ const (
 	pause     = 500 * time.Millisecond
 )
 
-// Due has callbacks about something sent at a time.
+// Schedule schedules a number of callbacks about a reference.
 func (t *Teller) Due(reference string, at time.Time, times int) {
 	if t.To() == "" {
 		return
 	}
 	t.mu.Lock()
 	for range times {
-		t.due = append(t.due, telling{reference: reference, at: at})
+		t.due = append(t.due, pendingCallback{reference: reference, at: at})
 	}
 	t.mu.Unlock()
 	select {
-	case t.woken() <- struct{}{}:
+	case t.wakeChannel() <- struct{}{}:
 	default:
 	}
 }
 
-func (t *Teller) woken() chan struct{} {
+func (t *Teller) wakeChannel() chan struct{} {
 	t.once.Do(func() { t.wake = make(chan struct{}, 1) })
 	return t.wake
 }
 
-// Run sends callbacks when they are due, until ctx ends.
+// Run sends due callbacks until ctx ends.
 func (t *Teller) Run(ctx context.Context) error {
 	for {
 		next := t.Tell(ctx)
@@ -69,20 +68,20 @@ func (t *Teller) Run(ctx context.Context) error {
 			timer.Stop()
 			return nil
 		case <-timer.C:
-		case <-t.woken():
+		case <-t.wakeChannel():
 			timer.Stop()
 		}
 	}
 }
 
-// idle is how long nothing is looked at when nothing is due.
+// idle is the wait of Run when no callback is scheduled.
 const idle = time.Hour
 
-// Tell sends the callbacks that are due, once each, and returns how long it is until
-// the next is. One that is not taken becomes due again.
+// SendCallbacks sends each due callback once, and returns the time until the next. A callback that
+// is not acknowledged becomes due again.
 func (t *Teller) Tell(ctx context.Context) time.Duration {
-	for _, one := range t.collect() {
-		if err := t.call(ctx, one.reference); err != nil && one.tries+1 < mostTries {
+	for _, one := range t.takeDue() {
+		if err := t.send(ctx, one.reference); err != nil && one.tries+1 < mostTries {
 			one.tries++
 			one.at = t.Now().Add(pause)
 			t.mu.Lock()
@@ -99,12 +98,12 @@ func (t *Teller) Tell(ctx context.Context) time.Duration {
 	return max(0, next)
 }
 
-// collect takes those that are due.
-func (t *Teller) collect() []telling {
+// takeDue removes and returns the due callbacks.
+func (t *Teller) takeDue() []pendingCallback {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var now []telling
-	t.due = slices.DeleteFunc(t.due, func(one telling) bool {
+	var now []pendingCallback
+	t.due = slices.DeleteFunc(t.due, func(one pendingCallback) bool {
 		if one.at.After(t.Now()) {
 			return false
 		}
@@ -114,8 +113,8 @@ func (t *Teller) collect() []telling {
 	return now
 }
 
-// call sends one callback.
-func (t *Teller) call(ctx context.Context, reference string) error {
+// send sends one callback.
+func (t *Teller) send(ctx context.Context, reference string) error {
 	body, err := json.Marshal(t.Say(reference))
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func (t *Teller) call(ctx context.Context, reference string) error {
 		return err
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, mostBody)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, mostBody)) // keep the connection reusable
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("the callback was answered with %d", resp.StatusCode)
 	}

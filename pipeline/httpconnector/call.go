@@ -13,41 +13,40 @@ import (
 )
 
 const (
-	// defaultReply is how much of an answer is read: an order's has some hundred bytes.
+	// defaultReply is the limit of an answer in bytes. An order's has some hundred.
 	defaultReply = 64 << 10
-	// mostReply bounds lists, such as plans.
+	// mostReply is the upper limit, for lists such as plans.
 	mostReply = 8 << 20
 )
 
-// call is how one thing is asked for.
+// call is the description of one call.
 type call struct {
-	method  string
-	path    template
-	query   []named
-	headers []named
-	body    *tree // nil for none
-	isForm  bool
-	most    int // bytes of the answer
-	answer  reading
-	aside   bool
-	names   []string // fields in it that say what it is about; nil when it is about nothing
+	method      string
+	path        template
+	query       []named
+	headers     []named
+	body        *tree // nil for none
+	isForm      bool
+	maxReply    int // bytes of the answer
+	answer      answerReader
+	separate    bool
+	identifiers []string // fields that identify the subject; nil if there is none
 }
 
-// keptHeaders are those that net/http writes, or whose meaning is that of the
-// connection.
-var keptHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "Trailer", "Upgrade", "Expect", "Te"}
+// reservedHeaders are set by net/http, or control the connection.
+var reservedHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "Trailer", "Upgrade", "Expect", "Te"}
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// call reads one.
+// call reads one call.
 func (s *Section) call(shape CallShape) *call {
 	c := &call{
-		method:  s.Choice("method", http.MethodPost, methods...),
-		query:   s.named("query", shape.Fields),
-		headers: s.named("headers", shape.Fields),
-		aside:   shape.Aside,
-		isForm:  s.Bool("form", false),
-		most:    s.Whole("max-reply", defaultReply, 1, mostReply),
+		method:   s.Choice("method", http.MethodPost, methods...),
+		query:    s.named("query", shape.Fields),
+		headers:  s.named("headers", shape.Fields),
+		separate: shape.Aside,
+		isForm:   s.Bool("form", false),
+		maxReply: s.Whole("max-reply", defaultReply, 1, mostReply),
 	}
 	c.path = s.path(shape.Fields)
 	for _, h := range c.headers {
@@ -63,13 +62,13 @@ func (s *Section) call(shape CallShape) *call {
 		}
 	}
 	s.checkForm(c)
-	s.checkNames(c, shape.Names)
+	s.checkIdentifiers(c, shape.Names)
 	c.answer = s.reading(shape.Answer)
 	c.answer.readStatuses(s, shape.Answer)
 	if shape.List {
 		c.answer.items = s.place("items")
 		if c.answer.items == "" {
-			s.Faultf("items", "is missing: where the list stands in the answer; @this when the answer is the list")
+			s.Faultf("items", "is missing: the path of the list in the answer; @this if the answer is the list")
 		}
 	}
 	return c
@@ -88,34 +87,34 @@ func (s *Section) checkForm(c *call) {
 	}
 }
 
-// checkNames demands that requests say what they are about.
-func (s *Section) checkNames(c *call, names []string) {
+// checkIdentifiers requires that requests identify their subject.
+func (s *Section) checkIdentifiers(c *call, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {
-		if braced[i] = "{" + name + "}"; c.holds(name) {
-			c.names = append(c.names, name)
+		if braced[i] = "{" + name + "}"; c.hasField(name) {
+			c.identifiers = append(c.identifiers, name)
 		}
 	}
-	if len(names) > 0 && c.names == nil {
-		s.Faultf("", "holds no %s in path, query, headers or body: nothing else says what it is about", strings.Join(braced, " and no "))
+	if len(names) > 0 && c.identifiers == nil {
+		s.Faultf("", "holds no %s in path, query, headers or body: nothing else identifies its subject", strings.Join(braced, " and no "))
 	}
 }
 
-// holds says whether a field stands in requests.
-func (s *call) holds(field string) bool {
+// hasField reports whether requests contain a field.
+func (s *call) hasField(field string) bool {
 	in := func(n named) bool { return n.value.has(field) }
 	return s.path.has(field) || slices.ContainsFunc(s.query, in) || slices.ContainsFunc(s.headers, in) || s.body != nil && s.body.has(field)
 }
 
-// isNamed says whether a request with these fields says what it is about.
-func (s *call) isNamed(fields map[string]any) bool {
-	return s.names == nil || slices.ContainsFunc(s.names, func(name string) bool {
+// isIdentified reports whether a request with these fields identifies its subject.
+func (s *call) isIdentified(fields map[string]any) bool {
+	return s.identifiers == nil || slices.ContainsFunc(s.identifiers, func(name string) bool {
 		text, err := textOf(fields[name], "")
 		return err == nil && text != ""
 	})
 }
 
-// path is the template of a call's path, which comes after that of the base URL.
+// path reads the template of a call's path, which follows that of the base URL.
 func (s *Section) path(fields []string) template {
 	n := s.node("path")
 	if n == nil || n.Kind != yaml.ScalarNode {
@@ -135,7 +134,7 @@ func (s *Section) path(fields []string) template {
 	return t
 }
 
-// checkHeader checks the name of a header under a key, when there is one.
+// checkHeader checks the header name under a key, if there is one.
 func (s *Section) checkHeader(key, name string) {
 	if name == "" {
 		return
@@ -149,13 +148,13 @@ func headerFault(name string) error {
 	switch {
 	case !isToken(name):
 		return errors.New("is no name of a header")
-	case slices.Contains(keptHeaders, http.CanonicalHeaderKey(name)):
+	case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)):
 		return errors.New("is not to be set")
 	}
 	return nil
 }
 
-// isToken says whether a text is a name by RFC 9110, 5.6.2.
+// isToken reports whether a text is a token by RFC 9110, 5.6.2.
 func isToken(name string) bool {
 	for _, c := range []byte(name) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -166,7 +165,7 @@ func isToken(name string) bool {
 	return name != ""
 }
 
-// place is a path into JSON under a key; empty when it is absent.
+// place reads a path into JSON under a key; empty if it is absent.
 func (s *Section) place(key string) string {
 	text := s.Text(key)
 	if strings.ContainsAny(text, "\n\r\x00") || len(text) > 200 {
@@ -175,18 +174,17 @@ func (s *Section) place(key string) string {
 	return text
 }
 
-// status reads the number of an HTTP status that can carry a word of the upstream.
-// 5xx cannot: whoever says it, the upstream or what stands in between, does not
-// know what became of the request. 3xx leads elsewhere, and nobody follows.
+// status parses an HTTP status that can carry an outcome. 5xx cannot, because the outcome of
+// the request is unknown then. 3xx cannot, because redirects are not followed.
 func status(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 200 || n > 499 || n/100 == 3 {
-		return 0, fmt.Errorf("%q is no HTTP status of 200–299 or 400–499: no other says what became of a request", clip(text))
+		return 0, fmt.Errorf("%q is no HTTP status of 200–299 or 400–499: any other leaves the outcome of a request unknown", clip(text))
 	}
 	return n, nil
 }
 
-// clip shortens what is quoted.
+// clip shortens a quoted text.
 func clip(text string) string {
 	if len(text) > 60 {
 		return text[:60] + "…"

@@ -12,22 +12,22 @@ type Entry struct {
 	At        time.Time
 }
 
-// Ledger is every deposit, in the order in which they were made.
+// Ledger returns all deposits in their order.
 func (s *Simulator) Ledger() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.ledger)
 }
 
-// Made is how many deposits were made for each reference. A reference that was taken
-// without a deposit has 0. More than 1 is money given away.
-func (s *Simulator) Made() map[string]int { return s.count(func(o *order) int { return o.made }) }
+// Deposits returns the number of deposits by reference. An accepted order without a deposit
+// has 0. More than 1 is lost money.
+func (s *Simulator) Made() map[string]int { return s.count(func(o *order) int { return o.deposits }) }
 
-// Asks is how often each reference was asked for and taken.
-func (s *Simulator) Asks() map[string]int { return s.count(func(o *order) int { return o.asks }) }
+// Requests returns the number of accepted deposit requests by reference.
+func (s *Simulator) Asks() map[string]int { return s.count(func(o *order) int { return o.requests }) }
 
-// Violations is the references for which a naive simulator has made more deposits than
-// one, and how many more. One that is not naive has none.
+// Violations returns the number of excess deposits by reference. Only a naive simulator makes
+// any.
 func (s *Simulator) Violations() map[string]int {
 	all := s.Made()
 	for reference, made := range all {

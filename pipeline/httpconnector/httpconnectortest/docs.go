@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Blocks is a page of documentation, and its blocks in a language.
+// Blocks returns a page of documentation and its code blocks in a language.
 func Blocks(tb testing.TB, page, language string) (text string, all []string) {
 	tb.Helper()
 	content, err := os.ReadFile(page)
@@ -26,8 +26,8 @@ func Blocks(tb testing.TB, page, language string) (text string, all []string) {
 	return string(content), all
 }
 
-// Start runs a program of a page with Node, and returns the URL that it says first.
-// Without Node the test is skipped, and fails in CI.
+// Start runs a program of a page with Node, and returns the URL that it prints first. Without
+// Node the test is skipped; in CI it fails.
 func Start(tb testing.TB, program string) string {
 	tb.Helper()
 	node, err := exec.LookPath("node")
@@ -60,44 +60,44 @@ func Start(tb testing.TB, program string) string {
 	if err != nil {
 		tb.Fatalf("it does not start: %v", err)
 	}
-	go func() { _, _ = in.WriteTo(io.Discard) }() // so that it is never held up; ends with the program
+	go func() { _, _ = in.WriteTo(io.Discard) }() // keep the pipe empty; ends with the program
 	return strings.TrimSpace(line)
 }
 
-// MissingWords are those keys, fields and values that the faults of a strange file
-// name as known, and that a page does not hold. There are at least so many.
+// MissingKeys returns the keys, fields and values that a file's faults list as known and a
+// page lacks. The test fails if the faults list fewer than least.
 func MissingWords(tb testing.TB, page string, faults error, least int) (missing []string) {
 	tb.Helper()
 	if faults == nil {
 		tb.Fatal("the strange file is taken")
 	}
-	words := map[string]bool{}
+	keys := map[string]bool{}
 	for line := range strings.Lines(faults.Error()) {
 		line, _, _ = strings.Cut(line, " (/")
 		if _, known, ok := strings.Cut(line, "known here: "); ok {
-			for word := range strings.SplitSeq(strings.TrimSpace(known), ", ") {
-				words[word] = true
+			for key := range strings.SplitSeq(strings.TrimSpace(known), ", ") {
+				keys[key] = true
 			}
 		}
 		if _, known, ok := strings.Cut(line, "must be "); ok && !strings.Contains(known, " a ") && !strings.Contains(known, "such as") {
-			for _, word := range regexp.MustCompile(`[a-z_]{4,}`).FindAllString(known, -1) {
-				words[word] = true
+			for _, key := range regexp.MustCompile(`[a-z_]{4,}`).FindAllString(known, -1) {
+				keys[key] = true
 			}
 		}
 	}
-	if len(words) < least {
-		tb.Fatalf("only %d words are known: %v", len(words), faults)
+	if len(keys) < least {
+		tb.Fatalf("only %d keys are known: %v", len(keys), faults)
 	}
-	for word := range words {
-		if !strings.Contains(page, "`"+word+"`") && !strings.Contains(page, "`{"+word+"}`") && !strings.Contains(page, "  "+word+": ") {
-			missing = append(missing, word)
+	for key := range keys {
+		if !strings.Contains(page, "`"+key+"`") && !strings.Contains(page, "`{"+key+"}`") && !strings.Contains(page, "  "+key+": ") {
+			missing = append(missing, key)
 		}
 	}
 	return missing
 }
 
-// Faults checks files whose faults stand at their beginning, one in each line that
-// begins with #!. FILE stands there for the path.
+// Faults checks files that begin with their expected faults, one per line after #!. FILE
+// stands for the path.
 func Faults(t *testing.T, pattern string, check func(file string) error) {
 	t.Helper()
 	cases, err := filepath.Glob(pattern)

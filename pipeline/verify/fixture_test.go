@@ -20,10 +20,10 @@ import (
 	"vayu/schema"
 )
 
-// noon is when tests begin.
+// noon is the start time of tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// What tests verify.
+// Targets of tests.
 const (
 	anAccount = "001234567890123"
 	aBranch   = "SBIN0000691"
@@ -31,75 +31,74 @@ const (
 	aName     = "Rahul Sharma"
 )
 
-// puppet is a bank that says what a test has it say. What it is not told to say is
-// that the account is there, and whose it is.
-type puppet struct {
+// fakeBank answers as a test prescribes. By default it answers Found.
+type fakeBank struct {
 	mu                        sync.Mutex
 	deposit, enquire, resolve func(Order) (Answer, error)
-	heard                     []string // "deposit", in their order
+	callNames                 []string // "deposit", in their order
 	orders                    []Order
 	away                      bool
 }
 
-// itIs is what a bank says of an account that is there.
-func itIs(name string) Answer {
+// foundAnswer is the answer about an existing account.
+func foundAnswer(name string) Answer {
 	return Answer{
 		Outcome: Found, ProviderRef: "theirs", UTR: "UTR123",
 		Account: Account{Name: name, Bank: "State Bank", Branch: "Main Road", Status: schema.AccountActive},
 	}
 }
 
-func (p *puppet) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
+func (p *fakeBank) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
 	p.mu.Lock()
-	p.heard, p.orders = append(p.heard, name), append(p.orders, o)
+	p.callNames, p.orders = append(p.callNames, name), append(p.orders, o)
 	do := *say
 	p.mu.Unlock()
 	if do == nil {
-		return itIs("RAHUL SHARMA"), nil
+		return foundAnswer("RAHUL SHARMA"), nil
 	}
 	return do(o)
 }
 
-func (p *puppet) Deposit(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Deposit(_ context.Context, o Order) (Answer, error) {
 	return p.call("deposit", o, &p.deposit)
 }
 
-func (p *puppet) Enquire(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Enquire(_ context.Context, o Order) (Answer, error) {
 	return p.call("enquire", o, &p.enquire)
 }
 
-func (p *puppet) Resolve(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Resolve(_ context.Context, o Order) (Answer, error) {
 	return p.call("resolve", o, &p.resolve)
 }
 
-func (p *puppet) available() bool {
+func (p *fakeBank) available() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.away
 }
 
-// set changes what it says.
-func (p *puppet) set(change func()) {
+// set changes the answers.
+func (p *fakeBank) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
 }
 
-// calls are what it has heard since the last time.
-func (p *puppet) calls() []string {
+// calls returns the calls since the last time.
+func (p *fakeBank) calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	heard := p.heard
-	p.heard, p.orders = nil, nil
+	heard := p.callNames
+	p.callNames, p.orders = nil, nil
 	return heard
 }
 
-// says is an answer that is always the same.
-func says(a Answer) func(Order) (Answer, error) {
+// answers returns a constant answer.
+func answers(a Answer) func(Order) (Answer, error) {
 	return func(Order) (Answer, error) { return a, nil }
 }
 
-// fails is a call that ends with an error.
+// fails returns a call that ends with an error.
 func fails(err error) func(Order) (Answer, error) {
 	return func(Order) (Answer, error) { return Answer{}, err }
 }
@@ -110,37 +109,37 @@ var (
 	errBreaker = fmt.Errorf("a breaker: %w", ErrNotAsked)
 )
 
-// stage is a service with its store, a clock, an account, and a puppet in the live
-// world. It does not run: tests have it look.
-type stage struct {
+// serviceFixture is a service with its store, a clock, an account, and a fake bank in the live
+// world. It does not run; tests poll.
+type serviceFixture struct {
 	*Service
 
 	t        testing.TB
 	reg      *prometheus.Registry
 	clock    *fixture.Clock
 	log      *fixture.Log
-	puppet   *puppet
+	bank     *fakeBank
 	settings Settings
 	tenant   accesstest.Tenant
 	owner    schema.Owner
 	refs     int
 }
 
-func eachStage(t *testing.T, do func(t *testing.T, s *stage)) {
+func eachStore(t *testing.T, do func(t *testing.T, s *serviceFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newStage(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newServiceFixture(t, db)) })
 }
 
-// connection is how the puppet is connected.
-func (p *puppet) connection() Connection {
+// connection returns the connection of the fake bank.
+func (p *fakeBank) connection() Connection {
 	return Connection{
 		Name: "puppet", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4, Bank: p, Available: p.available,
 	}
 }
 
-func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
+func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *serviceFixture {
 	t.Helper()
-	s := &stage{t: t, clock: &fixture.Clock{}, puppet: &puppet{}, log: &fixture.Log{}, settings: DefaultSettings()}
+	s := &serviceFixture{t: t, clock: &fixture.Clock{}, bank: &fakeBank{}, log: &fixture.Log{}, settings: DefaultSettings()}
 	s.clock.Set(noon)
 	s.tenant = accesstest.AddTenant(t, db, "shop")
 	s.owner = s.tenant.In(schema.Live)
@@ -148,8 +147,8 @@ func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
 	return s
 }
 
-// claimed is a box that the store knows.
-func claimed(t testing.TB, db *sqlstore.DB) *encryption.Box {
+// initializedBox returns a box that is registered in the store.
+func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Box {
 	t.Helper()
 	box := accesstest.Box(t)
 	if err := box.Claim(context.Background(), db); err != nil {
@@ -158,9 +157,9 @@ func claimed(t testing.TB, db *sqlstore.DB) *encryption.Box {
 	return box
 }
 
-// begin makes the service, or another one as after a kill: what the one before had
-// under way is as it stands in the store.
-func (s *stage) begin(db *sqlstore.DB, more ...Connection) {
+// begin creates the service, or a new one as after a kill. Calls in flight of the earlier one
+// remain as they are in the store.
+func (s *serviceFixture) begin(db *sqlstore.DB, more ...Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	if err != nil {
@@ -168,23 +167,23 @@ func (s *stage) begin(db *sqlstore.DB, more ...Connection) {
 	}
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
-		DB: db, Box: claimed(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
-		Connections: append([]Connection{s.puppet.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
+		DB: db, Box: initializedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
+		Connections: append([]Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// set makes the service anew with other settings.
-func (s *stage) set(change func(*Settings)) {
+// set recreates the service with other settings.
+func (s *serviceFixture) set(change func(*Settings)) {
 	s.t.Helper()
 	change(&s.settings)
 	s.begin(s.DB)
 }
 
-// request is one for a penny drop, with a ref_id of its own.
-func (s *stage) request() Request {
+// request returns a penny drop with its own ref_id.
+func (s *serviceFixture) request() Request {
 	s.refs++
 	return Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: Private{Account: anAccount, IFSC: aBranch, Name: aName},
@@ -192,47 +191,46 @@ func (s *stage) request() Request {
 	}
 }
 
-// address is a request about an address, with a ref_id of its own.
-func (s *stage) address() Request {
+// address returns a lookup of an address with its own ref_id.
+func (s *serviceFixture) address() Request {
 	q := s.request()
 	q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName}
 	return q
 }
 
-// do makes a verification, and waits until its call has ended.
-func (s *stage) do(r Request) Record {
+// do creates a verification and waits for the end of its call.
+func (s *serviceFixture) do(r Request) Record {
 	s.t.Helper()
 	rec, replayed, err := s.Do(s.t.Context(), r, 0, true)
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
-	s.calls.Wait()
-	return s.see(rec.ID)
+	s.queue.Wait()
+	return s.record(rec.ID)
 }
 
-// see is how a verification stands.
-func (s *stage) see(id string) Record {
+// record reads a verification.
+func (s *serviceFixture) record(id string) Record {
 	s.t.Helper()
-	r, found, err := one(s.DB.View(context.Background()), selectByID, id)
+	r, found, err := queryOne(s.DB.View(context.Background()), selectByID, id)
 	if err != nil || !found {
 		s.t.Fatalf("%s: %v, %v", id, found, err)
 	}
 	return r
 }
 
-// turn lets so much time pass, has every connection looked at, and waits until the
-// calls have ended.
-func (s *stage) turn(d time.Duration) {
+// advance advances the clock, polls every connection and waits for the calls.
+func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
 	s.clock.Pass(d)
-	for _, l := range s.lines {
-		s.calls.Look(s.t.Context(), l.Line)
+	for _, l := range s.connections {
+		s.queue.Look(s.t.Context(), l.Line)
 	}
-	s.calls.Wait()
+	s.queue.Wait()
 }
 
-// texts are the texts that a query finds.
-func (s *stage) texts(query string, args ...any) []string {
+// texts returns the texts that a query finds.
+func (s *serviceFixture) texts(query string, args ...any) []string {
 	s.t.Helper()
 	all, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (text string, err error) {
 		err = row.Scan(&text)
@@ -244,20 +242,20 @@ func (s *stage) texts(query string, args ...any) []string {
 	return all
 }
 
-// events are the types of the account's events about verifications, in their order.
-func (s *stage) events() []string {
+// events returns the types of the account's verification events, in order.
+func (s *serviceFixture) events() []string {
 	s.t.Helper()
 	return s.texts("SELECT type FROM event WHERE account_id = $1 AND type LIKE 'verification.%' ORDER BY id", s.owner.Account)
 }
 
-// audited are the actions and actors of the account's audit log about verifications.
-func (s *stage) audited() []string {
+// audited returns actions and actors of the account's audit log about verifications.
+func (s *serviceFixture) audited() []string {
 	s.t.Helper()
 	return s.texts("SELECT action || ' ' || actor FROM audit WHERE account_id = $1 AND action LIKE 'verification.%' ORDER BY seq", s.owner.Account)
 }
 
-// count is a number that a query finds.
-func (s *stage) number(query string, args ...any) (n int) {
+// number returns the number that a query finds.
+func (s *serviceFixture) number(query string, args ...any) (n int) {
 	s.t.Helper()
 	if err := s.DB.View(context.Background()).QueryRow(query, args...).Scan(&n); err != nil {
 		s.t.Fatal(err)
@@ -265,14 +263,14 @@ func (s *stage) number(query string, args ...any) (n int) {
 	return n
 }
 
-// figure is a metric.
-func (s *stage) figure(name string, labels ...string) float64 {
+// metric returns the value of a metric.
+func (s *serviceFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
 	return fixture.Figure(s.t, s.reg, name, labels...)
 }
 
-// dueIn is how long it is until a verification is looked at; negative for never.
-func (s *stage) dueIn(id string) time.Duration {
+// dueIn returns the time until the next call; negative for none.
+func (s *serviceFixture) dueIn(id string) time.Duration {
 	s.t.Helper()
 	var due int64
 	if err := s.DB.View(context.Background()).QueryRow("SELECT COALESCE(due_at, 0) FROM verification WHERE id = $1", id).Scan(&due); err != nil {
@@ -281,14 +279,14 @@ func (s *stage) dueIn(id string) time.Duration {
 	return time.UnixMicro(due).Sub(s.clock.Now())
 }
 
-// addBatch stores a batch of so many records.
-func (s *stage) addBatch(id string, total int) {
+// addBatch stores a batch with a number of records.
+func (s *serviceFixture) addBatch(id string, total int) {
 	s.t.Helper()
 	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, 'live', 'verification', $3, 'processing', $4, 0, 0, '', '', '', $5)`, id, s.owner.Account, []byte{1}, total, s.clock.Now().UnixMicro())
 }
 
-// refusedAs demands a refusal.
+// refusedAs fails the test unless the error is a refusal with the code and field.
 func refusedAs(t testing.TB, err error, code schema.Code, field string) *schema.Problem {
 	t.Helper()
 	p, ok := errors.AsType[*schema.Problem](err)
@@ -299,19 +297,19 @@ func refusedAs(t testing.TB, err error, code schema.Code, field string) *schema.
 }
 
 // exec changes the store.
-func (s *stage) exec(statement string, args ...any) {
+func (s *serviceFixture) exec(statement string, args ...any) {
 	s.t.Helper()
 	sqlstoretest.Exec(s.t, s.DB, statement, args...)
 }
 
-// addTenant makes another account.
-func (s *stage) addTenant(name string) accesstest.Tenant {
+// addTenant creates another account.
+func (s *serviceFixture) addTenant(name string) accesstest.Tenant {
 	s.t.Helper()
 	return accesstest.AddTenant(s.t, s.DB, name)
 }
 
-// told has the bank tell of a verification by itself.
-func (s *stage) told(r Record, a Answer) Record {
+// callback delivers a callback of the bank.
+func (s *serviceFixture) callback(r Record, a Answer) Record {
 	s.t.Helper()
 	out, err := s.Settle(context.Background(), r.Owner.World, r.Provider, r.ID, a, "provider:puppet")
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// maxSheet is how long a file may be: a description has some hundred lines.
-	maxSheet = 1 << 20
-	// maxDepth is how deep it may nest; a body of a request lies at four.
+	// maxDescription is the limit of a file in bytes. A description has some hundred lines.
+	maxDescription = 1 << 20
+	// maxDepth is the limit of nesting. The body of a request is at level four.
 	maxDepth = 32
 )
 
-// sheet is a file while it is read.
-type sheet struct {
+// parser reads a file and collects its faults.
+type parser struct {
 	name     string
 	env      func(string) (string, bool)
 	faults   []fault
@@ -28,8 +28,8 @@ type sheet struct {
 	read     map[*yaml.Node]*Section
 }
 
-func newSheet(from Source) *sheet {
-	return &sheet{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
+func newParser(from Source) *parser {
+	return &parser{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
 }
 
 type fault struct {
@@ -44,12 +44,11 @@ var (
 	errDeep   = fmt.Errorf("nests deeper than %d levels", maxDepth)
 )
 
-// parse reads the root of a file. What cannot be read at all is a fault, and the
-// root is empty then.
-func (f *sheet) parse(text []byte) *Section {
+// parse reads the root of a file. An unreadable file is a fault, and its root is empty.
+func (f *parser) parse(text []byte) *Section {
 	none := &Section{file: f}
-	if len(text) > maxSheet {
-		f.fault(0, "", fmt.Errorf("is longer than %d bytes", maxSheet))
+	if len(text) > maxDescription {
+		f.fault(0, "", fmt.Errorf("is longer than %d bytes", maxDescription))
 		return none
 	}
 	doc, err := document(text)
@@ -58,14 +57,14 @@ func (f *sheet) parse(text []byte) *Section {
 		f.fault(line, "", reason)
 		return none
 	}
-	if !f.plain(doc.Content[0], maxDepth) {
+	if !f.checkNodes(doc.Content[0], maxDepth) {
 		return none
 	}
 	return f.section(doc.Content[0], "", doc.Content[0].Line)
 }
 
-// plain says whether a node can be read without going in circles.
-func (f *sheet) plain(n *yaml.Node, depth int) bool {
+// checkNodes reports whether a node is free of aliases and not too deep.
+func (f *parser) checkNodes(n *yaml.Node, depth int) bool {
 	switch {
 	case depth == 0:
 		f.fault(n.Line, "", errDeep)
@@ -75,16 +74,16 @@ func (f *sheet) plain(n *yaml.Node, depth int) bool {
 		return false
 	}
 	for _, kid := range n.Content {
-		if !f.plain(kid, depth-1) {
+		if !f.checkNodes(kid, depth-1) {
 			return false
 		}
 	}
 	return true
 }
 
-// section reads a mapping whose key stands in a line.
-func (f *sheet) section(n *yaml.Node, key string, line int) *Section {
-	// A section that is asked for again is the same, with what is known in it.
+// section reads a mapping whose key is on the given line.
+func (f *parser) section(n *yaml.Node, key string, line int) *Section {
+	// A repeated read returns the same section, with its known keys.
 	if s := f.read[n]; s != nil {
 		return s
 	}
@@ -109,13 +108,13 @@ func (f *sheet) section(n *yaml.Node, key string, line int) *Section {
 	return s
 }
 
-func (f *sheet) fault(line int, key string, err error) {
+func (f *parser) fault(line int, key string, err error) {
 	f.faults = append(f.faults, fault{line, key, err})
 }
 
-// finish is everything that is wrong with the file, in the order of its lines; nil
-// when nothing is. What nobody has asked for is unknown.
-func (f *sheet) finish() error {
+// finish returns every fault of the file in the order of lines, or nil. A key that was never
+// read is unknown.
+func (f *parser) finish() error {
 	for _, s := range f.sections {
 		for _, p := range s.pairs {
 			if !slices.Contains(s.known, p.name) {
@@ -134,11 +133,11 @@ func (f *sheet) finish() error {
 	return all
 }
 
-// variable is the name of one in the environment.
+// variable matches a reference to an environment variable.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand is the text of a scalar with its variables replaced.
-func (f *sheet) expand(n *yaml.Node, key string) string {
+// expand returns the text of a scalar with its variables replaced.
+func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value
 	for {
@@ -162,9 +161,9 @@ func (f *sheet) expand(n *yaml.Node, key string) string {
 	}
 }
 
-// lookup is the value of the variable at the beginning of a text, and how long its
-// name is there; 0 for a fault. An empty variable counts as missing.
-func (f *sheet) lookup(text string, line int, key string) (value string, length int) {
+// lookup returns the value of the variable at the beginning of a text, and the length of the
+// reference; 0 for a fault. An empty variable counts as missing.
+func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {
 		f.fault(line, key, errDollar)

@@ -7,27 +7,27 @@ import (
 	"vayu/schema"
 )
 
-// Everything that is pending ends, whoever cannot be asked about it: what nobody here
-// can read, and what waits for a bank that is not configured any more.
-func TestThereIsAnEnd(t *testing.T) {
+// Every pending verification ends, even if it cannot be decrypted or if its bank is no longer
+// configured.
+func TestStrandedVerificationsEnd(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]string{
 		"unreadable": "UPDATE verification SET private = 'x'", "not configured": "UPDATE verification SET provider = 'gone', token = 'dead'",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
-				s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+			eachStore(t, func(t *testing.T, s *serviceFixture) {
+				s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 				r := s.do(s.request())
 				s.exec(change)
-				s.turn(time.Hour)
+				s.advance(time.Hour)
 				s.countPending(t.Context())
-				if got := s.see(r.ID); got.State != schema.VerificationPending {
+				if got := s.record(r.ID); got.State != schema.VerificationPending {
 					t.Errorf("after an hour it is %s", got.State)
 				}
-				s.turn(30 * 24 * time.Hour)
+				s.advance(30 * 24 * time.Hour)
 				s.countPending(t.Context())
-				if got := s.see(r.ID); got.State != schema.VerificationFailed || len(s.events()) != 1 {
+				if got := s.record(r.ID); got.State != schema.VerificationFailed || len(s.events()) != 1 {
 					t.Errorf("a month later it is %s, events %q", got.State, s.events())
 				}
 			})
@@ -35,11 +35,11 @@ func TestThereIsAnEnd(t *testing.T) {
 	}
 }
 
-// What cannot be read any more is not there, if the bank says so.
-func TestWhatIsUnreadableMayBeMissing(t *testing.T) {
+// An undecryptable verification fails as missing if the bank answers so.
+func TestUndecryptableVerificationMayBeMissing(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: Pending}) })
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
 		s.exec("UPDATE verification SET private = 'x'")
 		got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "test")
@@ -49,24 +49,24 @@ func TestWhatIsUnreadableMayBeMissing(t *testing.T) {
 	})
 }
 
-// The rows of a batch stay for as long as it shows them, also when it has taken longer
-// than single verifications are kept.
-func TestResultsHaveTheirRows(t *testing.T) {
+// Rows of a batch remain as long as the batch shows them, even beyond the retention of single
+// verifications.
+func TestBatchResultsKeepTheirRows(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Keep, c.GiveUp = 48*time.Hour, 7*24*time.Hour })
 		s.addBatch("bat_1", 2)
 		q := s.request()
 		q.Item = &Place{"bat_1", 0}
 		s.do(q)
 		s.clock.Pass(7*24*time.Hour - time.Minute) // the other record found the bank away
-		s.puppet.set(func() {
-			s.puppet.deposit, s.puppet.enquire = says(Answer{Outcome: Pending}), says(Answer{Outcome: Pending})
+		s.bank.set(func() {
+			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending})
 		})
 		q = s.request()
 		q.Item = &Place{"bat_1", 1}
 		s.do(q)
-		s.turn(7*24*time.Hour + time.Minute) // it is given up
+		s.advance(7*24*time.Hour + time.Minute) // it is given up
 		if got := s.texts("SELECT state FROM batch"); got[0] != "completed" {
 			t.Fatal(got)
 		}
@@ -79,19 +79,19 @@ func TestResultsHaveTheirRows(t *testing.T) {
 	})
 }
 
-// What panics while an outcome is recorded is an error of that verification, and it is
-// asked about again.
-func TestAPanicEndsNothingElse(t *testing.T) {
+// A panic while recording an outcome is an error of that verification only. It is enquired
+// again.
+func TestPanicIsContained(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		events := s.Events
 		s.Events = nil
 		r := s.do(s.request())
 		s.Events = events
-		if got := s.figure("vayu_verify_store_failures_total", "doing", "record"); got != 1 || s.see(r.ID).State != schema.VerificationPending {
-			t.Errorf("%v failures are counted, it is %s", got, s.see(r.ID).State)
+		if got := s.metric("vayu_verify_store_failures_total", "doing", "record"); got != 1 || s.record(r.ID).State != schema.VerificationPending {
+			t.Errorf("%v failures are counted, it is %s", got, s.record(r.ID).State)
 		}
-		s.turn(time.Hour)
-		s.wantVerdict(r.ID, schema.VerificationSuccess, completed)
+		s.advance(time.Hour)
+		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }

@@ -2,7 +2,7 @@ package verify
 
 import "vayu/schema"
 
-// targets are the masked number or address that a verification is of; one is empty.
+// targets returns the masked account number or address; one of them is empty.
 func targets(r *Record) (account, vpa string) {
 	if r.Method == schema.VerifyUPI {
 		return "", r.Target
@@ -10,21 +10,21 @@ func targets(r *Record) (account, vpa string) {
 	return r.Target, ""
 }
 
-// shown is a verification as replies show it.
-func shown(r *Record) schema.Verification {
+// toWire returns a verification in the form of replies.
+func toWire(r *Record) schema.Verification {
 	out := schema.Verification{
 		Status: r.State, Verified: r.Verified, VerificationID: r.ID, Method: r.Method, IFSC: r.IFSC, UTR: r.UTR, Cached: r.AnsweredBy != "",
-		RefID: r.RefID, BatchID: r.Batch.Batch, CreatedAt: instant(r.CreatedAt),
+		RefID: r.RefID, BatchID: r.Batch.Batch, CreatedAt: formatTime(r.CreatedAt),
 	}
 	out.AccountNumber, out.VPA = targets(r)
 	switch r.State {
 	case schema.VerificationSuccess:
 		found := r.Found
-		out.Beneficiary, out.VerifiedAt = &found, instant(r.FinishedAt)
+		out.Beneficiary, out.VerifiedAt = &found, formatTime(r.FinishedAt)
 	case schema.VerificationFailed:
-		out.Error, out.FailedAt = failure(r), instant(r.FinishedAt)
+		out.Error, out.FailedAt = failure(r), formatTime(r.FinishedAt)
 	case schema.VerificationPending:
-		out.Message = "The bank has not answered yet. The verification goes on, and its verdict will be told and shown."
+		out.Message = "The bank has not answered yet. The verification continues; its result will be sent to webhooks and shown here."
 	}
 	return out
 }

@@ -9,12 +9,12 @@ import (
 	"vayu/schema"
 )
 
-// fate is what is said of an account or address.
-type fate int
+// scenario is the prepared result for an account or address.
+type scenario int
 
-// The fates. Their numbers are the last four digits of the magic accounts (CONTRACT 7).
+// The scenarios. Their numbers are the last four digits of the magic accounts (CONTRACT 7).
 const (
-	isExact fate = iota + 1
+	isExact scenario = iota + 1
 	isPartial
 	isOther
 	isDormant
@@ -22,32 +22,32 @@ const (
 	isClosed
 	isMissing
 	isSuspicious
-	isSilent // the first call is not answered
-	isSlow   // it is answered when slowness is over
+	isTimeout // the first call gets no answer
+	isSlow    // answered slowness after the order's creation
 )
 
 // magicAddresses are those of CONTRACT 7.
-var magicAddresses = map[string]fate{
+var magicAddresses = map[string]scenario{
 	"success@upi": isExact, "failure@upi": isMissing, "partial@upi": isPartial,
-	"dormant@upi": isDormant, "suspicious@upi": isSuspicious, "timeout@upi": isSilent,
+	"dormant@upi": isDormant, "suspicious@upi": isSuspicious, "timeout@upi": isTimeout,
 }
 
-func fateOfAddress(vpa string) fate {
+func scenarioOfAddress(vpa string) scenario {
 	if f, ok := magicAddresses[vpa]; ok {
 		return f
 	}
-	return anyFate(vpa)
+	return hashedScenario(vpa)
 }
 
-func fateOfAccount(number, ifsc string) fate {
+func scenarioOfAccount(number, ifsc string) scenario {
 	if n, err := strconv.Atoi(number[max(0, len(number)-4):]); err == nil && n >= int(isExact) && n <= int(isSlow) {
-		return fate(n)
+		return scenario(n)
 	}
-	return anyFate(number + ifsc)
+	return hashedScenario(number + ifsc)
 }
 
-// anyFate is that of what is not magic.
-func anyFate(target string) fate {
+// hashedScenario returns the scenario of a target that is not magic.
+func hashedScenario(target string) scenario {
 	switch share := hash(target) % 100; {
 	case share < 90:
 		return isExact
@@ -67,18 +67,18 @@ func anyFate(target string) fate {
 // hash spreads texts evenly.
 func hash(text string) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(text)) // it never fails
+	_, _ = h.Write([]byte(text)) // never fails
 	sum := h.Sum64()
 	return sum ^ sum>>32 // the last characters alone change the low bits too little
 }
 
-// statuses are those of accounts that are not active.
-var statuses = map[fate]schema.AccountStatus{
+// statuses are the statuses of inactive accounts.
+var statuses = map[scenario]schema.AccountStatus{
 	isDormant: schema.AccountDormant, isFrozen: schema.AccountFrozen, isClosed: schema.AccountClosed,
 }
 
-// answer is what is said of an order, once it is.
-func (f fate) answer(o verify.Order) verify.Answer {
+// answer returns the final answer for an order.
+func (f scenario) answer(o verify.Order) verify.Answer {
 	a := verify.Answer{Outcome: verify.NotFound, ProviderRef: Name + "-" + o.Reference}
 	if f == isMissing {
 		return a
@@ -98,7 +98,7 @@ func (f fate) answer(o verify.Order) verify.Answer {
 	return a
 }
 
-// branches are made up; they are called as branches are.
+// branches are invented branch names.
 var branches = []string{
 	"Main Branch", "Station Road", "Gandhi Nagar", "Market Yard", "Civil Lines", "Industrial Estate", "University Campus", "Ring Road",
 	"Lake View", "Court Road", "Temple Street", "Old Town",

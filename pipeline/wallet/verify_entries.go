@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// subject is a recharge or a payment, with all postings that name it.
+// subject is a recharge or a payment with its postings.
 type subject struct {
 	id, state           string
 	amount              schema.Paise
@@ -28,33 +28,33 @@ type posting struct {
 }
 
 const (
-	// selectRecharges is a page of recharges with their postings, as of one moment.
-	selectRecharges = `SELECT r.id, r.state, r.amount, r.operator, r.reference, r.alarm, r.sent, p.kind, p.ledger, p.account_id, p.mode, p.amount
+	// selectRechargeEntries reads a page of recharges with their postings in one snapshot.
+	selectRechargeEntries = `SELECT r.id, r.state, r.amount, r.operator, r.reference, r.alarm, r.sent, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount, operator, reference, alarm, sent FROM recharge
 			WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS r
 		LEFT JOIN posting p ON p.subject = r.id ORDER BY r.id`
-	// selectPaid is the same of payments.
-	selectPaid = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
+	// selectPaymentEntries does so for payments.
+	selectPaymentEntries = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount FROM payment WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS y
 		LEFT JOIN posting p ON p.subject = y.id ORDER BY y.id`
 )
 
-func (v *verifier) recharges() error {
-	n, err := v.subjects(selectRecharges, (*subject).entriesOfRecharge)
+func (v *verifier) checkRecharges() error {
+	n, err := v.checkSubjects(selectRechargeEntries, (*subject).entriesOfRecharge)
 	v.report.Recharges += n
 	return err
 }
 
-func (v *verifier) payments() error {
-	n, err := v.subjects(selectPaid, (*subject).entriesOfPayment)
+func (v *verifier) checkPayments() error {
+	n, err := v.checkSubjects(selectPaymentEntries, (*subject).entriesOfPayment)
 	v.report.Payments += n
 	return err
 }
 
-// subjects checks everything of one kind that an owner has, in pages; allowed are
-// the entries that one may have.
-func (v *verifier) subjects(query string, allowed func(*subject) []string) (all int64, err error) {
-	const postingsEach = 4 // most recharges have so many
+// checkSubjects checks all subjects of one kind of an owner, in pages. allowed returns the
+// possible entries of one.
+func (v *verifier) checkSubjects(query string, allowed func(*subject) []string) (all int64, err error) {
+	const postingsEach = 4 // usual for recharges
 	size, after := max(v.rows/postingsEach, 1), ""
 	for {
 		var page []*subject
@@ -76,7 +76,7 @@ func (v *verifier) subjects(query string, allowed func(*subject) []string) (all 
 			return all, err
 		}
 		for _, s := range page {
-			v.subject(s, allowed(s))
+			v.checkSubject(s, allowed(s))
 			after = s.id
 		}
 		all += int64(len(page))
@@ -100,10 +100,10 @@ func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 	return &s, &posting{kind.String, ledger.String, owner, schema.Paise(amount.Int64)}, nil
 }
 
-// kinds is how entries are compared: their kinds by name.
-func kinds(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
+// kindsKey returns the kinds of entries in a comparable form.
+func kindsKey(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
-// entriesOfPayment are the entries that a payment has in its state.
+// entriesOfPayment returns the entries of a payment in its state.
 func (s *subject) entriesOfPayment() []string {
 	if schema.PaymentState(s.state) == schema.PaymentSuccess {
 		return []string{kindTopup}
@@ -111,21 +111,21 @@ func (s *subject) entriesOfPayment() []string {
 	return []string{""}
 }
 
-// entriesOfRecharge are the entries that a recharge may have in its state: more than
-// one possibility where it can have failed before anything was reserved, or where
-// the order that was carried out late is not the one that the books know.
+// entriesOfRecharge returns the possible entries of a recharge in its state. There are several
+// if it may have failed before the reservation. The same holds if the late order may not be
+// the one in the ledger.
 func (s *subject) entriesOfRecharge() []string {
-	released := kinds(kindReserve, kindRelease)
+	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {
 	case schema.RechargePending:
 		return []string{kindReserve}
 	case schema.RechargeSuccess:
-		return []string{kinds(kindReserve, kindCommit)}
+		return []string{kindsKey(kindReserve, kindCommit)}
 	case schema.RechargeRefunded:
-		return []string{kinds(kindReserve, kindCommit, kindRefund)}
+		return []string{kindsKey(kindReserve, kindCommit, kindRefund)}
 	case schema.RechargeFailed:
 	}
-	suspended := kinds(kindReserve, kindRelease, kindSuspend)
+	suspended := kindsKey(kindReserve, kindRelease, kindSuspend)
 	switch {
 	case s.alarm == "late_success" && s.reference == "": // it failed before anything was reserved
 		return []string{""}
@@ -139,15 +139,15 @@ func (s *subject) entriesOfRecharge() []string {
 	return []string{released, ""}
 }
 
-// subject checks that something has the entries that it may have, and that each
-// moves its amount from where it must to where it must.
-func (v *verifier) subject(s *subject, allowed []string) {
+// checkSubject checks that a subject has allowed entries, and that each moves its amount along
+// its route.
+func (v *verifier) checkSubject(s *subject, allowed []string) {
 	byKind := map[string][]posting{}
 	for _, p := range s.postings {
 		byKind[p.kind] = append(byKind[p.kind], p)
 	}
 	have := slices.Sorted(maps.Keys(byKind))
-	if got := kinds(have...); !slices.Contains(allowed, got) {
+	if got := kindsKey(have...); !slices.Contains(allowed, got) {
 		v.wrongf(s.id, "it is %s, of %s, and has the entries [%s]; want [%s]", s.state, s.amount.Rupees(), got, strings.Join(allowed, "] or ["))
 	}
 	for _, kind := range have {

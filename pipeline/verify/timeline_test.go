@@ -13,9 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// wantStory demands the steps of a verification, as "act answer times", between created
-// and what is wanted.
-func (s *stage) wantStory(id string, want ...string) (shown schema.VerificationDetail) {
+// wantTimeline checks the steps of a verification, as "act answer times", between created and
+// the end.
+func (s *serviceFixture) wantTimeline(id string, want ...string) (shown schema.VerificationDetail) {
 	s.t.Helper()
 	door := accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
 	reply := door.Ask(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
@@ -38,22 +38,22 @@ func (s *stage) wantStory(id string, want ...string) (shown schema.VerificationD
 
 const countSteps = "SELECT count(*) FROM upstream_step"
 
-// What is answered at once writes no step.
-func TestAnImmediateStoryIsInTheRow(t *testing.T) {
+// An immediate answer writes no step.
+func TestImmediateOutcomeStoresNoSteps(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		good, address := s.do(s.request()), s.do(s.address())
-		s.puppet.set(func() { s.puppet.deposit = says(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: NotFound}) })
 		missing := s.do(s.request())
 		if n := s.number(countSteps); n != 0 {
 			t.Errorf("%d steps are stored", n)
 		}
-		got := s.wantStory(good.ID, "deposit found", "settled success")
+		got := s.wantTimeline(good.ID, "deposit found", "settled success")
 		if got.Provider != "puppet" || got.ProviderRef != "theirs" || got.Tries != 0 || got.NextLookAt != "" || got.Beneficiary == nil {
 			t.Errorf("got %+v", got)
 		}
-		s.wantStory(address.ID, "resolve found", "settled success")
-		s.wantStory(missing.ID, "deposit not_found", "settled failed")
+		s.wantTimeline(address.ID, "resolve found", "settled success")
+		s.wantTimeline(missing.ID, "deposit not_found", "settled failed")
 		door := accesstest.NewDoor(t, accesstest.Access(t, s.DB, time.Now), s.Routes())
 		key := s.tenant.Keys[schema.Live]
 		door.Ask(key, "GET", path+"/"+good.ID+"?view=full", "").WantError(t, "another view", 400, schema.InvalidRequest, "view")
@@ -61,31 +61,30 @@ func TestAnImmediateStoryIsInTheRow(t *testing.T) {
 	})
 }
 
-// Everything that a bank can do instead of answering has a word, and the same again and
-// again is told once.
-func TestEveryTroubleIsInTheStory(t *testing.T) {
+// Every failure of a bank has its own step. Consecutive equal steps are merged.
+func TestTimelineHasEveryDelay(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		set := func(deposit, enquire func(Order) (Answer, error)) {
-			s.puppet.set(func() { s.puppet.deposit, s.puppet.enquire = deposit, enquire })
+			s.bank.set(func() { s.bank.deposit, s.bank.enquire = deposit, enquire })
 		}
 		set(fails(errBreaker), nil)
 		r := s.do(s.request())
-		s.turn(upstream.AwayPause)
+		s.advance(upstream.AwayPause)
 		set(fails(errUnsent), nil)
-		s.turn(upstream.AwayPause)
-		set(says(Answer{Outcome: NotMade}), nil)
-		s.turn(time.Minute)
-		set(fails(errLost), says(Answer{Outcome: Pending}))
-		s.turn(time.Minute)
+		s.advance(upstream.AwayPause)
+		set(answers(Answer{Outcome: NotMade}), nil)
+		s.advance(time.Minute)
+		set(fails(errLost), answers(Answer{Outcome: Pending}))
+		s.advance(time.Minute)
 		for range 100 {
-			s.turn(longestPause)
+			s.advance(longestPause)
 		}
-		set(says(Answer{Outcome: Pending}), says(Answer{Outcome: -1}))
-		s.turn(longestPause)
-		set(says(Answer{Outcome: Pending}), says(Answer{Outcome: Unknown}))
-		s.turn(longestPause)
-		if got := s.wantStory(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
+		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: -1}))
+		s.advance(longestPause)
+		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
+		s.advance(longestPause)
+		if got := s.wantTimeline(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
 			"enquire not_understood", "enquire unknown", "deposit pending"); got.NextLookAt == "" || got.Status != schema.VerificationPending {
 			t.Errorf("got %+v", got)
 		}
@@ -94,23 +93,22 @@ func TestEveryTroubleIsInTheStory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.wantStory(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
+		s.wantTimeline(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
 			"enquire not_understood", "enquire unknown", "deposit pending", "callback pending 2", "callback not_found", "settled failed")
 	})
 }
 
-// A verification that is given up has nobody's verdict; when it is deleted, so are its
-// steps.
-func TestAStoryEndsWithItsVerification(t *testing.T) {
+// A verification that is given up has no outcome of a bank. Its steps are deleted with it.
+func TestStepsAreDeletedWithVerification(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Keep = time.Hour })
-		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Pending}) })
 		young := s.do(s.address())
 		s.clock.Pass(s.settings.GiveUp)
-		s.turn(0)
-		s.wantStory(young.ID, "resolve pending 2", "settled failed")
-		s.puppet.set(func() { s.puppet.resolve = says(Answer{Outcome: Pending}) })
+		s.advance(0)
+		s.wantTimeline(young.ID, "resolve pending 2", "settled failed")
+		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Pending}) })
 		s.clock.Pass(2 * time.Hour)
 		other := s.do(s.address())
 		s.deleteOld(t.Context())
@@ -120,13 +118,12 @@ func TestAStoryEndsWithItsVerification(t *testing.T) {
 	})
 }
 
-// Clocks of instances differ: what was told to one that is behind is told in the order
-// in which it came.
-func TestAStoryIsInOrderByAClockThatIsBehind(t *testing.T) {
+// With clock skew between instances, steps remain in the order in which they were recorded.
+func TestTimelineOrderWithClockSkew(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() {
-			s.puppet.deposit = func(Order) (Answer, error) {
+	eachStore(t, func(t *testing.T, s *serviceFixture) {
+		s.bank.set(func() {
+			s.bank.deposit = func(Order) (Answer, error) {
 				s.clock.Pass(100 * time.Millisecond)
 				return Answer{Outcome: Pending}, nil
 			}
@@ -136,6 +133,6 @@ func TestAStoryIsInOrderByAClockThatIsBehind(t *testing.T) {
 		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "provider:puppet"); err != nil {
 			t.Fatal(err)
 		}
-		s.wantStory(r.ID, "deposit pending", "callback not_found", "settled failed")
+		s.wantTimeline(r.ID, "deposit pending", "callback not_found", "settled failed")
 	})
 }

@@ -2,11 +2,11 @@ package verify
 
 import "vayu/internal/encryption"
 
-// private is what of a verification is kept to ask a bank about it.
+// private is the column of the encrypted request data that bank calls need.
 var private = encryption.Column{
 	Table: "verification", Name: "private", Key: []string{"id"},
 	About: func(key ...string) string { return "verification/" + key[0] + "/private" },
 }
 
-// Sealed are the columns that this package seals.
+// EncryptedColumns returns the columns that this package encrypts.
 func Sealed() []encryption.Column { return []encryption.Column{private} }

@@ -9,15 +9,15 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is how much older than the newest posting one is whose neighbours in
-// time are all there: longer than any change takes from the time that it writes to
-// its commit, and than clocks of instances differ.
+// settledAfter is the minimum age of a posting, relative to the newest, at which all its
+// neighbours in time are visible. It exceeds the time from a change's timestamp to its commit,
+// and the clock skew of instances.
 const settledAfter = time.Minute
 
-// books compares a wallet with its postings. An account may have more postings than
-// can be added up in one statement, so those that are settled are added up in parts:
-// they do not change any more. What has come since is read together with the wallet.
-func (v *verifier) books() error {
+// checkBalances compares a wallet with its postings. One statement cannot sum all postings of
+// a large account. Settled postings are therefore summed in parts, because they are immutable.
+// Newer ones are read together with the wallet.
+func (v *verifier) checkBalances() error {
 	var newest sql.NullInt64
 	err := v.view.QueryRow("SELECT max(at) FROM posting WHERE account_id = $1 AND mode = $2",
 		v.owner.Account, v.owner.World.String()).Scan(&newest)
@@ -27,14 +27,14 @@ func (v *verifier) books() error {
 	settled := newest.Int64 - settledAfter.Microseconds()
 	sums := map[string]schema.Paise{}
 	if newest.Valid {
-		if err := v.parts(math.MinInt64, settled, func(after, end int64) error { return v.add(sums, after, end) }); err != nil {
+		if err := v.eachPart(math.MinInt64, settled, func(after, end int64) error { return v.addLedgers(sums, after, end) }); err != nil {
 			return err
 		}
-		if err := v.parts(settled, newest.Int64, nil); err != nil {
+		if err := v.eachPart(settled, newest.Int64, nil); err != nil {
 			return err
 		}
 	}
-	if err := v.compare(sums, settled); err != nil {
+	if err := v.compareBalances(sums, settled); err != nil {
 		return err
 	}
 	for ledger, sum := range sums {
@@ -43,10 +43,10 @@ func (v *verifier) books() error {
 	return nil
 }
 
-// parts cuts the time after an instant, and up to another, so that no more postings
-// than one statement may look at lie in a part, unless they are of the same instant.
-// It checks the entries of each, and has it looked at besides.
-func (v *verifier) parts(after, until int64, also func(after, end int64) error) error {
+// eachPart splits the time after an instant, and up to another, into parts. A part has at most
+// v.rows postings, unless more have the same instant. It checks the entries of each part and
+// then calls also.
+func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64
 		err := v.view.QueryRow(`SELECT max(at) FROM (SELECT at FROM posting
@@ -55,7 +55,7 @@ func (v *verifier) parts(after, until int64, also func(after, end int64) error) 
 		if err != nil || !end.Valid {
 			return err
 		}
-		if err := v.entries(after, end.Int64); err != nil {
+		if err := v.checkEntries(after, end.Int64); err != nil {
 			return err
 		}
 		if also != nil {
@@ -67,9 +67,9 @@ func (v *verifier) parts(after, until int64, also func(after, end int64) error) 
 	}
 }
 
-// entries checks that the postings of a part are whole entries of something. Both
+// checkEntries checks that the postings of a part form complete entries of a subject. Both
 // postings of an entry have the same owner and time.
-func (v *verifier) entries(after, end int64) error {
+func (v *verifier) checkEntries(after, end int64) error {
 	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var subject, kind string
 		var count, sum int64
@@ -96,8 +96,8 @@ func (v *verifier) entries(after, end int64) error {
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// add adds up the ledgers of a part.
-func (v *verifier) add(sums map[string]schema.Paise, after, end int64) error {
+// addLedgers adds the ledgers of a part to the sums.
+func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) error {
 	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var ledger string
 		var sum schema.Paise
@@ -111,8 +111,8 @@ func (v *verifier) add(sums map[string]schema.Paise, after, end int64) error {
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// selectNow is what an account has at one moment, by each way to know it.
-const selectNow = `
+// selectBalances reads an account's balances in one snapshot, from each source.
+const selectBalances = `
 	SELECT 'posting', ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 GROUP BY ledger
 	UNION ALL SELECT 'wallet', 'available', available, 1 FROM wallet WHERE account_id = $1 AND mode = $2
@@ -120,8 +120,8 @@ const selectNow = `
 	UNION ALL SELECT 'pending', 'held', CAST(COALESCE(sum(amount), 0) AS BIGINT), count(*) FROM recharge
 		WHERE account_id = $1 AND mode = $2 AND state = 'pending'`
 
-// compare adds what has come after an instant to the sums, and compares them.
-func (v *verifier) compare(sums map[string]schema.Paise, after int64) error {
+// compareBalances adds the postings after an instant to the sums, and compares them.
+func (v *verifier) compareBalances(sums map[string]schema.Paise, after int64) error {
 	var pending schema.Paise
 	has := map[string]schema.Paise{}
 	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
@@ -141,7 +141,7 @@ func (v *verifier) compare(sums map[string]schema.Paise, after int64) error {
 			pending = sum
 		}
 		return nil
-	}, selectNow, v.owner.Account, v.owner.World.String(), after)
+	}, selectBalances, v.owner.Account, v.owner.World.String(), after)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,8 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// Whoever mends a description needs the word that is not mapped; whoever reads a log
-// needs it to be one line that is no longer than a line.
-func TestTheWordThatIsNotMappedIsNamed(t *testing.T) {
+// The error quotes the unmapped value, on one line of limited length.
+func TestUnmappedValueIsQuoted(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
 		`"ACCEPTED"`: `"ACCEPTED"`, `7`: `"7"`, `true`: `"true"`, `"ठीक है"`: `"ठीक है"`, `"done "`: `"done "`, `"a\"b"`: `"a\"b"`,
@@ -20,7 +19,7 @@ func TestTheWordThatIsNotMappedIsNamed(t *testing.T) {
 		`"` + strings.Repeat("x", 9999) + `"`: `"` + strings.Repeat("x", 39) + `…"`,
 	} {
 		want = strings.ReplaceAll(want, `\ufffd`, "\ufffd")
-		client := open(t, simple, replying(t, 200, `{"status":`+word+`}`), Options{})
+		client := open(t, simple, replyServer(t, 200, `{"status":`+word+`}`), Options{})
 		_, err := client.Call(t.Context(), "order", values)
 		if err == nil || !strings.HasSuffix(err.Error(), "the answer has "+want+" as status, which the description does not map") {
 			t.Errorf("%.60s: got %v, want %s in it", word, err, want)
@@ -28,11 +27,11 @@ func TestTheWordThatIsNotMappedIsNamed(t *testing.T) {
 	}
 }
 
-// At debug a call in vain is one line, with what was said.
-func TestACallInVainIsLoggedForDebuggingOnly(t *testing.T) {
+// A failed call is one debug line, with the provider's text.
+func TestFailedCallIsLoggedAtDebug(t *testing.T) {
 	t.Parallel()
 	var out fixture.Log
-	client := open(t, simple, replying(t, 400, `{"error":"their text"}`), Options{Log: out.Logger()})
+	client := open(t, simple, replyServer(t, 400, `{"error":"their text"}`), Options{Log: out.Logger()})
 	if _, err := client.Call(t.Context(), "order", values); err == nil {
 		t.Fatal("it is understood")
 	}
@@ -41,8 +40,8 @@ func TestACallInVainIsLoggedForDebuggingOnly(t *testing.T) {
 	}
 }
 
-// What says what a request is about may stand anywhere in it, and not be empty.
-func TestARequestSaysWhatItIsAbout(t *testing.T) {
+// The identifier may be anywhere in a request, and must not be empty.
+func TestRequestIdentifiesItsSubject(t *testing.T) {
 	t.Parallel()
 	text := func(call string) string {
 		before, _, _ := strings.Cut(simple, "  ask:")
@@ -63,7 +62,7 @@ func TestARequestSaysWhatItIsAbout(t *testing.T) {
 			t.Errorf("%s:\ngot %v, want it to be taken: %v", call, err, want)
 		}
 	}
-	client := open(t, text("    path: /a\n    query: {a: \"{theirs}\"}"), replying(t, 200, `{"status":"done"}`), Options{})
+	client := open(t, text("    path: /a\n    query: {a: \"{theirs}\"}"), replyServer(t, 200, `{"status":"done"}`), Options{})
 	for theirs, sent := range map[string]bool{"t1": true, "": false} {
 		_, err := client.Call(t.Context(), "ask", map[string]any{"reference": "r1", "theirs": theirs, "note": ""})
 		if (err == nil) != sent || !sent && !errors.Is(err, ErrNotSent) {

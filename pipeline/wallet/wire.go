@@ -9,11 +9,11 @@ import (
 	"vayu/schema"
 )
 
-// failureText is what clients are told of a payment that failed.
+// failureText is the message of a failed payment for clients.
 const failureText = "The bank could not carry the payment out. Nothing was paid."
 
-// told is a decided payment as its event tells it.
-func (p *Payment) told() schema.Payment {
+// eventBody returns a decided payment as the body of its event.
+func (p *Payment) eventBody() schema.Payment {
 	out := schema.Payment{
 		PaymentID: p.ID, Amount: p.Amount, Currency: schema.Currency, Method: p.Method, Purpose: schema.WalletTopup, Status: p.State,
 	}
@@ -23,7 +23,7 @@ func (p *Payment) told() schema.Payment {
 	if p.State == schema.PaymentPending {
 		return out
 	}
-	out.Balance, out.CompletedAt = &p.Balance, instant(p.CompletedAt)
+	out.Balance, out.CompletedAt = &p.Balance, formatTime(p.CompletedAt)
 	if p.State == schema.PaymentFailed {
 		out.Error = schema.Refuse(p.ErrorCode, "", failureText)
 		out.Error.Retryable = false // the same payment has been decided
@@ -31,24 +31,24 @@ func (p *Payment) told() schema.Payment {
 	return out
 }
 
-// shown is a payment as replies show it.
-func (p *Payment) shown() schema.Payment {
-	out := p.told()
-	out.CreatedAt = instant(p.CreatedAt)
+// toWire returns a payment in the form of replies.
+func (p *Payment) toWire() schema.Payment {
+	out := p.eventBody()
+	out.CreatedAt = formatTime(p.CreatedAt)
 	switch p.State {
 	case schema.PaymentSuccess:
 		out.Message = p.Amount.Rupees() + " is in the wallet."
 	case schema.PaymentFailed:
 		out.Message = failureText
 	case schema.PaymentPending:
-		out.Message = p.Amount.Rupees() + " is on its way; payment.succeeded or payment.failed will tell what has become of it."
+		out.Message = p.Amount.Rupees() + " is on its way; payment.succeeded or payment.failed will follow."
 	}
 	return out
 }
 
-// reply is the answer to whoever asked for a payment.
+// reply returns the response to a request for a payment.
 func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
-	out := p.shown()
+	out := p.toWire()
 	resp := httpapi.Response{Status: http.StatusOK, Location: topupPath + "/" + p.ID, Replayed: replayed}
 	switch p.State {
 	case schema.PaymentPending:
@@ -62,8 +62,8 @@ func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 	return resp
 }
 
-// entry is what the audit log says of what has happened to a payment.
-func (p *Payment) entry() access.Entry {
+// auditEntry returns the audit row of a payment's last change.
+func (p *Payment) auditEntry() access.Entry {
 	action := "payment." + string(p.State)
 	if p.State == schema.PaymentPending {
 		action = "payment.create"
@@ -78,5 +78,5 @@ func (p *Payment) entry() access.Entry {
 	return access.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
 }
 
-// instant is how moments are shown: RFC 3339 in UTC.
-func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+// formatTime formats a time for clients: RFC 3339 in UTC.
+func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

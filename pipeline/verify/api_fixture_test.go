@@ -25,28 +25,28 @@ import (
 	"vayu/schema"
 )
 
-// desk is the endpoints of a service with its store: an account, the sandbox, and a
-// clerk in the live world.
-type desk struct {
+// apiFixture serves the endpoints with a store, an account, the sandbox, and a callbackBank in
+// the live world.
+type apiFixture struct {
 	*verify.Service
 	accesstest.Door
 
 	t      *testing.T
 	reg    *prometheus.Registry
 	tenant accesstest.Tenant
-	clerk  *clerk
-	router http.Handler // whose replies nobody looks at
+	clerk  *callbackBank
+	router http.Handler // for requests whose replies are ignored
 }
 
-// eachDesk runs a test on both engines.
-func eachDesk(t *testing.T, do func(t *testing.T, d *desk)) {
+// eachStore runs a test on both engines.
+func eachStore(t *testing.T, do func(t *testing.T, d *apiFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newDesk(t, db, nil)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newAPIFixture(t, db, nil)) })
 }
 
-func newDesk(t *testing.T, db *sqlstore.DB, now func() time.Time) *desk {
+func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixture {
 	t.Helper()
-	d := &desk{t: t, reg: prometheus.NewRegistry(), tenant: accesstest.AddTenant(t, db, "shop"), clerk: &clerk{}}
+	d := &apiFixture{t: t, reg: prometheus.NewRegistry(), tenant: accesstest.AddTenant(t, db, "shop"), clerk: &callbackBank{}}
 	box := accesstest.Box(t)
 	if err := box.Claim(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -76,13 +76,13 @@ func newDesk(t *testing.T, db *sqlstore.DB, now func() time.Time) *desk {
 	if d.router, err = httpapi.New(httpapi.Config{Routes: routes, Access: access}); err != nil {
 		t.Fatal(err)
 	}
-	d.runs(d.Run)
-	d.runs(batches.Run)
+	d.runUntilEnd(d.Run)
+	d.runUntilEnd(batches.Run)
 	return d
 }
 
-// batches are those of verifications.
-func (d *desk) batches(access *access.Service, now func() time.Time) *batch.Service {
+// batches returns the batch service.
+func (d *apiFixture) batches(access *access.Service, now func() time.Time) *batch.Service {
 	d.t.Helper()
 	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: access.Change, Kinds: []batch.Kind{d.BatchKind()}, Now: now})
 	if err != nil {
@@ -91,8 +91,8 @@ func (d *desk) batches(access *access.Service, now func() time.Time) *batch.Serv
 	return s
 }
 
-// runs has something run until the test ends.
-func (d *desk) runs(run func(context.Context) error) {
+// runUntilEnd runs a function until the test ends.
+func (d *apiFixture) runUntilEnd(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx) }()
@@ -104,20 +104,20 @@ func (d *desk) runs(run func(context.Context) error) {
 	})
 }
 
-// ask asks in the sandbox.
-func (d *desk) ask(method, path, body string, header ...string) accesstest.Reply {
+// sandbox sends a request to the sandbox.
+func (d *apiFixture) sandbox(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
 }
 
-// live asks in the live world.
-func (d *desk) live(method, path, body string, header ...string) accesstest.Reply {
+// live sends a request to the live world.
+func (d *apiFixture) live(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	return d.Ask(d.tenant.Keys[schema.Live], method, path, body, header...)
 }
 
-// hangUp asks in the sandbox, and goes after a time without having read the reply.
-func (d *desk) hangUp(body string, after time.Duration) {
+// disconnect sends a request to the sandbox and closes the connection after a time.
+func (d *apiFixture) disconnect(body string, after time.Duration) {
 	d.t.Helper()
 	ctx, gone := context.WithTimeout(context.Background(), after)
 	defer gone()
@@ -127,8 +127,8 @@ func (d *desk) hangUp(body string, after time.Duration) {
 	d.router.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// told are the events about a verification, in their order.
-func (d *desk) told(id string) (types []string) {
+// eventTypes returns the events of a verification, in order.
+func (d *apiFixture) eventTypes(id string) (types []string) {
 	d.t.Helper()
 	err := sqlstore.Each(d.DB.View(context.Background()), func(row sqlstore.Scanner) error {
 		var typ string
@@ -153,13 +153,13 @@ func (d *desk) told(id string) (types []string) {
 	return types
 }
 
-// figure is a metric.
-func (d *desk) figure(name string, labels ...string) float64 {
+// metric returns the value of a metric.
+func (d *apiFixture) metric(name string, labels ...string) float64 {
 	d.t.Helper()
 	return fixture.Figure(d.t, d.reg, name, labels...)
 }
 
-// read reads a reply of a status.
+// read decodes a reply with a status.
 func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.Want(t, "a reply", status).Text), &v); err != nil {
@@ -168,25 +168,24 @@ func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 	return v
 }
 
-// clerk is a bank that takes every deposit and says nothing of it by itself until it
-// is told to.
-type clerk struct{}
+// callbackBank accepts every deposit and settles by callbacks.
+type callbackBank struct{}
 
-func (*clerk) Deposit(context.Context, verify.Order) (verify.Answer, error) {
+func (*callbackBank) Deposit(context.Context, verify.Order) (verify.Answer, error) {
 	return verify.Answer{Outcome: verify.Pending}, nil
 }
 
-func (*clerk) Enquire(context.Context, verify.Order) (verify.Answer, error) {
+func (*callbackBank) Enquire(context.Context, verify.Order) (verify.Answer, error) {
 	return verify.Answer{Outcome: verify.Pending}, nil
 }
 
-// Resolve cannot be reached.
-func (*clerk) Resolve(context.Context, verify.Order) (verify.Answer, error) {
+// Resolve fails: the bank is unreachable.
+func (*callbackBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
 	return verify.Answer{}, verify.ErrNotSent
 }
 
-// Receive takes "reference word", with the right password.
-func (*clerk) Receive(header http.Header, body []byte, _ time.Time) (verify.Told, error) {
+// Receive accepts "reference outcome" with the right password.
+func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (verify.Told, error) {
 	if header.Get("X-Password") != "sesame" {
 		return verify.Told{}, schema.Refuse(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}

@@ -10,20 +10,21 @@ import (
 	"vayu/schema"
 )
 
-// ErrOther says that an answer is about something else than what was asked.
+// ErrOtherReference means that an answer is about another order than the request.
 var ErrOther = errors.New("the answer is about another reference")
 
-// About is ErrOther when the reply repeats a field with another value than it was
-// asked with. A connection that is used for one request after the other can bring an
-// answer twice; whoever repeats the reference in answers is safe from that.
-func (r Reply) About(field, asked string) error {
-	if echo, said := r.Fields[field]; said && echo != asked {
+// CheckEcho returns ErrOtherReference if the reply repeats a field with another value than
+// that sent. A reused connection can deliver an earlier answer again. Echoed references detect
+// that.
+func (r Reply) About(field, sent string) error {
+	if echo, ok := r.Fields[field]; ok && echo != sent {
 		return ErrOther
 	}
 	return nil
 }
 
-// Refusal is the reply to a request that Receive has not taken, without a word of it.
+// CallbackProblem returns the reply to a callback that Receive refused. It quotes nothing of
+// the request.
 func Refusal(err error) *schema.Problem {
 	switch {
 	case errors.Is(err, ErrNoSignature):
@@ -36,14 +37,14 @@ func Refusal(err error) *schema.Problem {
 	return schema.Refuse(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
 }
 
-// mostName is how long a name of an upstream's may be: theirs have some twenty
-// characters. The store cuts off what is longer, and half a name is another.
-const mostName = 100
+// longestReference is the limit of a provider's reference in bytes. Usual ones have some
+// twenty characters. A longer one is dropped, because a truncated reference is wrong.
+const longestReference = 100
 
-// Name is what an upstream calls something, for its and our records; empty when that
-// is longer than 100 bytes, or not of printable ASCII without blanks.
+// CleanReference returns a provider's reference. It is empty for more than 100 bytes, and for
+// anything but printable ASCII without blanks.
 func Name(theirs string) string {
-	if len(theirs) > mostName {
+	if len(theirs) > longestReference {
 		return ""
 	}
 	for _, c := range []byte(theirs) {
@@ -54,16 +55,16 @@ func Name(theirs string) string {
 	return theirs
 }
 
-// Line is a text of an upstream's as one line that people can be shown: in NFC, with
-// single blanks, without what cannot be printed or changes the direction of what
-// stands around it, and shortened to most characters.
+// CleanText returns a provider's text as one line that can be shown. It is in NFC with single
+// blanks, and has at most most characters. Unprintable and bidirectional control characters
+// are removed.
 func Line(theirs string, most int) string {
 	var last rune
 	theirs = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			r = ' '
-		case isJoiner(r) && unicode.Is(unicode.Mn, last): // after a virama it is how the word is written
+		case isJoiner(r) && unicode.Is(unicode.Mn, last): // after a virama it is part of the spelling
 		case !unicode.IsPrint(r) || r == unicode.ReplacementChar:
 			return -1
 		}
@@ -77,6 +78,5 @@ func Line(theirs string, most int) string {
 	return theirs
 }
 
-// isJoiner says whether a character joins two others or keeps them apart, as the
-// scripts of India need it.
+// isJoiner reports whether a character joins or separates two others in an Indian script.
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }

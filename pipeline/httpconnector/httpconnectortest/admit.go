@@ -12,24 +12,23 @@ import (
 	"time"
 )
 
-// What a client of a simulator shows, and what requests are signed with in both
-// directions.
+// The API key of simulators, and the signature secret of both directions.
 const (
 	Key    = "simulator-key"
 	Secret = "simulator-secret"
 )
 
-// Fill is the description of a simulator with its URL, key and secret.
+// Fill returns a simulator's description with its URL, key and secret.
 func Fill(description, url string) string {
 	return strings.NewReplacer("URL", url, "KEY", Key, "SECRET", Secret).Replace(description)
 }
 
-// mostBody is how much of a request is read.
+// mostBody is the limit of a request body in bytes.
 const mostBody = 64 << 10
 
-// Admit says whether a request shows the key and is signed, not longer ago than a
-// minute, over time, method, path and body. Who does not is answered. The body can be
-// read afterwards.
+// Admit authenticates a request: the key, and a signature over time, method, path and body
+// that is at most a minute old. It answers a refused request itself. The body remains
+// readable.
 func Admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
 	refuse := func(status int, code string) bool {
 		Reply(w, status, map[string]string{"code": code})
@@ -58,7 +57,7 @@ func sign(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Sign puts onto a callback what the simulators' carry.
+// Sign sets the headers of a simulator's callback.
 func Sign(header http.Header, body []byte, now time.Time) {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	header.Set("Content-Type", "application/json")

@@ -1,8 +1,8 @@
 package namematch
 
-// Points that a score loses. Only their order matters below Standard: what
-// passes stays at or above it, what does not stays below.
-var cost = [...]int{letters: 0, said: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
+// Points that a score loses. Below Standard only their order matters: a match stays at or
+// above Standard, a mismatch below it.
+var cost = [...]int{letters: 0, phonetic: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
 
 const (
 	lostInitial = 5
@@ -17,20 +17,20 @@ const (
 	conflict = 45 // both have a word that the other has not
 )
 
-// tally counts the words of one kind that agree.
-type tally struct {
+// counts holds the numbers of matching words by kind.
+type counts struct {
 	strong, surname, weak, initial int
 	lost                           int // points
 }
 
-// scorePerson judges what was matched and what was not.
+// scorePerson scores the matched and unmatched words.
 func (p *pair) scorePerson() int {
 	leftA, leftB := left(&p.a, &p.howA), left(&p.b, &p.howB)
 	titled := spare(&p.a, &p.howA) && spare(&p.b, &p.howB) // Syed Akbar, Shaikh Akbar
 	if leftA > 0 && leftB > 0 || titled {
 		return p.conflicting()
 	}
-	t := p.tally()
+	t := p.countMatches()
 	switch {
 	case p.lostGiven() || p.crossed():
 		return subset
@@ -40,14 +40,14 @@ func (p *pair) scorePerson() int {
 		return thin
 	}
 	full := t.strong + t.surname + t.weak
-	if full == 1 && t.initial == 0 && max(telling(&p.a, &p.howA), telling(&p.b, &p.howB)) > 1 {
+	if full == 1 && t.initial == 0 && max(distinctive(&p.a, &p.howA), distinctive(&p.b, &p.howB)) > 1 {
 		return thin
 	}
 	t.lost += missing(&p.a, &p.howA, full) + missing(&p.b, &p.howB, full)
 	return max(99-t.lost, Standard)
 }
 
-// left counts the words without a partner that tell people apart.
+// left returns the number of distinctive words without a partner.
 func left(m *name, h *[maxWords]how) (n int) {
 	for i := range m.n {
 		if h[i] == unmatched {
@@ -60,12 +60,12 @@ func left(m *name, h *[maxWords]how) (n int) {
 	return n
 }
 
-// spare is true if the name begins with a prefix that has no partner and that
-// the other may have left out: Mohammed Salim, Salim.
+// spare reports whether the name begins with an unmatched prefix that the other may omit:
+// Mohammed Salim, Salim.
 func spare(m *name, h *[maxWords]how) bool { return m.w[0].prefix && h[0] == unmatched }
 
-// tally counts the words of a that agree with b.
-func (p *pair) tally() (t tally) {
+// countMatches counts the words of a that match b.
+func (p *pair) countMatches() (t counts) {
 	for i := range p.a.n {
 		h := p.howA[i]
 		if h == unmatched {
@@ -87,9 +87,9 @@ func (p *pair) tally() (t tally) {
 	return t
 }
 
-// enough is true if what agrees says who it is: a name of one's own, or a
+// enough reports whether the matching words identify a person. An uncommon name does, a
 // surname and an initial, or a common word and two initials.
-func (t *tally) enough() bool {
+func (t *counts) enough() bool {
 	switch {
 	case t.strong > 0:
 		return true
@@ -116,9 +116,8 @@ func (p *pair) crossed() bool {
 		p.howB[h] == initially && int(p.toA[h]) > g && int(p.toB[g]) != h && !p.a.w[g].surname
 }
 
-// telling counts the words without a partner that are neither common nor
-// initials.
-func telling(m *name, h *[maxWords]how) (n int) {
+// distinctive counts the unmatched words that are neither common nor initials.
+func distinctive(m *name, h *[maxWords]how) (n int) {
 	for i := range m.n {
 		if h[i] == unmatched && m.w[i].full() && !m.w[i].weak {
 			n++
@@ -149,8 +148,8 @@ func missing(m *name, h *[maxWords]how, full int) (lost int) {
 	return lost
 }
 
-// conflicting is the score of two names each with a word of its own: by how
-// much of their letters agrees, and below Lenient unless it may be a slip.
+// conflicting scores two names that each have an unmatched word, by the share of equal
+// letters. The score is below Lenient unless a slip is possible.
 func (p *pair) conflicting() int {
 	agree, all, slips, full := 0, 0, 0, 0
 	for i := range p.a.n {
@@ -178,11 +177,11 @@ func (p *pair) conflicting() int {
 	return conflict * agree / max(all, 1)
 }
 
-// scoreCompany wants every word but forms and fillers.
+// scoreCompany requires every word except forms and fillers.
 func (p *pair) scoreCompany() int {
 	coreA, formA := leftOfCompany(&p.a, &p.howA)
 	coreB, formB := leftOfCompany(&p.b, &p.howB)
-	t := p.tally()
+	t := p.countMatches()
 	switch {
 	case coreA > 0 && coreB > 0:
 		return p.conflicting()

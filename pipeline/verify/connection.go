@@ -1,0 +1,86 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// connection is a Connection with its pool.
+type connection struct {
+	Connection
+	*upstream.Line
+}
+
+// connect adds a connection to the service.
+func (s *Service) connect(c Connection) error {
+	if c.Bank == nil {
+		return errors.New("no bank is set")
+	}
+	if c.ResendAfter < c.Timeout {
+		return errors.New("resend-after is shorter than timeout: a deposit would be sent again while a call is in flight")
+	}
+	// Names are unique across both worlds, because a callback's path holds no world.
+	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
+		return errors.New("another connection has the same name")
+	}
+	l := &connection{Connection: c}
+	of := upstream.Upstream{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	var err error
+	l.Line, err = s.queue.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
+	s.connections = append(s.connections, l)
+	return err
+}
+
+// serves reports whether the connection supports a method.
+func (l *connection) serves(method schema.VerificationMethod) bool {
+	return l.Methods == nil || slices.Contains(l.Methods, method)
+}
+
+// tryAcquire acquires a slot for a request, if one is free. A batch record waits for a slot up
+// to itemWait.
+func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
+	if r.Item == nil {
+		return l.Take(false)
+	}
+	return l.TakeWithin(ctx, itemWait)
+}
+
+// connectionOf returns the connection with a name; nil for none.
+func (s *Service) connectionOf(world schema.World, name string) *connection {
+	for _, l := range s.connections {
+		if l.World == world && l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Refusals. Nothing is recorded.
+var (
+	errUnserved = &schema.Problem{
+		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank here verifies such accounts. Nothing was recorded.",
+	}
+	errUnavailable = schema.Refuse(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
+)
+
+// fieldMethod marks a refusal that a retry cannot avoid.
+const fieldMethod = "method"
+
+// route returns the first available connection that supports a method. The error is a refusal.
+func (s *Service) route(world schema.World, method schema.VerificationMethod) (*connection, error) {
+	err := errUnserved
+	for _, l := range s.connections {
+		if l.World != world || !l.serves(method) {
+			continue
+		}
+		if l.Worth() {
+			return l, nil
+		}
+		err = errUnavailable
+	}
+	return nil, err
+}

@@ -1,0 +1,195 @@
+package simulator
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"vayu/pipeline/httpconnector/httpconnectortest"
+)
+
+// order is the state of a reference.
+type order struct {
+	reply
+
+	account         string
+	fault           Fault
+	due             time.Time // time of a late outcome
+	pendingDeposits int       // deposits to make at that time
+	deposits        int       // deposits
+	requests        int
+	enquiries       int
+}
+
+// Results in replies.
+const (
+	valid       = "VALID"
+	invalid     = "INVALID"
+	queued      = "QUEUED"
+	unavailable = "AWAY"
+	unseen      = "UNSEEN"
+)
+
+// reply is the JSON of an order's state.
+type reply struct {
+	Reference string   `json:"ref,omitempty"`
+	Result    string   `json:"result,omitempty"`
+	ID        string   `json:"txn,omitempty"`
+	UTR       string   `json:"utr,omitempty"`
+	Account   *Account `json:"account,omitempty"`
+	Flags     []string `json:"flags,omitempty"`
+}
+
+// deposit answers POST /v1/deposits.
+func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Reference string `json:"ref"`
+		Account   string `json:"account"`
+		IFSC      string `json:"ifsc"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Reference == "" || in.Account == "" || in.IFSC == "" {
+		httpconnectortest.Reply(w, http.StatusBadRequest, map[string]string{"code": "BAD_REQUEST"})
+		return
+	}
+	f, out := s.acceptOrder(in.Reference, in.Account)
+	s.answer(w, r, f, http.StatusOK, out)
+}
+
+// acceptOrder stores an order, and returns its reply and fault.
+func (s *Simulator) acceptOrder(reference, account string) (Fault, reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.fault(reference, account)
+	if f == DropBefore {
+		return f, reply{}
+	}
+	o, known := s.orders[reference]
+	if !known {
+		o = &order{account: account, fault: f}
+		o.reply = reply{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.orders)+1)}
+		s.orders[reference] = o
+	}
+	o.requests++
+	switch {
+	case known && o.Result != unavailable:
+		if out := s.currentReply(o); !s.Naive || out.Result == invalid {
+			return f, out
+		}
+		if o.Result == queued {
+			o.pendingDeposits++
+		} else {
+			s.makeDeposit(o)
+		}
+		return f, s.currentReply(o)
+	case known:
+		o.fault = f
+	}
+	out := s.firstReply(o)
+	if f == LieMissing {
+		out = reply{Reference: reference, ID: o.ID, Result: invalid}
+	}
+	return f, out
+}
+
+// firstReply decides the result of a new order.
+func (s *Simulator) firstReply(o *order) reply {
+	if s.accountOf(o.account).Missing {
+		o.fault = Missing
+	}
+	switch o.fault {
+	case Missing:
+		o.Result = invalid
+	case Away:
+		o.Result = unavailable
+	case Late, LateMissing:
+		o.Result, o.due, o.pendingDeposits = queued, s.Now().Add(s.Late), 1
+		s.callbacks.Due(o.Reference, o.due, 1)
+	case LieForever:
+		s.makeDeposit(o)
+		return s.currentReply(o)
+	case Duplicate:
+		s.makeDeposit(o)
+		s.callbacks.Due(o.Reference, s.Now(), 2)
+	default:
+		s.makeDeposit(o)
+	}
+	return o.reply
+}
+
+// makeDeposit credits one rupee to the account and reads its holder.
+func (s *Simulator) makeDeposit(o *order) {
+	a := s.accountOf(o.account)
+	o.deposits++
+	s.ledger = append(s.ledger, Entry{Reference: o.Reference, Account: o.account, At: s.Now()})
+	o.Result, o.Account, o.Flags = valid, &a, a.Flags
+	o.UTR = fmt.Sprintf("%012d", 600_000_000_000+len(s.ledger))
+}
+
+// accountOf returns the data of an account or address.
+func (s *Simulator) accountOf(account string) Account {
+	if a, ok := s.Accounts[account]; ok {
+		return a
+	}
+	return Everybody
+}
+
+// currentReply returns the current state of an order. It settles a late outcome that is due.
+func (s *Simulator) currentReply(o *order) reply {
+	if o.Result == queued && !s.Now().Before(o.due) {
+		if o.fault == LateMissing {
+			o.Result = invalid
+		} else {
+			for range o.pendingDeposits {
+				s.makeDeposit(o)
+			}
+		}
+	}
+	if o.fault == LieForever {
+		return reply{Reference: o.Reference, ID: o.ID, Result: queued}
+	}
+	return o.reply
+}
+
+// enquire answers GET /v1/deposits/{reference}.
+func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
+	reference := r.PathValue("reference")
+	s.mu.Lock()
+	f := s.dice.Noise(s.Seed, s.Noise, reference)
+	out := reply{Reference: reference, Result: unseen}
+	if o := s.orders[reference]; o != nil {
+		out = s.enquiryReply(o)
+	}
+	s.mu.Unlock()
+	status := http.StatusOK
+	if out.Result == unseen {
+		status = http.StatusNotFound
+	}
+	s.answer(w, r, f, status, out)
+}
+
+// enquiryReply returns the reply to an enquiry.
+func (s *Simulator) enquiryReply(o *order) reply {
+	o.enquiries++
+	switch {
+	case o.fault == Forget && o.enquiries == 1:
+		return reply{Reference: o.Reference, Result: unseen}
+	case o.fault == Waver && o.enquiries%2 == 1:
+		return reply{Reference: o.Reference, ID: o.ID, Result: invalid}
+	}
+	return s.currentReply(o)
+}
+
+// resolve answers GET /v1/addresses/{vpa}. It is stateless, because no money moves.
+func (s *Simulator) resolve(w http.ResponseWriter, r *http.Request) {
+	vpa, reference := r.PathValue("vpa"), r.URL.Query().Get("ref")
+	f, a := s.fault(reference, vpa), s.accountOf(vpa)
+	out := reply{Reference: reference, ID: "UPI-" + reference, Result: valid, Account: &a, Flags: a.Flags}
+	switch {
+	case f == Away:
+		out.Result, out.Account, out.Flags = unavailable, nil, nil
+	case f == Missing || f == LieMissing || f == LateMissing || a.Missing:
+		out.Result, out.Account, out.Flags = invalid, nil, nil
+	}
+	s.answer(w, r, f, http.StatusOK, out)
+}
