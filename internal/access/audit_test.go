@@ -129,7 +129,7 @@ func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
 		{"a row in the middle is gone", []string{"DELETE FROM audit WHERE seq = 3"}, 3, "missing"},
 		{"the last row is gone", []string{"DELETE FROM audit WHERE seq = 5"}, 5, "missing"},
 		{"all rows are gone", []string{"DELETE FROM audit"}, 1, "missing"},
-		{"the chain is gone", []string{"DELETE FROM audit", "DELETE FROM audit_head"}, 1, "chain is gone"},
+		{"the chain is gone", []string{"DELETE FROM audit", "DELETE FROM audit_head"}, 1, "the chain was removed"},
 		{"the head is gone", []string{"DELETE FROM audit_head"}, 1, "no head"},
 		{"the head is behind", []string{"UPDATE audit_head SET seq = 4"}, 5, "names row 4"},
 		{"the head's hash", []string{"UPDATE audit_head SET hash = (SELECT hash FROM audit WHERE seq = 2)"}, 5, "head of the chain"},

@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkScaleUsage writes what so many accounts have called since the last
-// writing, which an instance does every 400 ms, in one transaction that holds the
+// flushing, which an instance does every 400 ms, in one transaction that holds the
 // accounts' rows. The floor is the commit of one row.
 func BenchmarkScaleUsage(b *testing.B) {
 	for engine, open := range map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres} {

@@ -168,7 +168,7 @@ func TestAChangeThatFailsLeavesNothing(t *testing.T) {
 func TestWhatIsOverIsDeleted(t *testing.T) {
 	t.Parallel()
 	eachHouse(t, func(t *testing.T, h *house) {
-		const many = 1203 // more than two groups
+		const many = 1203 // added than two groups
 		err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
 			for i := range many {
 				ends := h.Now().UnixMicro() + int64(i%2)*int64(time.Hour/time.Microsecond)

@@ -19,10 +19,10 @@ func newStill(t testing.TB, change func(*Config)) (s *site, key string) {
 	t.Helper()
 	s = newSite(t, nil, change)
 	key = mintKey(schema.Live)
-	s.book.take(news{
+	s.cache.apply(delta{
 		revision: 1,
-		accounts: []*held{{id: "acc_1", plan: "unlimited", revision: 1, tally: s.ledger.tally("acc_1")}},
-		keys:     []keyRow{{grant: grant{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: hashKey(key)}},
+		accounts: []*cachedAccount{{id: "acc_1", plan: "unlimited", revision: 1, counters: s.counters.account("acc_1")}},
+		keys:     []keyRow{{cachedKey: cachedKey{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: hashKey(key)}},
 	}, 0, s.newBuckets)
 	return s, key
 }
@@ -118,14 +118,14 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 					c2.Settings.Rate, c2.Settings.Burst, c2.Settings.KeysWorth = 5, 20, c.worth
 				})
 				keys := []string{first}
-				n := news{revision: 2}
+				n := delta{revision: 2}
 				for i := range 8 {
 					keys = append(keys, mintKey(schema.Live))
 					n.keys = append(n.keys, keyRow{
-						grant: grant{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: hashKey(keys[i+1]),
+						cachedKey: cachedKey{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: hashKey(keys[i+1]),
 					})
 				}
-				s.book.take(n, 0, s.newBuckets)
+				s.cache.apply(n, 0, s.newBuckets)
 				passed := 0
 				for _, key := range keys {
 					n, refused := through(t, s, key, "/v1/aqi", 20)

@@ -116,7 +116,7 @@ func TestAWritingThatHangsKeepsNobodyFromItsUsage(t *testing.T) {
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		s.look()
 		s.get(key, "")
-		s.ledger.writing.Lock() // as a flush holds it that does not come back
+		s.counters.flushing.Lock() // as a flush holds it that does not come back
 		s.collect()
 		s.get(key, "")
 		if diff := cmp.Diff([]string{"2026-11-30 GET /v1/aqi: 2 0 2"}, s.usageOf(acc, schema.Live)); diff != "" {

@@ -18,7 +18,7 @@ func (s *site) signedIn(key string) string {
 	s.t.Helper()
 	token, hash := mintToken()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		record, err := keyByID(tx, s.book.find(hashKey(key)).id, s.Now())
+		record, err := keyByID(tx, s.cache.find(hashKey(key)).id, s.Now())
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ const promised = time.Second
 func TestPausesLeaveRoomForThePromise(t *testing.T) {
 	t.Parallel()
 	for what, longest := range map[string]time.Duration{
-		"a key revoked elsewhere": lookEvery,
-		"quota used elsewhere":    (writeEvery + 1) * totalsEvery,
+		"a key revoked elsewhere": refreshInterval,
+		"quota used elsewhere":    (flushEvery + 1) * totalsInterval,
 	} {
 		if longest > promised*2/3 {
 			t.Errorf("%s: up to %s between an event and the look that finds it leave too little of %s", what, longest, promised)
@@ -127,17 +127,17 @@ func TestAKeyThatWasJustMadeIsLookedFor(t *testing.T) {
 		s.wants(key.Key, "", "")
 
 		// Somebody who tries keys of his own making does not keep the store busy.
-		s.seeking.SetLimit(0) // so that no leave comes back meanwhile
-		s.seeking.SetBurst(0)
-		began := s.lookedAt.Load()
-		if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized || s.lookedAt.Load() != began {
+		s.lookups.SetLimit(0) // so that no leave comes back meanwhile
+		s.lookups.SetBurst(0)
+		began := s.refreshedAt.Load()
+		if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized || s.refreshedAt.Load() != began {
 			t.Errorf("a key too many is looked for: %d", got.status)
 		}
 	})
 }
 
 // snapshot is what a book knows, without what memory adds.
-func (b *book) snapshot() map[string]string {
+func (b *keyCache) snapshot() map[string]string {
 	out := map[string]string{}
 	for i := range b.shards {
 		if shard := b.shards[i].Load(); shard != nil {
@@ -176,8 +176,8 @@ func TestMissedAndDoubledLooksChangeNothing(t *testing.T) {
 		}
 		often.look()
 		seldom.look()
-		if diff := cmp.Diff(seldom.book.snapshot(), often.book.snapshot()); diff != "" || len(often.book.snapshot()) != 3 || often.book.size.Load() != 3 {
-			t.Errorf("%d keys: %s", often.book.size.Load(), diff)
+		if diff := cmp.Diff(seldom.cache.snapshot(), often.cache.snapshot()); diff != "" || len(often.cache.snapshot()) != 3 || often.cache.size.Load() != 3 {
+			t.Errorf("%d keys: %s", often.cache.size.Load(), diff)
 		}
 	})
 }
@@ -194,8 +194,8 @@ func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
 		s.look()
 		s.wants(kept.Key, "", "")
 		s.wants(gone.Key, "", schema.Unauthorized)
-		if s.book.size.Load() != 1 {
-			t.Errorf("%d keys are known", s.book.size.Load())
+		if s.cache.size.Load() != 1 {
+			t.Errorf("%d keys are known", s.cache.size.Load())
 		}
 	})
 }
@@ -212,7 +212,7 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		}
 		s.await("the book's growing old, while it serves what it knows", func() bool {
 			s.wants(key, "", "")
-			return s.figure("vayu_access_age_seconds") > (3 * lookEvery).Seconds()
+			return s.figure("vayu_access_age_seconds") > (3 * refreshInterval).Seconds()
 		})
 		s.await("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
 		if s.figure("vayu_access_look_failures_total") < 2 || s.figure("vayu_usage_unwritten_calls") < 1 {
@@ -221,12 +221,12 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)
 		}
-		s.await("the book's being young again", func() bool { return s.age() < lookEvery })
+		s.await("the book's being young again", func() bool { return s.cacheAge() < refreshInterval })
 		stop()
 		if n := s.log.Count("does not answer\" doing=\"looking"); n != 1 {
 			t.Errorf("the log tells %d times that keys cannot be looked at", n)
 		}
-		counted, stored := s.book.account(acc).tally.monthAt(time.Now()).used.Load(), one[int64](t, db, "SELECT used FROM quota_period")
+		counted, stored := s.cache.account(acc).counters.monthAt(time.Now()).used.Load(), one[int64](t, db, "SELECT used FROM quota_period")
 		if counted != stored || counted == 0 {
 			t.Errorf("%d calls were counted, %d are stored", counted, stored)
 		}

@@ -78,7 +78,7 @@ func TestCopiedHeadsShowACutAuditLog(t *testing.T) {
 			}
 		}
 		copied(1) // the chain has grown past the cut
-		if faults := check(); len(faults) != 2 || !strings.Contains(faults[0], "its hash is not the one") {
+		if faults := check(); len(faults) != 2 || !strings.Contains(faults[0], "its hash differs from the one") {
 			t.Errorf("after other rows: %q", faults)
 		}
 	})

@@ -13,9 +13,9 @@ const AuditScan = auditScan
 // at and seq are those of the last row that it looks at.
 func AuditQueries(owner schema.Owner, subject, actor, action string, at, seq int64) (query, lowest string, args, lowestArgs []any) {
 	s := selection{owner: owner, subject: subject, actor: actor, action: action, from: math.MinInt64, to: math.MaxInt64}
-	var floor *place
-	if s.sifts() {
-		floor = &place{at, seq}
+	var floor *position
+	if s.filters() {
+		floor = &position{at, seq}
 	}
 	query, args = s.query(s.start(), floor, 100)
 	lowest, lowestArgs = s.lowest(s.start())

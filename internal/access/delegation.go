@@ -8,27 +8,27 @@ import (
 	"vayu/schema"
 )
 
-// A key that makes or replaces keys hands on no more than it has: else every key
-// with keys:manage were a key to everything, from everywhere and for ever.
+//
+// A key can delegate only permissions and limits that it has. Otherwise a key with keys:manage
+// would grant everything, from every address, without expiry.
 
-// inherited is what a key asks for, completed by the limits of the key itself
-// where the request is silent. The usual scopes are not narrowed: who gets fewer
-// than the contract says should read so in a refusal.
-func (k *KeyRecord) inherited(asked KeySpec, signatureOpen bool) KeySpec {
-	if asked.AllowList == nil {
-		asked.AllowList = k.AllowList
+// inherited returns the requested specification with the limits of k where the request sets none.
+// Default scopes are not narrowed: a request for scopes that k lacks gets an error.
+func (k *KeyRecord) inherited(wanted KeySpec, signatureOpen bool) KeySpec {
+	if wanted.AllowList == nil {
+		wanted.AllowList = k.AllowList
 	}
-	if asked.ExpiresAt.IsZero() {
-		asked.ExpiresAt = k.expiresAt
+	if wanted.ExpiresAt.IsZero() {
+		wanted.ExpiresAt = k.expiresAt
 	}
 	if signatureOpen {
-		asked.RequireSignature = k.RequireSignature
+		wanted.RequireSignature = k.RequireSignature
 	}
-	return asked
+	return wanted
 }
 
-// covers demands that a key that was made can do no more than k. What took over
-// from k itself may outlive it: k ends because it was replaced.
+// covers returns an error if the created key can do more than k. A key that was rotated from k may
+// outlive it, because k ends by the rotation.
 func (k *KeyRecord) covers(made KeyRecord) error {
 	if made.RotatedFrom != nil && *made.RotatedFrom == k.ID {
 		return nil
@@ -50,9 +50,9 @@ func (k *KeyRecord) covers(made KeyRecord) error {
 	return nil
 }
 
-// ends demands that a key which k is to revoke has no scopes and addresses that k
-// lacks. Otherwise a limited key could take rights away that it never had.
-func (k *KeyRecord) ends(other KeyRecord) error {
+// mayRevoke returns an error if the other key has scopes or addresses that k lacks. Otherwise a
+// limited key could remove permissions that it never had.
+func (k *KeyRecord) mayRevoke(other KeyRecord) error {
 	for _, scope := range other.Scopes {
 		if !slices.Contains(k.Scopes, scope) {
 			return schema.Refuse(schema.InsufficientScope, "scopes",
@@ -66,9 +66,9 @@ func (k *KeyRecord) ends(other KeyRecord) error {
 	return nil
 }
 
-// narrows demands that a key with an allow-list does not widen the account's, which
-// other keys are bound by.
-func (k *KeyRecord) narrows(account, wanted []string) error {
+// mayReplaceAllowList returns an error if k has an allow-list and the account's allow-list would
+// become wider. Other keys are bound by it.
+func (k *KeyRecord) mayReplaceAllowList(account, wanted []string) error {
 	if len(k.AllowList) == 0 || within(wanted, account) {
 		return nil
 	}
@@ -76,8 +76,8 @@ func (k *KeyRecord) narrows(account, wanted []string) error {
 		"A key with an allow-list can only narrow the account's. Use a key without one, or vayu account set --allow.")
 }
 
-// within reports whether an allow-list lets nobody in whom another keeps out;
-// both are as the store has them. A network must lie in one of the other's.
+// within reports whether every network of list lies in one of limits. Both are in stored form.
+// Empty limits allow everything.
 func within(list, limits []string) bool {
 	if len(limits) == 0 {
 		return true

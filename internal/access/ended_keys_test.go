@@ -12,19 +12,19 @@ import (
 )
 
 // sizes are how many keys the book has, in each of its forms.
-func (b *book) sizes() map[string]int {
+func (b *keyCache) sizes() map[string]int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	hashes := 0
 	for _, of := range b.keys {
 		hashes += len(of)
 	}
-	return map[string]int{"shards": int(b.size.Load()), "memory": len(b.memory), "keys": hashes}
+	return map[string]int{"shards": int(b.size.Load()), "memory": len(b.states), "keys": hashes}
 }
 
 func (s *site) wantSizes(t *testing.T, what string, n int) {
 	t.Helper()
-	if diff := cmp.Diff(map[string]int{"shards": n, "memory": n, "keys": n}, s.book.sizes()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"shards": n, "memory": n, "keys": n}, s.cache.sizes()); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
@@ -108,8 +108,8 @@ func TestMemoryOfEndedKeysIsBounded(t *testing.T) {
 	hash := func(i int) keyHash { return keyHash{byte(i), byte(i >> 8), byte(i >> 16)} }
 	const more = 100
 	for i := range endedMost + more {
-		e.add(hash(i), &grant{revokedAt: 1})
-		e.add(hash(i), &grant{revokedAt: 1})
+		e.add(hash(i), &cachedKey{revokedAt: 1})
+		e.add(hash(i), &cachedKey{revokedAt: 1})
 	}
 	if len(e.keys) != endedMost || len(e.oldest) != endedMost {
 		t.Errorf("%d keys are remembered, want %d", len(e.keys), endedMost)
