@@ -27,7 +27,6 @@ type Config struct {
 	DB       *sqlstore.DB
 	Box      *encryption.Box
 	Settings Settings
-	//
 	// Events receives the quota events; nil drops them.
 	Events  Events
 	Log     *slog.Logger
@@ -48,8 +47,7 @@ type Settings struct {
 	Burst      int `koanf:"burst" help:"calls that a key may make at once"`
 	MoneyRate  int `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
 	MoneyBurst int `koanf:"money-burst" help:"recharges and verifications that a key may ask for at once"`
-	//
-	// KeysWorth is the rate of an account, as a multiple of the rate of one key.
+	// AccountFactor is the rate of an account, as a multiple of the rate of one key.
 	KeysWorth int              `koanf:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
 	MostKeys  int              `koanf:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
 	Plans     map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`

@@ -19,14 +19,11 @@ type pass struct {
 	key     *cachedKey
 	day     *daily // day of the call
 	counter *counter
-	//
 	// unsigned means that the key needs a signature and none is verified yet. Until then the caller
 	// may be anybody who has seen the key.
 	unsigned bool
-	//
 	// limit is the quota that applies to the call; 0 for none.
 	limit int64
-	//
 	// reserved is the number of calls of the quota reserved for this one; 0 if the call is not
 	// counted.
 	reserved int64

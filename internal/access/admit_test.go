@@ -120,7 +120,7 @@ func TestAllowListThatCannotBeReadAllowsNobody(t *testing.T) {
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")})
 		sqlstoretest.Exec(t, db, "UPDATE api_key SET allow_list = 'nonsense'")
 		s.look()
-		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("cannot be read") != 1 {
+		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("is invalid") != 1 {
 			t.Errorf("%d %s", got.status, got.text)
 		}
 	})

@@ -36,7 +36,6 @@ func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
 			return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
 		}
 	}
-	//
 	// This statement reads the end of the chain and also locks it, on both engines.
 	var before, mac []byte
 	err = tx.QueryRow(`

@@ -15,7 +15,6 @@ import (
 const (
 	csvType   = "text/csv"
 	linesType = "application/x-ndjson"
-	//
 	// csvTypeFull is the Content-Type of a CSV (RFC 4180, 3).
 	csvTypeFull = csvType + "; charset=utf-8; header=present"
 )

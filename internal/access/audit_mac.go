@@ -19,11 +19,9 @@ import (
 const (
 	headPurpose  = "audit_head.mac"
 	keyedPurpose = "setting.value:" + keyedName
-	//
 	// keyedName is the row of table setting with the time since which heads have a MAC:
 	// microseconds since 1970 and, after a dot, their MAC.
 	keyedName = "audit_heads_keyed"
-	//
 	// keyedGrace is how long after that a head without a MAC is accepted and gets one. Instances of
 	// an earlier version may run beside this one during an upgrade.
 	keyedGrace = 7 * 24 * time.Hour

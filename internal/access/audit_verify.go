@@ -22,17 +22,14 @@ const verifyPage = 20_000
 type AuditReport struct {
 	Account string
 	World   schema.World
-	//
 	// Rows is the number of valid rows from the first on. Hash is the hash of the last valid row,
 	// in lower-case hex.
 	Rows int64
 	Hash string
-	//
 	// Wrong is the seq of the first invalid or missing row, and Reason its fault. Reason is "" if
 	// the chain is valid.
 	Wrong  int64
 	Reason string
-	//
 	// Unkeyed is the number of rows at the end that the MAC of the head does not cover. A process
 	// without the store's key, or of an earlier version, wrote them.
 	Unkeyed int64
@@ -111,7 +108,6 @@ type chain struct {
 	report AuditReport
 	last   []byte // hash of the last valid row
 	size   int    // rows per page
-	//
 	// hasKey: this process has the key of MACs. keyed: every head has a MAC.
 	hasKey, keyed bool
 	digests       digester

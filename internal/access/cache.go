@@ -135,7 +135,6 @@ type keyRow struct {
 // delta holds the rows that a refresh has read.
 type delta struct {
 	revision int64
-	//
 	// full means that everything was read: entries without a row are removed.
 	full     bool
 	accounts []*cachedAccount

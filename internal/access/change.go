@@ -30,15 +30,12 @@ func (s *Service) Change(do Changer) httpapi.Handler {
 // change is a state-changing call of a key; caller is the key's current row.
 type change struct {
 	do func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error)
-	//
 	// access means that accounts or keys are changed. Such changes are serialized before the caller
 	// is read. A key that is being revoked can then change nothing.
 	access bool
-	//
 	// notStored means that the call is performed every time. Its reply contains secrets that are
 	// not stored, so an Idempotency-Key cannot replay it.
 	notStored bool
-	//
 	// after checks the reply, also a stored one; nil for no check. If it fails, the transaction is
 	// rolled back.
 	after func(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error

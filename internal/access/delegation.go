@@ -8,7 +8,6 @@ import (
 	"vayu/schema"
 )
 
-//
 // A key can delegate only permissions and limits that it has. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 

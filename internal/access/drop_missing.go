@@ -33,7 +33,6 @@ func (s *Service) dropMissing(ctx context.Context, b *batch) bool {
 	if err != nil {
 		return false
 	}
-	//
 	// Clones: other goroutines read the days of a batch.
 	days := slices.DeleteFunc(slices.Clone(b.days), func(d *daily) bool { return !hasAccount[d.account] })
 	uses := slices.DeleteFunc(slices.Clone(b.keys), func(k keyUse) bool { return !hasKey[k.key.id] })

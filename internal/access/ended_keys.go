@@ -14,11 +14,9 @@ import (
 )
 
 const (
-	//
 	// sweepEvery is how often expired keys are removed from the cache. Until then they are rejected
 	// by their expiry.
 	sweepEvery = time.Minute
-	//
 	// endedMost bounds the memory of ended keys to about a megabyte.
 	endedMost = 4096
 )

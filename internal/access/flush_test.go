@@ -128,7 +128,7 @@ func TestEventThatCannotBeToldIsToldLater(t *testing.T) {
 		}
 		s.Events = told{}
 		s.write()
-		if n, used := one[int64](t, db, "SELECT COUNT(*) FROM told"), one[int64](t, db, "SELECT used FROM quota_period"); n != 2 || used != 5 {
+		if n, used := one[int64](t, db, "SELECT COUNT(*) FROM recorded_event"), one[int64](t, db, "SELECT used FROM quota_period"); n != 2 || used != 5 {
 			t.Errorf("%d events and %d used, want 2 and 5", n, used)
 		}
 	})
@@ -146,7 +146,7 @@ func TestPlansThatChangeAreToldOnce(t *testing.T) {
 			do(t, db, func(tx *sqlstore.Tx) error { _, _, err := SetPlan(tx, s.Settings.Plans, acc, name); return err })
 			s.look()
 		}
-		total := func() int64 { s.write(); return one[int64](t, db, "SELECT COUNT(*) FROM told") }
+		total := func() int64 { s.write(); return one[int64](t, db, "SELECT COUNT(*) FROM recorded_event") }
 		s.look()
 		s.get(key, "/v1/aqi?count=4")
 		if n := total(); n != 1 {

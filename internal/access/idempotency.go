@@ -18,7 +18,6 @@ import (
 
 const (
 	idempotencyHeader = "Idempotency-Key"
-	//
 	// idempotencyLongest is the length of the longest key; idempotencyLife is how long a reply is
 	// stored.
 	idempotencyLongest = 255

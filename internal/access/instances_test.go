@@ -36,7 +36,7 @@ type told struct{}
 // that an event of a transaction that failed is not there either.
 func (told) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
 	q := data.(schema.Quota)
-	_, err := tx.Exec("INSERT INTO told (account, world, event, period, threshold, used, percent, most) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	_, err := tx.Exec("INSERT INTO recorded_event (account, world, event, period, threshold, used, percent, most) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		account, world.String(), string(event), q.Period, q.Threshold, q.Used, q.Percent, q.Limit)
 	return "evt_told", err
 }
@@ -44,7 +44,7 @@ func (told) Append(tx *sqlstore.Tx, account string, world schema.World, event sc
 // withEvents makes the table of the events.
 func withEvents(t *testing.T, db *sqlstore.DB) func(*Config) {
 	t.Helper()
-	sqlstoretest.Exec(t, db, "CREATE TABLE told (account TEXT, world TEXT, event TEXT, period TEXT, threshold BIGINT, used BIGINT, percent BIGINT, most BIGINT)")
+	sqlstoretest.Exec(t, db, "CREATE TABLE recorded_event (account TEXT, world TEXT, event TEXT, period TEXT, threshold BIGINT, used BIGINT, percent BIGINT, most BIGINT)")
 	return func(c *Config) { c.Events = told{} }
 }
 
@@ -93,9 +93,9 @@ func TestTwoInstancesShareAQuotaAndTellOnce(t *testing.T) {
 			one[int64](t, mine, "SELECT used FROM quota_period"),
 			one[int64](t, mine, "SELECT counted FROM usage_day"),
 			one[int64](t, mine, "SELECT calls - failed FROM usage_day"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM told WHERE event = 'quota.warning' AND threshold = 80 AND used >= 800 AND percent = used / 10 AND world = 'live' AND most = 1000"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM told WHERE event = 'quota.exceeded' AND threshold = 100 AND used >= 1000 AND percent = used / 10"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM told"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.warning' AND threshold = 80 AND used >= 800 AND percent = used / 10 AND world = 'live' AND most = 1000"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.exceeded' AND threshold = 100 AND used >= 1000 AND percent = used / 10"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event"),
 			one[int64](t, mine, "SELECT COUNT(*) FROM quota_period WHERE warned_at IS NOT NULL AND exceeded_at IS NOT NULL"),
 		}
 		if diff := cmp.Diff([...]int64{1000, 1000, 701, 1, 1, 2, 1}, got); diff != "" {
@@ -141,7 +141,7 @@ func TestUsedQuotaOutlivesARestart(t *testing.T) {
 			}
 			stop()
 		}
-		if n := one[int64](t, db, "SELECT COUNT(*) FROM told"); n != 2 {
+		if n := one[int64](t, db, "SELECT COUNT(*) FROM recorded_event"); n != 2 {
 			t.Errorf("%d events, want 2", n)
 		}
 	})

@@ -26,13 +26,12 @@ type KeySpec struct {
 	AllowList        []string       // CIDRs or addresses
 	RequireSignature bool
 	ExpiresAt        time.Time // zero for never; whole seconds
-	//
-	// Most is the largest number of active keys of the account in the world, including this one; 0
+	// MaxActive is the largest number of active keys of the account in the world, including this one; 0
 	// for no limit. The command line sets no limit.
 	Most int
 }
 
-// Made is a new key. The key and its secret can be read only here.
+// CreatedKey is a new key. The key and its secret can be read only here.
 type Made struct {
 	Record        schema.Key
 	Key           string

@@ -10,11 +10,9 @@ import (
 
 const (
 	purgeEvery = time.Minute
-	//
 	// purgeGroup keeps a deletion in the range of milliseconds: on SQLite every other change waits
 	// for it.
 	purgeGroup = 500
-	//
 	// purgeDelay is how long a row is kept after it expires. Instances whose clock is behind still
 	// find it, and none vanishes while it is read.
 	purgeDelay = time.Minute

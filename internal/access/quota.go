@@ -46,15 +46,12 @@ type month struct {
 	period  string // 2026-11
 	ends    int64  // seconds
 	used    atomic.Int64
-	//
 	// allocated is used plus the reservations of calls in flight.
 	allocated atomic.Int64
-	//
 	// usedAtMark holds, for each mark, the value of used when it was reached here. It is 0 if it is
 	// not reached, or was reached by calls of another instance.
 	usedAtMark [len(marks)]atomic.Int64
 
-	//
 	// stored is the part of used that is in the store, of all instances; guarded by
 	// usageCounters.flushing.
 	stored int64

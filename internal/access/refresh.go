@@ -21,10 +21,8 @@ const (
 	refreshInterval = 250 * time.Millisecond
 	totalsInterval  = 200 * time.Millisecond
 	flushEvery      = 2 // in readings of totals
-	//
 	// readTimeout ends a read of a store that hangs, so that the next one is tried.
 	readTimeout = 2 * time.Second
-	//
 	// flushTimeout limits a flush, including its wait for the store, also the last one.
 	flushTimeout = 5 * time.Second
 )

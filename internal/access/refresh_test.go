@@ -223,7 +223,7 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		}
 		s.await("the book's being young again", func() bool { return s.cacheAge() < refreshInterval })
 		stop()
-		if n := s.log.Count("does not answer\" doing=\"looking"); n != 1 {
+		if n := s.log.Count("does not answer\" doing=\"refreshing"); n != 1 {
 			t.Errorf("the log tells %d times that keys cannot be looked at", n)
 		}
 		counted, stored := s.cache.account(acc).counters.monthAt(time.Now()).used.Load(), one[int64](t, db, "SELECT used FROM quota_period")
@@ -242,7 +242,7 @@ func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
 		running, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(running) }()
-		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
+		s.await("the first failure", func() bool { return s.log.Count("loading keys") == 1 })
 		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO quota_period")
 		if err := s.Ready(running); err != nil {
 			t.Error(err)
@@ -252,7 +252,7 @@ func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if s.log.Count("for the first time") != 2 { // that it fails, and that it works
+		if s.log.Count("loading keys") != 2 { // that it fails, and that it works
 			t.Error(s.log.String())
 		}
 	})

@@ -109,7 +109,7 @@ func TestTheEventsOfABurstSayWhatWasUsedAtTheirMark(t *testing.T) {
 		got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (e said, err error) {
 			err = row.Scan(&e.threshold, &e.used, &e.percent)
 			return e, err
-		}, "SELECT threshold, used, percent FROM told ORDER BY threshold")
+		}, "SELECT threshold, used, percent FROM recorded_event ORDER BY threshold")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,6 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, er
 		f.Add("mode", "The mode is live or sandbox.")
 	}
 	if len(f.Faults) > 0 {
-		//
 		// Without other faults CreateKey checks this: a repeated call must get its stored reply
 		// even after the key has expired.
 		f.future("expires_at", k.ExpiresAt, now)

@@ -29,7 +29,6 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, schema.Refuse(schema.Forbidden, "", "A session is made with an API key, not with another session.")
 	}
 	var cookie *http.Cookie
-	//
 	// access: otherwise a key that is being revoked could create a session that survives it.
 	resp, err := s.change(c, change{access: true, notStored: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
 		now := s.Now()

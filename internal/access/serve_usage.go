@@ -11,10 +11,8 @@ import (
 )
 
 const (
-	//
 	// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
 	usageWait = 250 * time.Millisecond
-	//
 	// usageReads is the number of attempts to read between two flushes. A flush takes milliseconds
 	// of each 400, so a third attempt is rare.
 	usageReads = 3

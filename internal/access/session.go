@@ -23,15 +23,12 @@ import (
 )
 
 const (
-	//
 	// sessionLife is a working day: users sign in every morning, and a machine left open overnight
 	// is signed out.
 	sessionLife = 8 * time.Hour
-	//
 	// sessionsMost is the limit of sessions per key. It suffices for a team that shares a key, with
 	// several browsers each. A program that signs in for each call cannot fill the table.
 	sessionsMost = 100
-	//
 	// agentLongest is twice the usual length of a User-Agent.
 	agentLongest = 250
 

@@ -17,11 +17,9 @@ import (
 )
 
 const (
-	//
 	// signatureHeader is X-SERVICE-Request-Signature in Go's canonical form.
 	signatureHeader = "X-Service-Request-Signature"
 	versionHeader   = "X-Service-Version"
-	//
 	// signatureWindow is the largest difference between the time of a signature and the server's,
 	// both ways.
 	signatureWindow = 300 * time.Second
@@ -47,11 +45,9 @@ const signatureName = "X-SERVICE-Request-Signature"
 type scheme string
 
 const (
-	//
 	// dotted is t.METHOD.path?query.body. It leaves out headers, and its parts may contain dots.
 	// Clients of 0.1.0 send it.
 	dotted scheme = "v1"
-	//
 	// lined is [Signed.text]. It cannot be downgraded to dotted without the secret.
 	lined scheme = "v2"
 )

@@ -27,7 +27,6 @@ type usageCounters struct {
 	flushes   int           // flushes that have begun
 	flushDone chan struct{} // closed when the current flush ends
 
-	//
 	// flushing is held while totals of the store are read or written, until they are merged into
 	// memory.
 	flushing sync.Mutex

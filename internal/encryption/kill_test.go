@@ -53,7 +53,7 @@ func rotateUntilKilled(args []string) error {
 }
 
 // Killed at any moment, a rotation leaves a store that opens, with all that is
-// sealed in it; and the next one succeeds.
+// encrypted in it; and the next one succeeds.
 func TestAKilledRotationLosesNothing(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(t *testing.T) sqlstore.Config{
@@ -74,7 +74,7 @@ func TestAKilledRotationLosesNothing(t *testing.T) {
 			b := mustClaim(t, db, config.Secret{}, dir)
 			fill(t, db, b)
 			digest, id := b.Digest("account", []byte("1")), b.KeyID()
-			for _, moment := range []string{atStart, atWritten, atResealing, atCommitted, atPlaced} {
+			for _, moment := range []string{atStart, atWritten, atReencrypting, atCommitted, atPlaced} {
 				stop()
 				killAt(t, moment, dir, string(c.DSN))
 				db, stop = sqlstoretest.Start(t, c)

@@ -185,7 +185,7 @@ func TestAKeyThatIsASettingIsGiven(t *testing.T) {
 		rotate := func(key, next config.Secret) (Rotated, error) {
 			return Rotate(t.Context(), db, Rotation{Key: key, Next: next, Columns: testColumns})
 		}
-		if _, err := rotate(key(1), key(2)); err == nil || !strings.Contains(err.Error(), "nothing is sealed") {
+		if _, err := rotate(key(1), key(2)); err == nil || !strings.Contains(err.Error(), "nothing is encrypted") {
 			t.Errorf("a store without a key: %v", err)
 		}
 		fill(t, db, mustClaim(t, db, key(1), ""))
@@ -193,9 +193,9 @@ func TestAKeyThatIsASettingIsGiven(t *testing.T) {
 			key, next config.Secret
 			want      string
 		}{
-			"no new key":     {key(1), config.Secret{}, "the new one is given too"},
+			"no new key":     {key(1), config.Secret{}, "pass the new key too"},
 			"the same key":   {key(1), key(1), "is the one that the store has"},
-			"another key":    {key(3), key(2), "sealed with the encryption key " + testBox(t, 1).KeyID()},
+			"another key":    {key(3), key(2), "encrypted with the key " + testBox(t, 1).KeyID()},
 			"no key at all":  {key(1), config.NewSecret("x"), "base64"},
 			"a file instead": {config.Secret{}, key(2), "encryption.key"},
 		} {

@@ -7,40 +7,38 @@ import (
 	"sync"
 )
 
-// head is the part of a reply's header that the router itself writes: request
-// id, version, limits, a dozen lines. Each of them in net/http's map would cost
-// a place in it, one in the copy that net/http makes, and one in sorting; all
-// that together is a third of a whole request. So on HTTP/1 the lines are made
-// ready here, and the connection puts them behind the status line. On HTTP/2,
-// and on connections that no Listener has accepted, they go into the map.
-type head struct {
+// headerBlock holds the reply headers that the router itself writes: request id, version, limits, a
+// dozen lines. Setting them in net/http's map, which is copied and sorted, would take a third of
+// the time of a request. On HTTP/1 the lines are therefore formatted here, and the connection
+// inserts them after the status line. On HTTP/2, and on connections without our Listener, they go
+// into the map.
+type headerBlock struct {
 	lines []byte
-	whole []byte // the first write of the reply with the lines in it
+	whole []byte // the first write of the reply, including the lines
 }
 
-var heads = sync.Pool{New: func() any { return &head{lines: make([]byte, 0, 512), whole: make([]byte, 0, 2048)} }}
+var headerBlocks = sync.Pool{New: func() any { return &headerBlock{lines: make([]byte, 0, 512), whole: make([]byte, 0, 2048)} }}
 
-// maxPooled is the largest buffer that is kept, so that one long reply does not
-// stay in memory: net/http writes 4 KiB at once at most before a body's rest.
+// maxPooled is the largest buffer that is reused, so that one long reply does not stay in memory.
+// net/http writes at most 4 KiB at once before the rest of a body.
 const maxPooled = 8 << 10
 
-// release gives a head back for the next reply.
-func (h *head) release() {
+// release returns a block to the pool.
+func (h *headerBlock) release() {
 	if cap(h.whole) <= maxPooled {
 		h.lines = h.lines[:0]
-		heads.Put(h)
+		headerBlocks.Put(h)
 	}
 }
 
-// into returns p, which begins with a status line, with the lines behind that.
-func (h *head) into(p []byte) []byte {
+// into returns p, which starts with a status line, with the lines inserted after that.
+func (h *headerBlock) into(p []byte) []byte {
 	cut := bytes.IndexByte(p, '\n') + 1
 	h.whole = append(append(append(h.whole[:0], p[:cut]...), h.lines...), p[cut:]...)
 	return h.whole
 }
 
-// set writes a header of the router's own, whose value must be free of line
-// breaks.
+// set writes one of the router's headers. value must be free of line breaks.
 func (x *exchange) set(name string, value []byte) {
 	if x.head == nil {
 		x.Header()[name] = []string{string(value)}
@@ -50,7 +48,7 @@ func (x *exchange) set(name string, value []byte) {
 	x.head.lines = append(append(x.head.lines, value...), "\r\n"...)
 }
 
-// constant is set for a value that is there already, as net/http wants it.
+// constant is set for an existing value, in net/http's form.
 func (x *exchange) constant(name string, value []string) {
 	if x.head == nil {
 		x.Header()[name] = value
@@ -60,11 +58,10 @@ func (x *exchange) constant(name string, value []string) {
 	x.head.lines = append(append(x.head.lines, value[0]...), "\r\n"...)
 }
 
-func (h *head) line(name string) { h.lines = append(append(h.lines, name...), ": "...) }
+func (h *headerBlock) line(name string) { h.lines = append(append(h.lines, name...), ": "...) }
 
-// begin ends the router's part of the header and returns what to write the reply
-// to. From then on the head is the connection's, which gives it back as soon as
-// the status line goes out, maybe to another reply.
+// begin ends the router's part of the header and returns the writer of the reply. The connection
+// owns the block from then on. It releases it with the next status line, even of another reply.
 func (x *exchange) begin() http.ResponseWriter {
 	x.head = nil
 	return x.ResponseWriter
@@ -72,15 +69,15 @@ func (x *exchange) begin() http.ResponseWriter {
 
 type connKey struct{}
 
-// withConn is the server's ConnContext: it lets a request find its connection.
-func withConn(ctx context.Context, c interface{ begin() *head }) context.Context {
+// withConn stores a connection in the context of its requests; it is the server's ConnContext.
+func withConn(ctx context.Context, c interface{ begin() *headerBlock }) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// ambiguous reports whether a request may have come with both Content-Length and
-// Transfer-Encoding: then a proxy in front may see another end of it, and the
-// connection is closed after the reply (RFC 9112, 6.1). net/http removes both headers,
-// so the connection remembers whether any of its requests had a Content-Length.
+// ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A
+// proxy may then see another end of it, so the connection is closed after the reply (RFC 9112,
+// 6.1). net/http removes both headers, so the connection records whether any of its requests had a
+// Content-Length.
 func ambiguous(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
 		return false
@@ -89,9 +86,9 @@ func ambiguous(r *http.Request) bool {
 	return ok && c.hadLength()
 }
 
-// headOf returns the head for the reply to r, nil when its connection takes none.
-func headOf(r *http.Request) *head {
-	if c, ok := r.Context().Value(connKey{}).(interface{ begin() *head }); ok && r.ProtoMajor == 1 {
+// headOf returns the header block for the reply to r; nil if its connection has none.
+func headOf(r *http.Request) *headerBlock {
+	if c, ok := r.Context().Value(connKey{}).(interface{ begin() *headerBlock }); ok && r.ProtoMajor == 1 {
 		return c.begin()
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 )
 
 // lender is a connection that lends one head.
-type lender struct{ lent *head }
+type lender struct{ lent *headerBlock }
 
-func (l lender) begin() *head { return l.lent }
+func (l lender) begin() *headerBlock { return l.lent }
 
 // thief is a client's end that adds a header to the reply of an exchange at the
 // worst moment: when the head is the connection's again.
@@ -55,9 +55,9 @@ func TestAHeadIsLeftAloneOnceTheReplyBegins(t *testing.T) {
 	for _, path := range [...]string{"/open", "/good", "/bad", "/nowhere"} {
 		w := thief{httptest.NewRecorder(), &x}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
-		lent := &head{}
+		lent := &headerBlock{}
 		r = r.WithContext(withConn(t.Context(), lender{lent}))
-		x = rt.take(w, r)
+		x = rt.newExchange(w, r)
 		before := len(lent.lines)
 		rt.mux.ServeHTTP(x, r)
 		// What a route depends on is known before its reply begins.

@@ -17,7 +17,7 @@ import (
 // Plans has one plan, without a limit.
 var Plans = map[string]int64{"unlimited": 0}
 
-// Box returns a cipher with the same key in every test.
+// Cipher returns a cipher with the same key in every test.
 func Box(tb testing.TB) *encryption.Box {
 	tb.Helper()
 	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
@@ -27,7 +27,7 @@ func Box(tb testing.TB) *encryption.Box {
 	return box
 }
 
-// ClaimedBox returns [Box] bound to a store, so that it can make digests.
+// ClaimedCipher returns [Cipher] bound to a store, so that it can make digests.
 func ClaimedBox(tb testing.TB, db *sqlstore.DB) *encryption.Box {
 	tb.Helper()
 	box := Box(tb)

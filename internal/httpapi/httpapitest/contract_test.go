@@ -181,9 +181,9 @@ func TestALocationLeadsSomewhere(t *testing.T) {
 	for location, want := range map[string]string{
 		"/v1/keys/key_1":                "",
 		"":                              "the header Location is missing",
-		"/v1/key/key_1":                 "cannot be asked for",
-		"/v1/keys/key_1/rotate":         "cannot be asked for",
-		"https://else.where/v1/keys/k1": "is no path",
+		"/v1/key/key_1":                 "has no GET operation",
+		"/v1/keys/key_1/rotate":         "has no GET operation",
+		"https://else.where/v1/keys/k1": "is not a path",
 	} {
 		a := good()
 		a.method, a.target, a.status = http.MethodPost, "/v1/keys", http.StatusCreated
