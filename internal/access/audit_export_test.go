@@ -6,11 +6,11 @@ import (
 	"vayu/schema"
 )
 
-// AuditScan is how many rows of the audit log one page looks at.
+// AuditScan is the number of rows that one page scans.
 const AuditScan = auditScan
 
-// AuditQueries are the statements of a page of the audit log.
-// at and seq are those of the last row that it looks at.
+// AuditQueries returns the statements of a page of the audit log. at and seq are those of the last
+// row that it scans.
 func AuditQueries(owner schema.Owner, subject, actor, action string, at, seq int64) (query, lowest string, args, lowestArgs []any) {
 	s := selection{owner: owner, subject: subject, actor: actor, action: action, from: math.MinInt64, to: math.MaxInt64}
 	var floor *position
@@ -22,5 +22,5 @@ func AuditQueries(owner schema.Owner, subject, actor, action string, at, seq int
 	return query, lowest, args, lowestArgs
 }
 
-// Inert is how a text stands in a CSV.
+// Inert exports inert.
 var Inert = inert
