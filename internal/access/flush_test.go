@@ -50,7 +50,7 @@ func TestUsageIsCountedByOperation(t *testing.T) {
 		s.get(live.Key, "")
 		s.get("nobody", "")
 		s.write()
-		s.write() // there is nothing more
+		s.write() // nothing is left
 		want := []string{
 			"live 2026-11-30 GET /v1/aqi: 2 1 31",
 			"live 2026-11-30 GET /v1/keys: 1 1 0",
@@ -112,7 +112,7 @@ type failingRecorder struct{ eventRecorder }
 // Append implements Events.
 func (d failingRecorder) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
 	id, err := d.eventRecorder.Append(tx, account, world, event, data)
-	return id, errors.Join(err, errors.New("deaf"))
+	return id, errors.Join(err, errors.New("no events"))
 }
 
 func TestFailedEventIsRetried(t *testing.T) {
@@ -152,12 +152,12 @@ func TestChangedPlansAreAnnouncedOnce(t *testing.T) {
 		if n := total(); n != 1 {
 			t.Errorf("%d events at 80 %%, want 1", n)
 		}
-		plan("hundred") // 80 % is crossed a second time, and told no more
+		plan("hundred") // 80 % is crossed a second time, without another event
 		s.get(key, "/v1/aqi?count=90")
 		if n := total(); n != 1 {
 			t.Errorf("%d events after a larger plan, want 1", n)
 		}
-		plan("five") // the next call is refused, and finds the quota exceeded
+		plan("five") // the next call is rejected, and announces the exceeded quota
 		if got := s.get(key, ""); got.code != schema.QuotaExceeded {
 			t.Error(got.text)
 		}

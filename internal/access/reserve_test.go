@@ -103,15 +103,15 @@ func TestBurstEventsReportUsageAtTheirMark(t *testing.T) {
 		}
 		s.get(key, "/v1/keys") // is never rejected
 		s.write()
-		type events struct{ threshold, used, percent int64 }
-		got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (e events, err error) {
+		type quotaEvent struct{ threshold, used, percent int64 }
+		got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (e quotaEvent, err error) {
 			err = row.Scan(&e.threshold, &e.used, &e.percent)
 			return e, err
 		}, "SELECT threshold, used, percent FROM recorded_event ORDER BY threshold")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]events{{80, 80, 80}, {100, 100, 100}}, got, cmp.AllowUnexported(events{})); diff != "" {
+		if diff := cmp.Diff([]quotaEvent{{80, 80, 80}, {100, 100, 100}}, got, cmp.AllowUnexported(quotaEvent{})); diff != "" {
 			t.Errorf("the events (-want +got):\n%s", diff)
 		}
 	})

@@ -17,8 +17,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// childVariable makes the test binary a child that rotates a key and is killed:
-// the moment, the directory of the key, and the server, if there is one.
+// childVariable makes the test binary a child that rotates a key and is killed. It holds the
+// moment, the directory of the key, and the server, if any.
 const childVariable = "VAYU_TEST_SEAL_CHILD"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rotateUntilKilled returns only when it was not killed.
+// rotateUntilKilled returns only if it was not killed.
 func rotateUntilKilled(args []string) error {
 	moment, dir, server := args[0], args[1], args[2]
 	db, err := sqlstore.Open(sqlstore.Config{Data: dir, DSN: config.DSN(server)}, nil, nil)
@@ -52,8 +52,7 @@ func rotateUntilKilled(args []string) error {
 	return fmt.Errorf("it was not killed: %w", err)
 }
 
-// Killed at any moment, a rotation leaves a store that opens, with all that is
-// encrypted in it; and the next one succeeds.
+// A rotation that is killed at any moment leaves a readable store, and the next rotation succeeds.
 func TestAKilledRotationLosesNothing(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(t *testing.T) sqlstore.Config{

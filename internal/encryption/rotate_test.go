@@ -19,7 +19,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// Two columns of the store, one with a key of three parts.
+// Two columns of the store, one with a three-part key.
 var (
 	testReply = Column{
 		Table: "idempotent_reply", Name: "body", Key: []string{"account_id", "mode", "key"},
@@ -34,7 +34,7 @@ var (
 
 const testReplies, testSecrets = 2*pageRows + 3, pageRows
 
-// fill stores values of both columns, and rows without one.
+// fill stores values of both columns, and rows without a value.
 func fill(t *testing.T, db *sqlstore.DB, b *Box) {
 	t.Helper()
 	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
@@ -68,7 +68,7 @@ func fill(t *testing.T, db *sqlstore.DB, b *Box) {
 	}
 }
 
-// wantWhole demands that a box opens every value.
+// wantWhole checks that a cipher decrypts every value.
 func wantWhole(t *testing.T, db *sqlstore.DB, b *Box) {
 	t.Helper()
 	opened := 0
@@ -90,7 +90,7 @@ func wantWhole(t *testing.T, db *sqlstore.DB, b *Box) {
 	}
 }
 
-// wantOneKey demands that encryption.key is the only key in a directory.
+// wantOneKey checks that encryption.key is the only key file in a directory.
 func wantOneKey(t *testing.T, dir string) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(dir, "*key*")); len(left) != 1 || filepath.Base(left[0]) != keyName {
@@ -110,7 +110,7 @@ func mustClaim(t *testing.T, db *sqlstore.DB, key config.Secret, dir string) *Bo
 	return b
 }
 
-func TestARotationResealsEverything(t *testing.T) {
+func TestRotationReencryptsEverything(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dir := t.TempDir()
@@ -151,7 +151,7 @@ func TestARotationResealsEverything(t *testing.T) {
 	})
 }
 
-func TestAValueThatDoesNotOpenStopsTheRotation(t *testing.T) {
+func TestUndecryptableValueStopsRotation(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dir := t.TempDir()
@@ -176,7 +176,7 @@ func TestAValueThatDoesNotOpenStopsTheRotation(t *testing.T) {
 	})
 }
 
-func TestAKeyThatIsASettingIsGiven(t *testing.T) {
+func TestRotationOfASettingNeedsNewKey(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		key := func(fill byte) config.Secret {
@@ -212,7 +212,7 @@ func TestAKeyThatIsASettingIsGiven(t *testing.T) {
 	})
 }
 
-func TestTwoRotationsAtOnceAreOne(t *testing.T) {
+func TestConcurrentRotationsRunOnce(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dirs := [2]string{t.TempDir(), t.TempDir()}
@@ -245,7 +245,7 @@ func TestTwoRotationsAtOnceAreOne(t *testing.T) {
 	})
 }
 
-func TestARotationThatIsNotAloneChangesNothing(t *testing.T) {
+func TestRotationNeedsExclusiveStore(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dir, company := t.TempDir(), errors.New("company")
@@ -260,7 +260,7 @@ func TestARotationThatIsNotAloneChangesNothing(t *testing.T) {
 	})
 }
 
-// The name of a file comes from the store, and its contents from somewhere.
+// The name of a key file comes from the store, but its content may not.
 func TestOnlyTheKeyThatTheStoreNamesIsTaken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// answer is one reply as it would come over the wire.
+// answer is one reply as received.
 type answer struct {
 	method, target string
 	status         int
@@ -26,7 +26,7 @@ const record = `{"status":"success","city":"Delhi","aqi":337,"category":"Very Po
 
 const refusal = `{"status":"error","message":"No.","error":{"code":"not_found","message":"No.","request_id":"req_1","retryable":false}}`
 
-// good is a reply without a fault, as router and query give it.
+// good returns a reply without a fault.
 func good() answer {
 	return answer{method: http.MethodGet, target: "/v1/aqi?city=Delhi", status: http.StatusOK, body: record, header: http.Header{
 		"Content-Type": {"application/json"}, "Cache-Control": {"private, max-age=60"}, "Etag": {`"fa1f9c7cca7dba2b"`},
