@@ -51,8 +51,8 @@ func authenticated(mac []byte) int64 {
 	return int64(binary.BigEndian.Uint64(mac))
 }
 
-// nextMAC returns the MAC of a head with this seq and hash. before is the hash of the row before.
-// old is the MAC of its head.
+// nextMAC returns the MAC of a head with this seq and hash. The row before has the hash before, and
+// its head the MAC old.
 //
 // An invalid MAC is kept, so that [VerifyAudit] finds it however many rows follow. A process
 // without the key also keeps the MAC; the next row written with the key makes up for it.

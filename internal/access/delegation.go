@@ -34,17 +34,17 @@ func (k *KeyRecord) covers(made KeyRecord) error {
 	}
 	for _, scope := range made.Scopes {
 		if !slices.Contains(k.Scopes, scope) {
-			return schema.Refuse(schema.InsufficientScope, "scopes", "A key can hand on only scopes that it has; this one lacks "+string(scope)+".")
+			return schema.Refuse(schema.InsufficientScope, "scopes", "A key can only delegate scopes that it has; this one lacks "+string(scope)+".")
 		}
 	}
 	switch {
 	case !within(made.AllowList, k.AllowList):
-		return schema.Refuse(schema.Forbidden, "allow_list", "A key with an allow-list can hand on only addresses that it may be used from itself.")
+		return schema.Refuse(schema.Forbidden, "allow_list", "A key with an allow-list can only delegate addresses from its own list.")
 	case !k.expiresAt.IsZero() && (made.expiresAt.IsZero() || made.expiresAt.After(k.expiresAt)):
-		return schema.Refuse(schema.Forbidden, "expires_at", "A key that expires can make no key that outlives it; this one ends at "+
+		return schema.Refuse(schema.Forbidden, "expires_at", "A key that expires cannot create a key that outlives it; this one ends at "+
 			k.expiresAt.Format(time.RFC3339)+".")
 	case k.RequireSignature && !made.RequireSignature:
-		return schema.Refuse(schema.Forbidden, "require_signature", "A key that needs signatures can make only keys that need them.")
+		return schema.Refuse(schema.Forbidden, "require_signature", "A key that requires signatures can only create keys that require them.")
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func OnceOf(box *encryption.Box, c *httpapi.Call) (*Once, error) {
 	}
 	if len(values) > 1 || !validIdempotencyKey(values[0]) {
 		return nil, schema.Refuse(schema.InvalidRequest, idempotencyHeader,
-			"The header Idempotency-Key stands once and has 1 to 255 printable ASCII characters.")
+			"The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
 	}
 	o := &Once{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
 	o.fingerprint = box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)

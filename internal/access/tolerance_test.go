@@ -26,7 +26,7 @@ func TestTheNameToleranceOfAnAccount(t *testing.T) {
 		}
 		score := func(n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: true} }
 		for _, c := range []struct {
-			to   sql.NullInt64
+			to     sql.NullInt64
 			detail any // in the entry; nil for no entry
 		}{{to: sql.NullInt64{}}, {score(100), int64(100)}, {to: score(100)}, {score(0), int64(0)}, {score(71), int64(71)}} {
 			holder, entry, err := set(h.account, c.to)

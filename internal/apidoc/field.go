@@ -138,11 +138,11 @@ func (p *pager) choice(choices []*value) []typePart {
 }
 
 func (*pager) join(all []*value, text func(*value) string, between string) string {
-	words := make([]string, len(all))
+	parts := make([]string, len(all))
 	for i, v := range all {
-		words[i] = text(v)
+		parts[i] = text(v)
 	}
-	return strings.Join(words, between)
+	return strings.Join(parts, between)
 }
 
 // bounds describes the limits of a number or a text.

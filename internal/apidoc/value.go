@@ -85,8 +85,8 @@ func (v *value) text() string {
 	return string(v.raw)
 }
 
-// reference resolves a $ref within the document root; a value without $ref is its own target. name
-// is the last part of the reference, or "".
+// reference resolves a $ref within the document root. A value without $ref is its own target. The
+// name is the last part of the reference, or "".
 func (v *value) reference(root *value) (target *value, name string) {
 	pointer, ok := strings.CutPrefix(v.at("$ref").text(), "#/")
 	if !ok {

@@ -139,7 +139,7 @@ const assets = "assets"
 // Cache-Control of files: assets are immutable, other files are revalidated.
 var (
 	forGood = []string{"public, max-age=31536000, immutable"}
-	asked   = []string{"no-cache"}
+	revalidated   = []string{"no-cache"}
 )
 
 // types are the media types of the build's files, independent of the machine's table.
@@ -163,7 +163,7 @@ func static(name string, body []byte) (http.Handler, error) {
 		return nil, fmt.Errorf("%s: which media type it has is not known; see types", name)
 	}
 	resp := httpapi.Ready(body, time.Time{})
-	resp.Type, resp.Cache = []string{typed}, asked
+	resp.Type, resp.Cache = []string{typed}, revalidated
 	if strings.HasPrefix(name, assets+"/") {
 		resp.Cache = forGood
 	}

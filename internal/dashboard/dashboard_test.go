@@ -76,7 +76,7 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 			t.Errorf("%s: the policy %q", path, policy)
 		}
 		if again := request(h, http.MethodGet, path, "If-None-Match", head.Get("Etag")); want.status == 200 && again.Code != http.StatusNotModified {
-			t.Errorf("%s: asked again: %d", path, again.Code)
+			t.Errorf("%s: revalidation: %d", path, again.Code)
 		}
 	}
 	if got := request(h, http.MethodPost, "/dashboard/"); got.Code != http.StatusMethodNotAllowed {

@@ -16,7 +16,7 @@ const digestKeyPlace = "setting.value:" + digestName
 
 // Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes), to recognize repeated data that is
 // not stored. The key belongs to the store and survives rotations. An unkeyed hash of all account
-// numbers could be computed in an hour. purpose separates the digests of different uses. ("a",
+// numbers could be computed in an hour. The purpose separates the digests of different uses. ("a",
 // "bc") and ("ab", "c") differ.
 //
 // It panics before Claim.

@@ -102,10 +102,10 @@ func killAt(t *testing.T, moment, dir, server string) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{moment, dir, server}, "\n"))
-	said, err := child.CombinedOutput()
+	output, err := child.CombinedOutput()
 	var ended *exec.ExitError
 	if !errors.As(err, &ended) || !ended.Sys().(syscall.WaitStatus).Signaled() {
-		t.Fatalf("%s: %v\n%s", moment, err, said)
+		t.Fatalf("%s: %v\n%s", moment, err, output)
 	}
 	if _, err := os.Stat(filepath.Join(dir, keyName)); err != nil {
 		t.Errorf("%s: there is no key file: %v", moment, err)

@@ -237,7 +237,7 @@ func TestConcurrentRotationsRunOnce(t *testing.T) {
 			winner = 1
 		}
 		if failed[winner] != nil || failed[1-winner] == nil {
-			t.Fatalf("they said %v", failed)
+			t.Fatalf("got %v", failed)
 		}
 		wantWhole(t, db, mustClaim(t, db, config.Secret{}, dirs[winner]))
 		wantOneKey(t, dirs[0])

@@ -7,8 +7,8 @@ import (
 	"vayu/schema"
 )
 
-// acceptable checks the headers that choose the version and the media type of the reply. other
-// lists the media types of the route besides JSON, separated by commas.
+// acceptable checks the headers that choose the version and the media type of the reply. The
+// parameter other lists further media types of the route, separated by commas.
 func acceptable(r *http.Request, other string) error {
 	if wanted, ok := r.Header["X-Service-Version"]; ok && (len(wanted) != 1 || wanted[0] != Version) {
 		return schema.Refuse(schema.UnknownVersion, "X-SERVICE-Version", "The only version is "+Version+".")

@@ -109,10 +109,10 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 	if _, err := os.Stat(filepath.Join(data, "acme", name)); err != nil {
 		t.Errorf("the certificate was not kept: %v", err)
 	}
-	for _, asked := range [...]string{"", "other.example.in"} {
-		_, err := certs.Config().GetCertificate(&tls.ClientHelloInfo{ServerName: asked})
-		if (err == nil) != (asked == "") {
-			t.Errorf("asked for %q: %v", asked, err)
+	for _, requested := range [...]string{"", "other.example.in"} {
+		_, err := certs.Config().GetCertificate(&tls.ClientHelloInfo{ServerName: requested})
+		if (err == nil) != (requested == "") {
+			t.Errorf("requested %q: %v", requested, err)
 		}
 	}
 	cancel()
@@ -134,9 +134,9 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 
 func TestHandshakesDoNotRetryTheAuthority(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	requested := 0
 	directory := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
+		requested++
 		http.Error(w, "no", http.StatusForbidden)
 	}))
 	defer directory.Close()
@@ -153,7 +153,7 @@ func TestHandshakesDoNotRetryTheAuthority(t *testing.T) {
 			t.Fatal("there is a certificate")
 		}
 	}
-	if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 1 || asked != 1 {
-		t.Errorf("%v failures, asked %d times; want 1, 1", got, asked)
+	if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 1 || requested != 1 {
+		t.Errorf("%v failures, requested %d times; want 1, 1", got, requested)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// readBody reads the whole body of a call, up to the route's limit. net/http handles the unread
-// rest: it skips up to 256 KiB, and closes the connection over more. w must be net/http's own
-// writer, so that it learns that a limit was reached.
+// readBody reads the whole body of a call, up to the route's limit. The server handles the unread
+// rest: it skips up to 256 KiB, and closes the connection over more. The writer w must be that of
+// net/http, so that it learns that a limit was reached.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
 		return nil

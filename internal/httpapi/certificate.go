@@ -170,10 +170,10 @@ func (s *Certificates) reload() {
 	}
 	if err != nil {
 		s.failures.Inc()
-		s.log.Error("the changed certificate cannot be used; the one before it stays", "error", err)
+		s.log.Error("reloading the certificate failed; the previous one stays in use", "error", err)
 		return
 	}
-	s.log.Info("certificate read again", "file", s.config.Cert, "expires", s.current.Load().Leaf.NotAfter)
+	s.log.Info("certificate reloaded", "file", s.config.Cert, "expires", s.current.Load().Leaf.NotAfter)
 }
 
 func (s *Certificates) runACME(ctx context.Context) error {
@@ -203,7 +203,7 @@ func (s *Certificates) prepare() (failed bool) {
 	for _, name := range s.config.Domains {
 		if _, err := s.obtain(name); err != nil {
 			failed = true
-			s.log.Error("no certificate could be got", "name", name, "error", err)
+			s.log.Error("obtaining a certificate", "name", name, "error", err)
 		}
 	}
 	return failed

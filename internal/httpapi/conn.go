@@ -18,8 +18,7 @@ import (
 )
 
 // conn is a connection of HTTP/1. It replaces net/http's own error replies with the body of the
-// contract, and adds the router's header lines to replies. net/http writes from one goroutine at a
-// time.
+// contract, and adds the router's header lines. All writes come from one goroutine at a time.
 type conn struct {
 	net.Conn
 	head *headerBlock // for the next reply; nil for none

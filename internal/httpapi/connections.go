@@ -42,8 +42,8 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 }
 
 // limitedListener counts open connections. If there is no room for a new one, it closes the longest
-// idle one: of the same client if that is at its limit, else of all. netutil of golang.org/x/net
-// would wait instead, and hides CloseWrite.
+// idle one. That is one of the same client if the client is at its limit, else one of all. The
+// listener of golang.org/x/net/netutil would wait instead, and hides CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections

@@ -76,7 +76,7 @@ func malformed(err error, at int64) error {
 		at = e.ByteOffset
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			field := dotted(e.JSONPointer)
-			return schema.Refuse(schema.InvalidJSON, field, "A name stands twice in the same object, at byte "+strconv.FormatInt(at, 10)+".")
+			return schema.Refuse(schema.InvalidJSON, field, "A name occurs twice in the same object, at byte "+strconv.FormatInt(at, 10)+".")
 		}
 	}
 	return schema.Refuse(schema.InvalidJSON, "", "The body is not valid JSON in UTF-8: see byte "+strconv.FormatInt(at, 10)+".")

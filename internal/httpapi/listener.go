@@ -22,10 +22,10 @@ import (
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
 	m := &listenerMetrics{
 		malformed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_http_malformed_total", Help: "Requests refused because they are not valid HTTP.",
+			Name: "vayu_http_malformed_total", Help: "Requests rejected because they are not valid HTTP.",
 		}),
 		handshakes: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_tls_handshake_failures_total", Help: "Connections that ended before TLS was agreed on.",
+			Name: "vayu_tls_handshake_failures_total", Help: "Connections whose TLS handshake failed.",
 		}),
 	}
 	closings := prometheus.NewCounterVec(prometheus.CounterOpts{

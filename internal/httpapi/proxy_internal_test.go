@@ -73,8 +73,8 @@ func FuzzForwarded(f *testing.F) {
 			t.Fatalf("%q, %q: two lines are not one list", left, last)
 		}
 		// Text to the left of an untrusted address has no effect.
-		if told := ask(last); !strings.Contains(last, ",") && told.IsValid() && !trusted.trust(told) && got != told {
-			t.Fatalf("%q made %v of %v", left, got, told)
+		if lastAddr := ask(last); !strings.Contains(last, ",") && lastAddr.IsValid() && !trusted.trust(lastAddr) && got != lastAddr {
+			t.Fatalf("%q made %v of %v", left, got, lastAddr)
 		}
 	})
 }

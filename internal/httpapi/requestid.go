@@ -8,8 +8,8 @@ import (
 // maxRequestID is the longest accepted request id of a client.
 const maxRequestID = 64
 
-// requestID returns the client's X-Request-Id, or a new id. A client's id has 1–64 letters, digits,
-// hyphens and underscores, and must not contain a key, because it is logged and stored in the audit
+// requestID returns the client's X-Request-Id, or a new id. A valid id has 1–64 letters, digits,
+// hyphens and underscores. It contains no API key, because it is logged and stored in the audit
 // log. An id protects nothing, so its random part need not be secret.
 func requestID(r *http.Request) string {
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) && !keyText.MatchString(given[0]) {

@@ -33,8 +33,9 @@ type Response struct {
 	// flush, and each piece has the time limit of a whole reply. It is called once, after status
 	// and header are sent. An error aborts the reply so that the client sees that it is incomplete.
 	Stream func(w Flusher) error
-	// Endless means that Stream runs until the client disconnects. Proxies are told not to buffer.
-	// A piece that is not sent within seconds ends the connection, and a disconnect is not logged.
+	// Endless means that Stream runs until the client disconnects. A header turns buffering in
+	// proxies off. A piece that is not sent within seconds ends the connection, and a disconnect is
+	// not logged.
 	Endless bool
 	// ETag is the quoted strong validator of Body; nil for none. A response with an ETag answers
 	// conditional requests.

@@ -73,10 +73,10 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 	s := &Certificates{
 		config: c, log: log, expiries: map[string]time.Time{}, failed: map[string]bool{},
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_tls_certificate_failures_total", Help: "Certificates that could not be read or got; the one before stays in use.",
+			Name: "vayu_tls_certificate_failures_total", Help: "Failures to read or obtain a certificate; the previous one stays in use.",
 		}),
 		expiry: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "vayu_tls_certificate_expiry_seconds", Help: "When the certificate in use ends, Unix seconds; the earliest of several.",
+			Name: "vayu_tls_certificate_expiry_seconds", Help: "Expiry of the certificate in use, Unix seconds; the earliest of several.",
 		}),
 	}
 	if reg != nil {

@@ -195,8 +195,8 @@ func TestCertificatesAreReloaded(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if n := strings.Count(log.String(), "cannot be used"); n != 2 {
-			t.Errorf("two bad pairs are told %d times:\n%s", n, log.String())
+		if n := strings.Count(log.String(), "reloading the certificate failed"); n != 2 {
+			t.Errorf("two invalid pairs are logged %d times:\n%s", n, log.String())
 		}
 		if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 2 {
 			t.Errorf("%v failures counted, want 2", got)

@@ -1,5 +1,5 @@
-// Package accesstest provides the environment for tests of endpoints: accounts with keys, a service
-// that admits them, and a client that checks every reply against the contract.
+// Package accesstest provides the environment for tests of endpoints. It has accounts with keys, a
+// service that admits them, and a client that checks every reply against the contract.
 package accesstest
 
 import (

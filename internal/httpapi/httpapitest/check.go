@@ -18,7 +18,7 @@ import (
 )
 
 // Check fails the test if a reply violates the contract, schema.OpenAPI, in its status, headers,
-// type or body. body is the received one, compressed or not. An undescribed path or method must be
+// type or body. The body is as received, compressed or not. An undescribed path or method must be
 // rejected, with the body of its status.
 //
 // Most tests need not call it: wrap the handler with [Checked], or the client's transport with

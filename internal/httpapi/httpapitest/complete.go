@@ -8,8 +8,8 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// Complete fails the test if the routes and the contract differ: an undescribed route, a
-// description without a route, or another scope than x-scope. open are the paths that need no key.
+// Complete fails the test if the routes and the contract differ. Faults are an undescribed route, a
+// description without a route, and another scope than x-scope. The paths in open need no key.
 func Complete(tb testing.TB, routes []httpapi.Route, open []string) {
 	tb.Helper()
 	for _, fault := range incomplete(tb, routes, open) {

@@ -145,7 +145,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 		c.change(&a)
 		got := a.faults(t)
 		if len(got) == 0 {
-			t.Errorf("%s: nobody noticed", name)
+			t.Errorf("%s: the fault was not found", name)
 		} else if all := strings.Join(got, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: nothing about %q in %s", name, c.want, all)
 		}

@@ -149,7 +149,7 @@ func TestProseDescribesStatusesWithoutOperation(t *testing.T) {
 	text := whole(t).text("/info/description")
 	for _, status := range append([]int{http.StatusBadRequest}, unread...) {
 		if !strings.Contains(text, "\n| "+strconv.Itoa(status)+" | ") {
-			t.Errorf("nothing is said of %d", status)
+			t.Errorf("the prose does not mention %d", status)
 		}
 	}
 }

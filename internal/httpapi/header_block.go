@@ -20,7 +20,7 @@ type headerBlock struct {
 var headerBlocks = sync.Pool{New: func() any { return &headerBlock{lines: make([]byte, 0, 512), whole: make([]byte, 0, 2048)} }}
 
 // maxPooled is the largest buffer that is reused, so that one long reply does not stay in memory.
-// net/http writes at most 4 KiB at once before the rest of a body.
+// The server writes at most 4 KiB at once before the rest of a body.
 const maxPooled = 8 << 10
 
 // release returns a block to the pool.
@@ -76,8 +76,8 @@ func withConn(ctx context.Context, c interface{ begin() *headerBlock }) context.
 
 // ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A
 // proxy may then see another end of it, so the connection is closed after the reply (RFC 9112,
-// 6.1). net/http removes both headers, so the connection records whether any of its requests had a
-// Content-Length.
+// 6.1). The headers are removed by net/http, so the connection records whether any of its requests
+// had a Content-Length.
 func ambiguous(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
 		return false

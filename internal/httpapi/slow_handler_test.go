@@ -41,7 +41,7 @@ func TestAHandlerMayTakeLongerThanReading(t *testing.T) {
 				synctest.Wait()
 				near.Close()
 				if err := <-gone; err == nil {
-					t.Error("nobody noticed that the client has gone")
+					t.Error("the handler did not see the disconnect")
 				}
 			})
 		})

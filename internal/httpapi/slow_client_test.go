@@ -96,7 +96,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		lives  time.Duration
 		status string
 	}{
-		"says nothing": {func(net.Conn) string { return "" }, 5 * time.Second, ""},
+		"sends nothing": {func(net.Conn) string { return "" }, 5 * time.Second, ""},
 		"drips its header": {func(c net.Conn) string {
 			_, _ = io.WriteString(c, "GET /v1/aqi HTTP/1.1\r\nX: ")
 			drip(c)
