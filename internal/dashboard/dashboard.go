@@ -138,8 +138,8 @@ const assets = "assets"
 
 // Cache-Control of files: assets are immutable, other files are revalidated.
 var (
-	forGood = []string{"public, max-age=31536000, immutable"}
-	revalidated   = []string{"no-cache"}
+	forGood     = []string{"public, max-age=31536000, immutable"}
+	revalidated = []string{"no-cache"}
 )
 
 // types are the media types of the build's files, independent of the machine's table.
