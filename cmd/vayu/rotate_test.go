@@ -167,7 +167,7 @@ func TestRotateKeySetting(t *testing.T) {
 	}
 	t.Setenv("VAYU_ENCRYPTION_KEY", keys[0])
 	eachEncryptedStore(t, func(t *testing.T, c sqlstore.Config, secret string, flags []string) {
-		rotate(t, "the new one is given too", flags)
+		rotate(t, "pass the new key too", flags)
 		t.Setenv(newKeyVariable, keys[1])
 		rotate(t, "set VAYU_ENCRYPTION_KEY to the new key", flags)
 		rotate(t, "already, by a rotation before", flags)
@@ -183,7 +183,7 @@ func TestARotationNeedsAStore(t *testing.T) {
 	rotate(t, "there is no data directory", []string{"--data", filepath.Join(t.TempDir(), "none")})
 	data, _ := newLedgerStore(t)
 	rotate(t, "is held by pid", []string{"--data", data})
-	rotate(t, "nothing is sealed in this store yet", []string{"--data", t.TempDir()})
+	rotate(t, "nothing is encrypted in this store yet", []string{"--data", t.TempDir()})
 }
 
 func TestABackupHasTheKeyOfItsRows(t *testing.T) {
@@ -208,7 +208,7 @@ func TestABackupHasTheKeyOfItsRows(t *testing.T) {
 		"nothing is sealed":      {"", nil, "", ""},
 		"its key":                {owner, map[string][]byte{encryptionKey: key(1)}, keyInBackup, ""},
 		"a rotation was killed":  {owner, map[string][]byte{encryptionKey: key(2), encryptionKey + ".next-" + owner: key(1)}, keyInBackup, ""},
-		"a key of another store": {owner, map[string][]byte{encryptionKey: key(2)}, "", "sealed with the encryption key " + owner + ", and this instance has " + other},
+		"a key of another store": {owner, map[string][]byte{encryptionKey: key(2)}, "", "encrypted with the key " + owner + ", and this instance has " + other},
 		"the key is lost":        {owner, nil, "", "this instance has none"},
 	} {
 		cfg, dir := defaults(), t.TempDir()

@@ -1,10 +1,9 @@
-// Package access is who may ask, for what, how often, and what was done:
-// accounts and their keys, scopes, allow-lists, signatures, rate limits, quotas,
-// idempotency and the audit log.
+// Package access authenticates and authorizes API calls and audits changes. It covers accounts,
+// keys, scopes, allow-lists, signatures, rate limits, quotas, idempotency and the audit log.
 //
-// A request costs no query: keys and accounts are held in memory and follow the
-// store by its revision, looked at four times a second. What is counted is
-// counted in memory and written in groups more than twice a second.
+// A call with a bearer key needs no query: keys and accounts are cached in memory. The cache is
+// refreshed four times a second, by the store's revision counter. Usage is counted in memory and
+// flushed in batches more than twice a second.
 package access
 
 import (
@@ -23,12 +22,12 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Service is made of.
+// Config holds the dependencies and settings of a Service.
 type Config struct {
 	DB       *sqlstore.DB
 	Box      *encryption.Box
 	Settings Settings
-	// Events takes the quota events; nil drops them.
+	// Events receives the quota events; nil drops them.
 	Events  Events
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
@@ -36,19 +35,19 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Events takes events to be told to an account's webhooks, in the transaction
-// of the change that they are about.
+// Events appends events for an account's webhooks, in the transaction of the change that they
+// report.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Settings are the limits, as an operator sets them.
+// Settings are the limits that an operator configures.
 type Settings struct {
 	Rate       int `koanf:"rate" help:"calls per second that a key may make; 0 for any number"`
 	Burst      int `koanf:"burst" help:"calls that a key may make at once"`
 	MoneyRate  int `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
 	MoneyBurst int `koanf:"money-burst" help:"recharges and verifications that a key may ask for at once"`
-	// KeysWorth is how many keys the buckets of an account are worth.
+	// AccountFactor is the rate of an account, as a multiple of the rate of one key.
 	KeysWorth int              `koanf:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
 	MostKeys  int              `koanf:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
 	Plans     map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`
@@ -56,7 +55,7 @@ type Settings struct {
 	AuditHeads string `koanf:"audit-heads" help:"file to which the heads of the audit log are copied every minute; empty for audit-heads.ndjson in the data directory"`
 }
 
-// DefaultSettings are those of CONTRACT 2.
+// DefaultSettings returns the default limits.
 func DefaultSettings() Settings {
 	return Settings{
 		Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, KeysWorth: 1, MostKeys: 200,
@@ -64,7 +63,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Validate reports every fault at once, each naming its key.
+// Validate returns every invalid setting, with its key.
 func (s Settings) Validate() []error {
 	var faults []error
 	for _, class := range []struct {
@@ -101,30 +100,30 @@ func (s Settings) Validate() []error {
 	return faults
 }
 
-// mostKeysWorth keeps the rate of an account far from the limits of its type.
+// mostKeysWorth keeps the rate of an account within the range of its type.
 const mostKeysWorth = 1_000_000
 
-// mostCalls of a plan: as per cent they still fit into 64 bits, however much is
-// used beyond them.
+// mostCalls is the largest limit of a plan. Multiplied by 100 per cent it fits into 64 bits, with
+// reserve for usage above the limit.
 const mostCalls = 1_000_000_000_000_000
 
-// Service implements api.Access over the store.
+// Service implements httpapi.Access over the store.
 type Service struct {
 	Config
 
-	book     book
-	looking  sync.Mutex    // held during a look at the store
-	sweptAt  time.Time     // the last sweep of the book; held by looking
-	lookedAt atomic.Int64  // microseconds; the last look that succeeded
-	away     atomic.Bool   // the last look failed
-	seeking  *rate.Limiter // of looks for keys that are not known
-	ledger   ledger
-	metrics  *metrics
-	known    chan struct{} // closed when the keys are known
+	cache         keyCache
+	refreshing    sync.Mutex    // serializes Refresh
+	sweptAt       time.Time     // last removal of expired keys; guarded by refreshing
+	refreshedAt   atomic.Int64  // microseconds; last successful refresh
+	refreshFailed atomic.Bool   // the last refresh failed
+	lookups       *rate.Limiter // limits refreshes for unknown keys
+	counters      usageCounters
+	metrics       *metrics
+	loaded        chan struct{} // closed after the first load
 }
 
-// New returns a service that knows no key until Run has read them. It fails
-// when a metric is registered already.
+// New returns a service with an empty cache; Run fills it. New fails if a metric is already
+// registered.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -132,10 +131,10 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, known: make(chan struct{}), seeking: rate.NewLimiter(seekRate, seekBurst)}
-	s.lookedAt.Store(c.Now().UnixMicro())
-	s.book.init()
-	s.ledger.init(s.newAccountBuckets)
+	s := &Service{Config: c, loaded: make(chan struct{}), lookups: rate.NewLimiter(lookupRate, lookupBurst)}
+	s.refreshedAt.Store(c.Now().UnixMicro())
+	s.cache.init()
+	s.counters.init(s.newAccountBuckets)
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
@@ -143,22 +142,22 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run follows the store, writes what was counted and deletes what is over, until
-// ctx ends; then it writes the rest. It must end before the store does.
+// Run refreshes the cache, flushes usage and purges expired rows until ctx ends. It then flushes
+// the remaining usage. Run must return before the store is closed.
 func (s *Service) Run(ctx context.Context) error {
-	s.begin(ctx)
+	s.initialLoad(ctx)
 	var parts sync.WaitGroup
 	parts.Go(func() { s.follow(ctx) })
 	parts.Go(func() { s.writeUsage(ctx) })
-	parts.Go(func() { _ = s.purge(ctx) }) // ends with ctx only
+	parts.Go(func() { _ = s.purge(ctx) }) // mayRevoke with ctx only
 	parts.Wait()
-	return s.writeRest(ctx)
+	return s.finalFlush(ctx)
 }
 
-// Ready waits until the keys are known.
+// Ready waits until the cache is loaded.
 func (s *Service) Ready(ctx context.Context) error {
 	select {
-	case <-s.known:
+	case <-s.loaded:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -13,19 +13,19 @@ import (
 	"vayu/schema"
 )
 
-// pass is the leave of one call.
+// pass is the admission of one call.
 type pass struct {
 	service *Service
-	grant   *grant
-	day     *daily // in which the call came
+	key     *cachedKey
+	day     *daily // day of the call
 	counter *counter
-	// unsigned says that the key needs a signature and none was found good yet:
-	// until then anybody who has seen the key may be asking.
+	// unsigned means that the key needs a signature and none is verified yet. Until then the caller
+	// may be anybody who has seen the key.
 	unsigned bool
-	// limit is the quota that the call is held to; 0 for none.
+	// limit is the quota that applies to the call; 0 for none.
 	limit int64
-	// reserved is how many calls of the quota are taken for this one; 0 for one that
-	// counts nothing.
+	// reserved is the number of calls of the quota reserved for this one; 0 if the call is not
+	// counted.
 	reserved int64
 }
 
@@ -46,32 +46,31 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 		return nil, err
 	}
 	if g.world == schema.Sandbox && !reads(c) {
-		c.Request = c.WithContext(sqlstore.InWorld(c.Context(), g.world)) // its changes let live ones go first
+		c.Request = c.WithContext(sqlstore.InWorld(c.Context(), g.world)) // its changes yield to live ones
 	}
-	p := &pass{service: s, grant: g, day: g.account.tally.dayAt(g.world, now)}
+	p := &pass{service: s, key: g, day: g.account.counters.dayAt(g.world, now)}
 	p.unsigned = g.requireSignature && !c.BySession
 	p.counter = p.day.counter(operation{route.Method, route.Path})
-	s.ledger.touch(g, now)
-	if refusal := p.ask(c, route, now); refusal != nil {
-		s.ledger.count(p.day, p.counter, true, 0)
+	s.counters.touch(g, now)
+	if refusal := p.authorize(c, route, now); refusal != nil {
+		s.counters.count(p.day, p.counter, true, 0)
 		return nil, refusal
 	}
 	return p, nil
 }
 
-// reads reports whether a call changes nothing.
+// reads reports whether a call is read-only.
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
 
-// Refusals of keys.
+// Errors of keys.
 var (
 	errUnknownKey = schema.Refuse(schema.Unauthorized, "", "The API key is not known.")
 	errRevokedKey = schema.Refuse(schema.KeyRevoked, "", "The API key was revoked.")
 	errExpiredKey = schema.Refuse(schema.KeyExpired, "", "The API key has expired.")
 )
 
-// identify finds the key of a call, which is good now, and says whom the call
-// speaks for.
-func (s *Service) identify(c *httpapi.Call, now time.Time) (*grant, error) {
+// identify finds the key of a call, checks that it is active, and sets the call's principal.
+func (s *Service) identify(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	find := s.keyOf
 	if c.BySession {
 		find = s.keyOfSession
@@ -90,29 +89,28 @@ func (s *Service) identify(c *httpapi.Call, now time.Time) (*grant, error) {
 	return g, nil
 }
 
-// keyOf finds the key that a call has in its header. What is no key gets one answer,
-// whatever is wrong with it.
-func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*grant, error) {
+// keyOf returns the key in the Authorization header. All invalid keys get the same error.
+func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 	key, err := httpapi.BearerKey(c.Request)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := wellFormed(key); ok {
-		if g := s.seek(c.Context(), hashKey(key)); g != nil {
+		if g := s.findKey(c.Context(), hashKey(key)); g != nil {
 			return g, nil
 		}
 	}
 	return nil, errUnknownKey
 }
 
-// ask decides whether a known key may make this call now, and takes what the
-// call needs of the key's bucket and the account's quota.
-func (p *pass) ask(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
-	g := p.grant
+// authorize decides whether the key may make this call now. It takes tokens from the buckets and
+// reserves quota.
+func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
+	g := p.key
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
 		return schema.Refuse(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
 	}
-	own, shared := g.memory.buckets[c.Class(route)], g.account.tally.buckets[g.world][c.Class(route)]
+	own, shared := g.state.buckets[c.Class(route)], g.account.counters.buckets[g.world][c.Class(route)]
 	permitted := route.Scope == "" || g.scopes.Has(schema.Scope(route.Scope))
 	var empty *bucket
 	if permitted {
@@ -136,13 +134,13 @@ func (p *pass) ask(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema
 		refusal := schema.Refuse(schema.RateLimited, "", "Too many calls: "+who+strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
 		refusal.RetryAfter = empty.wait(now)
 		return refusal
-	case m == nil || framing(c, route):
+	case m == nil || isDashboardRead(c, route):
 		return nil
 	}
-	p.limit = g.account.limitOn(route)
+	p.limit = g.account.quotaLimit(route)
 	if _, ok := m.reserve(p.limit, 1); !ok {
 		refusal := schema.Refuse(schema.QuotaExceeded, "", "The account has used all calls of its plan for this month.")
-		refusal.RetryAfter = m.left(now)
+		refusal.RetryAfter = m.secondsLeft(now)
 		return refusal
 	}
 	p.reserved = 1
@@ -162,14 +160,13 @@ func (p *pass) Reserve(_ *httpapi.Call, n int64) error {
 	}
 	left += p.reserved
 	refusal := schema.Refuse(schema.QuotaExceeded, "", fmt.Sprintf("This counts as %d calls, and the account has %d left of its plan for this month. Nothing was done.", n, left))
-	refusal.RetryAfter = m.left(p.service.Now())
-	refusal.Retryable = n <= p.limit // no month has more
+	refusal.RetryAfter = m.secondsLeft(p.service.Now())
+	refusal.Retryable = n <= p.limit // the quota of a whole month suffices
 	p.service.metrics.refusedBy(refusal)
 	return refusal
 }
 
-// allows reports whether an allow-list lets an address through. An empty one
-// lets every address through.
+// allows reports whether an allow-list contains an address. An empty list allows every address.
 func allows(list []netip.Prefix, client netip.Addr) bool {
 	if len(list) == 0 {
 		return true
@@ -185,10 +182,10 @@ func allows(list []netip.Prefix, client netip.Addr) bool {
 
 // Verify implements httpapi.Pass.
 func (p *pass) Verify(c *httpapi.Call) error {
-	if c.BySession { // the exchange of the key was signed
+	if c.BySession { // the key was verified when the session was created
 		return nil
 	}
-	err := p.service.verifySignature(c, p.grant)
+	err := p.service.verifySignature(c, p.key)
 	if err != nil {
 		p.service.metrics.refusedBy(err)
 		return err
@@ -204,30 +201,30 @@ func (p *pass) End(c *httpapi.Call, status int) {
 		if counts(status) && !p.unsigned && p.reserved > 0 {
 			counted = max(1, c.Count)
 		}
-		m.settle(p.reserved, counted, p.grant.account.limit)
+		m.settle(p.reserved, counted, p.key.account.limit)
 		if c.Limits.Quota.Limit != 0 {
 			c.Limits.Quota.Used = m.used.Load()
 		}
 	}
-	p.service.ledger.count(p.day, p.counter, status >= 400, counted)
+	p.service.counters.count(p.day, p.counter, status >= 400, counted)
 }
 
-// limitOn is the quota that a route is held to. Calls about the account itself
-// count and are never refused for it: who has used everything up must still be
-// able to sign in and see that, and to revoke a key that leaked.
-func (a *held) limitOn(route *httpapi.Route) int64 {
+// quotaLimit returns the quota that applies to a route. Calls about the account itself count and
+// are never rejected for it. With the quota used up, a user must still be able to sign in, see
+// that, and revoke a leaked key.
+func (a *cachedAccount) quotaLimit(route *httpapi.Route) int64 {
 	if route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, sessionsPath) {
 		return 0
 	}
 	return a.limit
 }
 
-// framing reports whether a call fills the frame of the dashboard: a session that reads
-// the account itself, its keys, usage, audit log, sessions or webhooks with their events and
-// deliveries, or that follows what changes. Such calls are in the usage and count nothing,
-// or looking at an account would use it up. What a session reads of the air, and of
-// recharges, verifications and wallets, is data and counts as it does for a key.
-func framing(c *httpapi.Call, route *httpapi.Route) bool {
+// isDashboardRead reports whether a session reads the data that the dashboard shows around its
+// pages. That is the account, its keys, usage, audit log, sessions and webhooks with their events
+// and deliveries, or the SSE stream. Such calls are in the usage but not in the quota; otherwise
+// looking at an account would use it up. Readings, recharges, verifications and wallets count for a
+// session as they do for a key.
+func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {
 		return false
 	}
@@ -239,6 +236,6 @@ func framing(c *httpapi.Call, route *httpapi.Route) bool {
 	}
 }
 
-// counts reports whether an answer counts towards the quota: all do but those
-// that refused the caller (CONTRACT 2).
+// counts reports whether an answer counts towards the quota. Only answers that reject the caller do
+// not.
 func counts(status int) bool { return status != 401 && status != 403 && status != 429 }

@@ -14,17 +14,17 @@ import (
 	"vayu/schema"
 )
 
-func TestWhoIsRefusedAndHow(t *testing.T) {
+func TestAdmitRejectsInvalidKeys(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		good := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
 		revoked := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
 		expiring := addKey(t, db, KeySpec{Account: acc, World: schema.Live, ExpiresAt: time.Now().Add(time.Hour)})
 		narrow := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: []schema.Scope{schema.RechargeRead}})
 		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, revoked.Record.ID, time.Now()); return err })
-		s.look()
+		s.refresh()
 
 		bearer := func(key string) []string { return []string{"Bearer " + key} }
 		stranger := mintKey(schema.Live)
@@ -33,30 +33,30 @@ func TestWhoIsRefusedAndHow(t *testing.T) {
 			mistyped = good.Key[:20] + "y" + good.Key[21:]
 		}
 		for name, c := range map[string]struct {
-			asked
+			testRequest
 			want schema.Code
 		}{
-			"good":               {asked{header: bearer(good.Key)}, ""},
-			"lower case scheme":  {asked{header: []string{"bearer " + good.Key}}, ""},
-			"trailing blank":     {asked{header: []string{"Bearer " + good.Key + " "}}, ""},
-			"before expiry":      {asked{header: bearer(expiring.Key)}, ""},
-			"no scope needed":    {asked{path: "/v1/any", header: bearer(narrow.Key)}, ""},
-			"none":               {asked{}, schema.Unauthorized},
-			"empty":              {asked{header: []string{""}}, schema.Unauthorized},
-			"no key":             {asked{header: []string{"Bearer "}}, schema.Unauthorized},
-			"basic":              {asked{header: []string{"Basic " + good.Key}}, schema.Unauthorized},
-			"doubled":            {asked{header: []string{"Bearer " + good.Key, "Bearer " + good.Key}}, schema.Unauthorized},
-			"two keys":           {asked{header: bearer(good.Key + " " + good.Key)}, schema.Unauthorized},
-			"10 kB":              {asked{header: bearer(strings.Repeat("a", 10_000))}, schema.Unauthorized},
-			"NUL":                {asked{header: bearer(good.Key + "\x00")}, schema.Unauthorized},
-			"wrong check":        {asked{header: bearer(mistyped)}, schema.Unauthorized},
-			"not known":          {asked{header: bearer(stranger)}, schema.Unauthorized},
-			"key in the query":   {asked{path: "/v1/aqi?key=" + good.Key}, schema.Unauthorized},
-			"revoked":            {asked{header: bearer(revoked.Key)}, schema.KeyRevoked},
-			"without scope":      {asked{header: bearer(narrow.Key)}, schema.InsufficientScope},
-			"scope not by usual": {asked{path: "/v1/keys", header: bearer(good.Key)}, schema.InsufficientScope},
+			"good":               {testRequest{header: bearer(good.Key)}, ""},
+			"lower case scheme":  {testRequest{header: []string{"bearer " + good.Key}}, ""},
+			"trailing blank":     {testRequest{header: []string{"Bearer " + good.Key + " "}}, ""},
+			"before expiry":      {testRequest{header: bearer(expiring.Key)}, ""},
+			"no scope needed":    {testRequest{path: "/v1/any", header: bearer(narrow.Key)}, ""},
+			"none":               {testRequest{}, schema.Unauthorized},
+			"empty":              {testRequest{header: []string{""}}, schema.Unauthorized},
+			"no key":             {testRequest{header: []string{"Bearer "}}, schema.Unauthorized},
+			"basic":              {testRequest{header: []string{"Basic " + good.Key}}, schema.Unauthorized},
+			"doubled":            {testRequest{header: []string{"Bearer " + good.Key, "Bearer " + good.Key}}, schema.Unauthorized},
+			"two keys":           {testRequest{header: bearer(good.Key + " " + good.Key)}, schema.Unauthorized},
+			"10 kB":              {testRequest{header: bearer(strings.Repeat("a", 10_000))}, schema.Unauthorized},
+			"NUL":                {testRequest{header: bearer(good.Key + "\x00")}, schema.Unauthorized},
+			"wrong check":        {testRequest{header: bearer(mistyped)}, schema.Unauthorized},
+			"not known":          {testRequest{header: bearer(stranger)}, schema.Unauthorized},
+			"key in the query":   {testRequest{path: "/v1/aqi?key=" + good.Key}, schema.Unauthorized},
+			"revoked":            {testRequest{header: bearer(revoked.Key)}, schema.KeyRevoked},
+			"without scope":      {testRequest{header: bearer(narrow.Key)}, schema.InsufficientScope},
+			"scope not by usual": {testRequest{path: "/v1/keys", header: bearer(good.Key)}, schema.InsufficientScope},
 		} {
-			got := s.ask(c.asked)
+			got := s.send(c.testRequest)
 			if got.code != c.want || c.want == "" && got.status != http.StatusOK || c.want != "" && got.status != c.want.Status() {
 				t.Errorf("%s: %d %s, want %s", name, got.status, got.text, c.want)
 			}
@@ -67,7 +67,7 @@ func TestWhoIsRefusedAndHow(t *testing.T) {
 		if text := s.get(narrow.Key, "/v1/aqi").text; !strings.Contains(text, string(schema.AQIRead)) {
 			t.Errorf("the refusal does not name the scope: %s", text)
 		}
-		// Whether a key is mistyped or not known must not be told.
+		// The error must not reveal whether a key is mistyped or unknown.
 		one, other := s.get(mistyped, ""), s.get(stranger, "")
 		hide := func(r reply) string { return strings.ReplaceAll(r.text, r.head("X-Request-Id"), "") }
 		if diff := cmp.Diff(hide(one), hide(other)); diff != "" {
@@ -84,7 +84,7 @@ func TestWhoIsRefusedAndHow(t *testing.T) {
 func TestAddressesThatAreAllowed(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		open, closed := addAccount(t, db, "open", "unlimited"), addAccount(t, db, "closed", "unlimited")
 		do(t, db, func(tx *sqlstore.Tx) error {
 			_, _, err := SetAllowList(tx, closed, []string{"10.0.0.0/8", "2001:db8::/32"})
@@ -96,7 +96,7 @@ func TestAddressesThatAreAllowed(t *testing.T) {
 			"account's":        addKey(t, db, KeySpec{Account: closed}).Key,
 			"key's in account": addKey(t, db, KeySpec{Account: closed, AllowList: []string{"10.1.0.0/16", "192.0.2.7"}}).Key,
 		}
-		s.look()
+		s.refresh()
 		for name, clients := range map[string]map[string]bool{
 			"anywhere":         {"203.0.113.9": true, "::1": true},
 			"key's":            {"192.0.2.7": true, "::ffff:192.0.2.7": true, "192.0.2.8": false, "::1": false},
@@ -104,7 +104,7 @@ func TestAddressesThatAreAllowed(t *testing.T) {
 			"key's in account": {"10.1.2.3": true, "10.2.2.3": false, "192.0.2.7": false},
 		} {
 			for client, allowed := range clients {
-				got := s.ask(asked{client: client, header: []string{"Bearer " + keys[name]}})
+				got := s.send(testRequest{client: client, header: []string{"Bearer " + keys[name]}})
 				if allowed != (got.status == http.StatusOK) || !allowed && got.code != schema.IPNotAllowed {
 					t.Errorf("%s from %s: %d %s", name, client, got.status, got.text)
 				}
@@ -113,26 +113,26 @@ func TestAddressesThatAreAllowed(t *testing.T) {
 	})
 }
 
-func TestAllowListThatCannotBeReadAllowsNobody(t *testing.T) {
+func TestInvalidAllowListAllowsNoAddress(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")})
 		sqlstoretest.Exec(t, db, "UPDATE api_key SET allow_list = 'nonsense'")
-		s.look()
-		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("cannot be read") != 1 {
+		s.refresh()
+		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("is invalid") != 1 {
 			t.Errorf("%d %s", got.status, got.text)
 		}
 	})
 }
 
-func TestLimitsAreToldAlsoWithARefusal(t *testing.T) {
+func TestRejectedCallsReportLimits(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
+		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
 		s.clock.Set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live})
-		s.look()
+		s.refresh()
 		reset := strconv.FormatInt(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC).Unix(), 10)
 		for i, want := range []struct {
 			path, remaining, used string
@@ -159,18 +159,17 @@ func TestLimitsAreToldAlsoWithARefusal(t *testing.T) {
 	})
 }
 
-// What a call of the sandbox changes is marked for the store, which serves the live world
-// first.
+// Changes in the sandbox are marked for the store, which serves the live world first.
 func TestChangesOfTheSandboxAreMarked(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		keys := [len(schema.Worlds)]string{}
 		for _, w := range schema.Worlds {
 			keys[w] = addKey(t, db, KeySpec{Account: acc, World: w}).Key
 		}
-		s.look()
+		s.refresh()
 		for _, w := range schema.Worlds {
 			c := call(keys[w])
 			c.Method = http.MethodPost

@@ -13,22 +13,21 @@ import (
 	"vayu/schema"
 )
 
-// Entry is what the audit log says of a change. Nothing in it may be secret: the
-// client reads it, and it is kept for ever.
+// Entry is the description of a change in the audit log. It must contain no secrets: the client
+// reads it, and it is kept for ever.
 type Entry struct {
 	Account string
 	World   schema.World
 	Actor   string // id of the key; "command" for the command line
-	Action  string // such as key.create; empty when nothing has changed and nothing is to be said
+	Action  string // such as key.create; empty if nothing has changed and nothing is logged
 	Subject string // id of what was changed
 	Request string // request id
 	Client  string // IP address
 	Detail  map[string]any
 }
 
-// Audit appends an entry to its chain, in the transaction of the change. It
-// should be the last thing in it: it locks the chain of the account until the
-// transaction ends.
+// Audit appends an entry to its chain, in the transaction of the change. It should be the last
+// statement, because it locks the chain of the account until the transaction ends.
 func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
 	row := auditRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
 	var err error
@@ -37,8 +36,7 @@ func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
 			return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
 		}
 	}
-	// The one statement that finds the end of the chain also keeps others from it,
-	// on both engines.
+	// This statement reads the end of the chain and also locks it, on both engines.
 	var before, mac []byte
 	err = tx.QueryRow(`
 		INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ($1, $2, 1, $3)
@@ -63,14 +61,13 @@ func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
 	return nil
 }
 
-// firstHash stands before the first row of a chain.
+// firstHash is the hash before the first row of a chain.
 var firstHash [sha256.Size]byte
 
-// auditForm begins what is hashed, so that another form can never be taken for
-// this one.
+// auditForm starts the hashed bytes, so that a row of another form cannot have the same hash.
 const auditForm = "vayu audit row, form 1"
 
-// auditRow is a row as it stands in the store.
+// auditRow is a row as stored.
 type auditRow struct {
 	Entry
 	mode   string
@@ -79,8 +76,8 @@ type auditRow struct {
 	detail []byte
 }
 
-// sum is the hash of a row: SHA-256 of every column and the hash before it, each
-// with its length in front, so that no two rows have the same bytes.
+// sum is the hash of a row: SHA-256 of every column and of the hash before it, each with a length
+// prefix. So different rows have different bytes.
 func (r *auditRow) sum(before []byte) [sha256.Size]byte {
 	h := sha256.New()
 	for _, text := range [...]string{auditForm, r.Account, r.mode} {
@@ -96,7 +93,7 @@ func (r *auditRow) sum(before []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// hashText adds a text and, before it, its length.
+// hashText writes the length of a text and the text.
 func hashText(h hash.Hash, text string) {
 	var length [8]byte
 	binary.BigEndian.PutUint64(length[:], uint64(len(text)))
@@ -104,7 +101,7 @@ func hashText(h hash.Hash, text string) {
 	h.Write([]byte(text))
 }
 
-// wire is a row as the API shows it.
+// wire returns the row in the API's form.
 func (r *auditRow) wire(sum []byte) (schema.AuditRow, error) {
 	out := schema.AuditRow{
 		Seq: r.seq, At: time.UnixMicro(r.at).UTC().Format("2006-01-02T15:04:05.000000Z"),
@@ -112,7 +109,7 @@ func (r *auditRow) wire(sum []byte) (schema.AuditRow, error) {
 		Hash: fmt.Sprintf("%x", sum),
 	}
 	d := json.NewDecoder(bytes.NewReader(r.detail))
-	d.UseNumber() // a number is shown as it was written
+	d.UseNumber() // keeps a number as it was written
 	if err := d.Decode(&out.Detail); err != nil {
 		return out, fmt.Errorf("reading the detail of audit row %d: %w", r.seq, err)
 	}

@@ -16,7 +16,7 @@ import (
 
 var auditStart = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
 
-// newAccount makes an account straight in the store.
+// newAccount inserts an account.
 func newAccount(t testing.TB, db *sqlstore.DB, name string) string {
 	t.Helper()
 	var id string
@@ -49,14 +49,14 @@ func verify(t testing.TB, db *sqlstore.DB, id string) []access.AuditReport {
 	return all
 }
 
-func TestManyAppendingAtOnceKeepUnbrokenChains(t *testing.T) {
+func TestConcurrentAppendsKeepChainsValid(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		one, other := newAccount(t, db, "one"), newAccount(t, db, "other")
 		const writers, each = 64, 5
 		running, stop := context.WithCancel(context.Background())
 		checked := make(chan struct{})
-		go func() { // verifying beside it finds nothing wrong at any moment
+		go func() { // a verification meanwhile finds no fault
 			defer close(checked)
 			for running.Err() == nil {
 				const pages = 7 // rows each
@@ -103,7 +103,7 @@ func TestManyAppendingAtOnceKeepUnbrokenChains(t *testing.T) {
 	})
 }
 
-func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
+func TestVerifyAuditFindsTampering(t *testing.T) {
 	t.Parallel()
 	const swap = `UPDATE audit SET seq = CASE seq WHEN -1 THEN 2 ELSE 4 END WHERE seq < 0`
 	cases := []struct {
@@ -129,7 +129,7 @@ func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
 		{"a row in the middle is gone", []string{"DELETE FROM audit WHERE seq = 3"}, 3, "missing"},
 		{"the last row is gone", []string{"DELETE FROM audit WHERE seq = 5"}, 5, "missing"},
 		{"all rows are gone", []string{"DELETE FROM audit"}, 1, "missing"},
-		{"the chain is gone", []string{"DELETE FROM audit", "DELETE FROM audit_head"}, 1, "chain is gone"},
+		{"the chain is gone", []string{"DELETE FROM audit", "DELETE FROM audit_head"}, 1, "the chain was removed"},
 		{"the head is gone", []string{"DELETE FROM audit_head"}, 1, "no head"},
 		{"the head is behind", []string{"UPDATE audit_head SET seq = 4"}, 5, "names row 4"},
 		{"the head's hash", []string{"UPDATE audit_head SET hash = (SELECT hash FROM audit WHERE seq = 2)"}, 5, "head of the chain"},
@@ -178,7 +178,7 @@ func TestWhatWasDoneToTheAuditLogIsFound(t *testing.T) {
 	})
 }
 
-func TestVerifyingAnAccountThatIsNotThereIsAnError(t *testing.T) {
+func TestVerifyAuditOfUnknownAccountFails(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	err := access.VerifyAudit(context.Background(), db, "acc_none", func(access.AuditReport) { t.Error("there is a report") })

@@ -11,9 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// BenchmarkScaleUsage writes what so many accounts have called since the last
-// writing, which an instance does every 400 ms, in one transaction that holds the
-// accounts' rows. The floor is the commit of one row.
+// BenchmarkScaleUsage measures a flush of the calls of many accounts. An instance flushes every 400
+// ms, in one transaction that locks the accounts' rows. The floor is the commit of one row.
 func BenchmarkScaleUsage(b *testing.B) {
 	for engine, open := range map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres} {
 		for _, accounts := range [...]int{10, 100, 1_000, 4_000} {
@@ -24,7 +23,7 @@ func BenchmarkScaleUsage(b *testing.B) {
 
 func benchUsage(b *testing.B, db *sqlstore.DB, accounts int) {
 	b.Helper()
-	s := newSite(b, db, nil)
+	s := newServiceFixture(b, db, nil)
 	keys := make([]string, accounts)
 	const step = 500
 	for from := 0; from < accounts; from += step {
@@ -43,7 +42,7 @@ func benchUsage(b *testing.B, db *sqlstore.DB, accounts int) {
 			return nil
 		})
 	}
-	s.look()
+	s.refresh()
 	const times = 5
 	var writing, floor time.Duration
 	for n := range times {

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// The rows are changed without a new revision, so that memory never learns of it:
-// as in the moment before the next look, only longer.
+// The rows are changed without a new revision, so that the cache stays outdated, as between two
+// refreshes.
 func TestAKeyThatHasEndedInTheStoreChangesNothing(t *testing.T) {
 	t.Parallel()
 	for code, change := range map[string]string{
@@ -21,11 +21,11 @@ func TestAKeyThatHasEndedInTheStoreChangesNothing(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
-			eachHouse(t, func(t *testing.T, h *house) {
+			eachServer(t, func(t *testing.T, h *serverFixture) {
 				made := h.newKey(access.KeySpec{Account: h.account, World: schema.Live, Scopes: schema.Scopes})
 				other := h.newKey(access.KeySpec{Account: h.account, World: schema.Live}).Record.ID
 				first := h.do(made.Key, "POST", "/v1/keys", `{"name":"first"}`, "Idempotency-Key", "k").want(t, "before", 201)
-				rows := h.made()
+				rows := h.addedKeys()
 				run(t, h.DB, fmt.Sprintf(change, h.Now().UnixMicro(), made.Record.ID))
 				for what, call := range map[string][3]string{
 					"making": {"POST", "/v1/keys", `{}`}, "rotating": {"POST", "/v1/keys/" + other + "/rotate", ""}, "revoking": {"DELETE", "/v1/keys/" + other, ""},
@@ -35,10 +35,10 @@ func TestAKeyThatHasEndedInTheStoreChangesNothing(t *testing.T) {
 				}
 				again := h.do(made.Key, "POST", "/v1/keys", `{"name":"first"}`, "Idempotency-Key", "k")
 				again.wantError(t, "the stored reply", 401, code, "")
-				if strings.Contains(again.text, first.said("key")) {
-					t.Error("the stored reply is told")
+				if strings.Contains(again.text, first.textAt("key")) {
+					t.Error("the stored reply is sent")
 				}
-				if n := h.made() - rows; n != 0 {
+				if n := h.addedKeys() - rows; n != 0 {
 					t.Errorf("%d keys were made", n)
 				}
 				h.do(made.Key, "GET", "/v1/account", "").want(t, "reading, until the next look", 200)
@@ -47,42 +47,42 @@ func TestAKeyThatHasEndedInTheStoreChangesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatWasMadeIsWhereTheReplySays(t *testing.T) {
+func TestLocationNamesTheCreatedKey(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		first := h.keyed(schema.Live, "a", `{}`).want(t, "making", 201)
-		id := first.said("data.id")
+		id := first.textAt("data.id")
 		rotate := func() reply {
 			return h.live("POST", "/v1/keys/"+id+"/rotate", "", "Idempotency-Key", "b").want(t, "rotating", 201)
 		}
 		for what, r := range map[string]reply{"first": first, "again": h.keyed(schema.Live, "a", `{}`), "rotated": rotate(), "rotated again": rotate()} {
 			place := r.header.Get("Location")
-			if place != "/v1/keys/"+r.said("data.id") {
+			if place != "/v1/keys/"+r.textAt("data.id") {
 				t.Errorf("%s: Location is %q", what, place)
 			}
-			if shown := h.live("GET", place, "").want(t, what, 200); shown.said("data.id") != r.said("data.id") {
+			if shown := h.live("GET", place, "").want(t, what, 200); shown.textAt("data.id") != r.textAt("data.id") {
 				t.Errorf("%s: got %s", what, shown.text)
 			}
 		}
 	})
 }
 
-func TestARotatedKeyEndsAsTheOldOneWould(t *testing.T) {
+func TestRotatedKeyKeepsTheExpiry(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		const ends = "2026-12-01T00:00:00Z"
-		old := h.live("POST", "/v1/keys", `{"expires_at":"`+ends+`"}`).want(t, "making", 201).said("data.id")
+		old := h.live("POST", "/v1/keys", `{"expires_at":"`+ends+`"}`).want(t, "making", 201).textAt("data.id")
 		next := h.live("POST", "/v1/keys/"+old+"/rotate", `{"grace_seconds":60}`).want(t, "rotating", 201)
-		if next.said("data.expires_at") != ends {
+		if next.textAt("data.expires_at") != ends {
 			t.Errorf("got %s", next.text)
 		}
-		// By now the old key ends with its grace, and so does what takes over from it.
-		if late := h.live("POST", "/v1/keys/"+old+"/rotate", "").want(t, "rotating again", 201); late.said("data.expires_at") != "2026-11-21T06:01:00Z" {
+		// The old key now ends with its grace period, and so does its successor.
+		if late := h.live("POST", "/v1/keys/"+old+"/rotate", "").want(t, "rotating again", 201); late.textAt("data.expires_at") != "2026-11-21T06:01:00Z" {
 			t.Errorf("got %s", late.text)
 		}
 		var made access.Made
 		err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
-			made, _, err = access.RotateKey(tx, h.Box, next.said("data.id"), 0, 0, h.Now())
+			made, _, err = access.RotateKey(tx, h.Box, next.textAt("data.id"), 0, 0, h.Now())
 			return err
 		})
 		if err != nil || made.Record.ExpiresAt == nil || *made.Record.ExpiresAt != ends {

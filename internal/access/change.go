@@ -11,16 +11,14 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Changer does what a state-changing call asks for, inside tx. It returns what
-// to reply and what the audit log says of it; of the entry it fills in Action,
-// Subject and Detail. It may be called again after a conflict, so it must have
-// no effect but through tx.
+// Changer performs a state-changing call inside tx. It returns the reply and the audit entry, of
+// which it sets Action, Subject and Detail. It may run again after a conflict, so its only effects
+// must go through tx.
 type Changer func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, Entry, error)
 
-// Change makes a handler of do: one transaction holds the change, its audit row
-// and, when a POST has an Idempotency-Key, its reply. A repeated call gets that
-// reply again and changes nothing. A call that fails leaves nothing behind, also
-// not its Idempotency-Key.
+// Change returns a handler that runs do. One transaction holds the change, its audit row and, for a
+// POST with an Idempotency-Key, its reply. A repeated call gets that reply and has no further
+// effect. A failed call leaves nothing behind, not even its Idempotency-Key.
 func (s *Service) Change(do Changer) httpapi.Handler {
 	return func(c *httpapi.Call) (httpapi.Response, error) {
 		return s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
@@ -29,24 +27,23 @@ func (s *Service) Change(do Changer) httpapi.Handler {
 	}
 }
 
-// change is a state-changing call of a key, which is caller as its row is now.
+// change is a state-changing call of a key; caller is the key's current row.
 type change struct {
 	do func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error)
-	// access says that accounts or keys are changed. Then others of its kind wait
-	// before the caller is looked at, so that none that is being revoked leaves
-	// something behind.
+	// access means that accounts or keys are changed. Such changes are serialized before the caller
+	// is read. A key that is being revoked can then change nothing.
 	access bool
-	// anew says that the call is done however often it comes: its reply holds what is
-	// not kept, so an Idempotency-Key could not bring it again.
-	anew bool
-	// after looks at the reply, also at a stored one; nil for none. When it fails,
-	// nothing has happened.
+	// notStored means that the call is performed every time. Its reply contains secrets that are
+	// not stored, so an Idempotency-Key cannot replay it.
+	notStored bool
+	// after checks the reply, also a stored one; nil for no check. If it fails, the transaction is
+	// rolled back.
 	after func(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error
 }
 
 func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err error) {
 	var repeated *Once
-	if !ch.anew {
+	if !ch.notStored {
 		if repeated, err = OnceOf(s.Box, c); err != nil {
 			return httpapi.Response{}, err
 		}
@@ -83,8 +80,8 @@ func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err
 	return resp, nil
 }
 
-// callerOf reads the key of a call anew: the one in memory may be as old as a
-// look at the store, and a key that was revoked meanwhile must change nothing.
+// callerOf reads the key of a call from the store. The cached key may be outdated, and a revoked
+// key must change nothing.
 func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (KeyRecord, error) {
 	k, err := keyByID(tx, c.Key, now)
 	switch {
@@ -102,8 +99,7 @@ func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (KeyRecord, error
 	return k, nil
 }
 
-// auditCall appends what a call has changed; an entry without an action says
-// that it was nothing.
+// auditCall appends the change of a call. An entry without an action means that nothing changed.
 func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e Entry) error {
 	if e.Action == "" {
 		return nil
@@ -116,8 +112,7 @@ func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e Entry) error {
 	return Audit(tx, now, e)
 }
 
-// finished turns a response into its status and bytes, so that what is stored is
-// what is sent.
+// finished encodes a response, so that the stored reply is the one that is sent.
 func finished(resp httpapi.Response) (httpapi.Response, error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK

@@ -18,13 +18,13 @@ import (
 )
 
 // keyed is a POST with an Idempotency-Key.
-func (h *house) keyed(world schema.World, key, body string) reply {
+func (h *serverFixture) keyed(world schema.World, key, body string) reply {
 	h.t.Helper()
 	return h.do(h.keys[world], "POST", "/v1/keys", body, "Idempotency-Key", key)
 }
 
-// made counts the keys of both worlds beside the first two.
-func (h *house) made() int {
+// addedKeys counts the keys of both worlds except the first two.
+func (h *serverFixture) addedKeys() int {
 	h.t.Helper()
 	var n int
 	if err := h.DB.View(context.Background()).QueryRow("SELECT count(*) FROM api_key").Scan(&n); err != nil {
@@ -35,10 +35,10 @@ func (h *house) made() int {
 
 func TestARepeatedCallGetsTheSameReplyAndNoSecondEffect(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		first := h.keyed(schema.Live, "order 1", `{"name":"a"}`).want(t, "first", 201)
 		if first.header.Get("Idempotent-Replayed") != "" {
-			t.Error("the first says that it is a replay")
+			t.Error("the first is marked as a replay")
 		}
 		h.pass(23 * time.Hour)
 		again := h.keyed(schema.Live, "order 1", `{"name":"a"}`).want(t, "again", 201)
@@ -47,37 +47,37 @@ func TestARepeatedCallGetsTheSameReplyAndNoSecondEffect(t *testing.T) {
 		}
 		h.keyed(schema.Live, "order 1", `{"name":"b"}`).wantError(t, "another body", 409, "idempotency_conflict", "Idempotency-Key")
 		h.keyed(schema.Live, "order 1", `{"name":"a"} `).wantError(t, "another byte", 409, "idempotency_conflict", "Idempotency-Key")
-		h.live("POST", "/v1/keys/"+first.said("data.id")+"/rotate", "", "Idempotency-Key", "order 1").wantError(t, "another path", 409, "idempotency_conflict", "Idempotency-Key")
-		if other := h.keyed(schema.Sandbox, "order 1", `{"name":"b"}`).want(t, "the other world", 201); other.said("data.mode") != "sandbox" {
+		h.live("POST", "/v1/keys/"+first.textAt("data.id")+"/rotate", "", "Idempotency-Key", "order 1").wantError(t, "another path", 409, "idempotency_conflict", "Idempotency-Key")
+		if other := h.keyed(schema.Sandbox, "order 1", `{"name":"b"}`).want(t, "the other world", 201); other.textAt("data.mode") != "sandbox" {
 			t.Errorf("got %s", other.text)
 		}
-		if n := h.made(); n != 2 {
+		if n := h.addedKeys(); n != 2 {
 			t.Errorf("%d keys were made, want 2", n)
 		}
 		h.pass(time.Hour)
 		if later := h.keyed(schema.Live, "order 1", `{"name":"b"}`).want(t, "a day later", 201); later.header.Get("Idempotent-Replayed") != "" || later.text == first.text {
 			t.Errorf("a day later: %s", later.text)
 		}
-		if n := h.made(); n != 3 {
+		if n := h.addedKeys(); n != 3 {
 			t.Errorf("%d keys were made, want 3", n)
 		}
 	})
 }
 
-func TestARepeatedRotationIsOne(t *testing.T) {
+func TestRepeatedRotationIsIdempotent(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
-		id := h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).want(t, "making", 201).said("data.id")
+	eachServer(t, func(t *testing.T, h *serverFixture) {
+		id := h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).want(t, "making", 201).textAt("data.id")
 		rotate := func() reply {
 			return h.live("POST", "/v1/keys/"+id+"/rotate", `{"grace_seconds":10}`, "Idempotency-Key", "b")
 		}
 		first := rotate().want(t, "rotating", 201)
-		h.pass(2 * time.Hour) // the old key is over by now, and what was asked for first lies in the past
+		h.pass(2 * time.Hour) // the old key has ended, and the requested expiry is in the past
 		if again := rotate().want(t, "again", 201); again.text != first.text {
 			t.Errorf("got %s, want %s", again.text, first.text)
 		}
 		h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).want(t, "making again", 201)
-		if n := h.made(); n != 2 {
+		if n := h.addedKeys(); n != 2 {
 			t.Errorf("%d keys, want 2", n)
 		}
 	})
@@ -85,12 +85,12 @@ func TestARepeatedRotationIsOne(t *testing.T) {
 
 func TestTheFormOfAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		for _, key := range []string{"", strings.Repeat("k", 256), "a\tb", "ä"} {
 			h.keyed(schema.Live, key, `{}`).wantError(t, fmt.Sprintf("%.9q", key), 400, "invalid_request", "Idempotency-Key")
 		}
 		h.live("POST", "/v1/keys", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "a").wantError(t, "twice", 400, "invalid_request", "Idempotency-Key")
-		if n := h.made(); n != 0 {
+		if n := h.addedKeys(); n != 0 {
 			t.Errorf("%d keys were made", n)
 		}
 		h.keyed(schema.Live, strings.Repeat("~", 255), `{}`).want(t, "the longest", 201)
@@ -98,9 +98,9 @@ func TestTheFormOfAnIdempotencyKey(t *testing.T) {
 	})
 }
 
-func TestTheSameCallAtTheSameInstantIsOne(t *testing.T) {
+func TestConcurrentIdenticalCallsAreIdempotent(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		const callers = 12
 		replies := make([]reply, callers)
 		var all sync.WaitGroup
@@ -117,7 +117,7 @@ func TestTheSameCallAtTheSameInstantIsOne(t *testing.T) {
 				firsts++
 			}
 		}
-		if n := h.made(); n != 1 || firsts != 1 {
+		if n := h.addedKeys(); n != 1 || firsts != 1 {
 			t.Errorf("%d keys, %d replies that are no replay", n, firsts)
 		}
 	})
@@ -135,7 +135,7 @@ func TestAChangeThatFailsLeavesNothing(t *testing.T) {
 			}
 			return httpapi.Response{Value: map[string]string{"id": made.Record.ID}}, entry, err
 		}
-		h := newHouse(t, db, httpapi.Route{Method: "POST", Path: "/v1/try", Body: httpapi.SmallBody, Handler: func(c *httpapi.Call) (httpapi.Response, error) {
+		h := newServer(t, db, httpapi.Route{Method: "POST", Path: "/v1/try", Body: httpapi.SmallBody, Handler: func(c *httpapi.Call) (httpapi.Response, error) {
 			return s.Change(change)(c)
 		}})
 		s = h.Service
@@ -165,9 +165,9 @@ func TestAChangeThatFailsLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestWhatIsOverIsDeleted(t *testing.T) {
+func TestPurgeDeletesExpiredRows(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		const many = 1203 // more than two groups
 		err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
 			for i := range many {

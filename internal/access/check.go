@@ -14,14 +14,14 @@ import (
 	"vayu/schema"
 )
 
-// Sizes of what a client may name.
+// Limits of client input.
 const (
 	longestAccountName = 64
 	longestKeyName     = 100
 	longestAllowList   = 100
 )
 
-// faults are all that is wrong with one request.
+// faults collects the faults of one request.
 type faults struct{ schema.Faults }
 
 func (f *faults) accountName(field, name string) {
@@ -34,7 +34,7 @@ func (f *faults) accountName(field, name string) {
 	}
 }
 
-// keyText is what looks like most of a key.
+// keyText matches most of a key.
 var keyText = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]{20}`)
 
 func (f *faults) keyName(field, name string) {
@@ -42,12 +42,12 @@ func (f *faults) keyName(field, name string) {
 	if strange || utf8.RuneCountInString(name) > longestKeyName {
 		f.Add(field, "The name of a key has at most 100 printable characters.")
 	}
-	if keyText.MatchString(name) { // names are shown, and kept for ever
+	if keyText.MatchString(name) { // names are displayed, and kept for ever
 		f.Add(field, "The name of a key must not hold a key.")
 	}
 }
 
-// plan demands that a plan is one of those in the configuration.
+// plan checks that a plan is configured.
 func (f *faults) plan(field string, plans map[string]int64, plan string) {
 	if _, ok := plans[plan]; ok {
 		return
@@ -60,29 +60,29 @@ func (f *faults) plan(field string, plans map[string]int64, plan string) {
 	f.Add(field, "There is no such plan; the plans are "+strings.Join(names, ", ")+".")
 }
 
-// defaultScopes are those of a key whose maker names none.
+// defaultScopes are the scopes of a key that requests none.
 func defaultScopes() []schema.Scope {
 	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return s == schema.KeysManage })
 }
 
-// scopes returns the scopes in the order of schema.Scopes, each once; the
-// default for nil.
-func (f *faults) scopes(field string, asked []schema.Scope) []schema.Scope {
-	if asked == nil {
+// scopes returns the requested scopes without duplicates, in the order of schema.Scopes. nil
+// requests the default.
+func (f *faults) scopes(field string, wanted []schema.Scope) []schema.Scope {
+	if wanted == nil {
 		return defaultScopes()
 	}
-	if len(asked) == 0 {
+	if len(wanted) == 0 {
 		f.Add(field, "A key has at least one scope; leave scopes out for the usual ones.")
 	}
-	for i, scope := range asked {
+	for i, scope := range wanted {
 		if !slices.Contains(schema.Scopes, scope) {
 			f.Add(field+"."+strconv.Itoa(i), "There is no such scope; the scopes are "+joinScopes(schema.Scopes, ", ")+".")
 		}
-		if i == longestAllowList { // the rest is of the same kind
+		if i == longestAllowList { // limits the number of faults
 			break
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return !slices.Contains(asked, s) })
+	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return !slices.Contains(wanted, s) })
 }
 
 func joinScopes(scopes []schema.Scope, between string) string {
@@ -96,8 +96,8 @@ func joinScopes(scopes []schema.Scope, between string) string {
 	return b.String()
 }
 
-// allowList returns the networks of a list, each once, in the one form in which
-// they are stored and compared: masked, and IPv4 as IPv4.
+// allowList returns the networks of a list without duplicates, in normal form: mwanted, and IPv4 as
+// IPv4.
 func (f *faults) allowList(field string, list []string) []netip.Prefix {
 	if len(list) > longestAllowList {
 		f.Add(field, "An allow-list has at most 100 entries.")
@@ -115,7 +115,7 @@ func (f *faults) allowList(field string, list []string) []netip.Prefix {
 	return out
 }
 
-// joinNetworks is the form of the store: texts with a blank between them.
+// joinNetworks joins networks with blanks, for the store.
 func joinNetworks(list []netip.Prefix) string { return strings.Join(networkTexts(list), " ") }
 
 func networkTexts(list []netip.Prefix) []string {
@@ -126,7 +126,7 @@ func networkTexts(list []netip.Prefix) []string {
 	return out
 }
 
-// future demands that an expiry, when there is one, lies after now.
+// future checks that an expiry, if any, is after now.
 func (f *faults) future(field string, at, now time.Time) {
 	if !at.IsZero() && !at.After(now) {
 		f.Add(field, "The key would be expired already.")

@@ -6,8 +6,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Personal is what is erased of an account in the tables of this package. The audit log
-// stays as it is: it is a hash chain, and has numbers masked and names hashed.
+// Personal returns the personal data of an account in this package's tables. The audit log is kept:
+// it is a hash chain, in which numbers are masked and names are hashed.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{Table: "session", Key: []string{"id"}, From: "session t JOIN api_key k ON k.id = t.key_id WHERE k.account_id = $1"},
@@ -19,11 +19,11 @@ func Personal() []sqlstore.Erasure {
 	}
 }
 
-// erasedPrefix begins the name of an account that was erased; its id ends it.
+// erasedPrefix and the id are the name of an erased account.
 const erasedPrefix = "erased-"
 
-// Erase gives an account the name erased-ID and no allow-list. What the other tables have
-// of it is erased before ([Personal]). Detail is what the audit log says of that.
+// Erase renames an account to erased-ID and empties its allow-list. The caller has erased the other
+// tables ([Personal]). detail goes into the audit entry.
 func Erase(tx *sqlstore.Tx, id string, detail map[string]any) (Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {

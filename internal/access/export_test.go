@@ -1,6 +1,6 @@
 package access
 
-// What tests outside the package look at.
+// Names that external tests use.
 var (
 	VerifyAuditPages = verifyAudit
 	ParseSignature   = func(text string) bool { _, ok := parseSignature(text); return ok }

@@ -26,8 +26,8 @@ import (
 	"vayu/schema"
 )
 
-// site is one instance of the service on a store, with a router in front.
-type site struct {
+// serviceFixture is one instance of the service on a store, with a router.
+type serviceFixture struct {
 	*Service
 
 	t     testing.TB
@@ -37,11 +37,11 @@ type site struct {
 	api   http.Handler
 }
 
-// newSite is an instance that does not run, without rate limits unless change
-// sets them.
-func newSite(t testing.TB, db *sqlstore.DB, change func(*Config)) *site {
+// newServiceFixture returns an instance that does not run, without rate limits unless change sets
+// them.
+func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *serviceFixture {
 	t.Helper()
-	s := &site{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
+	s := &serviceFixture{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
 	box := testBox(t)
 	if db != nil {
 		if err := box.Claim(context.Background(), db); err != nil {
@@ -72,7 +72,7 @@ func newSite(t testing.TB, db *sqlstore.DB, change func(*Config)) *site {
 			c.Count = n
 		}
 		if code := query.Get("fail"); code != "" {
-			return httpapi.Response{}, schema.Refuse(schema.Code(code), "", "As asked.")
+			return httpapi.Response{}, schema.Refuse(schema.Code(code), "", "As requested.")
 		}
 		return httpapi.Response{Value: c.Principal}, nil
 	}
@@ -88,7 +88,7 @@ func newSite(t testing.TB, db *sqlstore.DB, change func(*Config)) *site {
 	return s
 }
 
-// testBox is a box whose key is the same in every test.
+// testBox returns a cipher with the same key in every test.
 func testBox(t testing.TB) *encryption.Box {
 	t.Helper()
 	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
@@ -98,9 +98,8 @@ func testBox(t testing.TB) *encryption.Box {
 	return box
 }
 
-// start runs an instance until the function it returns is called, or the test
-// ends.
-func (s *site) start() (stop func()) {
+// start runs the instance until stop is called or the test ends.
+func (s *serviceFixture) start() (stop func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -120,8 +119,8 @@ func (s *site) start() (stop func()) {
 	return stop
 }
 
-// look brings an instance that does not run up to date.
-func (s *site) look() {
+// refresh refreshes an instance that does not run.
+func (s *serviceFixture) refresh() {
 	s.t.Helper()
 	ctx := context.Background()
 	if err := errors.Join(s.Refresh(ctx), s.readTotals(ctx)); err != nil {
@@ -129,23 +128,23 @@ func (s *site) look() {
 	}
 }
 
-// write writes what an instance has counted.
-func (s *site) write() {
+// write flushes the counted usage.
+func (s *serviceFixture) write() {
 	s.t.Helper()
 	if err := s.flush(context.Background()); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// reply is what came back.
+// reply is the reply to a request.
 type reply struct {
 	status int
-	code   schema.Code // of a refusal
+	code   schema.Code // of an error
 	text   string
 	header http.Header
 }
 
-// head is a header of the reply, whatever case its name is written in.
+// head returns a header of the reply by its case-insensitive name.
 func (r reply) head(name string) string {
 	for have, values := range r.header {
 		if strings.EqualFold(have, name) {
@@ -155,18 +154,18 @@ func (r reply) head(name string) string {
 	return ""
 }
 
-// asked is one request: a path with its query, by default /v1/aqi.
-type asked struct {
+// testRequest is one request: a path with its query, by default /v1/aqi.
+type testRequest struct {
 	path, client string
 	header       []string // values of Authorization
 }
 
-// get asks with a key.
-func (s *site) get(key, path string) reply {
-	return s.ask(asked{path: path, header: []string{"Bearer " + key}})
+// get sends a GET request with a key.
+func (s *serviceFixture) get(key, path string) reply {
+	return s.send(testRequest{path: path, header: []string{"Bearer " + key}})
 }
 
-func (s *site) ask(a asked) reply {
+func (s *serviceFixture) send(a testRequest) reply {
 	if a.path == "" {
 		a.path = "/v1/aqi"
 	}
@@ -181,12 +180,12 @@ func (s *site) ask(a asked) reply {
 	w := httptest.NewRecorder()
 	s.api.ServeHTTP(w, r)
 	text, _ := io.ReadAll(w.Body)
-	var said schema.ProblemBody
-	_ = json.Unmarshal(text, &said) // replies that are no refusal have no code
-	return reply{w.Code, said.Error.Code, string(text), w.Header()}
+	var problem schema.ProblemBody
+	_ = json.Unmarshal(text, &problem) // other replies have no code
+	return reply{w.Code, problem.Error.Code, string(text), w.Header()}
 }
 
-// do makes a change in a store.
+// do runs a transaction.
 func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	t.Helper()
 	if err := db.Update(context.Background(), change); err != nil {
@@ -194,7 +193,7 @@ func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	}
 }
 
-// one asks the store for one value.
+// one reads one value from the store.
 func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	t.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
@@ -203,7 +202,7 @@ func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value
 	return value
 }
 
-// addAccount makes an account and returns its id.
+// addAccount creates an account and returns its id.
 func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) error {
@@ -214,7 +213,7 @@ func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
 	return id
 }
 
-// addKey makes a key.
+// addKey creates a key.
 func addKey(t testing.TB, db *sqlstore.DB, spec KeySpec) (made Made) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) (err error) {
@@ -224,8 +223,8 @@ func addKey(t testing.TB, db *sqlstore.DB, spec KeySpec) (made Made) {
 	return made
 }
 
-// admitted is a call that was let in and has not ended.
-func (s *site) admitted(key string) (httpapi.Pass, *httpapi.Call) {
+// admitted returns a call that is admitted and has not ended.
+func (s *serviceFixture) admitted(key string) (httpapi.Pass, *httpapi.Call) {
 	s.t.Helper()
 	c := call(key)
 	pass, err := s.Admit(c, aqiRoute)
@@ -237,7 +236,7 @@ func (s *site) admitted(key string) (httpapi.Pass, *httpapi.Call) {
 
 var aqiRoute = &httpapi.Route{Method: http.MethodGet, Path: "/v1/aqi", Scope: string(schema.AQIRead)}
 
-// call is a call with a key, as the router makes it.
+// call returns a call with a key, as the router makes it.
 func call(key string) *httpapi.Call {
 	r := httptest.NewRequest(http.MethodGet, "/v1/aqi", nil)
 	r.Header.Set("Authorization", "Bearer "+key)

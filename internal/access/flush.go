@@ -11,76 +11,73 @@ import (
 	"vayu/schema"
 )
 
-// batch is what one transaction writes: the calls since the last one that
-// succeeded.
+// batch is what one transaction writes: the usage since the last successful flush.
 type batch struct {
 	days   []*daily
-	lines  []line
-	months []*monthPart
+	rows   []usageRow
+	months []*monthRow
 	keys   []keyUse
 }
 
-// line is what is added to a line of usage_day.
-type line struct {
+// usageRow is an increment of a row of usage_day.
+type usageRow struct {
 	day                    *daily
 	operation              string
 	counter                *counter
 	calls, failed, counted int64
 }
 
-// monthPart is what is added to a quota_period. It is there also when nothing
-// is, because a plan that was made smaller is announced with the next call.
-type monthPart struct {
+// monthRow is an increment of a row of quota_period. It exists also for an increment of 0: the next
+// call after a plan was reduced must announce the crossed mark.
+type monthRow struct {
 	*month
 
 	limit int64 // of the account's plan; 0 for no limit
-	more  int64
-	total int64 // in the store afterwards
+	added int64
+	total int64 // in the store after the write
 }
 
-// keyUse is when a key was last used.
+// keyUse is the last use of a key.
 type keyUse struct {
-	grant  *grant
+	key    *cachedKey
 	usedAt int64 // microseconds
 }
 
-// flush writes what was counted, in one transaction, and learns what other
-// instances have. When it fails, everything stays to be written by the next.
+// flush writes the counted usage in one transaction, and merges the totals of other instances.
+// After an error, the next flush includes everything.
 //
-// A server that breaks the connection at the commit leaves open whether it
-// happened. It is then written again: such a flush may count twice, because
-// usage that is lost cannot be found again, and usage that is there twice shows
-// beside the log.
+// If the connection breaks at COMMIT, the outcome is unknown and the batch is written again. Such a
+// flush may count twice. Lost usage could not be recovered, whereas double usage can be found by
+// comparison with the log.
 func (s *Service) flush(ctx context.Context) error {
-	l := &s.ledger
-	l.writing.Lock()
-	defer l.writing.Unlock()
+	l := &s.counters
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
 	b := s.collect()
 	if b == nil {
 		return nil
 	}
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, s) })
-	if err != nil && s.dropGone(ctx, b) {
+	if err != nil && s.dropMissing(ctx, b) {
 		err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, s) })
 	}
 	if err == nil {
-		b.settle()
+		b.markWritten()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end()
+	l.endFlush()
 	if err != nil {
 		s.metrics.flushFailures.Inc()
-		b.putBack(l)
+		b.requeue(l)
 		return fmt.Errorf("writing usage: %w", err)
 	}
 	return nil
 }
 
-// collect takes what is to be written; nil when there is nothing. The caller
-// holds ledger.writing.
+// collect returns the batch to write; nil if there is nothing. The caller holds flushing.
 func (s *Service) collect() *batch {
-	l := &s.ledger
+	l := &s.counters
 	l.mu.Lock()
 	if len(l.days) == 0 && len(l.keys) == 0 {
 		l.mu.Unlock()
@@ -89,23 +86,23 @@ func (s *Service) collect() *batch {
 	b := &batch{days: l.days}
 	keys := l.keys
 	l.days, l.keys = nil, nil
-	l.begin(b)
+	l.beginFlush(b)
 	for _, d := range b.days {
 		d.dirty.Store(false)
 	}
 	l.mu.Unlock()
 	for _, g := range keys {
-		g.memory.dirty.Store(false)
-		b.keys = append(b.keys, keyUse{g, time.Unix(g.memory.usedAt.Load(), 0).UnixMicro()})
+		g.state.dirty.Store(false)
+		b.keys = append(b.keys, keyUse{g, time.Unix(g.state.usedAt.Load(), 0).UnixMicro()})
 	}
-	s.fill(b)
+	s.buildRows(b)
 	return b
 }
 
-// fill makes the rows of a batch from its days.
-func (s *Service) fill(b *batch) {
-	b.lines, b.months = nil, nil
-	months := map[*month]*monthPart{}
+// buildRows makes the rows of a batch from its days.
+func (s *Service) buildRows(b *batch) {
+	b.rows, b.months = nil, nil
+	months := map[*month]*monthRow{}
 	for _, d := range b.days {
 		counted := b.addDay(d)
 		if d.month == nil {
@@ -113,79 +110,78 @@ func (s *Service) fill(b *batch) {
 		}
 		part := months[d.month]
 		if part == nil {
-			part = &monthPart{month: d.month}
-			if holder := s.book.account(d.account); holder != nil {
+			part = &monthRow{month: d.month}
+			if holder := s.cache.account(d.account); holder != nil {
 				part.limit = holder.limit
 			}
 			months[d.month] = part
 			b.months = append(b.months, part)
 		}
-		part.more += counted
+		part.added += counted
 	}
 	b.sort()
 }
 
-// addDay adds the lines of a day and returns what they count.
+// addDay adds the rows of a day and returns the number of calls they count.
 func (b *batch) addDay(d *daily) (counted int64) {
 	for o, c := range *d.counters.Load() {
-		l := line{
+		l := usageRow{
 			day: d, operation: o.String(), counter: c,
 			calls:   c.now.calls.Load() - c.written.calls.Load(),
 			failed:  c.now.failed.Load() - c.written.failed.Load(),
 			counted: c.now.counted.Load() - c.written.counted.Load(),
 		}
 		if l.calls != 0 || l.failed != 0 || l.counted != 0 {
-			b.lines = append(b.lines, l)
+			b.rows = append(b.rows, l)
 			counted += l.counted
 		}
 	}
 	return counted
 }
 
-// sort brings rows into the one order in which every instance locks them, so
-// that two never wait for each other.
+// sort brings rows into one order for all instances, so that row locks cannot deadlock.
 func (b *batch) sort() {
-	slices.SortFunc(b.lines, func(x, y line) int {
+	slices.SortFunc(b.rows, func(x, y usageRow) int {
 		return cmp.Or(cmp.Compare(x.day.account, y.day.account), cmp.Compare(x.day.world, y.day.world),
 			cmp.Compare(x.day.date, y.day.date), cmp.Compare(x.operation, y.operation))
 	})
-	slices.SortFunc(b.months, func(x, y *monthPart) int {
+	slices.SortFunc(b.months, func(x, y *monthRow) int {
 		return cmp.Or(cmp.Compare(x.account, y.account), cmp.Compare(x.period, y.period))
 	})
-	slices.SortFunc(b.keys, func(x, y keyUse) int { return cmp.Compare(x.grant.id, y.grant.id) })
+	slices.SortFunc(b.keys, func(x, y keyUse) int { return cmp.Compare(x.key.id, y.key.id) })
 }
 
-// settle makes memory agree with what was written.
-func (b *batch) settle() {
-	for i := range b.lines {
-		l := &b.lines[i]
+// markWritten records in memory what was written.
+func (b *batch) markWritten() {
+	for i := range b.rows {
+		l := &b.rows[i]
 		l.counter.written.calls.Add(l.calls)
 		l.counter.written.failed.Add(l.failed)
 		l.counter.written.counted.Add(l.counted)
 	}
 	for _, m := range b.months {
-		m.learn(m.total, m.more)
+		m.mergeTotal(m.total, m.added)
 	}
 }
 
-// putBack leaves everything for the next batch. The caller holds l.mu.
-func (b *batch) putBack(l *ledger) {
+// requeue puts everything back for the next batch. The caller holds l.mu.
+func (b *batch) requeue(l *usageCounters) {
 	for _, d := range b.days {
 		if d.dirty.CompareAndSwap(false, true) {
 			l.days = append(l.days, d)
 		}
 	}
 	for _, k := range b.keys {
-		if k.grant.memory.dirty.CompareAndSwap(false, true) {
-			l.keys = append(l.keys, k.grant)
+		if k.key.state.dirty.CompareAndSwap(false, true) {
+			l.keys = append(l.keys, k.key)
 		}
 	}
 }
 
-// write is the transaction.
+// write runs in the transaction.
 func (b *batch) write(tx *sqlstore.Tx, s *Service) error {
-	lines := make([][]any, len(b.lines))
-	for i, l := range b.lines {
+	lines := make([][]any, len(b.rows))
+	for i, l := range b.rows {
 		lines[i] = []any{l.day.account, l.day.world.String(), l.day.date, l.operation, l.calls, l.failed, l.counted}
 	}
 	if err := upsert(tx, &addUsage, lines, nil); err != nil {
@@ -197,7 +193,7 @@ func (b *batch) write(tx *sqlstore.Tx, s *Service) error {
 	}
 	keys := make([][]any, len(b.keys))
 	for i, k := range b.keys {
-		keys[i] = []any{k.grant.id, k.usedAt}
+		keys[i] = []any{k.key.id, k.usedAt}
 	}
 	if err := upsert(tx, &setKeyUse, keys, nil); err != nil {
 		return fmt.Errorf("writing api_key_use: %w", err)
@@ -205,11 +201,11 @@ func (b *batch) write(tx *sqlstore.Tx, s *Service) error {
 	return nil
 }
 
-// writeMonths adds to the quotas and announces those that have crossed a mark.
+// writeMonths adds to the quotas and announces the crossed marks.
 func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
-	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthPart{}
+	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthRow{}
 	for i, m := range b.months {
-		rows[i] = []any{m.account, m.period, m.more, now}
+		rows[i] = []any{m.account, m.period, m.added, now}
 		parts[[2]string{m.account, m.period}] = m
 	}
 	var crossed []announcement
@@ -236,40 +232,39 @@ func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 		return fmt.Errorf("adding to quota_period: %w", err)
 	}
 	for _, a := range crossed {
-		if err := a.make(tx, events, now); err != nil {
+		if err := a.publish(tx, events, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mark is one of the marks of a quota_period (CONTRACT 2): a percentage of the quota
-// that is announced when it is used.
+// mark is a percentage of the quota. When usage reaches it, an event announces it once per month.
 type mark struct {
 	set       string
 	event     schema.EventType
 	threshold int64 // per cent
 }
 
-// marks are in the order in which they are reached.
+// marks are in ascending order.
 var marks = [...]mark{
 	{"UPDATE quota_period SET warned_at = $1 WHERE account_id = $2 AND period = $3 AND warned_at IS NULL", schema.EventQuotaWarning, 80},
 	{"UPDATE quota_period SET exceeded_at = $1 WHERE account_id = $2 AND period = $3 AND exceeded_at IS NULL", schema.EventQuotaExceeded, 100},
 }
 
-// reached reports whether so many calls of a limit reach the mark.
+// reached reports whether used calls of a limit reach the mark.
 func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
 
-// announcement is a mark that a month has crossed.
+// announcement is a mark that the usage of a month has crossed.
 type announcement struct {
-	*monthPart
+	*monthRow
 
-	mark int // of marks
+	mark int // index into marks
 }
 
-// make sets the mark and appends the event. Who finds the mark set already says
-// nothing: the event happens once per month, whatever plans and instances do.
-func (a announcement) make(tx *sqlstore.Tx, events Events, now int64) error {
+// publish sets the mark and appends the event. If the mark is already set, it does nothing: the
+// event happens once per month, for all plans and instances.
+func (a announcement) publish(tx *sqlstore.Tx, events Events, now int64) error {
 	m := &marks[a.mark]
 	set, err := tx.Exec(m.set, now, a.account, a.period)
 	if err != nil {
@@ -278,7 +273,7 @@ func (a announcement) make(tx *sqlstore.Tx, events Events, now int64) error {
 	if set == 0 || events == nil {
 		return nil
 	}
-	data := quotaFigures(a.month, a.limit, a.usedAt(a.mark, a.limit, a.total))
+	data := quotaWire(a.month, a.limit, a.usedAt(a.mark, a.limit, a.total))
 	data.Threshold = m.threshold
 	if _, err := events.Append(tx, a.account, schema.Live, m.event, data); err != nil {
 		return fmt.Errorf("announcing %s: %w", m.event, err)

@@ -32,12 +32,12 @@ func usageLines(t *testing.T, db *sqlstore.DB) []string {
 func TestUsageIsCountedByOperation(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		live := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
 		sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox})
-		s.look()
+		s.refresh()
 		for i := range 5 {
 			s.get(live.Key, fmt.Sprintf("/v1/recharge/%d", i))
 			s.get(sandbox.Key, fmt.Sprintf("/v1/recharge/%d?count=10", i))
@@ -50,7 +50,7 @@ func TestUsageIsCountedByOperation(t *testing.T) {
 		s.get(live.Key, "")
 		s.get("nobody", "")
 		s.write()
-		s.write() // there is nothing more
+		s.write() // nothing is left
 		want := []string{
 			"live 2026-11-30 GET /v1/aqi: 2 1 31",
 			"live 2026-11-30 GET /v1/keys: 1 1 0",
@@ -75,11 +75,11 @@ func TestUsageIsCountedByOperation(t *testing.T) {
 func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "free")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		s.get(key, "")
 		for range 3 {
 			// The last statement of the transaction fails: what went before is undone.
@@ -106,58 +106,58 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 	})
 }
 
-// deaf is an Events that fails.
-type deaf struct{ told }
+// failingRecorder is an Events that fails.
+type failingRecorder struct{ eventRecorder }
 
 // Append implements Events.
-func (d deaf) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
-	id, err := d.told.Append(tx, account, world, event, data)
-	return id, errors.Join(err, errors.New("deaf"))
+func (d failingRecorder) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
+	id, err := d.eventRecorder.Append(tx, account, world, event, data)
+	return id, errors.Join(err, errors.New("no events"))
 }
 
-func TestEventThatCannotBeToldIsToldLater(t *testing.T) {
+func TestFailedEventIsRetried(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		withEvents(t, db)
-		s := newSite(t, db, func(c *Config) { c.Events = deaf{} })
+		s := newServiceFixture(t, db, func(c *Config) { c.Events = failingRecorder{} })
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "five"), World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		s.get(key, "/v1/aqi?count=5")
 		if err := s.flush(context.Background()); err == nil {
-			t.Error("an event that could not be told was no error")
+			t.Error("a failed event was not reported")
 		}
-		s.Events = told{}
+		s.Events = eventRecorder{}
 		s.write()
-		if n, used := one[int64](t, db, "SELECT COUNT(*) FROM told"), one[int64](t, db, "SELECT used FROM quota_period"); n != 2 || used != 5 {
+		if n, used := one[int64](t, db, "SELECT COUNT(*) FROM recorded_event"), one[int64](t, db, "SELECT used FROM quota_period"); n != 2 || used != 5 {
 			t.Errorf("%d events and %d used, want 2 and 5", n, used)
 		}
 	})
 }
 
-func TestPlansThatChangeAreToldOnce(t *testing.T) {
+func TestChangedPlansAreAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		events := withEvents(t, db)
-		s := newSite(t, db, events)
+		s := newServiceFixture(t, db, events)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		plan := func(name string) {
 			do(t, db, func(tx *sqlstore.Tx) error { _, _, err := SetPlan(tx, s.Settings.Plans, acc, name); return err })
-			s.look()
+			s.refresh()
 		}
-		total := func() int64 { s.write(); return one[int64](t, db, "SELECT COUNT(*) FROM told") }
-		s.look()
+		total := func() int64 { s.write(); return one[int64](t, db, "SELECT COUNT(*) FROM recorded_event") }
+		s.refresh()
 		s.get(key, "/v1/aqi?count=4")
 		if n := total(); n != 1 {
 			t.Errorf("%d events at 80 %%, want 1", n)
 		}
-		plan("hundred") // 80 % is crossed a second time, and told no more
+		plan("hundred") // 80 % is crossed a second time, without another event
 		s.get(key, "/v1/aqi?count=90")
 		if n := total(); n != 1 {
 			t.Errorf("%d events after a larger plan, want 1", n)
 		}
-		plan("five") // the next call is refused, and finds the quota exceeded
+		plan("five") // the next call is rejected, and announces the exceeded quota
 		if got := s.get(key, ""); got.code != schema.QuotaExceeded {
 			t.Error(got.text)
 		}
@@ -182,7 +182,7 @@ func TestPlansThatChangeAreToldOnce(t *testing.T) {
 func TestManyAccountsAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		const accounts = 300 // several statements of several sizes
 		var keys []string
 		do(t, db, func(tx *sqlstore.Tx) error {
@@ -200,7 +200,7 @@ func TestManyAccountsAreWrittenTogether(t *testing.T) {
 			}
 			return nil
 		})
-		s.look()
+		s.refresh()
 		for _, key := range keys {
 			s.get(key, "")
 			s.get(key, "/v1/any")

@@ -18,12 +18,13 @@ import (
 
 const (
 	idempotencyHeader = "Idempotency-Key"
-	// CONTRACT 2: the longest key, and how long a reply is kept.
+	// idempotencyLongest is the length of the longest key; idempotencyLife is how long a reply is
+	// stored.
 	idempotencyLongest = 255
 	idempotencyLife    = 24 * time.Hour
 )
 
-// Once is the Idempotency-Key of a POST. Its methods take nil for a call without one.
+// IdempotencyKey is the Idempotency-Key of a POST. Its methods accept nil for a call without one.
 type Once struct {
 	box         *encryption.Box
 	account     string
@@ -32,8 +33,8 @@ type Once struct {
 	fingerprint []byte
 }
 
-// OnceOf reads the Idempotency-Key of a POST; nil when there is none. The box digests
-// the request, so that a repetition can be compared with it.
+// ParseIdempotencyKey reads the Idempotency-Key of a POST; nil if the call has none. box digests
+// the request, to detect a repeated key with another request.
 func OnceOf(box *encryption.Box, c *httpapi.Call) (*Once, error) {
 	values := c.Header[idempotencyHeader]
 	if c.Method != http.MethodPost || len(values) == 0 {
@@ -41,7 +42,7 @@ func OnceOf(box *encryption.Box, c *httpapi.Call) (*Once, error) {
 	}
 	if len(values) > 1 || !validIdempotencyKey(values[0]) {
 		return nil, schema.Refuse(schema.InvalidRequest, idempotencyHeader,
-			"The header Idempotency-Key stands once and has 1 to 255 printable ASCII characters.")
+			"The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
 	}
 	o := &Once{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
 	o.fingerprint = box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
@@ -57,8 +58,8 @@ func validIdempotencyKey(text string) bool {
 	return len(text) > 0 && len(text) <= idempotencyLongest
 }
 
-// perform does what a call asks for, or finds the reply of the call that has done
-// it; then stored is true. Without an Idempotency-Key it just does it.
+// perform runs do, or returns the stored reply of an earlier call with the same key; then stored is
+// true. Without an Idempotency-Key it only runs do.
 func (o *Once) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, Entry, error)) (resp httpapi.Response, e Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)
@@ -78,9 +79,8 @@ func (o *Once) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Respon
 	return resp, e, false, err
 }
 
-// claim takes the key for this call, or returns the reply of the call that has
-// it. Of two at the same instant the second waits in this statement until the
-// first has committed or is undone.
+// claim claims the key for this call, or returns the reply of the call that has it. Of two
+// simultaneous calls, the second waits in this statement until the first commits or rolls back.
 func (o *Once) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	n, err := tx.Exec(`
 		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
@@ -98,13 +98,13 @@ func (o *Once) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) 
 	return o.stored(tx, now)
 }
 
-// stored returns the reply of the call that has claimed the key; nil when no call has,
-// or when the reply has expired.
+// stored returns the reply of the call that has claimed the key; nil if none has, or the reply has
+// expired.
 func (o *Once) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
-	var fingerprint, sealed []byte
+	var fingerprint, encrypted []byte
 	resp := &httpapi.Response{Replayed: true}
 	err := q.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3 AND expires_at > $4",
-		o.account, o.mode, o.key, now.UnixMicro()).Scan(&fingerprint, &resp.Status, &sealed)
+		o.account, o.mode, o.key, now.UnixMicro()).Scan(&fingerprint, &resp.Status, &encrypted)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -115,18 +115,18 @@ func (o *Once) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, err
 		return nil, schema.Refuse(schema.IdempotencyConflict, idempotencyHeader,
 			"This Idempotency-Key was used with another request within the last 24 hours.")
 	}
-	text, err := storedReply.Open(o.box, sealed, o.account, o.mode, o.key)
+	text, err := storedReply.Open(o.box, encrypted, o.account, o.mode, o.key)
 	if err != nil {
-		return nil, fmt.Errorf("opening a stored reply: %w", err)
+		return nil, fmt.Errorf("decrypting a stored reply: %w", err)
 	}
 	location, body, _ := bytes.Cut(text, []byte("\n"))
 	resp.Location, resp.Body = string(location), body
 	return resp, nil
 }
 
-// Made returns the path of what an earlier call with the key has made, for handlers
-// that answer a repetition with its present state; "" when no call has made anything.
-// The error is a *schema.Problem when the key was used with another request.
+// CreatedPath returns the path of the object that an earlier call with the key created, or "".
+// Handlers use it to answer a repeated call with the object's current state. The error is a
+// *schema.Problem if the key was used with another request.
 func (o *Once) Made(q sqlstore.Querier, now time.Time) (path string, err error) {
 	if o == nil {
 		return "", nil
@@ -138,8 +138,8 @@ func (o *Once) Made(q sqlstore.Querier, now time.Time) (path string, err error) 
 	return before.Location, nil
 }
 
-// Claim claims the key for what tx makes at a path; false when another call has
-// claimed it, which [Once.Made] then finds.
+// Claim claims the key for the object that tx creates at path. It returns false if another call has
+// claimed it; [IdempotencyKey.CreatedPath] then finds the object.
 func (o *Once) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
 	if o == nil {
 		return true, nil
@@ -151,8 +151,7 @@ func (o *Once) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool,
 	return true, o.keep(tx, httpapi.Response{Status: http.StatusAccepted, Location: path})
 }
 
-// keep stores the reply of the call that has claimed the key: its Location, a
-// line feed, its body.
+// keep stores the reply of the call that has claimed the key: Location, line feed, body.
 func (o *Once) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {

@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// eachPair runs a test on one store that is opened twice: PostgreSQL by two
-// instances, SQLite by a service and a command beside it.
+// eachPair runs a test on a store that is opened twice: PostgreSQL by two instances, SQLite by a
+// service and a command.
 func eachPair(t *testing.T, do func(t *testing.T, mine, theirs *sqlstore.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -29,37 +29,37 @@ func eachPair(t *testing.T, do func(t *testing.T, mine, theirs *sqlstore.DB)) {
 	})
 }
 
-// told collects events, in the transactions that they belong to.
-type told struct{}
+// eventRecorder stores events in the transaction of their change.
+type eventRecorder struct{}
 
-// Append implements Events: it uses a table of the transaction's own store, so
-// that an event of a transaction that failed is not there either.
-func (told) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
+// Append implements Events. It uses a table of the transaction's store, so that a rollback also
+// removes the event.
+func (eventRecorder) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
 	q := data.(schema.Quota)
-	_, err := tx.Exec("INSERT INTO told (account, world, event, period, threshold, used, percent, most) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	_, err := tx.Exec("INSERT INTO recorded_event (account, world, event, period, threshold, used, percent, most) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		account, world.String(), string(event), q.Period, q.Threshold, q.Used, q.Percent, q.Limit)
 	return "evt_told", err
 }
 
-// withEvents makes the table of the events.
+// withEvents creates the table of the events.
 func withEvents(t *testing.T, db *sqlstore.DB) func(*Config) {
 	t.Helper()
-	sqlstoretest.Exec(t, db, "CREATE TABLE told (account TEXT, world TEXT, event TEXT, period TEXT, threshold BIGINT, used BIGINT, percent BIGINT, most BIGINT)")
-	return func(c *Config) { c.Events = told{} }
+	sqlstoretest.Exec(t, db, "CREATE TABLE recorded_event (account TEXT, world TEXT, event TEXT, period TEXT, threshold BIGINT, used BIGINT, percent BIGINT, most BIGINT)")
+	return func(c *Config) { c.Events = eventRecorder{} }
 }
 
-func TestTwoInstancesShareAQuotaAndTellOnce(t *testing.T) {
+func TestTwoInstancesShareAQuotaAndAnnounceOnce(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
 		events := withEvents(t, mine)
 		acc := addAccount(t, mine, "one", "free")
 		key := addKey(t, mine, KeySpec{Account: acc, World: schema.Live}).Key
-		sites := []*site{newSite(t, mine, events), newSite(t, theirs, events)}
+		sites := []*serviceFixture{newServiceFixture(t, mine, events), newServiceFixture(t, theirs, events)}
 		for _, s := range sites {
-			s.look()
+			s.refresh()
 		}
 		var passed atomic.Int64
-		ask := func(s *site) {
+		ask := func(s *serviceFixture) {
 			var all sync.WaitGroup
 			for range 32 {
 				all.Go(func() {
@@ -77,12 +77,12 @@ func TestTwoInstancesShareAQuotaAndTellOnce(t *testing.T) {
 				s.write()
 			}
 			for _, s := range sites {
-				s.look()
+				s.refresh()
 			}
 		}
 		sites[1].get(key, "/v1/aqi?count=300")
 		exchange()
-		ask(sites[0]) // 1280 times, of which 700 are left
+		ask(sites[0]) // 1280 calls for the remaining 700
 		if n := passed.Load(); n != 700 {
 			t.Errorf("%d calls of 700 passed", n)
 		}
@@ -93,9 +93,9 @@ func TestTwoInstancesShareAQuotaAndTellOnce(t *testing.T) {
 			one[int64](t, mine, "SELECT used FROM quota_period"),
 			one[int64](t, mine, "SELECT counted FROM usage_day"),
 			one[int64](t, mine, "SELECT calls - failed FROM usage_day"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM told WHERE event = 'quota.warning' AND threshold = 80 AND used >= 800 AND percent = used / 10 AND world = 'live' AND most = 1000"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM told WHERE event = 'quota.exceeded' AND threshold = 100 AND used >= 1000 AND percent = used / 10"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM told"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.warning' AND threshold = 80 AND used >= 800 AND percent = used / 10 AND world = 'live' AND most = 1000"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.exceeded' AND threshold = 100 AND used >= 1000 AND percent = used / 10"),
+			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event"),
 			one[int64](t, mine, "SELECT COUNT(*) FROM quota_period WHERE warned_at IS NOT NULL AND exceeded_at IS NOT NULL"),
 		}
 		if diff := cmp.Diff([...]int64{1000, 1000, 701, 1, 1, 2, 1}, got); diff != "" {
@@ -109,13 +109,13 @@ func TestQuotaUsedElsewhereIsKnown(t *testing.T) {
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
 		acc := addAccount(t, mine, "one", "hundred")
 		key := addKey(t, mine, KeySpec{Account: acc, World: schema.Live}).Key
-		here, there := newSite(t, mine, nil), newSite(t, theirs, nil)
-		here.look()
-		there.look()
+		here, there := newServiceFixture(t, mine, nil), newServiceFixture(t, theirs, nil)
+		here.refresh()
+		there.refresh()
 		there.get(key, "/v1/aqi?count=100")
 		here.wants(key, "/v1/aqi?fail=forbidden", schema.Forbidden)
 		there.write()
-		here.look()
+		here.refresh()
 		here.wants(key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded)
 		if got := here.quotaOf(acc).Used; got != 100 {
 			t.Errorf("%d calls are known to be used, want 100", got)
@@ -130,7 +130,7 @@ func TestUsedQuotaOutlivesARestart(t *testing.T) {
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		for i := range 6 {
-			s := newSite(t, db, events)
+			s := newServiceFixture(t, db, events)
 			stop := s.start()
 			want := http.StatusOK
 			if i == 5 {
@@ -141,7 +141,7 @@ func TestUsedQuotaOutlivesARestart(t *testing.T) {
 			}
 			stop()
 		}
-		if n := one[int64](t, db, "SELECT COUNT(*) FROM told"); n != 2 {
+		if n := one[int64](t, db, "SELECT COUNT(*) FROM recorded_event"); n != 2 {
 			t.Errorf("%d events, want 2", n)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// base62 digits, in the order of their values.
+// base62 holds the digits, by value.
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // Widths of a key's parts: 62^33 > 2^192 and 62^6 > 2^32.
@@ -22,15 +22,14 @@ const (
 	keyWidth       = keyBodyWidth + keyCheckWidth
 )
 
-// What keys of each world begin with; of one width.
+// Prefixes of keys of each world; of the same length.
 const (
 	livePrefix    = "sk_live_"
 	sandboxPrefix = "sk_test_"
 )
 
-// mintKey makes a key of a world: "sk_live_" or "sk_test_", 24 random bytes in
-// base62, and 6 characters of CRC-32 over all before them, by which scanners
-// tell a key from a string that merely looks like one.
+// mintKey returns a new key of a world: "sk_live_" or "sk_test_", 24 random bytes in base62, and 6
+// characters of CRC-32 over all before them. Secret scanners use the checksum to recognize keys.
 func mintKey(world schema.World) string {
 	var secret [24]byte
 	_, _ = rand.Read(secret[:]) // never fails: it ends the program instead
@@ -61,9 +60,8 @@ var base62Value = func() (values [256]int8) {
 	return values
 }()
 
-// wellFormed reports whether a text has the form of a key and its right check,
-// and for which world. It costs less than a hash, and no key that was mistyped
-// or made up by chance gets past it.
+// wellFormed reports whether a text has the form and the checksum of a key, and its world. It costs
+// less than a hash, and rejects mistyped and guessed keys.
 func wellFormed(key string) (schema.World, bool) {
 	if len(key) != keyWidth {
 		return 0, false
@@ -94,8 +92,8 @@ func wellFormed(key string) (schema.World, bool) {
 	return world, check == uint64(^sum)
 }
 
-// hashKey is the SHA-256 of a key, which is all that is kept of it.
+// hashKey returns the SHA-256 of a key. The store keeps only the hash.
 func hashKey(key string) [sha256.Size]byte {
-	var room [64]byte // []byte(key) would be on the heap
+	var room [64]byte // keeps the bytes on the stack
 	return sha256.Sum256(append(room[:0], key...))
 }

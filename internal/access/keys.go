@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// KeySpec is a key that is asked for. Zero values are the defaults.
+// KeySpec describes a key to create. Zero values are the defaults.
 type KeySpec struct {
 	Account          string // id
 	World            schema.World
@@ -26,29 +26,29 @@ type KeySpec struct {
 	AllowList        []string       // CIDRs or addresses
 	RequireSignature bool
 	ExpiresAt        time.Time // zero for never; whole seconds
-	// Most is how many active keys the account may have in the world, this one included;
-	// 0 for any number, as for the command line, whose user sets the limit.
+	// MaxActive is the largest number of active keys of the account in the world, including this one; 0
+	// for no limit. The command line sets no limit.
 	Most int
 }
 
-// Made is a new key: the only moment at which it can be read.
+// CreatedKey is a new key. The key and its secret can be read only here.
 type Made struct {
 	Record        schema.Key
 	Key           string
 	SigningSecret string // empty unless signatures are required
 }
 
-// KeyRecord is a key as it stands in the store.
+// KeyRecord is a key as stored.
 type KeyRecord struct {
 	schema.Key
 	Account string
 	World   schema.World
 
-	expiresAt time.Time // exactly; zero for never
+	expiresAt time.Time // with full precision; zero for never
 }
 
-// check returns what of a specification is stored, and its faults but for those
-// that time brings.
+// check returns the scopes and networks to store, and all faults except those that depend on the
+// time.
 func (k *KeySpec) check() (scopes []schema.Scope, networks []netip.Prefix, f faults) {
 	f.keyName("name", k.Name)
 	scopes = f.scopes("scopes", k.Scopes)
@@ -56,8 +56,8 @@ func (k *KeySpec) check() (scopes []schema.Scope, networks []netip.Prefix, f fau
 	return scopes, networks, f
 }
 
-// CreateKey makes a key of an account that exists. A *schema.Problem names what
-// is wrong with the specification.
+// CreateKey creates a key of an existing account. A *schema.Problem describes an invalid
+// specification.
 func CreateKey(tx *sqlstore.Tx, box *encryption.Box, spec KeySpec, now time.Time) (Made, Entry, error) {
 	scopes, networks, f := spec.check()
 	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
@@ -74,12 +74,12 @@ func CreateKey(tx *sqlstore.Tx, box *encryption.Box, spec KeySpec, now time.Time
 	if err != nil {
 		return Made{}, Entry{}, err
 	}
-	return made, keyEntry("key.create", spec.Account, made.Record), nil
+	return made, keyAuditEntry("key.create", spec.Account, made.Record), nil
 }
 
-// keyEntry is what the audit log says of a new key. The prefix and the last four
-// characters are what people tell keys apart by; they give nothing away.
-func keyEntry(action, account string, k schema.Key) Entry {
+// keyAuditEntry returns the audit entry of a new key. The prefix and the last four characters
+// identify a key and reveal nothing.
+func keyAuditEntry(action, account string, k schema.Key) Entry {
 	detail := map[string]any{
 		"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour, "scopes": k.Scopes,
 		"allow_list": k.AllowList, "require_signature": k.RequireSignature, "expires_at": k.ExpiresAt,
@@ -87,12 +87,12 @@ func keyEntry(action, account string, k schema.Key) Entry {
 	return Entry{Account: account, World: schema.WorldOf(k.Mode), Action: action, Subject: k.ID, Detail: detail}
 }
 
-// newKey is a checked specification in the form of the store.
+// newKey is a checked specification in stored form.
 type newKey struct {
 	KeySpec
 	scopes   string
 	networks string
-	from     string // id of the key that it takes over from
+	from     string // id of the rotated key
 	revision int64
 }
 
@@ -100,8 +100,8 @@ type newKey struct {
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
 
-// room demands that an account may have one more active key. Changes of keys happen one
-// after the other (raise), so that the count is exact.
+// room returns an error if the account has no room for one more active key. raise serializes
+// changes of keys, so the count is exact.
 func (k *KeySpec) room(tx *sqlstore.Tx, now time.Time) error {
 	if k.Most == 0 {
 		return nil
@@ -124,13 +124,13 @@ func insertKey(tx *sqlstore.Tx, box *encryption.Box, k newKey, now time.Time) (M
 	made := Made{Key: mintKey(k.World)}
 	id := keyIDPrefix + ulid.MustNewDefault(now).String()
 	hash := hashKey(made.Key)
-	var sealed []byte
+	var encrypted []byte
 	required := 0
 	if k.RequireSignature {
 		var raw [32]byte
 		_, _ = rand.Read(raw[:]) // never fails
 		made.SigningSecret = "sgn_" + base64.RawURLEncoding.EncodeToString(raw[:])
-		sealed = signingSecret.Seal(box, []byte(made.SigningSecret), id)
+		encrypted = signingSecret.Seal(box, []byte(made.SigningSecret), id)
 		required = 1
 	}
 	_, err := tx.Exec(`
@@ -138,17 +138,17 @@ func insertKey(tx *sqlstore.Tx, box *encryption.Box, k newKey, now time.Time) (M
 			require_signature, signing_secret, created_at, expires_at, rotated_from, revision)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		id, k.Account, k.World.String(), k.Name, hash[:], made.Key[:prefixLength], made.Key[len(made.Key)-4:], k.scopes, k.networks,
-		required, sealed, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision)
+		required, encrypted, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision)
 	if err != nil {
-		return Made{}, fmt.Errorf("making a key: %w", err)
+		return Made{}, fmt.Errorf("creating a key: %w", err)
 	}
 	record, err := keyByID(tx, id, now)
 	made.Record = record.Key
 	return made, err
 }
 
-// prefixLength is how much of a key is kept to tell it apart: sk_live_ or
-// sk_test_ and 4 of its 33 random characters.
+// prefixLength is the length of the stored prefix of a key: sk_live_ or sk_test_ and 4 of its 33
+// random characters.
 const prefixLength = 12
 
 func optionalTime(t time.Time) sql.NullInt64 {
@@ -161,7 +161,7 @@ const selectKey = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.last_f
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanKey reads a row of selectKey; now decides whether the key is active.
+// scanKey reads a row of selectKey. The key's Active is as of now.
 func scanKey(now time.Time) func(sqlstore.Scanner) (KeyRecord, error) {
 	return func(row sqlstore.Scanner) (KeyRecord, error) {
 		var k KeyRecord
@@ -194,7 +194,7 @@ func scanKey(now time.Time) func(sqlstore.Scanner) (KeyRecord, error) {
 	}
 }
 
-// shownTime is an instant of the store as clients read it.
+// shownTime formats a stored instant for clients.
 func shownTime(micros sql.NullInt64) *string {
 	if !micros.Valid {
 		return nil
@@ -214,10 +214,10 @@ func isKeyID(text string) bool {
 	return ok && err == nil
 }
 
-// keyByID returns a key of any account. When there is none the error is a
-// *schema.Problem with not_found.
+// keyByID returns a key of any account. If there is none, the error is a *schema.Problem with
+// not_found.
 func keyByID(q sqlstore.Querier, id string, now time.Time) (KeyRecord, error) {
-	if !isKeyID(id) { // which PostgreSQL might not even take for a text
+	if !isKeyID(id) { //  PostgreSQL may reject it as text
 		return KeyRecord{}, errNoKey
 	}
 	k, err := scanKey(now)(q.QueryRow(selectKey+" WHERE k.id = $1", id))
@@ -230,9 +230,8 @@ func keyByID(q sqlstore.Querier, id string, now time.Time) (KeyRecord, error) {
 	return k, nil
 }
 
-// ListKeys returns at most limit keys of an account's world, the newest first,
-// and of those only what comes after the key with the id after; "" begins at the
-// beginning.
+// ListKeys returns at most limit keys of an account's world, newest first, starting after the key
+// with id after; "" starts at the newest.
 func ListKeys(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]KeyRecord, error) {
 	return sqlstore.All(q, scanKey(now), selectKey+`
 		WHERE k.account_id = $1 AND k.mode = $2 AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,

@@ -13,11 +13,11 @@ import (
 	"vayu/schema"
 )
 
-func TestWhoLooksUnderTheLockMakesAnAccountOnce(t *testing.T) {
+func TestLockSerializesAccountCreation(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
-		// Both hold the lock or wait for it before either looks: the one that waits
-		// finds what the other has made.
+		// Both hold or await the lock before either reads. The second finds the first one's
+		// account.
 		var made, found int
 		var mu sync.Mutex
 		var all sync.WaitGroup
@@ -31,7 +31,7 @@ func TestWhoLooksUnderTheLockMakesAnAccountOnce(t *testing.T) {
 						return err
 					}
 					_, err := AccountNamed(tx, "default")
-					if said, ok := errors.AsType[*schema.Problem](err); !ok || said.Code != schema.NotFound {
+					if message, ok := errors.AsType[*schema.Problem](err); !ok || message.Code != schema.NotFound {
 						return err
 					}
 					isNew = true

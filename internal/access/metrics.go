@@ -9,16 +9,16 @@ import (
 	"vayu/schema"
 )
 
-// metrics is what the service counts.
+// metrics holds the metrics of the service.
 type metrics struct {
-	refusals      *prometheus.CounterVec
-	byCode        map[schema.Code]prometheus.Counter
-	lookFailures  prometheus.Counter
-	flushFailures prometheus.Counter
-	dropped       prometheus.Counter
+	refusals        *prometheus.CounterVec
+	byCode          map[schema.Code]prometheus.Counter
+	refreshFailures prometheus.Counter
+	flushFailures   prometheus.Counter
+	dropped         prometheus.Counter
 }
 
-// refusalCodes are the codes with which Admit and Verify refuse.
+// refusalCodes are the error codes of Admit and Verify.
 var refusalCodes = []schema.Code{
 	schema.Unauthorized, schema.KeyRevoked, schema.KeyExpired, schema.SignatureRequired, schema.SignatureInvalid,
 	schema.InsufficientScope, schema.IPNotAllowed, schema.RateLimited, schema.QuotaExceeded,
@@ -27,17 +27,17 @@ var refusalCodes = []schema.Code{
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_access_refusals_total", Help: "Calls that were refused before their handler, by code.",
+			Name: "vayu_access_refusals_total", Help: "Calls that were rejected before their handler, by error code.",
 		}, []string{"code"}),
 		byCode: map[schema.Code]prometheus.Counter{},
-		lookFailures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_access_look_failures_total", Help: "Looks for changed keys and accounts that failed.",
+		refreshFailures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_access_look_failures_total", Help: "Failed refreshes of keys and accounts from the store.",
 		}),
 		flushFailures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_usage_flush_failures_total", Help: "Writings of usage that failed and were tried again.",
+			Name: "vayu_usage_flush_failures_total", Help: "Failed flushes of usage, which are retried.",
 		}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_usage_dropped_total", Help: "Days of usage and uses of keys that were dropped, because their account or key is not in the store any more.",
+			Name: "vayu_usage_dropped_total", Help: "Days of usage and uses of keys that were dropped because their account or key is no longer in the store.",
 		}),
 	}
 	for _, code := range refusalCodes {
@@ -47,16 +47,16 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		return m, nil
 	}
 	for _, c := range []prometheus.Collector{
-		m.refusals, m.lookFailures, m.flushFailures, m.dropped,
+		m.refusals, m.refreshFailures, m.flushFailures, m.dropped,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_access_keys", Help: "API keys in memory, which are those that are active.",
-		}, func() float64 { return float64(s.book.size.Load()) }),
+			Name: "vayu_access_keys", Help: "Active API keys in memory.",
+		}, func() float64 { return float64(s.cache.size.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_access_age_seconds", Help: "Time since keys and accounts were last compared with the store, seconds.",
-		}, func() float64 { return s.age().Seconds() }),
+			Name: "vayu_access_age_seconds", Help: "Time since the last successful refresh of keys and accounts, seconds.",
+		}, func() float64 { return s.cacheAge().Seconds() }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_usage_unwritten_calls", Help: "Calls that were counted and are not in the store yet.",
-		}, func() float64 { return float64(s.ledger.unwritten()) }),
+			Name: "vayu_usage_unwritten_calls", Help: "Counted calls that are not in the store yet.",
+		}, func() float64 { return float64(s.counters.unwritten()) }),
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics of access: %w", err)
@@ -65,7 +65,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// refused counts a refusal.
+// refused counts a rejected call.
 func (m *metrics) refused(code schema.Code) {
 	if counter := m.byCode[code]; counter != nil {
 		counter.Inc()
@@ -74,9 +74,9 @@ func (m *metrics) refused(code schema.Code) {
 	m.refusals.WithLabelValues(string(code)).Inc()
 }
 
-// refusedBy counts a refusal by the code of its error.
+// refusedBy counts a rejected call by the code of its error.
 func (m *metrics) refusedBy(err error) {
-	if said, ok := errors.AsType[*schema.Problem](err); ok {
-		m.refused(said.Code)
+	if problem, ok := errors.AsType[*schema.Problem](err); ok {
+		m.refused(problem.Code)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// figure is the sum of a metric.
-func (s *site) figure(name string) (sum float64) {
+// figure returns the sum of a metric.
+func (s *serviceFixture) figure(name string) (sum float64) {
 	s.t.Helper()
 	for _, value := range s.figures(name) {
 		sum += value
@@ -20,8 +20,8 @@ func (s *site) figure(name string) (sum float64) {
 	return sum
 }
 
-// figures are a metric's values by their label.
-func (s *site) figures(name string) map[string]float64 {
+// figures returns a metric's values by label.
+func (s *serviceFixture) figures(name string) map[string]float64 {
 	s.t.Helper()
 	families, err := s.reg.Gather()
 	if err != nil {
@@ -46,12 +46,12 @@ func (s *site) figures(name string) map[string]float64 {
 	return out
 }
 
-// await waits until something is so.
-func (s *site) await(what string, is func() bool) {
+// eventually polls a condition, and fails the test after a minute.
+func (s *serviceFixture) eventually(what string, is func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(time.Minute) // a test that hangs, no promise
+	limit := time.After(time.Minute) // only for a hanging test
 	for !is() {
 		select {
 		case <-tick.C:
@@ -64,7 +64,7 @@ func (s *site) await(what string, is func() bool) {
 func TestMetricsTellWhatHappens(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 9 })
+		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 9 })
 		begun := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 		s.clock.Set(begun)
 		acc := addAccount(t, db, "one", "five")
@@ -73,7 +73,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		signed := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox, RequireSignature: true})
 		revoked := addKey(t, db, KeySpec{Account: acc})
 		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, revoked.Record.ID, begun); return err })
-		s.look()
+		s.refresh()
 		for range 11 { // five go, four are over the quota, two over the rate
 			s.get(key.Key, "")
 		}

@@ -10,15 +10,15 @@ import (
 
 const (
 	purgeEvery = time.Minute
-	// purgeGroup keeps a deletion in the range of milliseconds, since on SQLite
-	// every other change waits for it.
+	// purgeGroup keeps a deletion in the range of milliseconds: on SQLite every other change waits
+	// for it.
 	purgeGroup = 500
-	// purgeDelay is how long a row outlives its end, so that an instance whose
-	// clock is behind still finds it, and that none vanishes while it is read.
+	// purgeDelay is how long a row is kept after it expires. Instances whose clock is behind still
+	// find it, and none vanishes while it is read.
 	purgeDelay = time.Minute
 )
 
-// purges delete what is over, a group at a time.
+// purges delete expired rows, one group at a time.
 var purges = map[string]string{
 	"idempotent replies": `DELETE FROM idempotent_reply WHERE (account_id, mode, key) IN
 		(SELECT account_id, mode, key FROM idempotent_reply WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)
@@ -28,8 +28,8 @@ var purges = map[string]string{
 	"sessions": "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
 }
 
-// purge deletes once a minute what is over, until ctx ends. A store that is away
-// is no reason to end: the next minute finds the same rows.
+// purge deletes expired rows once a minute, until ctx ends. After an error, the next minute deletes
+// the same rows.
 func (s *Service) purge(ctx context.Context) error {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
@@ -40,12 +40,12 @@ func (s *Service) purge(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if err := s.purgeOnce(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("deleting what is over", "error", err)
+			s.Log.Warn("purging expired rows", "error", err)
 		}
 	}
 }
 
-// purgeOnce deletes what is over now.
+// purgeOnce deletes all expired rows.
 func (s *Service) purgeOnce(ctx context.Context) error {
 	until := s.Now().Add(-purgeDelay).UnixMicro()
 	for what, statement := range purges {

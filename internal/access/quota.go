@@ -8,20 +8,20 @@ import (
 	"vayu/schema"
 )
 
-// The plan of accounts whose plan is not in the configuration, and its calls
-// per month (CONTRACT 2) when it is not there either.
+// freePlan applies to accounts whose plan is not configured. freeCalls is its limit per month if it
+// is not configured either.
 const (
 	freePlan  = "free"
 	freeCalls = 1000
 )
 
-// plans knows how many calls each plan allows.
+// plans records the unconfigured plans.
 type plans struct {
 	mu     sync.Mutex
-	warned map[string]bool // plans of which the log has been told
+	warned map[string]bool // plans that are already logged
 }
 
-// limitOf is how many calls per month a plan allows; 0 for no limit.
+// limitOf returns the calls per month of a plan; 0 for no limit.
 func (s *Service) limitOf(plan string) int64 {
 	if limit, known := s.Settings.Plans[plan]; known {
 		return limit
@@ -30,56 +30,56 @@ func (s *Service) limitOf(plan string) int64 {
 	if !known {
 		limit = freeCalls
 	}
-	p := &s.ledger.plans
+	p := &s.counters.plans
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.warned[plan] {
 		p.warned[plan] = true
-		s.Log.Warn("a plan of accounts is not in the configuration; it is taken as "+freePlan, "plan", plan, "calls", limit)
+		s.Log.Warn("a plan of accounts is not configured; its limit is that of "+freePlan, "plan", plan, "calls", limit)
 	}
 	return limit
 }
 
-// month is what an account has used of one month (UTC) in the live world.
+// month is the usage of an account in one month (UTC) in the live world.
 type month struct {
 	account string
 	period  string // 2026-11
 	ends    int64  // seconds
 	used    atomic.Int64
-	// taken is used and what calls in flight have reserved.
-	taken atomic.Int64
-	// crossed is, for each of the marks, what was used when it was reached here; 0 for
-	// not yet, or by calls of another instance.
-	crossed [len(marks)]atomic.Int64
+	// allocated is used plus the reservations of calls in flight.
+	allocated atomic.Int64
+	// usedAtMark holds, for each mark, the value of used when it was reached here. It is 0 if it is
+	// not reached, or was reached by calls of another instance.
+	usedAtMark [len(marks)]atomic.Int64
 
-	// stored is the part of used that the store has, of every instance; held by
-	// ledger.writing.
+	// stored is the part of used that is in the store, of all instances; guarded by
+	// usageCounters.flushing.
 	stored int64
 }
 
-// reserve takes n calls of a limit, 0 for none. When there are fewer it takes none;
-// left is how many there are.
+// reserve reserves n calls of a limit; limit 0 is no limit. If fewer than n are left it reserves
+// none. left is the number left.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit == 0 {
-		m.taken.Add(n)
+		m.allocated.Add(n)
 		return 0, true
 	}
 	for {
-		taken := m.taken.Load()
+		taken := m.allocated.Load()
 		if taken+n > limit {
 			return max(0, limit-taken), false
 		}
-		if m.taken.CompareAndSwap(taken, taken+n) {
+		if m.allocated.CompareAndSwap(taken, taken+n) {
 			return limit - taken - n, true
 		}
 	}
 }
 
-// settle ends a reservation of so many calls: the call counts as n, 0 for not at all.
-// Limit is that of the account, for the marks.
+// settle ends a reservation: the call counts as n, or not at all if n is 0. limit is the account's,
+// for the marks.
 func (m *month) settle(reserved, n, limit int64) {
 	if n != reserved {
-		m.taken.Add(n - reserved)
+		m.allocated.Add(n - reserved)
 	}
 	if n == 0 {
 		return
@@ -87,42 +87,41 @@ func (m *month) settle(reserved, n, limit int64) {
 	used := m.used.Add(n)
 	for i := range marks {
 		if limit != 0 && marks[i].reached(used, limit) && !marks[i].reached(used-n, limit) {
-			m.crossed[i].Store(used)
+			m.usedAtMark[i].Store(used)
 		}
 	}
 }
 
-// usedAt is what was used when a mark was reached, as far as it is known here: of a
-// burst that is written at once, the total is more. Otherwise it is the total.
+// usedAt returns the value of used when a mark was reached, if this instance knows it. Otherwise it
+// returns the total, which is higher after a burst that is written at once.
 func (m *month) usedAt(i int, limit, total int64) int64 {
-	if at := m.crossed[i].Load(); at != 0 && at <= total && marks[i].reached(at, limit) {
+	if at := m.usedAtMark[i].Load(); at != 0 && at <= total && marks[i].reached(at, limit) {
 		return at
 	}
 	return total
 }
 
-// learn takes over the store's total, of which this instance has just written
-// pushed; 0 when the total was only read. The caller holds ledger.writing, so
-// that a total and what was written to it are never seen apart. Totals never
-// fall, and an older one changes nothing.
-func (m *month) learn(total, pushed int64) {
+// mergeTotal adopts the store's total, of which this instance has just written pushed; 0 after a
+// read. The caller holds flushing, so that a total and its increments are seen together. Totals
+// never fall, and an older one has no effect.
+func (m *month) mergeTotal(total, pushed int64) {
 	news := max(total, m.stored+pushed) - m.stored - pushed
 	m.stored += pushed + news
 	if news != 0 {
-		m.taken.Add(news)
+		m.allocated.Add(news)
 		m.used.Add(news)
 	}
 }
 
-// left is how many seconds remain of the month, at least 1.
-func (m *month) left(now time.Time) int {
+// secondsLeft returns the seconds until the month ends, at least 1.
+func (m *month) secondsLeft(now time.Time) int {
 	return int(max(1, m.ends-now.Unix()))
 }
 
-// periodOf names the month of a time.
+// periodOf returns the name of the month of a time.
 func periodOf(now time.Time) string { return now.UTC().Format("2006-01") }
 
-// monthOf is the month of a time, with nothing used.
+// monthOf returns the month of a time, with nothing used.
 func monthOf(account string, now time.Time) *month {
 	y, m, _ := now.UTC().Date()
 	return &month{
@@ -132,22 +131,22 @@ func monthOf(account string, now time.Time) *month {
 	}
 }
 
-// quotaFigures is the wire form of a quota.
-func quotaFigures(m *month, limit, used int64) schema.Quota {
+// quotaWire returns a quota in the API's form.
+func quotaWire(m *month, limit, used int64) schema.Quota {
 	return schema.Quota{
 		Period: m.period, Limit: limit, Used: used, Percent: used * 100 / limit,
 		ResetsAt: time.Unix(m.ends, 0).UTC().Format(time.RFC3339),
 	}
 }
 
-// quotaOf is what an account has used of this month in the live world, what is
-// not yet written included; nil when its plan has no limit or nobody knows it.
+// quotaOf returns the account's usage of this month in the live world, including unwritten calls.
+// It is nil if the plan has no limit or the account is unknown.
 func (s *Service) quotaOf(account string) *schema.Quota {
-	holder := s.book.account(account)
+	holder := s.cache.account(account)
 	if holder == nil || holder.limit == 0 {
 		return nil
 	}
-	m := holder.tally.monthAt(s.Now())
-	q := quotaFigures(m, holder.limit, m.used.Load())
+	m := holder.counters.monthAt(s.Now())
+	q := quotaWire(m, holder.limit, m.used.Load())
 	return &q
 }

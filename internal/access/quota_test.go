@@ -17,14 +17,14 @@ import (
 
 var november = time.Date(2026, 11, 30, 23, 59, 50, 0, time.UTC)
 
-// Who has used everything up can still look after the account.
+// With the quota used up, an account can still be managed.
 func TestCallsAboutTheAccountAreNotRefusedForItsQuota(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
-		s.look()
+		s.refresh()
 		for _, step := range []struct{ path, used, code string }{
 			{"/v1/aqi?count=5", "5", ""}, {"/v1/aqi", "5", string(schema.QuotaExceeded)}, {"/v1/keys", "6", ""}, {"/v1/aqi", "6", string(schema.QuotaExceeded)},
 		} {
@@ -38,12 +38,12 @@ func TestCallsAboutTheAccountAreNotRefusedForItsQuota(t *testing.T) {
 func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox}).Key
-		s.look()
+		s.refresh()
 		for i, step := range []struct {
 			path   string
 			status int
@@ -57,7 +57,7 @@ func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 			{"/v1/aqi?fail=rate_limited", 429, "3"},
 			{"/v1/keys", 403, "3"},
 			{"", 200, "4"},
-			{"/v1/aqi?count=3", 200, "7"}, // 4 of 5 are used: it goes, and counts as what it is
+			{"/v1/aqi?count=3", 200, "7"}, // 4 of 5 are used: the call is allowed, and counts in full
 			{"", 429, "7"},
 		} {
 			got := s.get(key, step.path)
@@ -94,11 +94,11 @@ func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 func TestCallAcrossMidnightCountsInItsMonth(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		pass, c := s.admitted(key)
 		s.clock.Set(november.Add(time.Minute))
 		if got := s.get(key, ""); got.head("X-Quota-Used") != "1" {
@@ -121,10 +121,10 @@ func TestCallAcrossMidnightCountsInItsMonth(t *testing.T) {
 func TestQuotaIsExactAmongManyAtOnce(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "free")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		stop := s.start()
 		var passed, refused atomic.Int64
 		var all sync.WaitGroup
@@ -157,13 +157,13 @@ func TestQuotaIsExactAmongManyAtOnce(t *testing.T) {
 	})
 }
 
-func TestPlanThatNobodyKnowsIsFree(t *testing.T) {
+func TestUnknownPlanIsFree(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		a, b := addAccount(t, db, "a", "gone"), addAccount(t, db, "b", "gone")
 		without := addAccount(t, db, "c", "unlimited")
-		s.look()
+		s.refresh()
 		if s.quotaOf(a).Limit != 1000 || s.quotaOf(b).Limit != 1000 || s.log.Count("plan=gone") != 1 {
 			t.Errorf("limits %d and %d, %d warnings", s.quotaOf(a).Limit, s.quotaOf(b).Limit, s.log.Count("plan=gone"))
 		}

@@ -10,13 +10,13 @@ import (
 	"vayu/schema"
 )
 
-// bucket is the token bucket of a key, or of an account in a world, and a class of
-// routes; nil when there is no limit.
+// bucket is the token bucket of a key, or of an account in a world, for one class of routes. nil
+// has no limit.
 type bucket struct {
 	limiter *rate.Limiter
 }
 
-// newBuckets are the full buckets of a new key.
+// newBuckets returns the full buckets of a new key.
 func (s *Service) newBuckets() [httpapi.LimitClasses]*bucket {
 	return [httpapi.LimitClasses]*bucket{
 		httpapi.Calls:   newBucket(s.Settings.Rate, s.Settings.Burst),
@@ -25,11 +25,11 @@ func (s *Service) newBuckets() [httpapi.LimitClasses]*bucket {
 	}
 }
 
-// worldBuckets are the buckets of an account in each world.
+// worldBuckets are the buckets of an account, by world.
 type worldBuckets [len(schema.Worlds)][httpapi.LimitClasses]*bucket
 
-// newAccountBuckets are the full buckets of a new account, which all of its keys share:
-// else n keys would have n times the rate of one. They are worth some keys.
+// newAccountBuckets returns the full buckets that all keys of an account share. Otherwise n keys
+// would have n times the rate of one.
 func (s *Service) newAccountBuckets() (all worldBuckets) {
 	n := s.Settings.KeysWorth
 	if n == 0 {
@@ -45,9 +45,9 @@ func (s *Service) newAccountBuckets() (all worldBuckets) {
 	return all
 }
 
-// takeBoth takes a token of the key's bucket and one of the account's. Refused is the
-// bucket that has none; nil when both had one. The key's comes first, so that a key that
-// calls too often takes nothing of the account's from other keys.
+// takeBoth takes a token from the key's bucket and one from the account's. It returns the bucket
+// that is empty, or nil. The key's comes first, so that a key over its limit takes no tokens from
+// other keys.
 func takeBoth(key, account *bucket, now time.Time) (refused *bucket) {
 	switch {
 	case !key.take(now):
@@ -59,8 +59,7 @@ func takeBoth(key, account *bucket, now time.Time) (refused *bucket) {
 	}
 }
 
-// scarcer is the state of the bucket that has fewer calls left: the next call depends
-// on that one.
+// scarcer returns the state of the bucket with fewer tokens left, which limits the next call.
 func scarcer(key, account *bucket, now time.Time) httpapi.Rate {
 	of, shared := key.state(now), account.state(now)
 	if of.Burst == 0 || shared.Burst > 0 && shared.Remaining < of.Remaining {
@@ -81,7 +80,7 @@ func (b *bucket) take(now time.Time) bool {
 	return b == nil || b.limiter.AllowN(now, 1)
 }
 
-// state tells how full the bucket is.
+// state returns the fill level of the bucket.
 func (b *bucket) state(now time.Time) httpapi.Rate {
 	if b == nil {
 		return httpapi.Rate{}
@@ -95,8 +94,7 @@ func (b *bucket) state(now time.Time) httpapi.Rate {
 	}
 }
 
-// wait is how many seconds to wait for the next token, at least 1: a client
-// that comes back sooner than a whole second is as likely to be refused again.
+// wait returns the seconds until the next token, at least 1.
 func (b *bucket) wait(now time.Time) int {
 	missing := 1 - b.limiter.TokensAt(now)
 	return max(1, int(math.Ceil(missing/float64(b.limiter.Limit()))))

@@ -13,22 +13,22 @@ import (
 	"vayu/schema"
 )
 
-// newStill is an instance without a store, which knows one key of an unlimited
-// account.
-func newStill(t testing.TB, change func(*Config)) (s *site, key string) {
+// newWithoutStore returns an instance without a store, with one key of an unlimited account in its
+// cache.
+func newWithoutStore(t testing.TB, change func(*Config)) (s *serviceFixture, key string) {
 	t.Helper()
-	s = newSite(t, nil, change)
+	s = newServiceFixture(t, nil, change)
 	key = mintKey(schema.Live)
-	s.book.take(news{
+	s.cache.apply(delta{
 		revision: 1,
-		accounts: []*held{{id: "acc_1", plan: "unlimited", revision: 1, tally: s.ledger.tally("acc_1")}},
-		keys:     []keyRow{{grant: grant{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: hashKey(key)}},
+		accounts: []*cachedAccount{{id: "acc_1", plan: "unlimited", revision: 1, counters: s.counters.account("acc_1")}},
+		keys:     []keyRow{{cachedKey: cachedKey{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: hashKey(key)}},
 	}, 0, s.newBuckets)
 	return s, key
 }
 
-// through is how many calls go through at once until one is refused.
-func through(t *testing.T, s *site, key, path string, most int) (n int, refused reply) {
+// allowedCalls returns the number of calls until the first rejected one.
+func allowedCalls(t *testing.T, s *serviceFixture, key, path string, most int) (n int, refused reply) {
 	t.Helper()
 	for range most + 1 {
 		r := s.get(key, path)
@@ -46,7 +46,7 @@ func through(t *testing.T, s *site, key, path string, most int) (n int, refused 
 func TestBucketGivesItsBurstAndThenItsRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, key := newStill(t, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 5, 20 })
+		s, key := newWithoutStore(t, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 5, 20 })
 		for _, step := range []struct {
 			wait                 time.Duration
 			through, retry, fill int
@@ -59,7 +59,7 @@ func TestBucketGivesItsBurstAndThenItsRate(t *testing.T) {
 			{time.Hour, 20, 1, 4},
 		} {
 			time.Sleep(step.wait)
-			n, refused := through(t, s, key, "/v1/aqi", 20)
+			n, refused := allowedCalls(t, s, key, "/v1/aqi", 20)
 			if n != step.through || refused.head("Retry-After") != strconv.Itoa(step.retry) {
 				t.Errorf("after %s: %d calls went through, Retry-After %s; want %d and %d",
 					step.wait, n, refused.head("Retry-After"), step.through, step.retry)
@@ -89,20 +89,19 @@ func TestWaitForASlowBucketIsItsOwn(t *testing.T) {
 func TestMoneyHasABucketOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, key := newStill(t, func(c *Config) {
+		s, key := newWithoutStore(t, func(c *Config) {
 			c.Settings.Rate, c.Settings.Burst, c.Settings.MoneyRate, c.Settings.MoneyBurst = 10, 10, 2, 3
 		})
-		if n, _ := through(t, s, key, "/v1/recharge/1", 10); n != 3 {
+		if n, _ := allowedCalls(t, s, key, "/v1/recharge/1", 10); n != 3 {
 			t.Errorf("%d recharges went through, want 3", n)
 		}
-		if n, _ := through(t, s, key, "/v1/aqi", 10); n != 10 {
+		if n, _ := allowedCalls(t, s, key, "/v1/aqi", 10); n != 10 {
 			t.Errorf("%d other calls went through, want 10", n)
 		}
 	})
 }
 
-// All keys of an account together may make what the settings say, and replies tell of the
-// bucket that has less.
+// All keys of an account share a rate. Replies report the bucket with fewer tokens left.
 func TestKeysOfAnAccountShareABucket(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -114,21 +113,21 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, first := newStill(t, func(c2 *Config) {
+				s, first := newWithoutStore(t, func(c2 *Config) {
 					c2.Settings.Rate, c2.Settings.Burst, c2.Settings.KeysWorth = 5, 20, c.worth
 				})
 				keys := []string{first}
-				n := news{revision: 2}
+				n := delta{revision: 2}
 				for i := range 8 {
 					keys = append(keys, mintKey(schema.Live))
 					n.keys = append(n.keys, keyRow{
-						grant: grant{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: hashKey(keys[i+1]),
+						cachedKey: cachedKey{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: hashKey(keys[i+1]),
 					})
 				}
-				s.book.take(n, 0, s.newBuckets)
+				s.cache.apply(n, 0, s.newBuckets)
 				passed := 0
 				for _, key := range keys {
-					n, refused := through(t, s, key, "/v1/aqi", 20)
+					n, refused := allowedCalls(t, s, key, "/v1/aqi", 20)
 					passed += n
 					if refused.head("X-RateLimit-Remaining") != "0" || refused.head("Retry-After") != "1" {
 						t.Errorf("refused with %v", refused.header)
@@ -140,27 +139,27 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 				time.Sleep(time.Minute)
 				s.get(keys[0], "/v1/aqi")
 				if got := s.get(keys[1], "/v1/aqi"); got.head("X-RateLimit-Remaining") != c.left {
-					t.Errorf("%s calls are said to be left, want %s", got.head("X-RateLimit-Remaining"), c.left)
+					t.Errorf("%s calls are left, want %s", got.head("X-RateLimit-Remaining"), c.left)
 				}
 			})
 		})
 	}
 }
 
-// The worlds of an account do not take each other's calls away.
+// The worlds of an account have separate buckets.
 func TestWorldsHaveBucketsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst, c.Settings.KeysWorth = 1, 3, 1 })
+		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst, c.Settings.KeysWorth = 1, 3, 1 })
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		live, other, sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox})
-		s.look()
+		s.refresh()
 		for _, step := range []struct {
 			key  string
 			want int
 		}{{live.Key, 3}, {other.Key, 0}, {sandbox.Key, 3}} {
-			if n, refused := through(t, s, step.key, "", 3); n != step.want || n == 0 && !strings.Contains(refused.text, "with all of its keys") {
+			if n, refused := allowedCalls(t, s, step.key, "", 3); n != step.want || n == 0 && !strings.Contains(refused.text, "with all of its keys") {
 				t.Errorf("%d calls went through, want %d: %s", n, step.want, refused.text)
 			}
 		}
@@ -170,8 +169,8 @@ func TestWorldsHaveBucketsOfTheirOwn(t *testing.T) {
 func TestNoRateIsNoLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, key := newStill(t, nil)
-		if n, _ := through(t, s, key, "/v1/aqi", 500); n != 501 {
+		s, key := newWithoutStore(t, nil)
+		if n, _ := allowedCalls(t, s, key, "/v1/aqi", 500); n != 501 {
 			t.Errorf("%d calls went through", n)
 		}
 		if got := s.get(key, "").head("X-RateLimit-Limit"); got != "" {
@@ -183,12 +182,12 @@ func TestNoRateIsNoLimit(t *testing.T) {
 func TestBucketOutlivesAChangeOfItsKey(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
+		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
 		s.clock.Set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc})
-		s.look()
-		if n, _ := through(t, s, key.Key, "", 3); n != 3 {
+		s.refresh()
+		if n, _ := allowedCalls(t, s, key.Key, "", 3); n != 3 {
 			t.Fatalf("%d calls went through", n)
 		}
 		do(t, db, func(tx *sqlstore.Tx) error {
@@ -197,8 +196,8 @@ func TestBucketOutlivesAChangeOfItsKey(t *testing.T) {
 		})
 		sqlstoretest.Exec(t, db, "UPDATE access_revision SET n = n + 1")
 		sqlstoretest.Exec(t, db, "UPDATE api_key SET name = 'another', revision = (SELECT n FROM access_revision)")
-		s.look()
-		if n, _ := through(t, s, key.Key, "", 3); n != 0 {
+		s.refresh()
+		if n, _ := allowedCalls(t, s, key.Key, "", 3); n != 0 {
 			t.Errorf("%d calls went through after a change of the key", n)
 		}
 	})

@@ -14,21 +14,21 @@ import (
 	"vayu/schema"
 )
 
-// A call that counts as n is done when n are left, and refused when there are fewer.
+// A call that counts as n is allowed if n are left, and rejected if fewer are.
 func TestACallOfManyNeedsRoomForAllOfThem(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "five"), World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		for _, step := range []struct {
 			path   string
 			status int
 			used   string
 			says   string
 		}{
-			{"/v1/aqi?reserve=6", 429, "0", `"retryable":false`}, // no month has so many
+			{"/v1/aqi?reserve=6", 429, "0", `"retryable":false`}, // more than a month's quota
 			{"/v1/aqi?reserve=2", 200, "2", ""},
 			{"/v1/aqi?reserve=4", 429, "2", "counts as 4 calls, and the account has 3 left"},
 			{"/v1/aqi?reserve=4&fail=not_found", 429, "2", `"retryable":true`},
@@ -47,15 +47,14 @@ func TestACallOfManyNeedsRoomForAllOfThem(t *testing.T) {
 	})
 }
 
-// Calls of many that were admitted before any of them knew how many it is get no more
-// than the quota together.
+// Concurrent calls that reserve after admission get no more than the quota together.
 func TestAdmittedCallsReserveNoMoreThanTheQuota(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "free")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		const calls, each = 20, 300
 		var done atomic.Int64
 		var all sync.WaitGroup
@@ -79,7 +78,7 @@ func TestAdmittedCallsReserveNoMoreThanTheQuota(t *testing.T) {
 			})
 		}
 		all.Wait()
-		// The other calls hold one each until they end, so that there may be room for two.
+		// The other calls reserve one each until they end, so that there may be room for two.
 		if n := done.Load(); n < 2 || n > 3 || s.quotaOf(acc).Used != n*each {
 			t.Errorf("%d calls of %d were done and %d are used of 1000", n, each, s.quotaOf(acc).Used)
 		}
@@ -91,29 +90,28 @@ func TestAdmittedCallsReserveNoMoreThanTheQuota(t *testing.T) {
 	})
 }
 
-// The events of a burst that is written at once say what was used when each of the
-// marks was reached.
-func TestTheEventsOfABurstSayWhatWasUsedAtTheirMark(t *testing.T) {
+// The events of a burst that is flushed at once report the usage at which each mark was reached.
+func TestBurstEventsReportUsageAtTheirMark(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, withEvents(t, db))
+		s := newServiceFixture(t, db, withEvents(t, db))
 		s.clock.Set(november)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live, Scopes: schema.Scopes}).Key
-		s.look()
+		s.refresh()
 		for range 100 {
 			s.get(key, "")
 		}
-		s.get(key, "/v1/keys") // is never refused
+		s.get(key, "/v1/keys") // is never rejected
 		s.write()
-		type said struct{ threshold, used, percent int64 }
-		got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (e said, err error) {
+		type quotaEvent struct{ threshold, used, percent int64 }
+		got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (e quotaEvent, err error) {
 			err = row.Scan(&e.threshold, &e.used, &e.percent)
 			return e, err
-		}, "SELECT threshold, used, percent FROM told ORDER BY threshold")
+		}, "SELECT threshold, used, percent FROM recorded_event ORDER BY threshold")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]said{{80, 80, 80}, {100, 100, 100}}, got, cmp.AllowUnexported(said{})); diff != "" {
+		if diff := cmp.Diff([]quotaEvent{{80, 80, 80}, {100, 100, 100}}, got, cmp.AllowUnexported(quotaEvent{})); diff != "" {
 			t.Errorf("the events (-want +got):\n%s", diff)
 		}
 	})

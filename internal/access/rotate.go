@@ -9,8 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// Grace of a rotation: what clients get when they say nothing, and the longest
-// (CONTRACT 2).
+// Grace period of a rotation: the default and the longest.
 const (
 	DefaultGrace = 24 * time.Hour
 	longestGrace = 7 * 24 * time.Hour
@@ -18,17 +17,16 @@ const (
 
 var errGrace = schema.Refuse(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
 
-// RotateKey makes a key that takes over from another: the same name, scopes,
-// world, allow-list, need of signatures and expiry, with a secret of its own.
-// The old key goes on for the grace, unless it expires sooner; that is then its
-// expiry, also for whoever rotates it a second time. Of a key that is revoked or
-// expired there is nothing to take over. Most is that of [KeySpec]: with a grace the
-// account has one active key more.
+// RotateKey creates a key that replaces another. It has the same name, scopes, world, allow-list,
+// signature requirement and expiry, and a new secret. The old key expires after the grace period,
+// unless it expires sooner. A second rotation keeps that expiry. A revoked or expired key cannot be
+// rotated. The account has one active key more during the grace period; most is
+// [KeySpec.MaxActive].
 func RotateKey(tx *sqlstore.Tx, box *encryption.Box, id string, grace time.Duration, most int, now time.Time) (Made, Entry, error) {
 	if grace < 0 || grace > longestGrace {
 		return Made{}, Entry{}, errGrace
 	}
-	revision, err := raise(tx) // and from here on no other change of the key comes between
+	revision, err := raise(tx) // serializes changes of keys until the end of tx
 	if err != nil {
 		return Made{}, Entry{}, err
 	}
@@ -57,14 +55,14 @@ func RotateKey(tx *sqlstore.Tx, box *encryption.Box, id string, grace time.Durat
 	if err != nil {
 		return Made{}, Entry{}, err
 	}
-	entry := keyEntry("key.rotate", old.Account, made.Record)
+	entry := keyAuditEntry("key.rotate", old.Account, made.Record)
 	entry.Detail["rotated_from"] = id
 	entry.Detail["grace_seconds"] = int64(grace / time.Second)
 	return made, entry, nil
 }
 
-// RevokeKey ends a key at once and for ever. A key that is revoked already stays
-// as it is, and the entry is empty.
+// RevokeKey ends a key at once and for ever. For a revoked key it does nothing, and the entry is
+// empty.
 func RevokeKey(tx *sqlstore.Tx, id string, now time.Time) (KeyRecord, Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {

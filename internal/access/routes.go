@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Routes are the endpoints about keys, account, usage, audit and sessions.
+// Routes are the endpoints for keys, account, usage, audit log and sessions.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		read   = string(schema.AccountRead)

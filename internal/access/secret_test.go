@@ -14,9 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// dump is the text of every table that internal/access writes, bytes as they
-// are and in hex.
-func (h *house) dump() string {
+// dump returns the text of every table that internal/access writes, with bytes as they are and in
+// hex.
+func (h *serverFixture) dump() string {
 	h.t.Helper()
 	var all strings.Builder
 	for table, columns := range map[string]int{
@@ -39,20 +39,20 @@ func (h *house) dump() string {
 	return all.String()
 }
 
-func TestNothingSecretIsKeptOrSaid(t *testing.T) {
+func TestSecretsAreNotStoredOrLogged(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		made := h.live("POST", "/v1/keys", `{"name":"till","require_signature":true,"scopes":["account:read"]}`, "Idempotency-Key", "k1").want(t, "making", 201)
-		next := h.live("POST", "/v1/keys/"+made.said("data.id")+"/rotate", `{}`, "Idempotency-Key", "k2").want(t, "rotating", 201)
-		key, secret := made.said("key"), made.said("signing_secret")
-		said := made.text + next.text // the only replies that may hold them
+		next := h.live("POST", "/v1/keys/"+made.textAt("data.id")+"/rotate", `{}`, "Idempotency-Key", "k2").want(t, "rotating", 201)
+		key, secret := made.textAt("key"), made.textAt("signing_secret")
+		replies := made.text + next.text // only these replies may contain them
 		var later strings.Builder
 		signature := access.Sign(secret, "GET", "/v1/account", nil, h.Now())
 		for _, r := range []reply{
 			h.do(key, "GET", "/v1/account", "", signatureName, signature), h.do(key, "GET", "/v1/account", "", signatureName, signature),
 			h.do(key+"x", "GET", "/v1/account", ""), h.do(key, "POST", "/v1/keys", key), h.do(key, "GET", "/v1/keys/"+key, ""), h.live("GET", "/v1/keys/"+key, ""),
 			h.live("POST", "/v1/keys", `{"name":"a"}`, "Idempotency-Key", "k1"), h.live("GET", "/v1/keys", ""), h.live("GET", "/v1/audit", ""),
-			h.live("DELETE", "/v1/keys/"+made.said("data.id"), ""), h.do(key, "GET", "/v1/account", ""),
+			h.live("DELETE", "/v1/keys/"+made.textAt("data.id"), ""), h.do(key, "GET", "/v1/account", ""),
 		} {
 			later.WriteString(r.text)
 		}
@@ -61,27 +61,27 @@ func TestNothingSecretIsKeptOrSaid(t *testing.T) {
 			t.Fatalf("the dump shows less than there is:\n%s", kept)
 		}
 		for what, text := range map[string]string{
-			"key": key[12 : len(key)-4], "new key": next.said("key")[12:40], "secret": secret, "new secret": next.said("signing_secret"),
+			"key": key[12 : len(key)-4], "new key": next.textAt("key")[12:40], "secret": secret, "new secret": next.textAt("signing_secret"),
 			"first key": h.keys[schema.Live][12:40],
 		} {
-			if what != "first key" && !strings.Contains(said, text) {
-				t.Fatalf("%s is looked for in vain", what)
+			if what != "first key" && !strings.Contains(replies, text) {
+				t.Fatalf("%s is not in the replies", what)
 			}
 			for form, form2 := range map[string]string{"text": text, "hex": hex.EncodeToString([]byte(text)), "base64": base64.StdEncoding.EncodeToString([]byte(text))} {
 				if strings.Contains(kept, form2) {
 					t.Errorf("%s stands in the store as %s", what, form)
 				}
-				if strings.Contains(h.log.String(), form2) { // also not where a client wrote it into a path
+				if strings.Contains(h.log.String(), form2) { // even if a client put it into a path
 					t.Errorf("%s stands in the log as %s:\n%s", what, form, h.log.String())
 				}
 				if strings.Contains(later.String(), form2) {
-					t.Errorf("%s is said again as %s", what, form)
+					t.Errorf("%s is stored again as %s", what, form)
 				}
 			}
 		}
 		sum := sha256.Sum256([]byte(key))
 		if !strings.Contains(kept, hex.EncodeToString(sum[:])) {
-			t.Error("the hash of the key is looked for in vain")
+			t.Error("the hash of the key is not in the replies")
 		}
 		for audited := range strings.SplitSeq(kept, "\n") {
 			if strings.HasPrefix(audited, "audit: ") && strings.Contains(audited, hex.EncodeToString(sum[:])) {
@@ -89,7 +89,7 @@ func TestNothingSecretIsKeptOrSaid(t *testing.T) {
 			}
 		}
 		if strings.Contains(h.log.String()+later.String(), hex.EncodeToString(sum[:])) {
-			t.Error("the hash of the key is told")
+			t.Error("the reply contains the hash of the key")
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// usageLongest is how many days GET /v1/usage answers at once.
+// usageLongest is the largest range of GET /v1/usage, in days.
 const usageLongest = 366
 
 // getAccount answers GET /v1/account.
@@ -33,8 +33,8 @@ func (s *Service) shown(c *httpapi.Call, h Holder) httpapi.Response {
 	}}
 }
 
-// patchAccount answers PATCH /v1/account. The allow-list holds for both worlds,
-// so a key of the sandbox, which is handed about more freely, cannot change it.
+// patchAccount answers PATCH /v1/account. The allow-list applies to both worlds. A sandbox key,
+// which is protected less, cannot change it.
 func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
@@ -65,7 +65,7 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 		if err != nil {
 			return httpapi.Response{}, Entry{}, err
 		}
-		if err := caller.narrows(before.AllowList, networkTexts(networks)); err != nil {
+		if err := caller.mayReplaceAllowList(before.AllowList, networkTexts(networks)); err != nil {
 			return httpapi.Response{}, Entry{}, err
 		}
 		h, entry, err := SetAllowList(tx, c.Account, wanted.AllowList)
@@ -73,7 +73,7 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	}})
 }
 
-// getUsage answers GET /v1/usage: the days from and to, both included.
+// getUsage answers GET /v1/usage. The range includes from and to.
 func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "from", "to")
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// usageDays are the days that a question about usage means: to is today unless
-// said, from the first of that month.
+// usageDays parses the range of a usage query. to defaults to today, from to the first day of that
+// month.
 func usageDays(params map[string]string, now time.Time) (from, to time.Time, err error) {
 	var f faults
 	read := func(name string, otherwise time.Time) time.Time {
@@ -120,8 +120,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 	return from, to, f.Problem()
 }
 
-// quota is what the account of a call has used; nil in the sandbox, where
-// nothing is counted.
+// quota returns the usage of the caller's account; nil in the sandbox, which has no quota.
 func (s *Service) quota(c *httpapi.Call) *schema.Quota {
 	if c.World != schema.Live {
 		return nil

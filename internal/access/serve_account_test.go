@@ -14,7 +14,7 @@ import (
 
 func TestTheAllowListOfAnAccount(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		got := h.live("GET", "/v1/account", "").want(t, "account", 200)
 		want := `{"status":"success","id":"` + h.account + `","name":"default","mode":"live","plan":"unlimited","allow_list":[],"created_at":"2026-11-21T06:00:00Z","quota":null}`
 		if got.text != want {
@@ -45,9 +45,9 @@ func TestTheAllowListOfAnAccount(t *testing.T) {
 	})
 }
 
-func TestUsageIsToldByDay(t *testing.T) {
+func TestUsageIsReportedByDay(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		for _, day := range []string{"2025-11-20", "2025-11-21", "2026-10-31", "2026-11-01", "2026-11-20"} {
 			run(t, h.DB, fmt.Sprintf(`INSERT INTO usage_day (account_id, mode, day, operation, calls, failed, counted)
 				VALUES ('%s', 'live', '%s', 'GET /v1/aqi', 3, 1, 2), ('%s', 'sandbox', '%s', 'GET /v1/cities', 1, 0, 0)`, h.account, day, h.account, day))
@@ -64,14 +64,14 @@ func TestUsageIsToldByDay(t *testing.T) {
 			var days []string
 			list, _ := r.at("days").([]any)
 			for _, d := range list {
-				if row := d.(map[string]any); row["operation"] == "GET /v1/aqi" { // beside what this test counts itself
+				if row := d.(map[string]any); row["operation"] == "GET /v1/aqi" { // besides the calls of the test itself
 					days = append(days, row["date"].(string))
 				}
 			}
 			if got := strings.Join(days, " "); got != want {
 				t.Errorf("%s: got %s, want %s", query, got, want)
 			}
-			if strings.Contains(r.text, "cities") || r.said("mode") != "live" {
+			if strings.Contains(r.text, "cities") || r.textAt("mode") != "live" {
 				t.Errorf("%s: got %s", query, r.text)
 			}
 		}
@@ -84,8 +84,8 @@ func TestUsageIsToldByDay(t *testing.T) {
 	})
 }
 
-// pages walks a list and returns the ids of its entries.
-func (h *house) pages(key, path, id string) (names []string, cursors []string) {
+// pages reads all pages of a list and returns the ids of its entries.
+func (h *serverFixture) pages(key, path, id string) (names []string, cursors []string) {
 	h.t.Helper()
 	between := "?"
 	if strings.Contains(path, "?") {
@@ -97,7 +97,7 @@ func (h *house) pages(key, path, id string) (names []string, cursors []string) {
 		for _, row := range list {
 			names = append(names, fmt.Sprint(row.(map[string]any)[id]))
 		}
-		cursor := r.said("next_cursor")
+		cursor := r.textAt("next_cursor")
 		if r.at("has_more") != (cursor != "") {
 			h.t.Fatalf("got %s", r.text)
 		}
@@ -111,7 +111,7 @@ func (h *house) pages(key, path, id string) (names []string, cursors []string) {
 
 func TestListsGoThroughEverythingOnceAndCursorsBelongToTheirList(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		live, sandbox := h.keys[schema.Live], h.keys[schema.Sandbox]
 		for i := range 4 {
 			h.pass(time.Millisecond) // ids are in the order of time
@@ -161,9 +161,9 @@ func TestListsGoThroughEverythingOnceAndCursorsBelongToTheirList(t *testing.T) {
 	})
 }
 
-func TestWhatTheCommandLineMayAskFor(t *testing.T) {
+func TestKeySpecValidation(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		try := func(do func(tx *sqlstore.Tx) error) string {
 			err := h.DB.Update(context.Background(), do)
 			if err == nil {

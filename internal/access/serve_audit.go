@@ -10,36 +10,36 @@ import (
 	"vayu/schema"
 )
 
-// auditTypes are the media types that the audit log comes in beside JSON.
+// auditTypes are the media types of the audit log besides JSON.
 const auditTypes = csvType + ", " + linesType
 
-// listAudit answers GET /v1/audit: the newest first, a page of it or, as CSV or
-// lines of JSON, all.
+// listAudit answers GET /v1/audit, newest first: one page as JSON, or all rows as CSV or JSON
+// rows.
 func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "from", "to", "subject", "actor", "action", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	var f schema.Faults
-	ask := selectionOf(&f, c.Owner(), params)
+	sel := selectionOf(&f, c.Owner(), params)
 	for _, as := range [...]string{csvType, linesType} {
 		if c.Wants(as) {
-			return s.exportAudit(c, &f, ask, as, params)
+			return s.exportAudit(c, &f, sel, as, params)
 		}
 	}
 	list := "audit?" + url.Values{
-		"from": {strconv.FormatInt(ask.from, 10)}, "to": {strconv.FormatInt(ask.to, 10)},
-		"subject": {ask.subject}, "actor": {ask.actor}, "action": {ask.action},
+		"from": {strconv.FormatInt(sel.from, 10)}, "to": {strconv.FormatInt(sel.to, 10)},
+		"subject": {sel.subject}, "actor": {sel.actor}, "action": {sel.action},
 	}.Encode()
 	limit, after := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
-	at := ask.start()
+	at := sel.start()
 	if after != "" {
-		at = parsePlace(after)
+		at = parsePosition(after)
 	}
-	rows, next, err := ask.page(s.DB.View(c.Context()), at, limit)
+	rows, next, err := sel.page(s.DB.View(c.Context()), at, limit)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -57,7 +57,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// selectionOf reads which rows are asked for; faults go to f.
+// selectionOf parses the filters of a call; faults go to f.
 func selectionOf(f *schema.Faults, owner schema.Owner, params map[string]string) *selection {
 	s := &selection{owner: owner, subject: params["subject"], actor: params["actor"], action: params["action"]}
 	s.from, s.to = pagination.Span(f, params)
@@ -73,11 +73,10 @@ func selectionOf(f *schema.Faults, owner schema.Owner, params map[string]string)
 	return s
 }
 
-// isAction reports whether a text has the form of an action, or of the beginning of
-// one up to its dot.
+// isAction reports whether a text is an action, or the prefix of one up to its dot.
 func isAction(text string) bool {
 	const longest = 64
 	first, second, dotted := strings.Cut(text, ".")
-	word := func(text string) bool { return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == "" }
-	return dotted && first != "" && len(text) <= longest && word(first) && word(second)
+	isWord := func(text string) bool { return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == "" }
+	return dotted && first != "" && len(text) <= longest && isWord(first) && isWord(second)
 }

@@ -13,11 +13,11 @@ import (
 	"vayu/schema"
 )
 
-// lastYear is the last that RFC 3339 can write.
+// lastYear is the last year that RFC 3339 can express.
 const lastYear = 9999
 
-// keyWanted is the body of POST /v1/keys.
-type keyWanted struct {
+// keyRequest is the body of POST /v1/keys.
+type keyRequest struct {
 	Name             string         `json:"name"`
 	Scopes           []schema.Scope `json:"scopes"`
 	AllowList        []string       `json:"allow_list"`
@@ -26,8 +26,8 @@ type keyWanted struct {
 	Mode             *string        `json:"mode"`
 }
 
-// spec is the key that a call asks for, with every fault of its body.
-func (w *keyWanted) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, error) {
+// spec returns the requested key, and all faults of the body.
+func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, error) {
 	k := KeySpec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
 		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature, Most: most,
@@ -45,8 +45,8 @@ func (w *keyWanted) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, err
 		f.Add("mode", "The mode is live or sandbox.")
 	}
 	if len(f.Faults) > 0 {
-		// With no other fault this waits for CreateKey: a repeated call must get its
-		// stored reply also after the key has expired.
+		// Without other faults CreateKey checks this: a repeated call must get its stored reply
+		// even after the key has expired.
 		f.future("expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}
@@ -61,7 +61,7 @@ func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	wanted, err := httpapi.Decode[keyWanted](c)
+	wanted, err := httpapi.Decode[keyRequest](c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -75,11 +75,11 @@ func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 			made, entry, err := CreateKey(tx, s.Box, spec, s.Now())
 			return keyMade(made), entry, err
 		},
-		after: s.mayHandOn,
+		after: s.checkDelegation,
 	})
 }
 
-// keysPath is where keys are found by their id.
+// keysPath is the path of keys, before their id.
 const keysPath = "/v1/keys/"
 
 func keyMade(made Made) httpapi.Response {
@@ -88,8 +88,8 @@ func keyMade(made Made) httpapi.Response {
 	}}
 }
 
-// refreshed makes a change of keys or accounts and lets this instance know it
-// before the reply does.
+// refreshed runs a change of keys or accounts, and refreshes this instance's cache before it
+// replies.
 func (s *Service) refreshed(c *httpapi.Call, ch change) (httpapi.Response, error) {
 	ch.access = true
 	resp, err := s.change(c, ch)
@@ -99,9 +99,9 @@ func (s *Service) refreshed(c *httpapi.Call, ch change) (httpapi.Response, error
 	return resp, err
 }
 
-// mayHandOn demands that the key of a reply can do no more than the one that
-// gets to read it. A stored reply may be that of a stronger key's call.
-func (s *Service) mayHandOn(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error {
+// checkDelegation checks that the key in a reply can do no more than the caller. A stored reply may
+// come from a call of a stronger key.
+func (s *Service) checkDelegation(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error {
 	made, err := keyByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
 	if err != nil {
 		return err
@@ -109,8 +109,8 @@ func (s *Service) mayHandOn(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Resp
 	return caller.covers(made)
 }
 
-// ownKey returns the key of the path, when it is one of the caller's account and
-// world; all others do not exist for him.
+// ownKey returns the key in the path, if it is of the caller's account and world. Other keys are
+// reported as not found.
 func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (KeyRecord, error) {
 	k, err := keyByID(q, mux.Vars(c.Request)["id"], s.Now())
 	if err == nil && (k.Account != c.Account || k.World != c.World) {
@@ -162,7 +162,7 @@ func (s *Service) deleteKey(c *httpapi.Call) (httpapi.Response, error) {
 		if err != nil {
 			return httpapi.Response{}, Entry{}, err
 		}
-		if err := caller.ends(k); err != nil {
+		if err := caller.mayRevoke(k); err != nil {
 			return httpapi.Response{}, Entry{}, err
 		}
 		k, entry, err := RevokeKey(tx, k.ID, s.Now())
@@ -188,11 +188,11 @@ func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
 			made, entry, err := RotateKey(tx, s.Box, old.ID, grace, s.Settings.MostKeys, s.Now())
 			return keyMade(made), entry, err
 		},
-		after: s.mayHandOn, // what takes over can do as much as the old key
+		after: s.checkDelegation, // the new key has the permissions of the old one
 	})
 }
 
-// graceOf reads the body of a rotation, which may be left out.
+// graceOf reads the optional body of a rotation.
 func graceOf(c *httpapi.Call) (time.Duration, error) {
 	wanted, err := httpapi.DecodeOptional[struct {
 		GraceSeconds *int64 `json:"grace_seconds"`
@@ -201,7 +201,7 @@ func graceOf(c *httpapi.Call) (time.Duration, error) {
 		return DefaultGrace, err
 	}
 	const longest = int64(longestGrace / time.Second)
-	if *wanted.GraceSeconds < 0 || *wanted.GraceSeconds > longest { // as seconds: a duration could overflow
+	if *wanted.GraceSeconds < 0 || *wanted.GraceSeconds > longest { // in seconds: a duration could overflow
 		return 0, errGrace
 	}
 	return time.Duration(*wanted.GraceSeconds) * time.Second, nil

@@ -11,11 +11,11 @@ import (
 
 func TestAKeyIsMadeShownUsedAndRevoked(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		made := h.live("POST", "/v1/keys", `{"name":"Müller & Söhne","allow_list":["127.0.0.1","::ffff:10.1.2.3/104","2001:db8::1/32","127.0.0.1/32"],
 			"scopes":["account:read","aqi:read","aqi:read"],"expires_at":"2026-12-01T05:30:00.7+05:30","mode":"live"}`).want(t, "making", 201)
-		key, id := made.said("key"), made.said("data.id")
-		if !strings.HasPrefix(key, "sk_live_") || made.said("data.prefix") != key[:12] || made.said("data.last_four") != key[len(key)-4:] {
+		key, id := made.textAt("key"), made.textAt("data.id")
+		if !strings.HasPrefix(key, "sk_live_") || made.textAt("data.prefix") != key[:12] || made.textAt("data.last_four") != key[len(key)-4:] {
 			t.Errorf("key: %s", made.text)
 		}
 		_, data, _ := strings.Cut(made.text, `"scopes"`)
@@ -32,7 +32,7 @@ func TestAKeyIsMadeShownUsedAndRevoked(t *testing.T) {
 		h.do(h.keys[schema.Sandbox], "POST", "/v1/keys/"+id+"/rotate", "").wantError(t, "from the other world", 404, "not_found", "")
 		h.pass(time.Minute)
 		first := h.live("DELETE", "/v1/keys/"+id, "").want(t, "revoking", 200)
-		if first.said("data.revoked_at") != "2026-11-21T06:01:00Z" || first.at("data.active") != false {
+		if first.textAt("data.revoked_at") != "2026-11-21T06:01:00Z" || first.at("data.active") != false {
 			t.Errorf("revoked: %s", first.text)
 		}
 		h.do(key, "GET", "/v1/account", "").wantError(t, "using a revoked key", 401, "key_revoked", "")
@@ -50,7 +50,7 @@ func TestAKeyIsMadeShownUsedAndRevoked(t *testing.T) {
 }
 
 func lastUsed(r reply) string {
-	if used := r.said("data.last_used_at"); used != "" {
+	if used := r.textAt("data.last_used_at"); used != "" {
 		return `"` + used + `"`
 	}
 	return "null"
@@ -58,7 +58,7 @@ func lastUsed(r reply) string {
 
 func TestKeysOfOtherAccountsDoNotExist(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		foreign := h.newKey(access.KeySpec{Account: newAccount(t, h.DB, "other")}).Record.ID
 		for _, id := range []string{foreign, "key_01ARZ3NDEKTSV4RRFFQ69G5FAV", "key_", "x", "%00", "%FF", strings.Repeat("k", 5000)} {
 			h.live("GET", "/v1/keys/"+id, "").wantError(t, id, 404, "not_found", "")
@@ -71,7 +71,7 @@ func TestKeysOfOtherAccountsDoNotExist(t *testing.T) {
 	})
 }
 
-func TestFaultsOfAWantedKeyAreNamedAllAtOnce(t *testing.T) {
+func TestAllFaultsOfAKeyRequestAreReported(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ body, code, field string }{
 		{`{"name":"` + strings.Repeat("ä", 101) + `"}`, "invalid_request", "name"},
@@ -95,7 +95,7 @@ func TestFaultsOfAWantedKeyAreNamedAllAtOnce(t *testing.T) {
 		{`null`, "invalid_request", ""},
 		{`{`, "invalid_json", ""},
 	}
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		for _, c := range cases {
 			h.live("POST", "/v1/keys", c.body).wantError(t, c.body, 400, c.code, c.field)
 		}
@@ -117,56 +117,56 @@ func TestFaultsOfAWantedKeyAreNamedAllAtOnce(t *testing.T) {
 	})
 }
 
-func TestAKeyHandsOnOnlyWhatItHas(t *testing.T) {
+func TestKeyDelegatesOnlyItsScopes(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		strong := h.live("POST", "/v1/keys", `{"name":"strong"}`, "Idempotency-Key", "a").want(t, "making", 201)
-		weak := h.live("POST", "/v1/keys", `{"scopes":["keys:manage","aqi:read"]}`).want(t, "making", 201).said("key")
+		weak := h.live("POST", "/v1/keys", `{"scopes":["keys:manage","aqi:read"]}`).want(t, "making", 201).textAt("key")
 		h.do(weak, "POST", "/v1/keys", `{}`).wantError(t, "the usual scopes", 403, "insufficient_scope", "scopes")
 		h.do(weak, "POST", "/v1/keys", `{"name":"strong"}`, "Idempotency-Key", "a").wantError(t, "another's stored reply", 403, "insufficient_scope", "scopes")
 		h.do(weak, "POST", "/v1/keys", `{"scopes":["account:read"]}`).wantError(t, "another scope", 403, "insufficient_scope", "scopes")
-		h.do(weak, "POST", "/v1/keys/"+strong.said("data.id")+"/rotate", "").wantError(t, "a stronger key", 403, "insufficient_scope", "scopes")
+		h.do(weak, "POST", "/v1/keys/"+strong.textAt("data.id")+"/rotate", "").wantError(t, "a stronger key", 403, "insufficient_scope", "scopes")
 		h.do(weak, "POST", "/v1/keys", `{"scopes":["aqi:read"]}`).want(t, "what it has", 201)
 		h.do(weak, "GET", "/v1/keys", "").wantError(t, "reading", 403, "insufficient_scope", "")
 	})
 }
 
-func TestARotatedKeyGoesOnForItsGrace(t *testing.T) {
+func TestRotatedKeyWorksDuringGracePeriod(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		old := h.live("POST", "/v1/keys", `{"name":"till","scopes":["account:read"],"allow_list":["127.0.0.0/8"],"require_signature":false}`).want(t, "making", 201)
-		id := old.said("data.id")
+		id := old.textAt("data.id")
 		for _, body := range []string{`{"grace_seconds":-1}`, `{"grace_seconds":604801}`, `{"grace_seconds":9223372036854775807}`, `{"grace_seconds":1.5}`, `{"grace_seconds":"1"}`} {
 			h.live("POST", "/v1/keys/"+id+"/rotate", body).wantError(t, body, 400, "invalid_request", "grace_seconds")
 		}
 		next := h.live("POST", "/v1/keys/"+id+"/rotate", `{"grace_seconds":60}`).want(t, "rotating", 201)
-		if next.said("data.rotated_from") != id || next.said("data.name") != "till" || next.at("data.expires_at") != nil ||
+		if next.textAt("data.rotated_from") != id || next.textAt("data.name") != "till" || next.at("data.expires_at") != nil ||
 			!strings.Contains(next.text, `"scopes":["account:read"],"allow_list":["127.0.0.0/8"]`) {
 			t.Errorf("got %s", next.text)
 		}
 		h.pass(59 * time.Second)
-		h.do(old.said("key"), "GET", "/v1/account", "").want(t, "the old key in its grace", 200)
-		h.do(next.said("key"), "GET", "/v1/account", "").want(t, "the new key", 200)
-		// A second rotation with a longer grace gives the old key no longer life.
+		h.do(old.textAt("key"), "GET", "/v1/account", "").want(t, "the old key in its grace", 200)
+		h.do(next.textAt("key"), "GET", "/v1/account", "").want(t, "the new key", 200)
+		// A second rotation with a longer grace period does not extend the old key's life.
 		h.live("POST", "/v1/keys/"+id+"/rotate", "").want(t, "rotating again", 201)
 		h.pass(time.Second)
-		h.do(old.said("key"), "GET", "/v1/account", "").wantError(t, "the old key after it", 401, "key_expired", "")
-		h.do(next.said("key"), "GET", "/v1/account", "").want(t, "the new key", 200)
+		h.do(old.textAt("key"), "GET", "/v1/account", "").wantError(t, "the old key after it", 401, "key_expired", "")
+		h.do(next.textAt("key"), "GET", "/v1/account", "").want(t, "the new key", 200)
 		h.live("POST", "/v1/keys/"+id+"/rotate", "").wantError(t, "rotating an expired key", 400, "invalid_request", "id")
-		h.live("POST", "/v1/keys/"+next.said("data.id")+"/rotate", `{"grace_seconds":0}`).want(t, "without grace", 201)
-		h.do(next.said("key"), "GET", "/v1/account", "").wantError(t, "without grace", 401, "key_expired", "")
+		h.live("POST", "/v1/keys/"+next.textAt("data.id")+"/rotate", `{"grace_seconds":0}`).want(t, "without grace", 201)
+		h.do(next.textAt("key"), "GET", "/v1/account", "").wantError(t, "without grace", 401, "key_expired", "")
 	})
 }
 
-// An account has a number of active keys in each world. Revoked and expired ones do not
-// count, and neither does one whose successor takes over at once.
-func TestAnAccountHasSoManyActiveKeys(t *testing.T) {
+// Active keys are limited per account and world. Revoked and expired ones do not count, nor do
+// those rotated without grace period.
+func TestActiveKeysAreLimited(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
-		h.Settings.MostKeys = 3 // one of each world is there
+	eachServer(t, func(t *testing.T, h *serverFixture) {
+		h.Settings.MostKeys = 3 // each world has one
 		var last string
 		for range 2 {
-			last = h.live("POST", "/v1/keys", "{}").want(t, "a key", 201).said("data.id")
+			last = h.live("POST", "/v1/keys", "{}").want(t, "a key", 201).textAt("data.id")
 		}
 		refused := h.live("POST", "/v1/keys", "{}")
 		refused.wantError(t, "a fourth", 409, "too_many_keys", "")
@@ -175,7 +175,7 @@ func TestAnAccountHasSoManyActiveKeys(t *testing.T) {
 		}
 		h.do(h.keys[schema.Sandbox], "POST", "/v1/keys", "{}").want(t, "in the other world", 201)
 		h.live("POST", "/v1/keys/"+last+"/rotate", `{"grace_seconds":60}`).wantError(t, "a rotation with grace", 409, "too_many_keys", "")
-		next := h.live("POST", "/v1/keys/"+last+"/rotate", `{"grace_seconds":0}`).want(t, "one without", 201).said("data.id")
+		next := h.live("POST", "/v1/keys/"+last+"/rotate", `{"grace_seconds":0}`).want(t, "one without", 201).textAt("data.id")
 		h.live("DELETE", "/v1/keys/"+next, "").want(t, "revoking", 200)
 		h.live("POST", "/v1/keys", `{"expires_at":"`+h.Now().Add(time.Hour).Format(time.RFC3339)+`"}`).want(t, "in its place", 201)
 		h.live("POST", "/v1/keys", "{}").wantError(t, "one more", 409, "too_many_keys", "")

@@ -16,11 +16,11 @@ import (
 	"vayu/schema"
 )
 
-// sessionsPath is where sessions are.
+// sessionsPath is the path of sessions.
 const sessionsPath = "/v1/sessions"
 
-// postSession answers POST /v1/sessions: a key is exchanged for a session. It happens
-// anew however often it is asked for, since the token in its reply is kept nowhere.
+// postSession answers POST /v1/sessions: it exchanges a key for a session. It is not idempotent,
+// because the token in its reply is not stored.
 func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
@@ -29,8 +29,8 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, schema.Refuse(schema.Forbidden, "", "A session is made with an API key, not with another session.")
 	}
 	var cookie *http.Cookie
-	// access: a key that is being revoked makes none that nobody ends.
-	resp, err := s.change(c, change{access: true, anew: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
+	// access: otherwise a key that is being revoked could create a session that survives it.
+	resp, err := s.change(c, change{access: true, notStored: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
 		now := s.Now()
 		token, hash := mintToken()
 		one, ends, over, err := insertSession(tx, c, caller, hash, now)
@@ -49,7 +49,7 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// listSessions answers GET /v1/sessions: those of the asking key, the newest first.
+// listSessions answers GET /v1/sessions: the sessions of the calling key, newest first.
 func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
 		func(r sessionRow) *string { return pagination.Cursor(s.Box, c, list, r.id) })
 }
 
-// getCurrent answers GET /v1/sessions/current: whom the call speaks for.
+// getCurrent answers GET /v1/sessions/current: the identity of the caller.
 func (s *Service) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
@@ -92,7 +92,7 @@ func (s *Service) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	if c.BySession {
 		row, err := scanSession(view.QueryRow("SELECT "+sessionColumns+" FROM session WHERE id = $1", c.Session))
-		if errors.Is(err, sql.ErrNoRows) { // ended in this moment
+		if errors.Is(err, sql.ErrNoRows) { // flushDone since admission
 			return httpapi.Response{}, errNoSession
 		}
 		if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) deleteSession(c *httpapi.Call) (httpapi.Response, error) {
 	if !named {
 		id = c.Session
 	}
-	if !isSessionID(id) { // which PostgreSQL might not even take for a text
+	if !isSessionID(id) { //  PostgreSQL may reject it as text
 		return httpapi.Response{}, errOtherSession
 	}
 	resp, err := s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
@@ -133,8 +133,7 @@ func (s *Service) deleteSession(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// deleteSessions answers DELETE /v1/sessions: everybody who is signed in with the key
-// is signed out.
+// deleteSessions answers DELETE /v1/sessions: it ends all sessions of the key.
 func (s *Service) deleteSessions(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -11,37 +11,37 @@ import (
 )
 
 // signIn exchanges a key for a session and returns its cookie and its id.
-func (h *house) signIn(key string) (cookie, id string) {
+func (h *serverFixture) signIn(key string) (cookie, id string) {
 	h.t.Helper()
 	r := h.do(key, "POST", "/v1/sessions", "", "User-Agent", "Browser 1").want(h.t, "signing in", 201)
 	set, err := http.ParseSetCookie(r.header.Get("Set-Cookie"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return set.Name + "=" + set.Value, r.said("data.id")
+	return set.Name + "=" + set.Value, r.textAt("data.id")
 }
 
-// by asks with a cookie.
-func (h *house) by(cookie, method, path, body string, header ...string) reply {
+// by sends a request with a cookie.
+func (h *serverFixture) by(cookie, method, path, body string, header ...string) reply {
 	h.t.Helper()
 	return h.do("", method, "/dashboard"+path, body, append(header, "Cookie", cookie)...)
 }
 
 func TestABrowserSignsInLooksAndSignsOut(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		for _, w := range schema.Worlds {
 			made := h.do(h.keys[w], "POST", "/v1/sessions", "", "User-Agent", "Fire\tfox "+h.keys[w]).want(t, "signing in", 201)
 			if set := made.header.Get("Set-Cookie"); !strings.Contains(set, "; Path=/dashboard; Max-Age=28800; HttpOnly; SameSite=Strict") || strings.Contains(set, "Secure") {
 				t.Errorf("the cookie over plain HTTP: %s", set)
 			}
-			if strings.Contains(made.text, h.keys[w]) || made.said("data.expires_at") != "2026-11-21T14:00:00Z" || made.at("data.current") != true {
+			if strings.Contains(made.text, h.keys[w]) || made.textAt("data.expires_at") != "2026-11-21T14:00:00Z" || made.at("data.current") != true {
 				t.Errorf("made: %s", made.text)
 			}
 			cookie, _, _ := strings.Cut(made.header.Get("Set-Cookie"), ";")
 			who := h.by(cookie, "GET", "/v1/sessions/current", "").want(t, "who am I", 200)
-			if who.said("data.account.id") != h.account || who.said("data.mode") != w.String() || who.said("data.session.id") != made.said("data.id") ||
-				who.said("data.key.last_four") != h.keys[w][len(h.keys[w])-4:] || (who.header.Get("X-Service-Mode") == "sandbox") != (w == schema.Sandbox) {
+			if who.textAt("data.account.id") != h.account || who.textAt("data.mode") != w.String() || who.textAt("data.session.id") != made.textAt("data.id") ||
+				who.textAt("data.key.last_four") != h.keys[w][len(h.keys[w])-4:] || (who.header.Get("X-Service-Mode") == "sandbox") != (w == schema.Sandbox) {
 				t.Errorf("who: %s %v", who.text, who.header)
 			}
 			if by := h.do(h.keys[w], "GET", "/v1/sessions/current", "").want(t, "by key", 200); by.at("data.session") != nil {
@@ -65,9 +65,9 @@ func TestABrowserSignsInLooksAndSignsOut(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoSessionOpensNothing(t *testing.T) {
+func TestInvalidSessionsAreRejected(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		cookie, id := h.signIn(h.keys[schema.Live])
 		for name, c := range map[string]struct {
 			cookie, header, path, code, field string
@@ -99,7 +99,7 @@ func TestWhatIsNoSessionOpensNothing(t *testing.T) {
 
 func TestASessionIsGoodAsLongAsItsKey(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		soon := h.newKey(access.KeySpec{Account: h.account, ExpiresAt: h.Now().Add(time.Hour)})
 		cookie, _ := h.signIn(soon.Key)
 		long, _ := h.signIn(h.keys[schema.Live])
@@ -108,7 +108,7 @@ func TestASessionIsGoodAsLongAsItsKey(t *testing.T) {
 		h.by(reader, "GET", "/v1/account", "").wantError(t, "without the scope", 403, "insufficient_scope", "")
 		h.by(reader, "POST", "/v1/sessions", "").wantError(t, "a session makes no session", 403, "forbidden", "")
 		made := h.by(long, "POST", "/v1/keys", `{"name":"of a session"}`).want(t, "making a key", 201)
-		if to := made.header.Get("Location"); to != "/dashboard/v1/keys/"+made.said("data.id") {
+		if to := made.header.Get("Location"); to != "/dashboard/v1/keys/"+made.textAt("data.id") {
 			t.Errorf("made at %s", to)
 		}
 		h.by(long, "DELETE", "/v1/keys/"+narrow.Record.ID, "").want(t, "revoking", 200)
@@ -132,7 +132,7 @@ func TestASessionIsGoodAsLongAsItsKey(t *testing.T) {
 
 func TestSignOutEverywhere(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		one, first := h.signIn(h.keys[schema.Live])
 		h.pass(time.Second) // ids of one instant have no order
 		two, _ := h.signIn(h.keys[schema.Live])
@@ -140,7 +140,7 @@ func TestSignOutEverywhere(t *testing.T) {
 		h.by(one, "DELETE", "/v1/sessions/"+foreign, "").wantError(t, "of another key", 404, "not_found", "")
 		h.by(one, "DELETE", "/v1/sessions/x", "").wantError(t, "no id", 404, "not_found", "")
 		page := h.by(two, "GET", "/v1/sessions?limit=1", "").want(t, "listing", 200)
-		rest := h.by(two, "GET", "/v1/sessions?cursor="+page.said("next_cursor"), "").want(t, "the next page", 200)
+		rest := h.by(two, "GET", "/v1/sessions?cursor="+page.textAt("next_cursor"), "").want(t, "the next page", 200)
 		if !strings.Contains(page.text, `"current":true`) || !strings.Contains(rest.text, first) || !strings.Contains(rest.text, `"current":false`) || strings.Contains(page.text+rest.text, foreign) {
 			t.Errorf("listed %s\n%s", page.text, rest.text)
 		}
@@ -155,7 +155,7 @@ func TestSignOutEverywhere(t *testing.T) {
 
 func TestTheOldestOfTooManySessionsEnds(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		first, _ := h.signIn(h.keys[schema.Live])
 		h.pass(time.Second) // ids of one instant have no order
 		second, _ := h.signIn(h.keys[schema.Live])
@@ -171,9 +171,9 @@ func TestTheOldestOfTooManySessionsEnds(t *testing.T) {
 	})
 }
 
-func TestAnotherSiteChangesNothing(t *testing.T) {
+func TestCrossSiteChangesAreRejected(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		cookie, _ := h.signIn(h.keys[schema.Live])
 		for name, header := range map[string][]string{
 			"Origin":     {"Origin", "https://evil.example"},

@@ -11,30 +11,28 @@ import (
 )
 
 const (
-	// usageWait is how long a question about usage waits for a writing to end. A
-	// store that is well takes some milliseconds; for one that hangs nobody waits.
+	// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
 	usageWait = 250 * time.Millisecond
-	// usageReads are tries to read while nothing is written. A writing takes
-	// milliseconds of each 400, so the second fails seldom and the third never.
+	// usageReads is the number of attempts to read between two flushes. A flush takes milliseconds
+	// of each 400, so a third attempt is rare.
 	usageReads = 3
 )
 
-// usage is what the account of a call has done in its world on the days from and
-// to and between: what the store has, and what this instance has counted and not
-// written yet. Nothing is written.
+// usage returns the usage of the caller's account in its world, on the days from and to and
+// between. It adds the stored counts and those that this instance has not written yet. It writes
+// nothing.
 //
-// It is exact as of an instant in the course of the call, but for what other
-// instances have not written yet. Only when the store hangs in the midst of a
-// writing, it can be that calls of this writing are told twice.
+// The result is exact as of an instant during the call, except for unwritten counts of other
+// instances. If the store hangs in a flush, the calls of that flush may be counted twice.
 func (s *Service) usage(c *httpapi.Call, from, to string) ([]schema.UsageDay, error) {
 	for try := 1; ; try++ {
-		writings := s.ledger.still(c.Context(), usageWait)
+		writings := s.counters.waitFlushed(c.Context(), usageWait)
 		unwritten := s.unwritten(c, from, to)
 		stored, err := s.storedUsage(c, from, to)
 		if err != nil {
 			return nil, err
 		}
-		if try == usageReads || s.ledger.writings() == writings {
+		if try == usageReads || s.counters.flushesBegun() == writings {
 			return mergeUsage(append(stored, unwritten...)), nil
 		}
 	}
@@ -49,22 +47,22 @@ func (s *Service) storedUsage(c *httpapi.Call, from, to string) ([]schema.UsageD
 		c.Account, c.World.String(), from, to)
 }
 
-// unwritten are the lines of usage that this instance has in memory only.
+// unwritten returns the usage that only this instance's memory has.
 func (s *Service) unwritten(c *httpapi.Call, from, to string) []schema.UsageDay {
 	var b batch
-	for _, d := range s.ledger.pending(func(d *daily) bool {
+	for _, d := range s.counters.pending(func(d *daily) bool {
 		return d.account == c.Account && d.world == c.World && d.date >= from && d.date <= to
 	}) {
 		b.addDay(d)
 	}
-	out := make([]schema.UsageDay, len(b.lines))
-	for i, l := range b.lines {
+	out := make([]schema.UsageDay, len(b.rows))
+	for i, l := range b.rows {
 		out[i] = schema.UsageDay{Date: l.day.date, Operation: l.operation, Calls: l.calls, Failed: l.failed, Counted: l.counted}
 	}
 	return out
 }
 
-// mergeUsage adds up what is of one day and operation, in their order.
+// mergeUsage adds up rows of the same day and operation, and sorts them.
 func mergeUsage(days []schema.UsageDay) []schema.UsageDay {
 	slices.SortFunc(days, func(x, y schema.UsageDay) int {
 		return cmp.Or(cmp.Compare(x.Date, y.Date), cmp.Compare(x.Operation, y.Operation))

@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// usageOf asks for this month's usage.
-func (s *site) usageOf(account string, world schema.World) (lines []string) {
+// usageOf returns this month's usage from the API.
+func (s *serviceFixture) usageOf(account string, world schema.World) (lines []string) {
 	s.t.Helper()
 	c := call("")
 	c.Principal = httpapi.Principal{Account: account, World: world}
@@ -30,14 +30,14 @@ func (s *site) usageOf(account string, world schema.World) (lines []string) {
 	return lines
 }
 
-func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
+func TestUsageIncludesUnwrittenCalls(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc, other := addAccount(t, db, "one", "unlimited"), addAccount(t, db, "other", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		for _, k := range []string{key, addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox}).Key, addKey(t, db, KeySpec{Account: other, World: schema.Live}).Key} {
 			s.get(k, "/v1/any")
 		}
@@ -51,7 +51,7 @@ func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
 		s.clock.Set(november)
 		want := []string{"2026-11-30 GET /v1/any: 1 0 1", "2026-11-30 GET /v1/aqi: 3 1 7", "2026-11-30 GET /v1/recharge/{id}: 1 0 1"}
 		stored := usageLines(t, db)
-		// A store that takes nothing, as a full one, can be read nevertheless.
+		// A full store rejects writes, but can be read.
 		sqlstoretest.Exec(t, db, "ALTER TABLE quota_period RENAME TO away")
 		if err := s.flush(context.Background()); err == nil {
 			t.Error("the store takes something")
@@ -80,11 +80,11 @@ func TestUsageHoldsWhatIsNotWrittenYetAndWritesNothing(t *testing.T) {
 func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		begin, ended := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -96,7 +96,7 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 		}()
 		for i := 1; i <= 200; i++ {
 			s.get(key, "")
-			begin <- struct{}{} // and the question comes in the midst of it
+			begin <- struct{}{} // the query runs during the flush
 			want := []string{fmt.Sprintf("2026-11-30 GET /v1/aqi: %d 0 %d", i, i)}
 			if diff := cmp.Diff(want, s.usageOf(acc, schema.Live)); diff != "" {
 				t.Fatal(diff)
@@ -107,16 +107,16 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 	})
 }
 
-func TestAWritingThatHangsKeepsNobodyFromItsUsage(t *testing.T) {
+func TestHangingFlushDoesNotBlockUsage(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		s.get(key, "")
-		s.ledger.writing.Lock() // as a flush holds it that does not come back
+		s.counters.flushing.Lock() // as held by a flush that hangs
 		s.collect()
 		s.get(key, "")
 		if diff := cmp.Diff([]string{"2026-11-30 GET /v1/aqi: 2 0 2"}, s.usageOf(acc, schema.Live)); diff != "" {

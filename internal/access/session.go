@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// sessionLife is a working day: who comes back in the morning signs in again, and
-	// a machine that was left open overnight lets nobody in.
+	// sessionLife is a working day: users sign in every morning, and a machine left open overnight
+	// is signed out.
 	sessionLife = 8 * time.Hour
-	// sessionsMost of one key: a team that shares a key has room, each with several
-	// browsers, and a program that signs in for each call fills no table.
+	// sessionsMost is the limit of sessions per key. It suffices for a team that shares a key, with
+	// several browsers each. A program that signs in for each call cannot fill the table.
 	sessionsMost = 100
-	// agentLongest is as long as what browsers call themselves usually is, twice.
+	// agentLongest is twice the usual length of a User-Agent.
 	agentLongest = 250
 
 	sessionIDPrefix = "ses_"
@@ -37,25 +37,24 @@ const (
 	sessionToken    = 32 // random bytes
 )
 
-// Refusals of sessions. One answer for all that is no session, so that it gives
-// nothing away.
+// Errors of sessions. All invalid sessions get the same one, so that it reveals nothing.
 var (
 	errNoSession    = schema.Refuse(schema.Unauthorized, "", "You are not signed in, or your session has ended: sign in with an API key.")
 	errSessionToo   = schema.Refuse(schema.InvalidRequest, "Authorization", "A call with a session has no Authorization header; with an API key ask below /v1.")
 	errOtherSession = schema.Refuse(schema.NotFound, "", "There is no such session of this key.")
 )
 
-// sessionHash is the SHA-256 of a session's token, by which it is known.
+// sessionHash is the SHA-256 of a session's token. Sessions are looked up by it.
 type sessionHash [sha256.Size]byte
 
-// mintToken makes the token of a session, as the cookie has it.
+// mintToken returns a new session token, as in the cookie, and its hash.
 func mintToken() (string, sessionHash) {
 	var raw [sessionToken]byte
 	_, _ = rand.Read(raw[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(raw[:]), sha256.Sum256(raw[:])
 }
 
-// parseToken reads a token; false when it cannot be one.
+// parseToken returns the hash of a token; false if it is malformed.
 func parseToken(text string) (sessionHash, bool) {
 	var raw [sessionToken]byte
 	if len(text) != base64.RawURLEncoding.EncodedLen(sessionToken) || strings.ContainsAny(text, "\r\n") {
@@ -68,21 +67,21 @@ func parseToken(text string) (sessionHash, bool) {
 	return sha256.Sum256(raw[:]), true
 }
 
-// keyOfSession finds the key for which a browser asks. A store that does not answer
-// is told as such: nobody is signed out because of it.
-func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*grant, error) {
+// keyOfSession finds the key of a browser's session. If the store fails, the error is temporary, so
+// that no user is signed out.
+func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	if len(c.Header["Authorization"]) > 0 {
 		return nil, errSessionToo
 	}
 	cookies := c.CookiesNamed(sessionCookie)
-	if len(cookies) != 1 { // of two, one was put there by somebody else
+	if len(cookies) != 1 { // of two, one may be an attacker's
 		return nil, errNoSession
 	}
 	hash, ok := parseToken(cookies[0].Value)
 	if !ok {
 		return nil, errNoSession
 	}
-	limit, done := context.WithTimeout(c.Context(), lookMost)
+	limit, done := context.WithTimeout(c.Context(), readTimeout)
 	defer done()
 	var id, key string
 	err := s.DB.View(limit).QueryRow("SELECT id, key_id FROM session WHERE hash = $1 AND expires_at > $2",
@@ -91,15 +90,15 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*grant, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, errNoSession
 	case err != nil:
-		return nil, schema.Unavailable("Sessions cannot be looked up at the moment; please try again.", fmt.Errorf("looking for a session: %w", err))
+		return nil, schema.Unavailable("Sessions cannot be looked up at the moment; please try again.", fmt.Errorf("reading a session: %w", err))
 	}
-	g := s.book.byID(key)
-	if g == nil { // of a key that another instance has made a moment ago
+	g := s.cache.byID(key)
+	if g == nil { // another instance may have just created it
 		if err := s.Refresh(limit); err != nil {
 			return nil, schema.Unavailable("Keys cannot be looked up at the moment; please try again.", err)
 		}
-		if g = s.book.byID(key); g == nil {
-			if g, err = s.seekEnded(limit, selectEndedByID, key); err != nil {
+		if g = s.cache.byID(key); g == nil {
+			if g, err = s.findEnded(limit, selectEndedByID, key); err != nil {
 				return nil, schema.Unavailable("Keys cannot be looked up at the moment; please try again.", err)
 			}
 		}
@@ -111,7 +110,7 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*grant, error) {
 	return g, nil
 }
 
-// stillSignedIn demands that the session of a call has not ended since it came.
+// stillSignedIn checks that the session of a call has not ended since its admission.
 func stillSignedIn(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 	var id string
 	err := tx.QueryRow("SELECT id FROM session WHERE id = $1 AND expires_at > $2", c.Session, now.UnixMicro()).Scan(&id)
@@ -119,13 +118,12 @@ func stillSignedIn(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 		return errNoSession
 	}
 	if err != nil {
-		return fmt.Errorf("looking for a session: %w", err)
+		return fmt.Errorf("reading a session: %w", err)
 	}
 	return nil
 }
 
-// insertSession makes a session of a key, and ends the oldest when there are too
-// many.
+// insertSession creates a session of a key, and ends the oldest ones above the limit.
 func insertSession(tx *sqlstore.Tx, c *httpapi.Call, key KeyRecord, hash sessionHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
 	ends = now.Add(sessionLife)
 	if !key.expiresAt.IsZero() && key.expiresAt.Before(ends) {
@@ -137,7 +135,7 @@ func insertSession(tx *sqlstore.Tx, c *httpapi.Call, key KeyRecord, hash session
 	}
 	if _, err = tx.Exec(`INSERT INTO session (id, hash, key_id, client, agent, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		row.id, hash[:], row.key, row.client, row.agent, row.created, row.expires); err != nil {
-		return one, ends, nil, fmt.Errorf("making a session: %w", err)
+		return one, ends, nil, fmt.Errorf("creating a session: %w", err)
 	}
 	over, err = sqlstore.All(tx, scanText, `DELETE FROM session WHERE key_id = $1 AND id NOT IN
 		(SELECT id FROM session WHERE key_id = $1 ORDER BY id DESC LIMIT $2) RETURNING id`, key.ID, sessionsMost)
@@ -165,7 +163,7 @@ func scanSession(row sqlstore.Scanner) (r sessionRow, err error) {
 	return r, err
 }
 
-// wire is a session as clients read it; current is the id of the one that asks.
+// wire returns the session in the API's form; current is the id of the calling session.
 func (r sessionRow) wire(current string) schema.Session {
 	at := func(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
 	return schema.Session{
@@ -174,10 +172,10 @@ func (r sessionRow) wire(current string) schema.Session {
 	}
 }
 
-// keyWhole is a key, or what looks like much of one, to its end.
+// keyWhole matches a key, or most of one, to its end.
 var keyWhole = regexp.MustCompile(keyText.String() + `[0-9A-Za-z]*`)
 
-// agentOf is what a browser calls itself, fit to be kept and shown.
+// agentOf returns the User-Agent, made safe to store and display.
 func agentOf(r *http.Request) string {
 	name := strings.ToValidUTF8(r.UserAgent(), "?")
 	name = strings.Map(func(c rune) rune {
@@ -193,8 +191,8 @@ func agentOf(r *http.Request) string {
 	return name
 }
 
-// cookieOf gives a browser its token for as long as the session lives; it is sent
-// below the dashboard only, by pages of this site only, and no script reads it.
+// cookieOf returns the cookie of a session token. Browsers send it only to the dashboard's paths
+// and from this site, and scripts cannot read it.
 func cookieOf(token string, life time.Duration) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // the router adds Secure where there is TLS
 		Name: sessionCookie, Value: token, Path: httpapi.SessionPrefix, MaxAge: max(1, int(life/time.Second)),
@@ -202,7 +200,7 @@ func cookieOf(token string, life time.Duration) *http.Cookie {
 	}
 }
 
-// noCookie makes a browser forget its token.
+// noCookie deletes the cookie in the browser.
 func noCookie() *http.Cookie {
 	c := cookieOf("", 0) //nolint:gosec // as above
 	c.MaxAge = -1

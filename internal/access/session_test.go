@@ -13,12 +13,12 @@ import (
 	"vayu/schema"
 )
 
-// signedIn makes a session of a key and returns its cookie.
-func (s *site) signedIn(key string) string {
+// signedIn creates a session of a key and returns its cookie.
+func (s *serviceFixture) signedIn(key string) string {
 	s.t.Helper()
 	token, hash := mintToken()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		record, err := keyByID(tx, s.book.find(hashKey(key)).id, s.Now())
+		record, err := keyByID(tx, s.cache.find(hashKey(key)).id, s.Now())
 		if err != nil {
 			return err
 		}
@@ -29,8 +29,8 @@ func (s *site) signedIn(key string) string {
 	return sessionCookie + "=" + token
 }
 
-// by asks with a session's cookie.
-func (s *site) by(cookie, client, path string) reply {
+// by sends a request with a session's cookie.
+func (s *serviceFixture) by(cookie, client, path string) reply {
 	r := httptest.NewRequest(http.MethodGet, httpapi.SessionPrefix+path, nil)
 	r.RemoteAddr = client + ":4711"
 	r.Header.Set("Cookie", cookie)
@@ -39,18 +39,18 @@ func (s *site) by(cookie, client, path string) reply {
 	return reply{status: w.Code, text: w.Body.String(), header: w.Header()}
 }
 
-const desk = "203.0.113.9"
+const browserAddress = "203.0.113.9"
 
-// What a session reads of data counts as it does for a key, and is refused when the quota is
-// used up. The frame of the dashboard stays open.
+// A session's reads of data count as they do for a key, and are rejected when the quota is used up.
+// The dashboard's own reads stay possible.
 func TestDataOfASessionCounts(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
-		s.look()
+		s.refresh()
 		cookie := s.signedIn(key)
 		for _, step := range []struct {
 			path   string
@@ -68,7 +68,7 @@ func TestDataOfASessionCounts(t *testing.T) {
 			{"/v1/keys", 200, "5"},
 			{"/v1/any", 200, "5"},
 		} {
-			if got := s.by(cookie, desk, step.path); got.status != step.status || got.head("X-Quota-Used") != step.used {
+			if got := s.by(cookie, browserAddress, step.path); got.status != step.status || got.head("X-Quota-Used") != step.used {
 				t.Errorf("%s: %d and %s used, want %d and %s", step.path, got.status, got.head("X-Quota-Used"), step.status, step.used)
 			}
 		}
@@ -79,30 +79,30 @@ func TestDataOfASessionCounts(t *testing.T) {
 	})
 }
 
-// A session has a bucket of its own, but for what is bounded because money moves.
+// A session has its own bucket, except where money moves.
 func TestASessionHasABucketOfItsOwn(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, func(c *Config) {
+		s := newServiceFixture(t, db, func(c *Config) {
 			c.Settings.Rate, c.Settings.Burst, c.Settings.MoneyRate, c.Settings.MoneyBurst = 1, 6, 1, 2
 		})
 		s.clock.Set(november)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live}).Key
-		s.look()
+		s.refresh()
 		for range 6 {
 			s.get(key, "")
 		}
 		cookie := s.signedIn(key)
-		if got := s.by(cookie, desk, "/v1/aqi"); got.status != http.StatusOK || !strings.HasPrefix(got.head("RateLimit"), `"viewing";r=5`) {
+		if got := s.by(cookie, browserAddress, "/v1/aqi"); got.status != http.StatusOK || !strings.HasPrefix(got.head("RateLimit"), `"viewing";r=5`) {
 			t.Errorf("looking: %d %v", got.status, got.header)
 		}
-		if got := s.by(cookie, desk, "/v1/recharge/1"); !strings.HasPrefix(got.head("RateLimit"), `"money";r=1`) {
+		if got := s.by(cookie, browserAddress, "/v1/recharge/1"); !strings.HasPrefix(got.head("RateLimit"), `"money";r=1`) {
 			t.Errorf("money: %v", got.header)
 		}
 		for range 5 {
-			s.by(cookie, desk, "/v1/any")
+			s.by(cookie, browserAddress, "/v1/any")
 		}
-		if got := s.by(cookie, desk, "/v1/any"); got.status != http.StatusTooManyRequests {
+		if got := s.by(cookie, browserAddress, "/v1/any"); got.status != http.StatusTooManyRequests {
 			t.Errorf("the bucket is empty, and got %d", got.status)
 		}
 	})
@@ -111,12 +111,12 @@ func TestASessionHasABucketOfItsOwn(t *testing.T) {
 func TestASessionIsHeldToItsKeysAddresses(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "free"), AllowList: []string{desk}, RequireSignature: true}).Key
-		s.look()
+		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "free"), AllowList: []string{browserAddress}, RequireSignature: true}).Key
+		s.refresh()
 		cookie := s.signedIn(key)
-		if got := s.by(cookie, desk, "/v1/any"); got.status != http.StatusOK {
+		if got := s.by(cookie, browserAddress, "/v1/any"); got.status != http.StatusOK {
 			t.Errorf("unsigned, from its address: %d %s", got.status, got.text)
 		}
 		if got := s.get(key, "/v1/any"); got.code != schema.SignatureRequired {
@@ -132,19 +132,19 @@ func TestASessionIsHeldToItsKeysAddresses(t *testing.T) {
 	})
 }
 
-func TestAStoreThatIsAwaySignsNobodyOut(t *testing.T) {
+func TestStoreFailureKeepsSessions(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "free")}).Key
-		s.look()
+		s.refresh()
 		cookie := s.signedIn(key)
 		do(t, db, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("ALTER TABLE session RENAME TO elsewhere")
 			return err
 		})
-		if got := s.by(cookie, desk, "/v1/any"); got.status != http.StatusServiceUnavailable || got.head("Retry-After") == "" {
+		if got := s.by(cookie, browserAddress, "/v1/any"); got.status != http.StatusServiceUnavailable || got.head("Retry-After") == "" {
 			t.Errorf("got %d %s", got.status, got.text)
 		}
 		families, err := s.reg.Gather()
@@ -162,7 +162,7 @@ func TestAStoreThatIsAwaySignsNobodyOut(t *testing.T) {
 	})
 }
 
-func TestWhatABrowserCallsItselfIsFitToBeShown(t *testing.T) {
+func TestAgentIsSanitized(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, sessionsPath, nil)
 	for sent, want := range map[string]string{

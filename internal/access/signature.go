@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// signatureHeader is X-SERVICE-Request-Signature as Go writes header names.
+	// signatureHeader is X-SERVICE-Request-Signature in Go's canonical form.
 	signatureHeader = "X-Service-Request-Signature"
 	versionHeader   = "X-Service-Version"
-	// signatureWindow is how far the time of a signature may lie from the
-	// server's, both ways (CONTRACT 2).
+	// signatureWindow is the largest difference between the time of a signature and the server's,
+	// both ways.
 	signatureWindow = 300 * time.Second
 )
 
-// Refusals of signatures. They do not say what would have been right.
+// Errors of signatures. They do not reveal the right one.
 var (
 	errSignatureRequired = schema.Refuse(schema.SignatureRequired, signatureName,
 		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
@@ -41,27 +41,26 @@ var (
 
 const signatureName = "X-SERVICE-Request-Signature"
 
-// scheme is what a signature covers and how its parts are put together.
+// scheme defines what a signature covers and how the parts are joined.
 type scheme string
 
 const (
-	// dotted is t.METHOD.path?query.body. It leaves out headers, and its parts may hold
-	// dots themselves; clients of 0.1.0 send it.
+	// dotted is t.METHOD.path?query.body. It leaves out headers, and its parts may contain dots.
+	// Clients of 0.1.0 send it.
 	dotted scheme = "v1"
-	// lined is [Signed.text]. A client that sends it cannot be downgraded to dotted:
-	// that needs the secret.
+	// lined is [Signed.text]. It cannot be downgraded to dotted without the secret.
 	lined scheme = "v2"
 )
 
 // signature is a parsed header.
 type signature struct {
 	scheme scheme
-	at     string // as it was sent: it is signed so
+	at     string // as sent, because it is signed
 	unix   int64
 	mac    [sha256.Size]byte
 }
 
-// parseSignature reads t=<unix>,v1=<hex> or t=<unix>,v2=<hex>.
+// parseSignature parses t=<unix>,v1=<hex> or t=<unix>,v2=<hex>.
 func parseSignature(text string) (signature, bool) {
 	var s signature
 	first, second, _ := strings.Cut(text, ",")
@@ -91,7 +90,7 @@ func parseSignature(text string) (signature, bool) {
 	return s, true
 }
 
-// Signed is what the scheme v2 signs of a request.
+// Signed holds the parts of a request that scheme v2 signs.
 type Signed struct {
 	Method         string
 	Target         string // path and query as they are sent
@@ -100,22 +99,22 @@ type Signed struct {
 	Body           []byte
 }
 
-// Sign returns the value of X-SERVICE-Request-Signature in the scheme v2; secret is the
-// key's signing secret as it was given out.
+// Sign returns the value of X-SERVICE-Request-Signature in scheme v2. secret is the key's signing
+// secret in the form that the client received.
 func (r *Signed) Sign(secret string, now time.Time) string {
 	at := strconv.FormatInt(now.Unix(), 10)
 	return "t=" + at + ",v2=" + hex.EncodeToString(macOf([]byte(secret), r.text(at), r.Body))
 }
 
-// text is what is signed before the body: six lines. HTTP allows no line feed in any of
-// their values, and the body is last, so no part can be read as another.
+// text returns the signed text before the body: six lines. No value may contain a line feed in
+// HTTP, and the body is last, so the parts are unambiguous.
 func (r *Signed) text(at string) string {
 	return strings.Join([]string{string(lined), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
 }
 
-// Sign returns the value of X-SERVICE-Request-Signature in the scheme v1: secret is
-// the key's signing secret as it was given out, target the path and query as they are
-// sent. New clients use [Signed.Sign].
+// Sign returns the value of X-SERVICE-Request-Signature in scheme v1. The secret is the key's
+// signing secret in the form that the client received. The target is the path and query as sent.
+// New clients use [Signed.Sign].
 func Sign(secret, method, target string, body []byte, now time.Time) string {
 	at := strconv.FormatInt(now.Unix(), 10)
 	return "t=" + at + ",v1=" + hex.EncodeToString(macOf([]byte(secret), at+"."+method+"."+target+".", body))
@@ -123,17 +122,17 @@ func Sign(secret, method, target string, body []byte, now time.Time) string {
 
 func macOf(secret []byte, text string, body []byte) []byte {
 	h := hmac.New(sha256.New, secret)
-	_, _ = io.WriteString(h, text) // a hash takes everything
+	_, _ = io.WriteString(h, text) // a hash accepts everything
 	h.Write(body)
 	return h.Sum(nil)
 }
 
-// signs reports whether a signature is that of a call under a secret.
+// signs reports whether s is the signature of a call under a secret.
 func (s *signature) signs(c *httpapi.Call, secret []byte) bool {
 	text := s.at + "." + c.Method + "." + c.RequestURI + "."
 	if s.scheme == lined {
 		keys, versions := c.Header[idempotencyHeader], c.Header[versionHeader]
-		if len(keys) > 1 || len(versions) > 1 { // several lines of a header could be joined in two ways
+		if len(keys) > 1 || len(versions) > 1 { // repeated headers could be joined in two ways
 			return false
 		}
 		r := Signed{Method: c.Method, Target: c.RequestURI, IdempotencyKey: strings.Join(keys, ""), Version: strings.Join(versions, "")}
@@ -142,9 +141,9 @@ func (s *signature) signs(c *httpapi.Call, secret []byte) bool {
 	return hmac.Equal(macOf(secret, text, c.Body), s.mac[:])
 }
 
-// verifySignature demands the signature of a call when its key needs one, and
-// accepts each signature once, also after a restart and on every instance.
-func (s *Service) verifySignature(c *httpapi.Call, g *grant) error {
+// verifySignature checks the signature of a call if its key requires one. Each signature is
+// accepted once, also after a restart and across instances.
+func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
 	if !g.requireSignature {
 		return nil
 	}
@@ -162,7 +161,7 @@ func (s *Service) verifySignature(c *httpapi.Call, g *grant) error {
 	}
 	secret, err := signingSecret.Open(s.Box, g.signingSecret, g.id)
 	if err != nil {
-		return fmt.Errorf("opening the signing secret of %s: %w", g.id, err)
+		return fmt.Errorf("decrypting the signing secret of %s: %w", g.id, err)
 	}
 	if !sent.signs(c, secret) {
 		return errSignatureWrong
@@ -170,13 +169,13 @@ func (s *Service) verifySignature(c *httpapi.Call, g *grant) error {
 	return s.spend(c.Context(), g.id, sent, time.Unix(sent.unix+window+1, 0))
 }
 
-// spend remembers a signature for as long as its time would let it in.
+// spend records a signature until its time is outside the window.
 func (s *Service) spend(ctx context.Context, key string, sent signature, until time.Time) error {
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, $3) ON CONFLICT (key_id, signature) DO NOTHING",
 			key, sent.mac[:], until.UnixMicro())
 		if err != nil {
-			return fmt.Errorf("remembering a signature: %w", err)
+			return fmt.Errorf("storing a signature: %w", err)
 		}
 		if n == 0 {
 			return errSignatureSeen

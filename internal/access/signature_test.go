@@ -15,11 +15,11 @@ import (
 
 const signatureName = "X-SERVICE-Request-Signature"
 
-func TestASignedRequestIsTakenOnce(t *testing.T) {
+func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["account:read","keys:manage"]}`).want(t, "making", 201)
-		key, secret := made.said("key"), made.said("signing_secret")
+		key, secret := made.textAt("key"), made.textAt("signing_secret")
 		if !strings.HasPrefix(secret, "sgn_") || made.at("data.require_signature") != true {
 			t.Fatalf("got %s", made.text)
 		}
@@ -47,7 +47,7 @@ func TestASignedRequestIsTakenOnce(t *testing.T) {
 		h.do(key, "GET", path, "", signatureName, good[:15]+strings.ToUpper(good[15:])).wantError(t, "replayed in capitals", 401, "signature_invalid", signatureName)
 		h.do(key, "GET", path, "", signatureName, sign("GET", path, "", 300*time.Second)).want(t, "at the window's end", 200)
 		h.do(key, "GET", path, "", signatureName, sign("GET", path, "", -300*time.Second)).want(t, "at the window's begin", 200)
-		// What lies in the future stays spent for as long as its time would let it in.
+		// A signature with a future time stays spent as long as its time would be accepted.
 		ahead := sign("GET", "/v1/account", "", 299*time.Second)
 		h.do(key, "GET", "/v1/account", "", signatureName, ahead).want(t, "ahead", 200)
 		h.pass(598 * time.Second)
@@ -57,14 +57,14 @@ func TestASignedRequestIsTakenOnce(t *testing.T) {
 		h.do(key, "GET", "/v1/account", "", signatureName, ahead).wantError(t, "replayed late", 401, "signature_invalid", signatureName)
 
 		body := `{"grace_seconds":100}`
-		target := "/v1/keys/" + made.said("data.id") + "/rotate"
+		target := "/v1/keys/" + made.textAt("data.id") + "/rotate"
 		next := h.do(key, "POST", target, body, signatureName, sign("POST", target, body, 0)).want(t, "rotating", 201)
-		if s := next.said("signing_secret"); s == "" || s == secret || next.at("data.require_signature") != true {
+		if s := next.textAt("signing_secret"); s == "" || s == secret || next.at("data.require_signature") != true {
 			t.Errorf("got %s", next.text)
 		}
-		h.do(next.said("key"), "GET", "/v1/account", "", signatureName, sign("GET", "/v1/account", "", 0)).wantError(t, "the old secret", 401, "signature_invalid", signatureName)
-		newer := access.Sign(next.said("signing_secret"), "GET", "/v1/account", nil, h.Now())
-		h.do(next.said("key"), "GET", "/v1/account", "", signatureName, newer).want(t, "the new secret", 200)
+		h.do(next.textAt("key"), "GET", "/v1/account", "", signatureName, sign("GET", "/v1/account", "", 0)).wantError(t, "the old secret", 401, "signature_invalid", signatureName)
+		newer := access.Sign(next.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
+		h.do(next.textAt("key"), "GET", "/v1/account", "", signatureName, newer).want(t, "the new secret", 200)
 	})
 }
 
@@ -72,12 +72,12 @@ func TestASignedRequestIsTakenOnce(t *testing.T) {
 // another.
 func TestASignatureOfLinesCoversEveryPart(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["keys:manage","account:read"]}`).want(t, "making", 201)
-		key, secret := made.said("key"), made.said("signing_secret")
+		key, secret := made.textAt("key"), made.textAt("signing_secret")
 		const target, idempotency, version, body = "/v1/keys", "a.b", "2026-11-01", `{"scopes":["account:read"]}`
 		send := func(change func(*access.Signed), headers ...string) reply {
-			h.pass(time.Second) // a signature of its own for each
+			h.pass(time.Second) // for a new signature
 			r := access.Signed{Method: "POST", Target: target, IdempotencyKey: idempotency, Version: version, Body: []byte(body)}
 			if change != nil {
 				change(&r)
@@ -120,16 +120,16 @@ func TestTheSignatureOfLinesIsWhatIsDocumented(t *testing.T) {
 	}
 }
 
-func TestASignatureSentTwiceAtOnceIsTakenOnce(t *testing.T) {
+func TestConcurrentReplayIsRejected(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		made := h.live("POST", "/v1/keys", `{"require_signature":true}`).want(t, "making", 201)
-		header := access.Sign(made.said("signing_secret"), "GET", "/v1/account", nil, h.Now())
+		header := access.Sign(made.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
 		var taken atomic.Int64
 		var all sync.WaitGroup
 		for range 12 {
 			all.Go(func() {
-				if h.do(made.said("key"), "GET", "/v1/account", "", signatureName, header).status == http.StatusOK {
+				if h.do(made.textAt("key"), "GET", "/v1/account", "", signatureName, header).status == http.StatusOK {
 					taken.Add(1)
 				}
 			})
@@ -141,7 +141,7 @@ func TestASignatureSentTwiceAtOnceIsTakenOnce(t *testing.T) {
 	})
 }
 
-// Whatever the header says: no panic, and only one form is right.
+// No header causes a panic, and only one form is accepted.
 func FuzzParseSignature(f *testing.F) {
 	mac := strings.Repeat("0a", 32)
 	for _, text := range []string{"t=1,v1=" + mac, "t=,v1=", "t=1", ",", "t=-1,v1=" + mac, "v1=" + mac + ",t=1", "t=1,v1=" + mac + ",v1=" + mac, "t=9999999999999,v1=" + mac, "t=1,v2=" + mac, "t=1,v3=" + mac, "t=1,v1=" + mac + ",v2=" + mac} {

@@ -12,11 +12,11 @@ import (
 	"vayu/schema"
 )
 
-// The tolerance of an account is what was said last, or nothing; what changes nothing
-// is no entry of the audit log.
+// The tolerance of an account is the last value set, or none. An unchanged value adds no entry to
+// the audit log.
 func TestTheNameToleranceOfAnAccount(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		set := func(id string, score sql.NullInt64) (holder access.Holder, entry access.Entry, err error) {
 			err = h.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
 				holder, entry, err = access.SetNameTolerance(tx, id, score)
@@ -26,16 +26,16 @@ func TestTheNameToleranceOfAnAccount(t *testing.T) {
 		}
 		score := func(n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: true} }
 		for _, c := range []struct {
-			to   sql.NullInt64
-			told any // in the entry; nil for no entry
+			to     sql.NullInt64
+			detail any // in the entry; nil for no entry
 		}{{to: sql.NullInt64{}}, {score(100), int64(100)}, {to: score(100)}, {score(0), int64(0)}, {score(71), int64(71)}} {
 			holder, entry, err := set(h.account, c.to)
 			if err != nil || holder.NameTolerance != c.to {
 				t.Fatalf("%v: got %v, %v", c.to, holder.NameTolerance, err)
 			}
 			var want access.Entry
-			if c.told != nil {
-				want = access.Entry{Account: h.account, Action: "account.name_tolerance", Subject: h.account, Detail: map[string]any{"name_tolerance": c.told}}
+			if c.detail != nil {
+				want = access.Entry{Account: h.account, Action: "account.name_tolerance", Subject: h.account, Detail: map[string]any{"name_tolerance": c.detail}}
 			}
 			if diff := cmp.Diff(want, entry); diff != "" {
 				t.Error(diff)

@@ -11,16 +11,16 @@ import (
 	"vayu/schema"
 )
 
-// Who has only seen the key of somebody that signs cannot use up his quota,
-// however his requests are refused.
+// An attacker with only the key of an account that signs cannot use up its quota by rejected
+// requests.
 func TestUnsignedRequestsUseNoQuota(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "five")
 		signing := addKey(t, db, KeySpec{Account: acc, World: schema.Live, RequireSignature: true})
 		plain := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
-		s.look()
+		s.refresh()
 		ask := func(key, accept, signature string) int {
 			r := httptest.NewRequest(http.MethodGet, "/v1/aqi", nil)
 			r.Header.Set("Authorization", "Bearer "+key)

@@ -10,61 +10,59 @@ import (
 	"vayu/schema"
 )
 
-// ledger is what was counted and is not in the store yet.
+// usageCounters holds the usage that is counted, and which of it is not stored yet.
 //
-// A call adds to the counter of its account, world, day and operation. A day
-// with something to write stands in a list, so that writing looks at nothing
-// else; once it is over and written nobody holds it any more.
-type ledger struct {
+// A call adds to the counter of its account, world, day and operation. Days with unwritten counts
+// are listed, so that a flush visits only those. A day that is over and written is garbage.
+type usageCounters struct {
 	plans plans
 
 	newBuckets func() worldBuckets // of a new account
 
-	mu      sync.Mutex // of what follows, for moments
-	tallies map[string]*tally
-	days    []*daily      // those that are dirty
-	keys    []*grant      // those whose use is to be written
-	batch   *batch        // being written now; nil for none
-	begun   int           // writings that have begun
-	ended   chan struct{} // closed when the writing of batch ends
+	mu        sync.Mutex // guards the fields below
+	accounts  map[string]*accountCounters
+	days      []*daily      // those that are dirty
+	keys      []*cachedKey  // those whose use is not written
+	batch     *batch        // being written; nil for none
+	flushes   int           // flushes that have begun
+	flushDone chan struct{} // closed when the current flush ends
 
-	// writing is held while totals of the store are read or written, until memory
-	// knows them.
-	writing sync.Mutex
-	period  string // of the last reading of totals
-	readAt  time.Time
+	// flushing is held while totals of the store are read or written, until they are merged into
+	// memory.
+	flushing sync.Mutex
+	period   string // of the last reading of totals
+	readAt   time.Time
 }
 
-func (l *ledger) init(newBuckets func() worldBuckets) {
+func (l *usageCounters) init(newBuckets func() worldBuckets) {
 	l.newBuckets = newBuckets
 	l.plans.warned = map[string]bool{}
-	l.tallies = map[string]*tally{}
+	l.accounts = map[string]*accountCounters{}
 }
 
-// tally is what is counted of one account, and the buckets that its keys share.
-type tally struct {
+// accountCounters holds the counters of one account, and the buckets that its keys share.
+type accountCounters struct {
 	account string
 	buckets worldBuckets
 	month   atomic.Pointer[month]
 	today   [len(schema.Worlds)]atomic.Pointer[daily]
-	mu      sync.Mutex // of replacing month and today
+	mu      sync.Mutex // guards the replacement of month and today
 }
 
-// tally returns the one tally of an account.
-func (l *ledger) tally(account string) *tally {
+// account returns the counters of an account. There is one value per account.
+func (l *usageCounters) account(account string) *accountCounters {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.tallies[account]
+	t := l.accounts[account]
 	if t == nil {
-		t = &tally{account: account, buckets: l.newBuckets()}
-		l.tallies[account] = t
+		t = &accountCounters{account: account, buckets: l.newBuckets()}
+		l.accounts[account] = t
 	}
 	return t
 }
 
-// monthAt is the account's month. A clock that goes back stays in the later
-// month.
-func (t *tally) monthAt(now time.Time) *month {
+// monthAt returns the account's month. If the clock goes back, it stays in the later month.
+func (t *accountCounters) monthAt(now time.Time) *month {
 	m := t.month.Load()
 	if m != nil && now.Unix() < m.ends {
 		return m
@@ -78,8 +76,8 @@ func (t *tally) monthAt(now time.Time) *month {
 	return m
 }
 
-// dayAt is the account's day in a world.
-func (t *tally) dayAt(world schema.World, now time.Time) *daily {
+// dayAt returns the account's day in a world.
+func (t *accountCounters) dayAt(world schema.World, now time.Time) *daily {
 	d := t.today[world].Load()
 	if d != nil && now.Unix() < d.ends {
 		return d
@@ -101,32 +99,31 @@ func (t *tally) dayAt(world schema.World, now time.Time) *daily {
 	return d
 }
 
-// daily is what an account did on one day (UTC) in one world.
+// daily is the usage of an account on one day (UTC) in one world.
 type daily struct {
 	account string
 	world   schema.World
 	date    string // 2026-11-21
 	ends    int64  // seconds
-	month   *month // nil in the sandbox, where nothing counts
+	month   *month // nil in the sandbox, which has no quota
 	dirty   atomic.Bool
 
 	counters atomic.Pointer[map[operation]*counter] // replaced, never changed
-	mu       sync.Mutex                             // of replacing counters
+	mu       sync.Mutex                             // guards the replacement of counters
 }
 
-// operation is a route: its template, so that there are as many as routes.
+// operation is a route with its path template, so that the number of operations is bounded.
 type operation struct{ method, path string }
 
-// String is how usage_day names an operation.
+// String returns the name of an operation in usage_day.
 func (o operation) String() string { return o.method + " " + o.path }
 
-// counter counts the calls of one operation on one day; what of it is in the
-// store is counted beside it.
+// counter counts the calls of one operation on one day. written is the part that is stored.
 type counter struct {
 	now, written sums
 }
 
-// sums are the three figures of a line of usage_day.
+// sums are the three counts of a row of usage_day.
 type sums struct {
 	calls, failed, counted atomic.Int64
 }
@@ -153,9 +150,9 @@ func (d *daily) counter(o operation) *counter {
 	return c
 }
 
-// count adds one call to a counter of a day. What is dirty was marked after the
-// sums, and writing clears the mark before it reads them: nothing is missed.
-func (l *ledger) count(d *daily, c *counter, failed bool, counted int64) {
+// count adds one call to a counter of a day. It marks the day dirty after adding, and a flush
+// clears the mark before reading: no call is missed.
+func (l *usageCounters) count(d *daily, c *counter, failed bool, counted int64) {
 	c.now.calls.Add(1)
 	if failed {
 		c.now.failed.Add(1)
@@ -170,24 +167,23 @@ func (l *ledger) count(d *daily, c *counter, failed bool, counted int64) {
 	}
 }
 
-// touch remembers that a key was used.
-func (l *ledger) touch(g *grant, now time.Time) {
+// touch records that a key was used.
+func (l *usageCounters) touch(g *cachedKey, now time.Time) {
 	seconds := now.Unix()
-	if g.memory.usedAt.Load() >= seconds {
+	if g.state.usedAt.Load() >= seconds {
 		return
 	}
-	g.memory.usedAt.Store(seconds)
-	if g.memory.dirty.CompareAndSwap(false, true) {
+	g.state.usedAt.Store(seconds)
+	if g.state.dirty.CompareAndSwap(false, true) {
 		l.mu.Lock()
 		l.keys = append(l.keys, g)
 		l.mu.Unlock()
 	}
 }
 
-// pending are the days of which something is not in the store, or not known to
-// be there: those that are dirty, and those that are being written. keep selects
-// among them.
-func (l *ledger) pending(keep func(*daily) bool) []*daily {
+// pending returns the days with counts that are not stored, or not confirmed: dirty days and days
+// being written. keep selects among them.
+func (l *usageCounters) pending(keep func(*daily) bool) []*daily {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var days []*daily
@@ -198,7 +194,7 @@ func (l *ledger) pending(keep func(*daily) bool) []*daily {
 	}
 	if l.batch != nil {
 		for _, d := range l.batch.days {
-			if !d.dirty.Load() && keep(d) { // else it is in the list again
+			if !d.dirty.Load() && keep(d) { // else it is in l.days too
 				days = append(days, d)
 			}
 		}
@@ -206,8 +202,8 @@ func (l *ledger) pending(keep func(*daily) bool) []*daily {
 	return days
 }
 
-// unwritten is how many calls were counted and are not in the store.
-func (l *ledger) unwritten() int64 {
+// unwritten returns the number of counted calls that are not stored.
+func (l *usageCounters) unwritten() int64 {
 	sum := int64(0)
 	for _, d := range l.pending(func(*daily) bool { return true }) {
 		if all := d.counters.Load(); all != nil {
@@ -219,24 +215,24 @@ func (l *ledger) unwritten() int64 {
 	return sum
 }
 
-// begin starts the writing of a batch. The caller holds l.mu.
-func (l *ledger) begin(b *batch) {
+// beginFlush starts the flush of a batch. The caller holds l.mu.
+func (l *usageCounters) beginFlush(b *batch) {
 	l.batch = b
-	l.begun++
-	l.ended = make(chan struct{})
+	l.flushes++
+	l.flushDone = make(chan struct{})
 }
 
-// end ends the writing of a batch, whatever came of it. The caller holds l.mu.
-func (l *ledger) end() {
+// endFlush ends the flush of a batch, successful or not. The caller holds l.mu.
+func (l *usageCounters) endFlush() {
 	l.batch = nil
-	close(l.ended)
+	close(l.flushDone)
 }
 
-// still waits until nothing is being written, at most for limit, and returns how
-// many writings have begun so far.
-func (l *ledger) still(ctx context.Context, limit time.Duration) int {
+// waitFlushed waits until no flush runs, at most for limit. It returns the number of flushes begun
+// before the wait.
+func (l *usageCounters) waitFlushed(ctx context.Context, limit time.Duration) int {
 	l.mu.Lock()
-	begun, ended := l.begun, l.ended
+	begun, ended := l.flushes, l.flushDone
 	l.mu.Unlock()
 	if ended == nil {
 		return begun
@@ -251,9 +247,9 @@ func (l *ledger) still(ctx context.Context, limit time.Duration) int {
 	return begun
 }
 
-// writings is how many have begun.
-func (l *ledger) writings() int {
+// flushesBegun returns the number of flushes that have begun.
+func (l *usageCounters) flushesBegun() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.begun
+	return l.flushes
 }

@@ -1,5 +1,5 @@
-// Package agefile encrypts folders to recipients, in the format of age
-// (age-encryption.org/v1), file by file.
+// Package agefile encrypts and decrypts folders file by file, in the age format
+// (age-encryption.org/v1).
 package agefile
 
 import (
@@ -14,10 +14,10 @@ import (
 	"filippo.io/age"
 )
 
-// Suffix ends the names of encrypted files.
+// Suffix is the suffix of encrypted files.
 const Suffix = ".age"
 
-// Recipients reads public keys (age1…), separated by blanks or commas.
+// Recipients parses public keys (age1…), separated by blanks or commas.
 func Recipients(text string) ([]age.Recipient, error) {
 	lines := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }), "\n")
 	all, err := age.ParseRecipients(strings.NewReader(lines))
@@ -27,7 +27,7 @@ func Recipients(text string) ([]age.Recipient, error) {
 	return all, nil
 }
 
-// Identities reads the private keys of a file as age-keygen writes it.
+// Identities reads private keys from a file written by age-keygen.
 func Identities(path string) ([]age.Identity, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -41,9 +41,8 @@ func Identities(path string) ([]age.Identity, error) {
 	return all, nil
 }
 
-// Encrypt writes every file below from, encrypted, to the same place below to with
-// [Suffix] behind its name. The folder to is there. The files are on disk when it
-// returns, and for their owner alone.
+// Encrypt encrypts every file below from to the same path below to, with [Suffix] appended. The
+// folder to must exist. The files are durable when it returns, and readable by their owner only.
 func Encrypt(from, to string, recipients []age.Recipient) error {
 	return eachFile(from, func(name string) error {
 		return convert(filepath.Join(from, name), filepath.Join(to, name+Suffix), func(in io.Reader, out io.Writer) error {
@@ -57,8 +56,8 @@ func Encrypt(from, to string, recipients []age.Recipient) error {
 	})
 }
 
-// Decrypt undoes Encrypt. It passes over files without [Suffix]. An error names the file
-// that is damaged, or not encrypted to one of the identities.
+// Decrypt reverses Encrypt. It skips files without [Suffix]. An error names the file that is
+// damaged, or not encrypted to any of the identities.
 func Decrypt(from, to string, identities []age.Identity) error {
 	return eachFile(from, func(name string) error {
 		plain, encrypted := strings.CutSuffix(name, Suffix)
@@ -76,7 +75,7 @@ func Decrypt(from, to string, identities []age.Identity) error {
 	})
 }
 
-// eachFile calls do with the name of every file below a folder, relative to it.
+// eachFile calls do with the relative name of every file below a folder.
 func eachFile(dir string, do func(name string) error) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -90,7 +89,7 @@ func eachFile(dir string, do func(name string) error) error {
 	})
 }
 
-// convert makes a new file of another.
+// convert writes a new file from the content of another.
 func convert(from, to string, do func(in io.Reader, out io.Writer) error) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"vayu/internal/agefile"
 )
 
-// keyPair makes an identity in a file, and returns the path and its recipient.
+// keyPair creates an identity file, and returns its path and its recipient.
 func keyPair(t *testing.T) (path, recipient string) {
 	t.Helper()
 	identity, err := age.GenerateX25519Identity()
@@ -36,7 +36,7 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-func TestAFolderComesBackForItsIdentityOnly(t *testing.T) {
+func TestDecryptNeedsTheIdentity(t *testing.T) {
 	t.Parallel()
 	path, recipient := keyPair(t)
 	other, second := keyPair(t)
@@ -94,7 +94,7 @@ func TestAFolderComesBackForItsIdentityOnly(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoKeyIsRefused(t *testing.T) {
+func TestInvalidKeysAreRejected(t *testing.T) {
 	t.Parallel()
 	path, recipient := keyPair(t)
 	for _, text := range []string{"", "age1", "AGE-SECRET-KEY-1", recipient + "x"} {

@@ -1,6 +1,5 @@
-// Package apidoc shows the contract of the HTTP API, schema.OpenAPI, to
-// programs at /openapi.json and to people at /docs. Both are made once, and need
-// nothing from anywhere else.
+// Package apidoc serves the contract of the HTTP API, schema.OpenAPI, as /openapi.json for programs
+// and /docs for people. Both are built once and load nothing from elsewhere.
 package apidoc
 
 import (
@@ -11,9 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// New makes the handlers of /openapi.json and /docs, by path. They need no key:
-// hand them to httpapi.Config.Open. They answer GET and HEAD, whatever the method:
-// refusing the others is the router's part.
+// New returns the handlers of /openapi.json and /docs, by path, for httpapi.Config.Open. They need
+// no key. They do not check the method; the router admits only GET and HEAD.
 func New() (map[string]http.Handler, error) {
 	document, err := Document()
 	if err != nil {
@@ -27,11 +25,11 @@ func New() (map[string]http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := kept(document, "application/json")
+	program, err := cacheable(document, "application/json")
 	if err != nil {
 		return nil, err
 	}
-	people, err := kept(html, "text/html; charset=utf-8")
+	people, err := cacheable(html, "text/html; charset=utf-8")
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +43,8 @@ func New() (map[string]http.Handler, error) {
 	return map[string]http.Handler{"/openapi.json": program, "/docs": guarded}, nil
 }
 
-// kept serves a body that clients keep, and ask whether it is still the same.
-func kept(body []byte, typed string) (http.Handler, error) {
+// cacheable serves a body that clients cache and revalidate.
+func cacheable(body []byte, typed string) (http.Handler, error) {
 	resp := httpapi.Ready(body, time.Time{})
 	resp.Type, resp.Cache = []string{typed}, []string{"no-cache"}
 	return httpapi.Static(resp)

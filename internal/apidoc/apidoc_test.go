@@ -21,7 +21,7 @@ import (
 	"vayu/internal/httpapi/httpapitest"
 )
 
-func ask(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
+func request(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	pages, err := apidoc.New()
 	if err != nil {
@@ -42,7 +42,7 @@ func TestTheDocumentIsServedAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, body := ask(t, http.MethodGet, "/openapi.json")
+	resp, body := request(t, http.MethodGet, "/openapi.json")
 	if diff := cmp.Diff(string(want), body); diff != "" || resp.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %v", diff, resp.Header)
 	}
@@ -58,11 +58,11 @@ func TestTheDocumentIsServedAsItIs(t *testing.T) {
 	}
 }
 
-func TestPagesAreKeptByClients(t *testing.T) {
+func TestPagesAreCacheable(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/docs", "/openapi.json"} {
-		full, body := ask(t, http.MethodGet, path)
-		packed, bytes := ask(t, http.MethodGet, path, "Accept-Encoding", "br, gzip;q=0.5")
+		full, body := request(t, http.MethodGet, path)
+		packed, bytes := request(t, http.MethodGet, path, "Accept-Encoding", "br, gzip;q=0.5")
 		z, err := gzip.NewReader(strings.NewReader(bytes))
 		if err != nil {
 			t.Fatal(err)
@@ -75,24 +75,24 @@ func TestPagesAreKeptByClients(t *testing.T) {
 			t.Errorf("%s: two forms share a strong ETag", path)
 		}
 		for _, tag := range []string{full.Header.Get("ETag"), packed.Header.Get("ETag"), `"x", W/` + full.Header.Get("ETag"), "*"} {
-			resp, body := ask(t, http.MethodGet, path, "If-None-Match", tag)
+			resp, body := request(t, http.MethodGet, path, "If-None-Match", tag)
 			if resp.StatusCode != http.StatusNotModified || body != "" || resp.Header.Get("Content-Type") != "" {
 				t.Errorf("%s, %s: %d %v", path, tag, resp.StatusCode, resp.Header)
 			}
 		}
 		for _, headers := range [][]string{{"If-None-Match", `"x"`}, {"Accept-Encoding", "gzip;q=0"}, {"Accept-Encoding", "gzip;q=x"}} {
-			if resp, again := ask(t, http.MethodGet, path, headers...); resp.StatusCode != http.StatusOK || again != body {
+			if resp, again := request(t, http.MethodGet, path, headers...); resp.StatusCode != http.StatusOK || again != body {
 				t.Errorf("%s, %s: %d", path, headers, resp.StatusCode)
 			}
 		}
-		if resp, body := ask(t, http.MethodHead, path); body != "" || resp.Header.Get("Content-Length") != full.Header.Get("Content-Length") {
+		if resp, body := request(t, http.MethodHead, path); body != "" || resp.Header.Get("Content-Length") != full.Header.Get("Content-Length") {
 			t.Errorf("%s: HEAD: %q %v", path, body, resp.Header)
 		}
 	}
 }
 
-// TestPagesAreAsTheyPromise asks a service, whose router adds headers.
-func TestPagesAreAsTheyPromise(t *testing.T) {
+// TestPagesMatchTheContract uses a whole service, whose router adds headers.
+func TestPagesMatchTheContract(t *testing.T) {
 	t.Parallel()
 	pages, err := apidoc.New()
 	if err != nil {
@@ -134,11 +134,11 @@ func TestPagesAreAsTheyPromise(t *testing.T) {
 	}
 }
 
-// TestThePageNeedsNothing: no request to anywhere, no script, and a policy that
-// lets exactly its own style in.
-func TestThePageNeedsNothing(t *testing.T) {
+// TestPageLoadsNothing: no external requests, no script, and a policy that allows only its own
+// style.
+func TestPageLoadsNothing(t *testing.T) {
 	t.Parallel()
-	resp, body := ask(t, http.MethodGet, "/docs")
+	resp, body := request(t, http.MethodGet, "/docs")
 	for _, wrong := range []string{"<script", "javascript:", " src=", "@import", "url(", `href="http`, " style="} {
 		if strings.Contains(body, wrong) {
 			t.Errorf("the page has %q", wrong)
@@ -155,7 +155,7 @@ func TestThePageNeedsNothing(t *testing.T) {
 
 func TestThePageHasEverything(t *testing.T) {
 	t.Parallel()
-	_, body := ask(t, http.MethodGet, "/docs")
+	_, body := request(t, http.MethodGet, "/docs")
 	document, err := apidoc.Document()
 	if err != nil {
 		t.Fatal(err)

@@ -13,11 +13,10 @@ import (
 	"vayu/schema"
 )
 
-// rootFile is the file of the contract at which everything begins.
+// rootFile is the main file of the contract.
 const rootFile = "openapi.yaml"
 
-// Document returns the contract as one OpenAPI 3.1 document in JSON. Its order
-// is that of the files.
+// Document returns the contract as one OpenAPI 3.1 document in JSON, in the order of the files.
 func Document() ([]byte, error) {
 	tree, err := bundle(schema.OpenAPI)
 	if err != nil {
@@ -40,17 +39,15 @@ func bundle(files fs.FS) (*value, error) {
 	return b.value(root, rootFile)
 }
 
-// bundler turns YAML nodes into values: what refers from the root into another
-// file is replaced by what stands there, and what refers back to the root stays
-// a reference, within the one document.
+// bundler converts YAML nodes to values. It replaces a reference to another file by the referenced
+// content. A reference to the root file becomes one within the document.
 type bundler struct {
 	files fs.FS
 	read  map[string]*yaml.Node
 	depth int
 }
 
-// maxDepth is more than any contract nests; aliases and files that hold each
-// other end there.
+// maxDepth is deeper than any contract nests. It stops at cyclic aliases and files.
 const maxDepth = 200
 
 func (b *bundler) file(name string) (*yaml.Node, error) {
@@ -130,8 +127,7 @@ func (b *bundler) mapping(node *yaml.Node, file string) (*value, error) {
 	return v, nil
 }
 
-// refer returns a reference within the document, or what stands in another
-// file's place.
+// refer returns a reference within the document, or the referenced content of another file.
 func (b *bundler) refer(ref, file string) (string, *value, error) {
 	target, pointer, found := strings.Cut(ref, "#")
 	if !found {
@@ -167,8 +163,7 @@ func child(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// scalarOf writes a YAML scalar in JSON. Dates are text: only YAML takes them for
-// something else.
+// scalarOf converts a YAML scalar to JSON. Dates are text; only YAML treats them differently.
 func scalarOf(node *yaml.Node, file string) (*value, error) {
 	if node.Tag == "!!timestamp" || node.Tag == "!!str" {
 		return text(node.Value), nil

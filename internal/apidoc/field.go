@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// field is one row of a table: a parameter, a header, a member of an object.
+// field is a row of a table: a parameter, a header or a member of an object.
 type field struct {
 	Name      string
 	In        string // of a parameter
 	Required  bool   // in a request
-	Sometimes bool   // in a reply: may be left out
-	Type      []word
+	Sometimes bool   // in a reply: may be absent
+	Type      []typePart
 	Default   string
 	Example   string
 	Text      template.HTML
 }
 
-// word is a part of a type's name; Object is the object that it is, or "".
-type word struct{ Text, Object string }
+// typePart is a part of a type's text. Object is the name of the object that it refers to, or "".
+type typePart struct{ Text, Object string }
 
 func (p *pager) parameter(v *value) field {
 	s := v.at("schema")
@@ -29,8 +29,8 @@ func (p *pager) parameter(v *value) field {
 	}
 }
 
-// asked are the members of a request's object, told those of a reply's.
-func (p *pager) asked(s *value) []field {
+// requestFields returns the members of a request's object, replyFields those of a reply's.
+func (p *pager) requestFields(s *value) []field {
 	all, required := p.fieldsOf(s)
 	for i := range all {
 		all[i].Required = required[all[i].Name]
@@ -38,7 +38,7 @@ func (p *pager) asked(s *value) []field {
 	return all
 }
 
-func (p *pager) told(s *value) []field {
+func (p *pager) replyFields(s *value) []field {
 	all, required := p.fieldsOf(s)
 	for i := range all {
 		all[i].Sometimes = !required[all[i].Name]
@@ -46,8 +46,8 @@ func (p *pager) told(s *value) []field {
 	return all
 }
 
-// fieldsOf are the members of an object and the names of the required ones, also
-// of the objects that it is made of.
+// fieldsOf returns the members of an object and the names of the required ones, including those of
+// its allOf parts.
 func (p *pager) fieldsOf(s *value) ([]field, map[string]bool) {
 	s, _ = s.reference(p.root)
 	var out []field
@@ -62,7 +62,7 @@ func (p *pager) fieldsOf(s *value) ([]field, map[string]bool) {
 	}
 	for _, m := range s.at("properties").fields() {
 		text := m.value.at("description").text()
-		if target, _ := m.value.reference(p.root); text == "" && !p.shown(m.value) {
+		if target, _ := m.value.reference(p.root); text == "" && !p.hasTable(m.value) {
 			text = target.at("description").text()
 		}
 		typed := p.cases(s, m.name)
@@ -74,14 +74,13 @@ func (p *pager) fieldsOf(s *value) ([]field, map[string]bool) {
 	return out, required
 }
 
-// cases are the objects that a member can be, where that depends on another
-// member; nil where it does not.
-func (p *pager) cases(s *value, member string) []word {
-	var out []word
+// cases returns the objects that a member can be, if that depends on another member; otherwise nil.
+func (p *pager) cases(s *value, member string) []typePart {
+	var out []typePart
 	for _, part := range s.at("allOf").list() {
 		if then := part.at("then", "properties", member); then != nil {
 			if out != nil {
-				out = append(out, word{"|", ""})
+				out = append(out, typePart{"|", ""})
 			}
 			out = append(out, p.typeOf(then)...)
 		}
@@ -89,24 +88,24 @@ func (p *pager) cases(s *value, member string) []word {
 	return out
 }
 
-// shown reports whether a schema refers to an object with a table of its own.
-func (p *pager) shown(s *value) bool {
+// hasTable reports whether a schema refers to an object with its own table.
+func (p *pager) hasTable(s *value) bool {
 	target, name := s.reference(p.root)
 	return name != "" && (target.at("properties") != nil || target.at("allOf") != nil)
 }
 
-// typeOf says in words what a schema allows.
-func (p *pager) typeOf(s *value) []word {
+// typeOf describes the type of a schema.
+func (p *pager) typeOf(s *value) []typePart {
 	target, name := s.reference(p.root)
-	if p.shown(s) {
-		return []word{{name, name}}
+	if p.hasTable(s) {
+		return []typePart{{name, name}}
 	}
 	s = target
 	if c := s.at("const"); c != nil {
-		return []word{{string(c.raw), ""}}
+		return []typePart{{string(c.raw), ""}}
 	}
 	if enum := s.at("enum").list(); enum != nil {
-		return []word{{p.join(enum, func(v *value) string { return string(v.raw) }, " | "), ""}}
+		return []typePart{{p.join(enum, func(v *value) string { return string(v.raw) }, " | "), ""}}
 	}
 	for _, name := range [...]string{"anyOf", "oneOf"} {
 		if choices := s.at(name).list(); choices != nil {
@@ -122,16 +121,16 @@ func (p *pager) typeOf(s *value) []word {
 		names = p.join(kinds.items, (*value).text, " or ")
 	}
 	if items := s.at("items"); items != nil {
-		return append([]word{{strings.Replace(names, "array", "array of", 1), ""}}, p.typeOf(items)...)
+		return append([]typePart{{strings.Replace(names, "array", "array of", 1), ""}}, p.typeOf(items)...)
 	}
-	return []word{{names + bounds(s), ""}}
+	return []typePart{{names + bounds(s), ""}}
 }
 
-func (p *pager) choice(choices []*value) []word {
-	var out []word
+func (p *pager) choice(choices []*value) []typePart {
+	var out []typePart
 	for i, choice := range choices {
 		if i > 0 {
-			out = append(out, word{"or", ""})
+			out = append(out, typePart{"or", ""})
 		}
 		out = append(out, p.typeOf(choice)...)
 	}
@@ -139,14 +138,14 @@ func (p *pager) choice(choices []*value) []word {
 }
 
 func (*pager) join(all []*value, text func(*value) string, between string) string {
-	words := make([]string, len(all))
+	parts := make([]string, len(all))
 	for i, v := range all {
-		words[i] = text(v)
+		parts[i] = text(v)
 	}
-	return strings.Join(words, between)
+	return strings.Join(parts, between)
 }
 
-// bounds are the limits of a number or a text.
+// bounds describes the limits of a number or a text.
 func bounds(s *value) string {
 	var out string
 	from, to := s.at("minimum").text(), s.at("maximum").text()
@@ -168,7 +167,7 @@ func bounds(s *value) string {
 	return out
 }
 
-// codes are the error codes of a reply.
+// codes returns the error codes of a reply.
 func (*pager) codes(described *value) []string {
 	code := described.at("content", "application/json", "schema", "properties", "error", "properties", "code")
 	var out []string
@@ -181,7 +180,7 @@ func (*pager) codes(described *value) []string {
 	return out
 }
 
-// statuses are all refusals with their codes.
+// statuses returns all error statuses with their codes.
 func (p *pager) statuses() []statusRow {
 	var out []statusRow
 	for _, r := range p.root.at("components", "responses").fields() {
@@ -210,8 +209,8 @@ func (p *pager) replyHeaders() []field {
 	return out
 }
 
-// objects are the schemas that are objects, but for those that others are made
-// of and those that stand with their events.
+// objects returns the schemas that are objects, except parts of other objects and the data of
+// events.
 func (p *pager) objects() []objectView {
 	events := map[string]bool{}
 	for _, w := range p.root.at("webhooks").fields() {
@@ -223,7 +222,7 @@ func (p *pager) objects() []objectView {
 		if strings.HasSuffix(m.name, "Fields") || events[m.name] || m.value.at("properties") == nil && m.value.at("allOf") == nil {
 			continue
 		}
-		out = append(out, objectView{Name: m.name, Text: p.inline(m.value.at("description").text()), Fields: p.told(m.value)})
+		out = append(out, objectView{Name: m.name, Text: p.inline(m.value.at("description").text()), Fields: p.replyFields(m.value)})
 	}
 	return out
 }

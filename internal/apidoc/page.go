@@ -20,7 +20,7 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// page is what page.html shows.
+// page is the data of page.html.
 type page struct {
 	Title, Summary, Version string
 	Style                   template.CSS
@@ -40,7 +40,7 @@ type section struct {
 type tag struct {
 	section
 	Operations []operation
-	Receiving  *receiving // nil where nothing is received
+	Receiving  *receiving // nil if the tag has no webhooks
 }
 
 type operation struct {
@@ -51,14 +51,13 @@ type operation struct {
 	Parameters                []field
 	Body                      []field
 	BodyOptional              bool
-	Reply                     []field // of an object that is nowhere else
+	Reply                     []field // of an object without its own table
 	Kinds                     []kindOf
 	Examples                  []example
 	Responses                 []response
 }
 
-// kindOf is one of the objects that a reply can be. Fields are there when it is
-// the only one.
+// kindOf is one of the objects that a reply can be. It has fields if it is the only one.
 type kindOf struct {
 	Name   string
 	Text   template.HTML
@@ -85,15 +84,15 @@ type objectView struct {
 	Fields []field
 }
 
-// pager makes a page from the contract.
+// pager builds the page from the contract.
 type pager struct {
 	root *value
 	md   goldmark.Markdown
-	err  error // of Markdown; the first one
+	err  error // first error of Markdown
 }
 
-// render returns the page of the contract and the Content-Security-Policy under
-// which it works: its own style, and nothing from anywhere.
+// render returns the page of the contract and its Content-Security-Policy, which allows only the
+// page's own style.
 func render(root *value) (html []byte, policy string, err error) {
 	p := &pager{root: root, md: goldmark.New(goldmark.WithExtensions(extension.Table))}
 	view := page{
@@ -118,7 +117,7 @@ func render(root *value) (html []byte, policy string, err error) {
 	return out.Bytes(), policy, nil
 }
 
-// markdown turns a description into HTML; raw HTML in it is left out.
+// markdown converts a description to HTML, without raw HTML.
 func (p *pager) markdown(text string) template.HTML {
 	var out bytes.Buffer
 	if err := p.md.Convert([]byte(text), &out); err != nil && p.err == nil {
@@ -129,13 +128,13 @@ func (p *pager) markdown(text string) template.HTML {
 	return template.HTML(html) //nolint:gosec // from our own file, by a converter that escapes
 }
 
-// inline is markdown for one sentence, without the paragraph around it.
+// inline converts one sentence, without the paragraph around it.
 func (p *pager) inline(text string) template.HTML {
 	html := strings.TrimSpace(string(p.markdown(text)))
 	return template.HTML(strings.TrimSuffix(strings.TrimPrefix(html, "<p>"), "</p>")) //nolint:gosec // as in markdown
 }
 
-// slug makes an anchor of a heading.
+// slug returns the anchor of a heading.
 func slug(text string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -149,7 +148,7 @@ func slug(text string) string {
 	}, text), "-")
 }
 
-// sections are the parts of the document's description, at its headings.
+// sections splits the document's description at its headings.
 func (p *pager) sections() []section {
 	parts := strings.Split("\n"+p.root.at("info", "description").text(), "\n## ")
 	var out []section
@@ -192,7 +191,7 @@ func (p *pager) operation(path, method string, item, op *value) operation {
 		}
 	}
 	if body := op.at("requestBody"); body != nil {
-		o.Body = p.asked(body.at("content", "application/json", "schema"))
+		o.Body = p.requestFields(body.at("content", "application/json", "schema"))
 		o.BodyOptional = body.at("required").text() != "true"
 	}
 	var examples []member
@@ -210,7 +209,7 @@ func (p *pager) operation(path, method string, item, op *value) operation {
 	return o
 }
 
-// reply says what a good answer is.
+// reply describes the reply of a successful call.
 func (p *pager) reply(o *operation, described *value) {
 	for _, media := range described.at("content").fields() {
 		s := media.value.at("schema")
@@ -222,17 +221,17 @@ func (p *pager) reply(o *operation, described *value) {
 			target, name := k.reference(p.root)
 			o.Kinds = append(o.Kinds, kindOf{Name: name, Text: p.inline(target.at("description").text())})
 			if len(kinds) == 1 {
-				o.Kinds[0].Fields = p.told(target)
+				o.Kinds[0].Fields = p.replyFields(target)
 			}
 		}
 		if kinds == nil && media.name == "application/json" {
-			o.Reply = p.told(s)
+			o.Reply = p.replyFields(s)
 		}
 	}
 }
 
-// examplesOf pairs requests with the replies of the same name, and adds the
-// replies that no request has.
+// examplesOf pairs requests with the replies of the same name, and appends the replies without a
+// request.
 func examplesOf(samples []*value, replies []member) []example {
 	var out []example
 	paired := map[*value]bool{}
@@ -258,6 +257,6 @@ func indent(v *value) string {
 		return v.text()
 	}
 	var out bytes.Buffer
-	_ = json.Indent(&out, v.json(nil), "", "  ") // what json writes is JSON
+	_ = json.Indent(&out, v.json(nil), "", "  ") // the output of json is valid JSON
 	return out.String()
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// receiving is what a receiver of events gets: the webhooks of the contract, all
-// of which come with the same headers and are answered in the same way.
+// receiving describes the webhooks of the contract to their receiver. All have the same headers and
+// replies.
 type receiving struct {
 	Headers  []field
 	Envelope string // the object that is the body
@@ -23,7 +23,7 @@ type message struct {
 	Example           string // of a body
 }
 
-// receiving returns what comes under a tag; nil for nothing.
+// receiving returns the webhooks of a tag; nil for none.
 func (p *pager) receiving(tag string) *receiving {
 	var out *receiving
 	for _, w := range p.root.at("webhooks").fields() {
@@ -48,8 +48,7 @@ func (p *pager) receiving(tag string) *receiving {
 	return out
 }
 
-// messageHeaders are the described ones and the type, which OpenAPI keeps with
-// the body.
+// messageHeaders returns the described headers and Content-Type, which OpenAPI keeps with the body.
 func (p *pager) messageHeaders(op *value, typed string) []field {
 	var out []field
 	for _, param := range op.at("parameters").list() {
@@ -58,14 +57,14 @@ func (p *pager) messageHeaders(op *value, typed string) []field {
 		f.Sometimes, f.Required, f.In = !f.Required, false, ""
 		out = append(out, f)
 	}
-	return append(out, field{Name: "Content-Type", Type: []word{{typed, ""}}, Text: "The body is JSON in UTF-8."})
+	return append(out, field{Name: "Content-Type", Type: []typePart{{typed, ""}}, Text: "The body is JSON in UTF-8."})
 }
 
 func (p *pager) message(name string, op, media *value) message {
 	data, object := media.at("schema", "properties", "data").reference(p.root)
 	m := message{
 		ID: op.at("operationId").text(), Name: name, Summary: op.at("summary").text(),
-		Object: object, Text: p.inline(data.at("description").text()), Data: p.told(data),
+		Object: object, Text: p.inline(data.at("description").text()), Data: p.replyFields(data),
 	}
 	for _, x := range media.at("examples").fields() {
 		m.Example = indent(x.value.at("value"))
@@ -73,7 +72,7 @@ func (p *pager) message(name string, op, media *value) message {
 	return m
 }
 
-// tagged reports whether an operation belongs under a tag: its first.
+// tagged reports whether the first tag of an operation is tag.
 func tagged(op *value, tag string) bool {
 	tags := op.at("tags").list()
 	return len(tags) > 0 && tags[0].text() == tag

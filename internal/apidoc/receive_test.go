@@ -13,7 +13,7 @@ import (
 	"vayu/internal/apidoc"
 )
 
-// section is the part of the page from an id to the end of what it heads.
+// section returns the part of the page from an id to end.
 func section(t *testing.T, body, id, end string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(body, ` id="`+id+`"`)
@@ -24,10 +24,10 @@ func section(t *testing.T, body, id, end string) string {
 	return part
 }
 
-// The page tells a receiver what comes, to the last field, and shows it.
-func TestThePageTellsHowToReceiveEvents(t *testing.T) {
+// The page describes every field of an event, and shows an example.
+func TestPageDescribesWebhooks(t *testing.T) {
 	t.Parallel()
-	_, body := ask(t, http.MethodGet, "/docs")
+	_, body := request(t, http.MethodGet, "/docs")
 	all := section(t, body, "to-receiving-events", "</section>")
 	for _, want := range []string{
 		"X-SERVICE-Signature", "X-SERVICE-Event-Id", "X-SERVICE-Delivery-Id", "X-SERVICE-Attempt", "X-SERVICE-Mode", "User-Agent", "Content-Type",
@@ -52,7 +52,7 @@ func TestThePageTellsHowToReceiveEvents(t *testing.T) {
 	}
 }
 
-// The headers and answers of the first event stand on the page for all.
+// The headers and replies of the first event are shown for all.
 func TestAllEventsComeInTheSameWay(t *testing.T) {
 	t.Parallel()
 	text, err := apidoc.Document()
@@ -75,11 +75,10 @@ func TestAllEventsComeInTheSameWay(t *testing.T) {
 	}
 }
 
-// Every example of a reply is on the page, and no request stands without one
-// where there are any.
+// Every example of a reply is on the page, and each request has a reply where there are any.
 func TestThePageShowsEveryExample(t *testing.T) {
 	t.Parallel()
-	_, body := ask(t, http.MethodGet, "/docs")
+	_, body := request(t, http.MethodGet, "/docs")
 	text, err := apidoc.Document()
 	if err != nil {
 		t.Fatal(err)
@@ -124,10 +123,10 @@ func TestThePageShowsEveryExample(t *testing.T) {
 	}
 }
 
-// A reply that is an object of its own is shown where it is answered, and named.
+// A reply that has its own object is shown and named at its operation.
 func TestThePageShowsRepliesThatAreObjects(t *testing.T) {
 	t.Parallel()
-	_, body := ask(t, http.MethodGet, "/docs")
+	_, body := request(t, http.MethodGet, "/docs")
 	for id, want := range map[string][]string{
 		"createWebhook": {`<a href="#object-WebhookShown">WebhookShown</a>: One webhook`, "<code>previous_secret_until</code>"},
 		"getAirQuality": {`<a href="#object-Record">Record</a>`, `<a href="#object-Bulk">Bulk</a>`},

@@ -7,9 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// value is a JSON value whose members keep their order, which is how their
-// writer wants them read. A nil value is one that is absent: it has no members,
-// no items and no text.
+// value is a JSON value that keeps the order of its members. A nil value is absent: it has no
+// members, items or text.
 type value struct {
 	kind    kind
 	members []member
@@ -31,11 +30,11 @@ const (
 )
 
 func text(s string) *value {
-	raw, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD")) // which is all that it could refuse
+	raw, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD")) // invalid UTF-8 would be the only error
 	return &value{kind: scalar, raw: json.RawMessage(raw)}
 }
 
-// set replaces a member or adds it at the end.
+// set replaces a member or appends it.
 func (v *value) set(name string, to *value) {
 	for i := range v.members {
 		if v.members[i].name == name {
@@ -46,7 +45,7 @@ func (v *value) set(name string, to *value) {
 	v.members = append(v.members, member{name, to})
 }
 
-// at follows names through objects; nil when one is missing.
+// at returns the value at a path of names; nil if one is missing.
 func (v *value) at(names ...string) *value {
 	for _, name := range names {
 		var next *value
@@ -74,7 +73,7 @@ func (v *value) list() []*value {
 	return v.items
 }
 
-// text is the string that v is, or how JSON writes another scalar.
+// text returns the string v, or another scalar in JSON.
 func (v *value) text() string {
 	if v == nil || v.kind != scalar {
 		return ""
@@ -86,8 +85,8 @@ func (v *value) text() string {
 	return string(v.raw)
 }
 
-// reference resolves a $ref within the document root; a value without one is
-// itself. name is the last part of the reference, "" for none.
+// reference resolves a $ref within the document root. A value without $ref is its own target. The
+// name is the last part of the reference, or "".
 func (v *value) reference(root *value) (target *value, name string) {
 	pointer, ok := strings.CutPrefix(v.at("$ref").text(), "#/")
 	if !ok {

@@ -1,5 +1,5 @@
-// Package dashboard serves the page that people use: a single-page application,
-// which is built beside it and speaks the public API only.
+// Package dashboard serves the web dashboard: a single-page application that uses only the public
+// API.
 package dashboard
 
 import (
@@ -15,7 +15,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// base is where the application lives, as its build knows it.
+// base is the path of the application, which is also set in its build.
 const base = "/dashboard/"
 
 // The folder is empty in a fresh checkout but for a file that git keeps.
@@ -23,9 +23,9 @@ const base = "/dashboard/"
 //go:embed all:dist
 var built embed.FS
 
-// New makes the handlers of the dashboard, by path, for httpapi.Config.Open: the router
-// lets GET and HEAD through only, and answers itself below /dashboard/v1/. They need
-// no key: the page is the same for everybody.
+// New returns the handlers of the dashboard, by path, for httpapi.Config.Open. The router admits
+// only GET and HEAD, and itself answers below /dashboard/v1/. The page needs no key and is the same
+// for all users.
 func New() (map[string]http.Handler, error) {
 	dist, err := fs.Sub(built, "dist")
 	if err != nil {
@@ -42,16 +42,16 @@ func handlers(dist fs.FS) (map[string]http.Handler, error) {
 	return map[string]http.Handler{"/dashboard": http.HandlerFunc(toPage), base: s}, nil
 }
 
-// toPage leads from the path without its slash to the page.
+// toPage redirects the path without its slash to the page.
 func toPage(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", base)
 	w.WriteHeader(http.StatusFound)
 }
 
-// site is every file of the build, in memory and compressed.
+// site holds every file of the build, in memory and compressed.
 type site struct {
 	page  http.Handler
-	files map[string]http.Handler // by whole path
+	files map[string]http.Handler // by full path
 }
 
 func newSite(dist fs.FS) (*site, error) {
@@ -86,7 +86,7 @@ func newSite(dist fs.FS) (*site, error) {
 
 const index = "index.html"
 
-// unbuilt is the page when there is no build.
+// unbuilt is the page shown without a build.
 const unbuilt = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -99,9 +99,9 @@ const unbuilt = `<!doctype html>
 </html>
 `
 
-// Has implements httpapi.Tree: there are the files, and the page at every path that could
-// be one of its own: names of places may have dots. A file beside the page that is not
-// there is not found, and what is spelled like the API is no place in the page.
+// Has implements httpapi.Tree. It reports true for the files, and for every path that could be a
+// route of the page. Names of places in routes may have dots. Missing files beside the page, and
+// paths below the API's, are not found.
 func (s *site) Has(name string) bool {
 	if s.files[name] != nil {
 		return true
@@ -121,9 +121,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.page.ServeHTTP(w, r)
 }
 
-// guards are headers of every file. The page loads nothing from anywhere else, runs no
-// script but its own, and stands in no frame, so that a name with markup in it that
-// got past the escaping still does nothing.
+// guards are headers of every file. The page loads nothing from other hosts, runs only its own
+// scripts, and cannot be framed. So markup in a name that is not escaped by mistake has no effect.
 var guards = map[string][]string{
 	"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
@@ -134,18 +133,16 @@ var guards = map[string][]string{
 		"publickey-credentials-get=(), usb=()"},
 }
 
-// assets is the folder whose files have a hash of their content in their name.
+// assets is the folder of files whose names contain a hash of their content.
 const assets = "assets"
 
-// Cache-Control of files: for good when another content has another name, else until
-// the server says that it is another.
+// Cache-Control of files: assets are immutable, other files are revalidated.
 var (
-	forGood = []string{"public, max-age=31536000, immutable"}
-	asked   = []string{"no-cache"}
+	forGood     = []string{"public, max-age=31536000, immutable"}
+	revalidated = []string{"no-cache"}
 )
 
-// types are the media types of what a build has, so that they do not depend on the
-// machine's own table.
+// types are the media types of the build's files, independent of the machine's table.
 var types = map[string]string{
 	".css":         "text/css; charset=utf-8",
 	".html":        "text/html; charset=utf-8",
@@ -166,7 +163,7 @@ func static(name string, body []byte) (http.Handler, error) {
 		return nil, fmt.Errorf("%s: which media type it has is not known; see types", name)
 	}
 	resp := httpapi.Ready(body, time.Time{})
-	resp.Type, resp.Cache = []string{typed}, asked
+	resp.Type, resp.Cache = []string{typed}, revalidated
 	if strings.HasPrefix(name, assets+"/") {
 		resp.Cache = forGood
 	}

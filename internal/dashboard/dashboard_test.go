@@ -13,7 +13,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-func door(t *testing.T, dist fstest.MapFS) http.Handler {
+func newHandler(t *testing.T, dist fstest.MapFS) http.Handler {
 	t.Helper()
 	open, err := handlers(dist)
 	if err != nil {
@@ -26,7 +26,7 @@ func door(t *testing.T, dist fstest.MapFS) http.Handler {
 	return h
 }
 
-func ask(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
+func request(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, http.NoBody)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -46,7 +46,7 @@ var dist = fstest.MapFS{
 
 func TestFilesAndPlacesOfThePage(t *testing.T) {
 	t.Parallel()
-	h := door(t, dist)
+	h := newHandler(t, dist)
 	for path, want := range map[string]struct {
 		status             int
 		typed, cache, text string
@@ -67,7 +67,7 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 		"/dashboardx":                    {404, "application/json", "no-store", `"not_found"`},
 		"/dashboard/assets/app-1a2b.css": {200, "text/css; charset=utf-8", forGood[0], "b{}"},
 	} {
-		got := ask(h, http.MethodGet, path)
+		got := request(h, http.MethodGet, path)
 		head := got.Header()
 		if got.Code != want.status || head.Get("Content-Type") != want.typed || head.Get("Cache-Control") != want.cache || !strings.Contains(got.Body.String(), want.text) {
 			t.Errorf("%s: got %d %v %.100s, want %v", path, got.Code, head, got.Body, want)
@@ -75,14 +75,14 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 		if policy := head.Get("Content-Security-Policy"); want.status == 200 && !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") {
 			t.Errorf("%s: the policy %q", path, policy)
 		}
-		if again := ask(h, http.MethodGet, path, "If-None-Match", head.Get("Etag")); want.status == 200 && again.Code != http.StatusNotModified {
-			t.Errorf("%s: asked again: %d", path, again.Code)
+		if again := request(h, http.MethodGet, path, "If-None-Match", head.Get("Etag")); want.status == 200 && again.Code != http.StatusNotModified {
+			t.Errorf("%s: revalidation: %d", path, again.Code)
 		}
 	}
-	if got := ask(h, http.MethodPost, "/dashboard/"); got.Code != http.StatusMethodNotAllowed {
+	if got := request(h, http.MethodPost, "/dashboard/"); got.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", got.Code)
 	}
-	packed := ask(h, http.MethodGet, "/dashboard/assets/app-1a2b.js", "Accept-Encoding", "gzip")
+	packed := request(h, http.MethodGet, "/dashboard/assets/app-1a2b.js", "Accept-Encoding", "gzip")
 	z, err := gzip.NewReader(packed.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +92,9 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 	}
 }
 
-func TestAFreshCheckoutSaysWhatToType(t *testing.T) {
+func TestFreshCheckoutShowsBuildCommand(t *testing.T) {
 	t.Parallel()
-	got := ask(door(t, fstest.MapFS{".gitkeep": {}}), http.MethodGet, "/dashboard/")
+	got := request(newHandler(t, fstest.MapFS{".gitkeep": {}}), http.MethodGet, "/dashboard/")
 	if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "make build") || got.Header().Get("Content-Security-Policy") == "" {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}

@@ -12,17 +12,15 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// claimName is the row of table setting that names the key of a store.
+// claimName is the row of table setting with the id of the store's key.
 const claimName = "encryption_key"
 
-const askClaim = "SELECT value FROM setting WHERE name = $1"
+const selectClaim = "SELECT value FROM setting WHERE name = $1"
 
-// Claim makes the box's key that of the store when the store has none yet, and
-// otherwise demands that it is: an instance with another key could read nothing
-// that is sealed there, and would seal what the others cannot read. A key is
-// made, in the data directory, for a store that has none; and the key of a
-// rotation that was killed after its commit gets its place. Claim is called
-// before the box is used.
+// Claim binds the cipher's key to the store. If the store has no key yet, it makes the key in the
+// data directory if needed, and claims the store. Otherwise the keys must match: an instance with
+// another key could not decrypt the store's values. Claim also installs the key of a rotation that
+// was killed after its commit. It must be called before the cipher is used.
 func (b *Box) Claim(ctx context.Context, db *sqlstore.DB) error {
 	owner, err := Owner(db.View(ctx))
 	switch {
@@ -39,40 +37,39 @@ func (b *Box) Claim(ctx context.Context, db *sqlstore.DB) error {
 	return b.takeDigestKey(ctx, db)
 }
 
-// Owner is the id of the store's key; empty when it has none yet.
+// StoreKeyID returns the id of the store's key; empty if it has none yet.
 func Owner(q sqlstore.Querier) (string, error) {
 	var owner string
-	err := q.QueryRow(askClaim, claimName).Scan(&owner)
+	err := q.QueryRow(selectClaim, claimName).Scan(&owner)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("asking the store for its encryption key: %w", err)
+		return "", fmt.Errorf("reading the id of the encryption key from the store: %w", err)
 	}
 	return owner, nil
 }
 
-// Find demands that the box has the key that the store names (Owner), after a look
-// whether the data directory has it by now. It is for who reads the key and
-// changes nothing; others call Claim, which does it too.
+// Find checks that the cipher has the key named by the store (StoreKeyID), after it reloads the key
+// file if needed. It is for processes that change nothing; others call Claim, which includes it.
 func (b *Box) Find(owner string) error {
 	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
 		if err := b.adopt(owner); err != nil {
 			return err
 		}
 	}
-	return b.demand(owner)
+	return b.checkOwner(owner)
 }
 
-// Confirm demands that the box's key is still that of the store, and lets no
-// rotation begin before the transaction ends. A change that seals in a process
-// that no rotation can see, such as a command, begins with it.
+// Confirm checks that the cipher's key is still the store's, and blocks rotations until the
+// transaction ends. Processes that a rotation cannot detect, such as commands, call it first in a
+// change that encrypts.
 func (b *Box) Confirm(tx *sqlstore.Tx) error {
 	var owner string
 	if err := tx.QueryRow("UPDATE setting SET value = value WHERE name = $1 RETURNING value", claimName).Scan(&owner); err != nil {
-		return fmt.Errorf("comparing the encryption key with that of the store: %w", err)
+		return fmt.Errorf("checking the encryption key of the store: %w", err)
 	}
-	return b.demand(owner)
+	return b.checkOwner(owner)
 }
 
-// takeDigestKey opens the key of digests, and makes it when the store has none.
+// takeDigestKey decrypts the digest key. It creates the key if the store has none.
 func (b *Box) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 	fresh := make([]byte, keySize)
 	_, _ = rand.Read(fresh) // never fails
@@ -81,29 +78,28 @@ func (b *Box) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 		if err := b.Confirm(tx); err != nil {
 			return err
 		}
-		if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", digestName, b.sealDigestKey(fresh)); err != nil {
+		if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", digestName, b.encryptDigestKey(fresh)); err != nil {
 			return err
 		}
-		return tx.QueryRow(askClaim, digestName).Scan(&text)
+		return tx.QueryRow(selectClaim, digestName).Scan(&text)
 	})
 	if err != nil {
-		return fmt.Errorf("taking the key of digests: %w", err)
+		return fmt.Errorf("reading the digest key: %w", err)
 	}
-	if b.digestKey, err = b.openDigestKey(text); err != nil {
+	if b.digestKey, err = b.decryptDigestKey(text); err != nil {
 		return err
 	}
 	db.UseDigest(b.Digest)
 	return nil
 }
 
-// claimFirst is Claim for a store that has no key yet, unless another instance
-// is faster.
+// claimFirst is Claim for a store without a key, unless another instance claims it first.
 func (b *Box) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 	made := false
 	if b.cipher == nil {
 		var err error
 		if made, err = makeKey(b.dir); err != nil {
-			return fmt.Errorf("making the encryption key: %w", err)
+			return fmt.Errorf("creating the encryption key: %w", err)
 		}
 		if err := b.readFile(); err != nil {
 			return err
@@ -114,20 +110,20 @@ func (b *Box) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 		if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", claimName, b.KeyID()); err != nil {
 			return err
 		}
-		return tx.QueryRow(askClaim, claimName).Scan(&owner)
+		return tx.QueryRow(selectClaim, claimName).Scan(&owner)
 	})
 	if err != nil {
-		return fmt.Errorf("noting the encryption key in the store: %w", err)
+		return fmt.Errorf("recording the encryption key in the store: %w", err)
 	}
-	err = b.demand(owner)
-	if err != nil && made { // a key that has sealed nothing would only be taken for the right one
+	err = b.checkOwner(owner)
+	if err != nil && made { // a key that has encrypted nothing must not be mistaken for the right one
 		err = errors.Join(err, os.Remove(filepath.Join(b.dir, keyName)))
 	}
 	return err
 }
 
-// demand fails unless the box has the key of the store.
-func (b *Box) demand(owner string) error {
+// checkOwner returns an error unless the cipher has the key of the store.
+func (b *Box) checkOwner(owner string) error {
 	has := b.KeyID()
 	switch {
 	case b.cipher == nil:
@@ -135,6 +131,6 @@ func (b *Box) demand(owner string) error {
 	case owner == has:
 		return nil
 	}
-	return fmt.Errorf("this store was sealed with the encryption key %s, and this instance has %s: give it the same key, "+
+	return fmt.Errorf("this store is encrypted with the key %s, and this instance has %s: give it the same key, "+
 		"by the setting encryption-key (VAYU_ENCRYPTION_KEY) or as the file %s in its data directory", owner, has, keyName)
 }

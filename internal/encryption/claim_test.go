@@ -39,7 +39,7 @@ func TestAStoreHasOneKey(t *testing.T) {
 	})
 }
 
-// keyless is a box that has found no key yet.
+// keyless returns a cipher without a key.
 func keyless(t *testing.T, dir string) *Box {
 	t.Helper()
 	b, err := Open(config.Secret{}, dir)
@@ -85,12 +85,12 @@ func TestTheKeyFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	})
 }
 
-// A key that opens nothing must not lie about as if it were the right one.
+// A useless key file must not look like the right one.
 func TestNoKeyIsMadeForAStoreThatHasOne(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
-		failed := make([]error, len(dirs)+1) // of these, and of one that comes later
+		failed := make([]error, len(dirs)+1) // for these, and for a later one
 		var all sync.WaitGroup
 		for i, dir := range dirs {
 			b := keyless(t, dir)

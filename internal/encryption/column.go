@@ -1,26 +1,24 @@
 package encryption
 
-// Column is a column whose values are sealed. Whoever owns the table seals and
-// opens through it, and a rotation of the key goes through the same one, so that
-// neither can know another place of a value.
+// Column is a column of encrypted values. The owner of the table and the key rotation use the same
+// Column, so that they agree on the associated data.
 type Column struct {
 	Table string
-	Name  string // a BYTEA; NULL and an empty value are nothing sealed
+	Name  string // a BYTEA; NULL and empty values are not encrypted
 	// Key is the table's primary key: names of TEXT columns, and others cast to TEXT.
 	Key []string
-	// About is the place of the value in the row with this key, in the order of
-	// Key. No two rows, and no columns whose values are not interchangeable, have
-	// the same one.
+	// AssociatedData returns the associated data of the row with this key, in the order of Key. It
+	// differs for all rows, and for all columns whose values are not interchangeable.
 	About func(key ...string) string
 }
 
-// Seal encrypts plain for the row with this key.
+// Encrypt encrypts plain for the row with this key.
 func (c Column) Seal(b *Box, plain []byte, key ...string) []byte {
 	return b.Seal(plain, c.About(key...))
 }
 
-// Open decrypts the value of the row with this key. The error is one of ErrForm,
-// ErrKey and ErrSeal.
-func (c Column) Open(b *Box, sealed []byte, key ...string) ([]byte, error) {
-	return b.Open(sealed, c.About(key...))
+// Decrypt decrypts the value of the row with this key. The error is ErrFormat, ErrWrongKey or
+// ErrCorrupt.
+func (c Column) Open(b *Box, encrypted []byte, key ...string) ([]byte, error) {
+	return b.Open(encrypted, c.About(key...))
 }

@@ -8,18 +8,16 @@ import (
 	"fmt"
 )
 
-// digestName is the row of table setting that has the key of digests: 32 random
-// bytes, sealed, in base64. It is made once and never changed, because a digest
-// cannot be made again from what nobody keeps.
+// digestName is the row of table setting with the digest key: 32 random bytes, encrypted, in
+// base64. It never changes, because the data of existing digests is not stored.
 const digestName = "digest_key"
 
-const aboutDigestKey = "setting.value:" + digestName
+const digestKeyPlace = "setting.value:" + digestName
 
-// Digest is a hash of data by which a repetition is recognised without keeping
-// what repeats: HMAC-SHA256 (32 bytes) with a key of this store, which is the
-// same after a rotation of the encryption key. Without it the digests of all
-// account numbers would be made in an hour. Purpose keeps the digests of one use
-// apart from those of all others. ("a", "bc") and ("ab", "c") differ.
+// Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes), to recognize repeated data that is
+// not stored. The key belongs to the store and survives rotations. An unkeyed hash of all account
+// numbers could be computed in an hour. The purpose separates the digests of different uses. ("a",
+// "bc") and ("ab", "c") differ.
 //
 // It panics before Claim.
 func (b *Box) Digest(purpose string, data ...[]byte) []byte {
@@ -38,17 +36,17 @@ func (b *Box) Digest(purpose string, data ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// sealDigestKey is a key of digests in the form of the store.
-func (b *Box) sealDigestKey(key []byte) string {
-	return base64.StdEncoding.EncodeToString(b.Seal(key, aboutDigestKey))
+// encryptDigestKey returns the digest key in stored form.
+func (b *Box) encryptDigestKey(key []byte) string {
+	return base64.StdEncoding.EncodeToString(b.Seal(key, digestKeyPlace))
 }
 
-// openDigestKey reads what sealDigestKey made.
-func (b *Box) openDigestKey(text string) ([]byte, error) {
-	sealed, err := base64.StdEncoding.Strict().DecodeString(text)
+// decryptDigestKey parses the output of encryptDigestKey.
+func (b *Box) decryptDigestKey(text string) ([]byte, error) {
+	encrypted, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil {
 		err = ErrForm
-	} else if key, failed := b.Open(sealed, aboutDigestKey); failed == nil {
+	} else if key, failed := b.Open(encrypted, digestKeyPlace); failed == nil {
 		return key, nil
 	} else {
 		err = failed

@@ -11,7 +11,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// claimed is a box that has claimed a store.
+// claimed returns a cipher that has claimed a store.
 func claimed(t *testing.T, db *sqlstore.DB, fill byte) *Box {
 	t.Helper()
 	b := testBox(t, fill)
@@ -45,8 +45,8 @@ func TestDigestsAreOfOneStoreAndOnePurpose(t *testing.T) {
 	})
 }
 
-// A digest is compared with those that were stored years ago: this is HMAC-SHA256
-// over lengths of 8 bytes and parts, made with openssl.
+// Digests are compared with ones stored years ago. This one is HMAC-SHA256 over 8-byte lengths and
+// parts, made with openssl.
 func TestTheFormOfADigestStays(t *testing.T) {
 	t.Parallel()
 	b := &Box{digestKey: bytes.Repeat([]byte{7}, keySize)}
@@ -80,7 +80,7 @@ func TestInstancesThatStartAtOnceAgreeOnDigests(t *testing.T) {
 	})
 }
 
-// A digest with no key would be taken for a good one, and guessed from.
+// A digest without a key would look valid, and could be guessed.
 func TestThereIsNoDigestBeforeClaim(t *testing.T) {
 	t.Parallel()
 	defer func() {
@@ -91,7 +91,7 @@ func TestThereIsNoDigestBeforeClaim(t *testing.T) {
 	testBox(t, 1).Digest("account", []byte("1"))
 }
 
-func TestADigestKeyThatIsNotOneStopsTheStart(t *testing.T) {
+func TestInvalidDigestKeyFailsClaim(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		claimed(t, db, 1)

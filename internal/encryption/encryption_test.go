@@ -24,7 +24,7 @@ func testBox(t testing.TB, fill byte) *Box {
 	return b
 }
 
-func TestWhatIsSealedOpensOnlyInItsPlaceAndWithItsKey(t *testing.T) {
+func TestDecryptNeedsSamePlaceAndKey(t *testing.T) {
 	t.Parallel()
 	b := testBox(t, 1)
 	sealed := b.Seal([]byte("sgn_secret"), place)
@@ -57,8 +57,7 @@ func TestWhatIsSealedOpensOnlyInItsPlaceAndWithItsKey(t *testing.T) {
 	}
 }
 
-// A value that was sealed once opens for ever: this is its form, made with
-// XChaCha20-Poly1305 from the nonce ABC….
+// Stored values must remain readable. This one was made with XChaCha20-Poly1305 and the nonce ABC….
 func TestAStoredValueStillOpens(t *testing.T) {
 	t.Parallel()
 	stored, err := hex.DecodeString("0172cd6e844142434445464748494a4b4c4d4e4f5051525354555657588e75583251bec294e8a6130ebf745f48b25065042a41142ff793")
@@ -98,7 +97,7 @@ func TestADamagedKeyFileIsNeverReplaced(t *testing.T) {
 	}
 }
 
-func TestAKeyFileThatEverybodyCanReadIsRefused(t *testing.T) {
+func TestReadableKeyFileIsRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if _, err := makeKey(dir); err != nil {
@@ -112,7 +111,7 @@ func TestAKeyFileThatEverybodyCanReadIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever is in the store: no panic, and only what was sealed opens.
+// No stored value causes a panic, and only encrypted values can be decrypted.
 func FuzzOpen(f *testing.F) {
 	b := testBox(f, 1)
 	good := b.Seal([]byte("text"), place)

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// keyName is the file of the key in the data directory.
+// keyName is the name of the key file in the data directory.
 const keyName = "encryption.key"
 
-// errKeyText has no word of the text: it may be most of a key.
+// errKeyText does not quote the text, which may be most of a key.
 var errKeyText = fmt.Errorf("it is not %d bytes in base64 (such as `openssl rand -base64 32` prints)", keySize)
 
-// parseKey reads a key as it stands in the configuration and in the file.
+// parseKey parses a key as in the configuration and the file.
 func parseKey(text string) ([]byte, error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(text))
 	if err != nil || len(raw) != keySize {
@@ -27,15 +27,14 @@ func parseKey(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// readKey reads a key file. One that cannot be read as a key is never replaced,
-// because what it sealed would be lost with it.
+// readKey reads a key file. A damaged one is never replaced, because its values would be lost.
 func readKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o007 != 0 {
-		return nil, fmt.Errorf("%s can be read by everybody; chmod 600 makes it the owner's alone", path)
+		return nil, fmt.Errorf("%s is readable by other users; run chmod 600 on it", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -43,13 +42,13 @@ func readKey(path string) ([]byte, error) {
 	}
 	key, err := parseKey(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w; put the right file back from a backup, since nothing else opens what it has sealed", path, err)
+		return nil, fmt.Errorf("%s is damaged: %w; restore it from a backup, because only this key can decrypt the store", path, err)
 	}
 	return key, nil
 }
 
-// makeKey puts a new key in its place, which only the first of several processes
-// can do: made tells whether it was this one.
+// makeKey creates the key file. Of several processes only one succeeds; made reports whether it was
+// this one.
 func makeKey(dir string) (made bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
@@ -61,16 +60,15 @@ func makeKey(dir string) (made bool, err error) {
 	return err == nil, err
 }
 
-// newKey is a key that nobody has.
+// newKey returns a new random key.
 func newKey() []byte {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails
 	return key
 }
 
-// writeKey writes a key under a name of its own and then gives it the one it
-// should have: the file is whole and on disk before it has that. An error that is
-// fs.ErrExist says that there is such a file.
+// writeKey writes a key to a temporary file and then links it to path. So the file is complete and
+// durable before it has its name. The error is fs.ErrExist if there is such a file.
 func writeKey(key []byte, path string) error {
 	dir := filepath.Dir(path)
 	draft, err := os.CreateTemp(dir, keyName+".*") // 0600
@@ -88,7 +86,7 @@ func writeKey(key []byte, path string) error {
 	return syncFolder(dir)
 }
 
-// syncFolder puts the names of files on disk.
+// syncFolder makes the names of files durable.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -97,31 +95,30 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// nextName is the file of a key that is to follow, or has followed, that of
-// keyName: each has a name of its own, so that none is ever written over.
+// nextName returns the name of the file of a rotation's new key. It is unique per key, so that no
+// file is overwritten.
 func nextName(id string) string { return keyName + ".next-" + id }
 
-// adopt reads the key file again, and puts the key that the store names in its
-// place when that lies beside it. Two may do so at once. Without such a key
-// nothing happens.
+// adopt reloads the key file. If the key that the store names is in its own file, adopt installs it
+// as the key file. Several processes may do so at once. Without such a key it does nothing.
 func (b *Box) adopt(owner string) error {
-	err := b.readFile() // another process may have made it, or put it there
+	err := b.readFile() // another process may have created it
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
 		return err
 	}
-	if !isKeyID(owner) { // it would become a name
+	if !isKeyID(owner) { // it becomes part of a file name
 		return nil
 	}
 	next := filepath.Join(b.dir, nextName(owner))
 	key, err := readKey(next)
 	if errors.Is(err, fs.ErrNotExist) {
-		return b.again()
+		return b.rereadFile()
 	}
 	if err != nil {
 		return fmt.Errorf("reading the encryption key that the store names: %w", err)
 	}
 	if id := idOf(key); hex.EncodeToString(id[:]) != owner {
-		return fmt.Errorf("%s holds another encryption key than its name says", next)
+		return fmt.Errorf("%s holds another encryption key than the one in its name", next)
 	}
 	if err := os.Rename(next, filepath.Join(b.dir, keyName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("putting the encryption key in its place: %w", err)
@@ -129,17 +126,17 @@ func (b *Box) adopt(owner string) error {
 	if err := syncFolder(b.dir); err != nil {
 		return fmt.Errorf("putting the encryption key in its place: %w", err)
 	}
-	return b.again()
+	return b.rereadFile()
 }
 
-// isKeyID reports whether a text has the form of a key's id.
+// isKeyID reports whether a text is a key id.
 func isKeyID(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) == idSize
 }
 
-// again is readFile for a file that may be absent still.
-func (b *Box) again() error {
+// rereadFile is readFile for a file that may be absent.
+func (b *Box) rereadFile() error {
 	if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// childVariable makes the test binary a child that rotates a key and is killed:
-// the moment, the directory of the key, and the server, if there is one.
+// childVariable makes the test binary a child that rotates a key and is killed. It holds the
+// moment, the directory of the key, and the server, if any.
 const childVariable = "VAYU_TEST_SEAL_CHILD"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rotateUntilKilled returns only when it was not killed.
+// rotateUntilKilled returns only if it was not killed.
 func rotateUntilKilled(args []string) error {
 	moment, dir, server := args[0], args[1], args[2]
 	db, err := sqlstore.Open(sqlstore.Config{Data: dir, DSN: config.DSN(server)}, nil, nil)
@@ -52,8 +52,7 @@ func rotateUntilKilled(args []string) error {
 	return fmt.Errorf("it was not killed: %w", err)
 }
 
-// Killed at any moment, a rotation leaves a store that opens, with all that is
-// sealed in it; and the next one succeeds.
+// A rotation that is killed at any moment leaves a readable store, and the next rotation succeeds.
 func TestAKilledRotationLosesNothing(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(t *testing.T) sqlstore.Config{
@@ -74,7 +73,7 @@ func TestAKilledRotationLosesNothing(t *testing.T) {
 			b := mustClaim(t, db, config.Secret{}, dir)
 			fill(t, db, b)
 			digest, id := b.Digest("account", []byte("1")), b.KeyID()
-			for _, moment := range []string{atStart, atWritten, atResealing, atCommitted, atPlaced} {
+			for _, moment := range []string{atStart, atWritten, atReencrypting, atCommitted, atPlaced} {
 				stop()
 				killAt(t, moment, dir, string(c.DSN))
 				db, stop = sqlstoretest.Start(t, c)
@@ -103,10 +102,10 @@ func killAt(t *testing.T, moment, dir, server string) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{moment, dir, server}, "\n"))
-	said, err := child.CombinedOutput()
+	output, err := child.CombinedOutput()
 	var ended *exec.ExitError
 	if !errors.As(err, &ended) || !ended.Sys().(syscall.WaitStatus).Signaled() {
-		t.Fatalf("%s: %v\n%s", moment, err, said)
+		t.Fatalf("%s: %v\n%s", moment, err, output)
 	}
 	if _, err := os.Stat(filepath.Join(dir, keyName)); err != nil {
 		t.Errorf("%s: there is no key file: %v", moment, err)

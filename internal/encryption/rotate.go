@@ -12,52 +12,51 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Rotation says how a store gets another key.
+// Rotation describes a change of the store's key.
 type Rotation struct {
 	Key config.Secret // the setting, as for Open
 	Dir string        // of the key file, as for Open
-	// Next is the new key when the old one is a setting. When that is a file the
-	// new one is made.
+	// Next is the new key if the old one is a setting. If the old one is a file, Rotate creates the
+	// new one.
 	Next config.Secret
-	// Columns are all that are sealed in the store.
+	// Columns are all encrypted columns of the store.
 	Columns []Column
-	// Alone fails when somebody else uses the store; nil for no question.
+	// CheckExclusive fails if another process uses the store; nil skips the check.
 	Alone func(tx *sqlstore.Tx) error
 
-	at func(moment string) // told to tests; nil for nobody
+	at func(moment string) // called at each moment; for tests
 }
 
-// The moments of a rotation at which a test kills it.
+// Moments of a rotation at which tests kill it.
 const (
-	atStart     = "start"
-	atWritten   = "written"   // the new key is on disk
-	atResealing = "resealing" // some values are resealed, and not committed
-	atCommitted = "committed" // and the new key has not its place
-	atPlaced    = "placed"
+	atStart        = "start"
+	atWritten      = "written"   // the new key is on disk
+	atReencrypting = "resealing" // some values are re-encrypted, and not committed
+	atCommitted    = "committed" // committed, but the new key file is not installed
+	atPlaced       = "placed"
 )
 
-// Rotated is what a rotation did.
+// RotationResult is the result of a rotation.
 type Rotated struct {
 	From, To string     // ids of keys
-	Resealed []Resealed // in the order of Rotation.Columns; nil when Again
+	Resealed []Resealed // in the order of Rotation.Columns; nil if AlreadyRotated
 	Again    bool       // the store had the new key already
 }
 
-// Resealed is how many values of a column were sealed with the new key.
+// ReencryptedColumn is a column and the number of its re-encrypted values.
 type Resealed struct {
 	Table, Column string
 	Values        int64
 }
 
-// Rotate gives a store another key: it seals every value anew, in one change
-// together with the store's claim, and puts the new key in its place. One runs at
-// a time in a directory, and no service uses the store.
+// Rotate replaces the key of a store. It re-encrypts every value and changes the store's claim in
+// one transaction, and then installs the new key. Only one may run per directory, and no service
+// may use the store.
 //
-// Killed at any moment it leaves a store that opens, with the old key or with the
-// new one: a new key that is a file is on disk before the change begins, under the
-// name that Claim looks for when the store asks for it. When an error comes back
-// the store has the old key, unless the outcome of the change is unknown; then the
-// file stays as well.
+// It is crash-safe: the store can always be opened with the old key or the new one. A new key file
+// is durable before the transaction, under the name for which Claim looks. After an error the store
+// has the old key, unless the outcome of the commit is unknown. In that case the file of the new
+// key is kept too.
 func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (Rotated, error) {
 	old, err := Open(r.Key, r.Dir)
 	if err != nil {
@@ -68,13 +67,13 @@ func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (Rotated, error) {
 	case err != nil:
 		return Rotated{}, err
 	case owner == "":
-		return Rotated{}, errors.New("nothing is sealed in this store yet: it has no encryption key that could be rotated")
+		return Rotated{}, errors.New("nothing is encrypted in this store yet: it has no encryption key to rotate")
 	}
 	next, err := r.next()
 	if err != nil {
 		return Rotated{}, err
 	}
-	if next.KeyID() == owner && next.KeyID() != old.KeyID() { // killed after its commit, before it said so
+	if next.KeyID() == owner && next.KeyID() != old.KeyID() { // an earlier rotation was killed after its commit
 		return Rotated{From: old.KeyID(), To: owner, Again: true}, nil
 	}
 	if err := old.Claim(ctx, db); err != nil {
@@ -83,33 +82,33 @@ func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (Rotated, error) {
 	if next.KeyID() == old.KeyID() {
 		return Rotated{}, errors.New("the new encryption key is the one that the store has")
 	}
-	return r.carry(ctx, db, old, next)
+	return r.run(ctx, db, old, next)
 }
 
-// next is a box with the new key.
+// next returns a cipher with the new key.
 func (r *Rotation) next() (*Box, error) {
 	switch {
 	case !r.Key.IsSet() && r.Next.IsSet():
-		return nil, fmt.Errorf("the key of this store is the file %s, where the new one is put too: give none", filepath.Join(r.Dir, keyName))
+		return nil, fmt.Errorf("the key of this store is the file %s, and so is the new one: do not pass a new key", filepath.Join(r.Dir, keyName))
 	case !r.Key.IsSet():
 		key := newKey()
 		b := &Box{dir: r.Dir, file: key}
-		err := b.take(key)
+		err := b.setKey(key)
 		return b, err
 	case !r.Next.IsSet():
-		return nil, errors.New("the key of this store is the setting encryption-key, so the new one is given too")
+		return nil, errors.New("the key of this store is the setting encryption-key: pass the new key too")
 	}
 	raw, err := parseKey(r.Next.Reveal())
 	if err != nil {
 		return nil, fmt.Errorf("reading the new encryption key: %w", err)
 	}
 	b := &Box{}
-	err = b.take(raw)
+	err = b.setKey(raw)
 	return b, err
 }
 
-// carry does the rotation from a box that has the claim.
-func (r *Rotation) carry(ctx context.Context, db *sqlstore.DB, old, next *Box) (Rotated, error) {
+// run does the rotation, starting from a cipher that has the claim.
+func (r *Rotation) run(ctx context.Context, db *sqlstore.DB, old, next *Box) (Rotated, error) {
 	done := Rotated{From: old.KeyID(), To: next.KeyID()}
 	file := filepath.Join(r.Dir, nextName(done.To))
 	r.reach(atStart)
@@ -119,10 +118,10 @@ func (r *Rotation) carry(ctx context.Context, db *sqlstore.DB, old, next *Box) (
 		}
 	}
 	r.reach(atWritten)
-	refused := false // by the change itself, so that it is certainly not committed
+	refused := false // set by the transaction itself, which is then certainly not committed
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		defer func() { refused = err != nil }()
-		done.Resealed, err = r.reseal(tx, old, next)
+		done.Resealed, err = r.reencrypt(tx, old, next)
 		return err
 	})
 	if err != nil {
@@ -134,7 +133,7 @@ func (r *Rotation) carry(ctx context.Context, db *sqlstore.DB, old, next *Box) (
 	r.reach(atCommitted)
 	if next.file != nil {
 		if err := next.adopt(done.To); err != nil {
-			return Rotated{}, fmt.Errorf("the store has the encryption key %s now, and %s waits to become %s: %w", done.To, file, keyName, err)
+			return Rotated{}, fmt.Errorf("the store has the encryption key %s now, but %s could not be installed as %s: %w", done.To, file, keyName, err)
 		}
 		r.sweep()
 	}
@@ -148,26 +147,26 @@ func (r *Rotation) reach(moment string) {
 	}
 }
 
-// sweep removes the new keys of rotations that were killed before their commit:
-// they have sealed nothing.
+// sweep removes the new keys of rotations that were killed before their commit. They have encrypted
+// nothing.
 func (r *Rotation) sweep() {
 	left, err := filepath.Glob(filepath.Join(r.Dir, nextName(strings.Repeat("?", 2*idSize))))
-	if err != nil { // of the pattern
+	if err != nil { // invalid pattern
 		return
 	}
 	for _, path := range left {
-		_ = os.Remove(path) // the next rotation tries again
+		_ = os.Remove(path) // the next rotation retries
 	}
 }
 
-// reseal is the change: the claim first, which keeps other rotations, and starts
-// of instances, waiting until it is over. On a server a statement is usually ended
-// after ten seconds; a page of a column that is NULL in millions of rows takes longer.
-func (r *Rotation) reseal(tx *sqlstore.Tx, old, next *Box) ([]Resealed, error) {
+// reencrypt runs in the transaction. It takes the claim first, which blocks other rotations and
+// starting instances. It raises the statement timeout of a server, usually ten seconds. A page of a
+// column that is NULL in millions of rows takes longer.
+func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Box) ([]Resealed, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {
 			if _, err := tx.Exec(limit); err != nil {
-				return nil, fmt.Errorf("taking the time that it needs: %w", err)
+				return nil, fmt.Errorf("setting the statement timeout: %w", err)
 			}
 		}
 	}
@@ -176,19 +175,19 @@ func (r *Rotation) reseal(tx *sqlstore.Tx, old, next *Box) ([]Resealed, error) {
 		return nil, fmt.Errorf("claiming the store: %w", err)
 	}
 	if n != 1 {
-		return nil, errors.New("another rotation has given the store another key meanwhile")
+		return nil, errors.New("another rotation has changed the key of the store meanwhile")
 	}
 	if r.Alone != nil {
 		if err := r.Alone(tx); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := tx.Exec("UPDATE setting SET value = $1 WHERE name = $2", next.sealDigestKey(old.digestKey), digestName); err != nil {
-		return nil, fmt.Errorf("resealing the key of digests: %w", err)
+	if _, err := tx.Exec("UPDATE setting SET value = $1 WHERE name = $2", next.encryptDigestKey(old.digestKey), digestName); err != nil {
+		return nil, fmt.Errorf("re-encrypting the digest key: %w", err)
 	}
 	var all []Resealed
 	for _, c := range r.Columns {
-		values, err := c.reseal(tx, old, next, func() { r.reach(atResealing) })
+		values, err := c.reencrypt(tx, old, next, func() { r.reach(atReencrypting) })
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// Two columns of the store, one with a key of three parts.
+// Two columns of the store, one with a three-part key.
 var (
 	testReply = Column{
 		Table: "idempotent_reply", Name: "body", Key: []string{"account_id", "mode", "key"},
@@ -34,7 +34,7 @@ var (
 
 const testReplies, testSecrets = 2*pageRows + 3, pageRows
 
-// fill stores values of both columns, and rows without one.
+// fill stores values of both columns, and rows without a value.
 func fill(t *testing.T, db *sqlstore.DB, b *Box) {
 	t.Helper()
 	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
@@ -68,7 +68,7 @@ func fill(t *testing.T, db *sqlstore.DB, b *Box) {
 	}
 }
 
-// wantWhole demands that a box opens every value.
+// wantWhole checks that a cipher decrypts every value.
 func wantWhole(t *testing.T, db *sqlstore.DB, b *Box) {
 	t.Helper()
 	opened := 0
@@ -90,7 +90,7 @@ func wantWhole(t *testing.T, db *sqlstore.DB, b *Box) {
 	}
 }
 
-// wantOneKey demands that encryption.key is the only key in a directory.
+// wantOneKey checks that encryption.key is the only key file in a directory.
 func wantOneKey(t *testing.T, dir string) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(dir, "*key*")); len(left) != 1 || filepath.Base(left[0]) != keyName {
@@ -110,7 +110,7 @@ func mustClaim(t *testing.T, db *sqlstore.DB, key config.Secret, dir string) *Bo
 	return b
 }
 
-func TestARotationResealsEverything(t *testing.T) {
+func TestRotationReencryptsEverything(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dir := t.TempDir()
@@ -151,7 +151,7 @@ func TestARotationResealsEverything(t *testing.T) {
 	})
 }
 
-func TestAValueThatDoesNotOpenStopsTheRotation(t *testing.T) {
+func TestUndecryptableValueStopsRotation(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dir := t.TempDir()
@@ -176,7 +176,7 @@ func TestAValueThatDoesNotOpenStopsTheRotation(t *testing.T) {
 	})
 }
 
-func TestAKeyThatIsASettingIsGiven(t *testing.T) {
+func TestRotationOfASettingNeedsNewKey(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		key := func(fill byte) config.Secret {
@@ -185,7 +185,7 @@ func TestAKeyThatIsASettingIsGiven(t *testing.T) {
 		rotate := func(key, next config.Secret) (Rotated, error) {
 			return Rotate(t.Context(), db, Rotation{Key: key, Next: next, Columns: testColumns})
 		}
-		if _, err := rotate(key(1), key(2)); err == nil || !strings.Contains(err.Error(), "nothing is sealed") {
+		if _, err := rotate(key(1), key(2)); err == nil || !strings.Contains(err.Error(), "nothing is encrypted") {
 			t.Errorf("a store without a key: %v", err)
 		}
 		fill(t, db, mustClaim(t, db, key(1), ""))
@@ -193,9 +193,9 @@ func TestAKeyThatIsASettingIsGiven(t *testing.T) {
 			key, next config.Secret
 			want      string
 		}{
-			"no new key":     {key(1), config.Secret{}, "the new one is given too"},
+			"no new key":     {key(1), config.Secret{}, "pass the new key too"},
 			"the same key":   {key(1), key(1), "is the one that the store has"},
-			"another key":    {key(3), key(2), "sealed with the encryption key " + testBox(t, 1).KeyID()},
+			"another key":    {key(3), key(2), "encrypted with the key " + testBox(t, 1).KeyID()},
 			"no key at all":  {key(1), config.NewSecret("x"), "base64"},
 			"a file instead": {config.Secret{}, key(2), "encryption.key"},
 		} {
@@ -212,7 +212,7 @@ func TestAKeyThatIsASettingIsGiven(t *testing.T) {
 	})
 }
 
-func TestTwoRotationsAtOnceAreOne(t *testing.T) {
+func TestConcurrentRotationsRunOnce(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dirs := [2]string{t.TempDir(), t.TempDir()}
@@ -237,7 +237,7 @@ func TestTwoRotationsAtOnceAreOne(t *testing.T) {
 			winner = 1
 		}
 		if failed[winner] != nil || failed[1-winner] == nil {
-			t.Fatalf("they said %v", failed)
+			t.Fatalf("got %v", failed)
 		}
 		wantWhole(t, db, mustClaim(t, db, config.Secret{}, dirs[winner]))
 		wantOneKey(t, dirs[0])
@@ -245,7 +245,7 @@ func TestTwoRotationsAtOnceAreOne(t *testing.T) {
 	})
 }
 
-func TestARotationThatIsNotAloneChangesNothing(t *testing.T) {
+func TestRotationNeedsExclusiveStore(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dir, company := t.TempDir(), errors.New("company")
@@ -260,7 +260,7 @@ func TestARotationThatIsNotAloneChangesNothing(t *testing.T) {
 	})
 }
 
-// The name of a file comes from the store, and its contents from somewhere.
+// The name of a key file comes from the store, but its content may not.
 func TestOnlyTheKeyThatTheStoreNamesIsTaken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

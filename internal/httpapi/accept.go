@@ -7,11 +7,10 @@ import (
 	"vayu/schema"
 )
 
-// acceptable checks the headers with which a client chooses a version and a
-// form of the reply. Beside JSON a route may have other forms: their media types,
-// separated by commas.
+// acceptable checks the headers that choose the version and the media type of the reply. The
+// parameter other lists further media types of the route, separated by commas.
 func acceptable(r *http.Request, other string) error {
-	if asked, ok := r.Header["X-Service-Version"]; ok && (len(asked) != 1 || asked[0] != Version) {
+	if wanted, ok := r.Header["X-Service-Version"]; ok && (len(wanted) != 1 || wanted[0] != Version) {
 		return schema.Refuse(schema.UnknownVersion, "X-SERVICE-Version", "The only version is "+Version+".")
 	}
 	accept := r.Header["Accept"]
@@ -35,8 +34,8 @@ func acceptable(r *http.Request, other string) error {
 	return schema.Refuse(schema.NotAcceptable, "Accept", "Replies are application/json.")
 }
 
-// Wants reports whether a call asks for a reply of a media type by its name: one of
-// the Type of its route, which go before JSON when both are named.
+// Wants reports whether the Accept header names a media type, which must be one of the route's
+// Type. They take precedence over JSON if both are named.
 func (c *Call) Wants(mediaType string) bool { return wants(c.Header["Accept"], mediaType) }
 
 func wants(accept []string, mediaType string) bool {

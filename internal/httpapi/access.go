@@ -7,62 +7,59 @@ import (
 	"vayu/schema"
 )
 
-// Principal is whom a request speaks for.
+// Principal identifies the account and key of a request.
 type Principal struct {
 	World   schema.World
 	Account string // id of the account
 	Key     string // id of the key, never the key itself
-	// Scopes are those of the key, as of its admission. The route's own scope is
-	// checked before; handlers check what depends on what is asked for.
+	// Scopes are those of the key at its admission. The router checks the route's own scope;
+	// handlers check scopes that depend on the parameters.
 	Scopes schema.ScopeSet
 }
 
-// Owner is whose things the key reaches.
+// Owner returns the owner of the data that the key can access.
 func (p Principal) Owner() schema.Owner { return schema.Owner{Account: p.Account, World: p.World} }
 
-// Access is the one door of the API. It is called by many goroutines at once.
+// Access authenticates and limits calls. It is safe for concurrent use.
 type Access interface {
-	// Admit decides by header, address and limits whether a call may go on to
-	// its route: key, allow-list, scope, rate, quota. It fills in the call's
-	// Principal and Limits as soon as it knows them, also when it refuses. A
-	// *schema.Problem that it returns is the client's answer.
+	// Admit decides by header, address and limits whether a call may reach its route: key,
+	// allow-list, scope, rate, quota. It sets the call's Principal and Limits as soon as they are
+	// known, also on an error. A *schema.Problem becomes the reply.
 	Admit(c *Call, route *Route) (Pass, error)
 }
 
-// Pass is the leave for one call.
+// Pass is the admission of one call.
 type Pass interface {
-	// Verify checks what depends on the body: a signature, when the key needs
-	// one. It is called once, before the handler.
+	// Verify checks what depends on the body: a signature, if the key requires one. The router
+	// calls it once, before the handler.
 	Verify(c *Call) error
-	// Reserve takes room for n calls in all from the account's quota, of which Admit
-	// has taken one. The same n again takes no more. When there is less room it takes
-	// none and returns a *schema.Problem.
+	// Reserve reserves n calls in total of the account's quota, including the one of Admit. It is
+	// idempotent. If fewer are left it reserves none and returns a *schema.Problem.
 	Reserve(c *Call, n int64) error
-	// End is called once with the status of the reply, before its header is
-	// written: it counts the call and brings Limits up to date.
+	// End counts the call and updates Limits. The router calls it once with the status of the
+	// reply, before it writes the header.
 	End(c *Call, status int)
 }
 
-// Limits is what a reply tells about the limits of its key and account.
+// Limits holds the limits of the key and account that a reply reports.
 type Limits struct {
 	Rate  Rate
 	Quota Quota
 }
 
-// Rate is the state of a token bucket; Burst 0 means that there is none.
+// Rate is the state of a token bucket; Burst 0 means no limit.
 type Rate struct {
 	PerSecond int
 	Burst     int
-	Remaining int // calls that would go through at once
+	Remaining int // calls that are allowed at once
 	Reset     int // seconds until the bucket is full again
 }
 
-// Quota is what an account has used of its month; Limit 0 means that nothing is
-// counted.
+// Quota is the account's usage of the month; Limit 0 means no limit.
 type Quota struct {
 	Limit int64
 	Used  int64
-	Reset int64 // Unix seconds of the next month's begin, UTC
+	Reset int64 // start of the next month, Unix seconds
 }
 
 // BearerKey returns the key of the request's one Authorization header. The

@@ -28,13 +28,12 @@ import (
 
 const name = "air.example.in"
 
-// authority runs Let's Encrypt's test server, for which every name is this
-// machine and 443 is port. It returns the settings for it and what clients
-// trust.
+// authority runs Let's Encrypt's test server. It resolves every name to this machine and port 443
+// to port. authority returns the settings for it and the roots for clients.
 func authority(t *testing.T, port int) (c httpapi.TLSConfig, trusted *x509.CertPool) {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
-	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // by default some are refused by chance
+	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // by default it rejects some at random
 	quiet := log.New(io.Discard, "", 0)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,8 +61,7 @@ func authority(t *testing.T, port int) (c httpapi.TLSConfig, trusted *x509.CertP
 	return httpapi.TLSConfig{Domains: []string{name}, Email: "air@example.in", Directory: directory.URL + wfe.DirectoryPath, Root: root}, trusted
 }
 
-// TestCertificatesComeByACME is alone because the authority reads the
-// environment.
+// TestCertificatesComeByACME is not parallel because the authority reads the environment.
 func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see above
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,11 +79,11 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveOn(t, over(t, certs, reg)(l), world(t, door()))
+	serveOn(t, withTLS(t, certs, reg)(l), testAPI(t, testAccess()))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- certs.Run(ctx) }()
-	// An order may take longer than a client has for its handshake.
+	// An order may take longer than a client's handshake time-out.
 	if _, err := certs.Config().GetCertificate(&tls.ClientHelloInfo{ServerName: name}); err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +109,10 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 	if _, err := os.Stat(filepath.Join(data, "acme", name)); err != nil {
 		t.Errorf("the certificate was not kept: %v", err)
 	}
-	for _, asked := range [...]string{"", "other.example.in"} {
-		_, err := certs.Config().GetCertificate(&tls.ClientHelloInfo{ServerName: asked})
-		if (err == nil) != (asked == "") {
-			t.Errorf("asked for %q: %v", asked, err)
+	for _, requested := range [...]string{"", "other.example.in"} {
+		_, err := certs.Config().GetCertificate(&tls.ClientHelloInfo{ServerName: requested})
+		if (err == nil) != (requested == "") {
+			t.Errorf("requested %q: %v", requested, err)
 		}
 	}
 	cancel()
@@ -122,7 +120,7 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 		t.Error(err)
 	}
 
-	// A second start asks nobody.
+	// A second start contacts no authority.
 	c.Directory = "https://127.0.0.1:1/"
 	again, err := c.Open(nil, nil, data)
 	if err != nil {
@@ -134,11 +132,11 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 	}
 }
 
-func TestAClientDoesNotAskTheAuthorityAgain(t *testing.T) {
+func TestHandshakesDoNotRetryTheAuthority(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	requested := 0
 	directory := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
+		requested++
 		http.Error(w, "no", http.StatusForbidden)
 	}))
 	defer directory.Close()
@@ -155,7 +153,7 @@ func TestAClientDoesNotAskTheAuthorityAgain(t *testing.T) {
 			t.Fatal("there is a certificate")
 		}
 	}
-	if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 1 || asked != 1 {
-		t.Errorf("%v failures, asked %d times; want 1, 1", got, asked)
+	if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 1 || requested != 1 {
+		t.Errorf("%v failures, requested %d times; want 1, 1", got, requested)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// limited is an Access as a real one looks to a reply: it tells every limit.
+// limited is an Access that reports every limit, like a real one.
 type limited struct{}
 
 func (limited) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
@@ -39,7 +39,7 @@ func (limited) End(c *httpapi.Call, _ int) {
 	}
 }
 
-// record is a current answer as /v1/aqi gives it.
+// record is a typical answer of /v1/aqi.
 const record = `{"status":"success","city":"Delhi","aqi":266,"category":"Poor","pm25":100.3,"pm10":200,"no2":30,"so2":10,"co":1.1,"o3":40.5,"dominant":"PM2.5","updated":"2026-11-20T08:30:00Z"}`
 
 func current(tb testing.TB, access httpapi.Access) http.Handler {
@@ -70,28 +70,28 @@ func bare() http.Handler {
 	return r
 }
 
-// asker asks one thing again and again over one kept-alive connection, as
-// cheaply as it can be: the machine is shared with what is measured.
-type asker struct {
+// benchClient sends one request repeatedly over a kept-alive connection. It is minimal, because it
+// shares the machine with the server.
+type benchClient struct {
 	conn net.Conn
 	in   *bufio.Reader
 }
 
-var question = []byte("GET /v1/aqi?city=Delhi HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk_live_1\r\n\r\n")
+var benchRequest = []byte("GET /v1/aqi?city=Delhi HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk_live_1\r\n\r\n")
 
-func newAsker(tb testing.TB, address string) *asker {
+func newBenchClient(tb testing.TB, address string) *benchClient {
 	tb.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { conn.Close() })
-	return &asker{conn, bufio.NewReader(conn)}
+	return &benchClient{conn, bufio.NewReader(conn)}
 }
 
-func (a *asker) ask(tb testing.TB) {
+func (a *benchClient) do(tb testing.TB) {
 	tb.Helper()
-	if _, err := a.conn.Write(question); err != nil {
+	if _, err := a.conn.Write(benchRequest); err != nil {
 		tb.Fatal(err)
 	}
 	for first := true; ; first = false {
@@ -108,21 +108,21 @@ func (a *asker) ask(tb testing.TB) {
 	}
 }
 
-// BenchmarkChainAgainstBareMux reports the throughput of the whole chain, with
-// every header, as a ratio of a bare mux on the same server: at least 0.75.
+// BenchmarkChainAgainstBareMux reports the throughput of the whole chain, with every header,
+// relative to a bare mux on the same server. The goal is at least 0.75.
 func BenchmarkChainAgainstBareMux(b *testing.B) {
-	sides := [...]*asker{newAsker(b, serve(b, current(b, limited{}), plain(b))), newAsker(b, serve(b, bare(), nil))}
+	sides := [...]*benchClient{newBenchClient(b, serve(b, current(b, limited{}), plain(b))), newBenchClient(b, serve(b, bare(), nil))}
 	const round = 200
 	var took [len(sides)][]float64
 	for _, side := range sides {
-		side.ask(b)
+		side.do(b)
 	}
 	b.ResetTimer()
 	for n := 0; n < b.N || n < 8*round; n += round {
 		for i, side := range sides {
 			began := time.Now()
 			for range round {
-				side.ask(b)
+				side.do(b)
 			}
 			took[i] = append(took[i], float64(time.Since(began).Nanoseconds())/round)
 		}
@@ -136,7 +136,7 @@ func BenchmarkChainAgainstBareMux(b *testing.B) {
 	b.ReportMetric(floor/ours, "ratio")
 }
 
-// BenchmarkChain shows what the chain itself allocates.
+// BenchmarkChain measures the allocations of the chain.
 func BenchmarkChain(b *testing.B) {
 	h := current(b, limited{})
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "/v1/aqi?city=Delhi", http.NoBody)

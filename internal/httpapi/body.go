@@ -13,10 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// readBody reads the whole body of a call, at most as much as its route takes.
-// What is left unread of a refused one is net/http's to deal with: it skips up
-// to 256 KiB, and closes the connection over more. w must be net/http's own
-// writer, which is what lets it know that a limit was hit.
+// readBody reads the whole body of a call, up to the route's limit. The server handles the unread
+// rest: it skips up to 256 KiB, and closes the connection over more. The writer w must be that of
+// net/http, so that it learns that a limit was reached.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
 		return nil
@@ -31,15 +30,15 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		return tooLarge()
 	}
 	var body bytes.Buffer
-	// A promise of a large body is believed as it comes in.
+	// Memory for a large announced body is allocated as it arrives.
 	body.Grow(int(min(max(c.Request.ContentLength, 0), SmallBody)) + bytes.MinRead)
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, c.Request.Body, route.Body)); err != nil {
-		w.Header()["Connection"] = closing // where the next request would begin is unknown
+		w.Header()["Connection"] = closing // the start of the next request is unknown
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return tooLarge()
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return late()
+			return bodyTimeout()
 		}
 		return schema.Refuse(schema.InvalidRequest, "", "The body did not arrive whole.")
 	}
@@ -53,8 +52,7 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody refuses a body where none belongs. A chunked one may turn out to be
-// empty.
+// noBody rejects a body on a route that takes none. A chunked body may be empty.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {
@@ -64,8 +62,8 @@ func (c *Call) noBody() error {
 	return schema.Refuse(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
 }
 
-// typed checks that the body is JSON in UTF-8 (RFC 8259 knows no other), as it
-// is. A body of unknown length may be empty, and then needs no type.
+// typed checks that the body is plain JSON in UTF-8 (RFC 8259). A body of unknown length may be
+// empty, and then needs no type.
 func (c *Call) typed() error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {
@@ -95,8 +93,8 @@ func wrongType() error {
 	return schema.Refuse(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as application/json in UTF-8 only.")
 }
 
-// late refuses a body that took longer than readAll (RFC 9110, 15.5.9).
-func late() error {
+// bodyTimeout returns the problem of a body that took longer than readAll (RFC 9110, 15.5.9).
+func bodyTimeout() error {
 	p := schema.Refuse(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(readAll.Seconds())))
 	p.Status, p.Retryable = http.StatusRequestTimeout, true
 	return p

@@ -19,33 +19,31 @@ import (
 )
 
 const (
-	// lookAgain is how often files are compared with what is in use. They are
-	// a few kilobytes.
-	lookAgain = 5 * time.Second
-	// acmeSoon is the first try after one that failed, which may have come
-	// before the port was open; autocert tries nothing again within a minute.
-	acmeSoon = 70 * time.Second
-	// acmeLater keeps under Let's Encrypt's five failed validations of a name
-	// per hour (letsencrypt.org/docs/rate-limits).
-	acmeLater = 15 * time.Minute
-	// acmeWatch is how often the end of certificates is looked up for the
-	// metric; autocert renews them by itself.
-	acmeWatch = time.Hour
+	// reloadInterval is the interval of checks for changed files. They are a few kilobytes.
+	reloadInterval = 5 * time.Second
+	// acmeFirstRetry is the delay of the first retry. The first attempt may have failed because the port
+	// was not open yet. autocert does not retry within a minute.
+	acmeFirstRetry = 70 * time.Second
+	// acmeRetry stays below Let's Encrypt's limit of five failed validations of a name per hour
+	// (letsencrypt.org/docs/rate-limits).
+	acmeRetry = 15 * time.Minute
+	// acmeMetricInterval is the interval of updates of the expiry metric; autocert renews certificates by
+	// itself.
+	acmeMetricInterval = time.Hour
 )
 
-// Certificates is what the API proves itself with. It is made by
-// [TLSConfig.Open].
+// Certificates provides the TLS certificates of the API. [TLSConfig.Open] creates it.
 type Certificates struct {
 	config   TLSConfig
 	log      *slog.Logger
 	failures prometheus.Counter
 	expiry   prometheus.Gauge
-	manager  *autocert.Manager // nil when certificates come from files
+	manager  *autocert.Manager // nil if certificates come from files
 	current  atomic.Pointer[tls.Certificate]
-	seen     pair // the files as they were last, good or bad
+	seen     pair // the files as last read, valid or not
 
 	mu       sync.Mutex
-	expiries map[string]time.Time // by name, of certificates got by ACME
+	expiries map[string]time.Time // by name, of ACME certificates
 	failed   map[string]bool      // by name
 }
 
@@ -62,8 +60,8 @@ func readPair(cert, key string) (p pair, err error) {
 	return p, nil
 }
 
-// Config returns the settings of TLS: version 1.3 only, HTTP/2 and HTTP/1.1,
-// and the current certificate.
+// Config returns the TLS settings: version 1.3 only, HTTP/2 and HTTP/1.1, and the current
+// certificate.
 func (s *Certificates) Config() *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: s.get}
 	if s.manager != nil {
@@ -72,7 +70,7 @@ func (s *Certificates) Config() *tls.Config {
 	return c
 }
 
-// use takes a pair into service.
+// use makes a pair the current certificate.
 func (s *Certificates) use(p pair) error {
 	s.seen = p
 	c, err := tls.X509KeyPair(p.cert, p.key)
@@ -96,7 +94,7 @@ func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 		return s.manager.GetCertificate(hello)
 	}
 	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
-	if name == "" { // a client that asks by address
+	if name == "" { // a client that connects by address
 		name = s.config.Domains[0]
 	}
 	if !slices.Contains(s.config.Domains, name) {
@@ -105,16 +103,16 @@ func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	s.mu.Lock()
 	failed := s.failed[name]
 	s.mu.Unlock()
-	if failed { // Run tries again; clients must not use up the authority's patience
+	if failed { // Run retries; clients must not use up the authority's rate limit
 		return nil, errNoCertificate
 	}
 	return s.obtain(name)
 }
 
-// obtain returns the certificate of a name from memory, from the cache, or from
-// the authority, which takes seconds. autocert would choose RSA for a client
-// that lists no cipher suites of TLS 1.2, and so get two certificates for every
-// name; ECDSA is what everybody with TLS 1.3 must know (RFC 8446, 9.1).
+// obtain returns the certificate of a name from memory, from the cache, or from the authority,
+// which takes seconds. It lists ECDSA as supported, which TLS 1.3 requires (RFC 8446, 9.1).
+// Otherwise autocert would choose RSA for clients without cipher suites of TLS 1.2, and request two
+// certificates per name.
 func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
 	c, err := s.manager.GetCertificate(&tls.ClientHelloInfo{
 		ServerName: name, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
@@ -140,28 +138,27 @@ func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
 	return c, nil
 }
 
-// Run keeps certificates current until ctx ends: it reads files again when they
-// change, or gets certificates before the first client needs them. With ACME it
-// should start after the listener.
+// Run keeps certificates current until ctx ends. It reloads files when they change, or obtains
+// certificates before the first client needs them. With ACME it should start after the listener.
 func (s *Certificates) Run(ctx context.Context) error {
 	if s.manager != nil {
 		return s.runACME(ctx)
 	}
-	tick := time.NewTicker(lookAgain)
+	tick := time.NewTicker(reloadInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			s.look()
+			s.reload()
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-// look reads the files again when they differ from what they were. A bad pair
-// is told once; the certificate before it stays.
-func (s *Certificates) look() {
+// reload reloads the files if they have changed. An invalid pair is logged once, and the current
+// certificate stays in use.
+func (s *Certificates) reload() {
 	p, err := readPair(s.config.Cert, s.config.Key)
 	if bytes.Equal(p.cert, s.seen.cert) && bytes.Equal(p.key, s.seen.key) {
 		return
@@ -173,22 +170,22 @@ func (s *Certificates) look() {
 	}
 	if err != nil {
 		s.failures.Inc()
-		s.log.Error("the changed certificate cannot be used; the one before it stays", "error", err)
+		s.log.Error("reloading the certificate failed; the previous one stays in use", "error", err)
 		return
 	}
-	s.log.Info("certificate read again", "file", s.config.Cert, "expires", s.current.Load().Leaf.NotAfter)
+	s.log.Info("certificate reloaded", "file", s.config.Cert, "expires", s.current.Load().Leaf.NotAfter)
 }
 
 func (s *Certificates) runACME(ctx context.Context) error {
-	pause := acmeSoon
+	pause := acmeFirstRetry
 	for {
 		failed := make(chan bool, 1)
 		go func() { failed <- s.prepare() }() // autocert cannot be stopped; it ends with the process
-		wait := acmeWatch
+		wait := acmeMetricInterval
 		select {
 		case f := <-failed:
 			if f {
-				wait, pause = pause, acmeLater
+				wait, pause = pause, acmeRetry
 			}
 		case <-ctx.Done():
 			return nil
@@ -201,12 +198,12 @@ func (s *Certificates) runACME(ctx context.Context) error {
 	}
 }
 
-// prepare gets the certificate of every name.
+// prepare obtains the certificate of every name.
 func (s *Certificates) prepare() (failed bool) {
 	for _, name := range s.config.Domains {
 		if _, err := s.obtain(name); err != nil {
 			failed = true
-			s.log.Error("no certificate could be got", "name", name, "error", err)
+			s.log.Error("obtaining a certificate", "name", name, "error", err)
 		}
 	}
 	return failed

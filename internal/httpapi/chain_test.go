@@ -18,7 +18,7 @@ import (
 	"vayu/schema"
 )
 
-// watched is an Access that notes what happens to each call.
+// watched is an Access that records the steps of each call.
 type watched struct {
 	limits httpapi.Limits
 	refuse error
@@ -134,7 +134,7 @@ func TestEveryAdmittedCallEndsOnce(t *testing.T) {
 	}
 }
 
-func TestRepliesTellTheLimits(t *testing.T) {
+func TestRepliesReportLimits(t *testing.T) {
 	t.Parallel()
 	next := time.Now().AddDate(0, 1, 0).Unix()
 	full := httpapi.Limits{Rate: httpapi.Rate{PerSecond: 50, Burst: 101, Remaining: 73, Reset: 2}, Quota: httpapi.Quota{Limit: 1000, Used: 800, Reset: next}}
@@ -162,7 +162,7 @@ func TestRepliesTellTheLimits(t *testing.T) {
 			direct := httptest.NewServer(h) // headers in the map
 			defer direct.Close()
 			for _, base := range [...]string{direct.URL, "http://" + serve(t, h, plain(t))} {
-				resp, _ := ask(t, c.method, base, c.path)
+				resp, _ := request(t, c.method, base, c.path)
 				var got []string
 				for _, name := range ours {
 					values := resp.Header[http.CanonicalHeaderKey(name)]
@@ -178,7 +178,7 @@ func TestRepliesTellTheLimits(t *testing.T) {
 		})
 	}
 	w := &watched{limits: full, refuse: schema.Refuse(schema.QuotaExceeded, "", "x")}
-	resp, _ := ask(t, "GET", "http://"+serve(t, w.routes(), plain(t)), "/v1/three")
+	resp, _ := request(t, "GET", "http://"+serve(t, w.routes(), plain(t)), "/v1/three")
 	wait, err := time.ParseDuration(resp.Header.Get("Retry-After") + "s")
 	if err != nil || wait < 27*24*time.Hour || wait > 32*24*time.Hour {
 		t.Errorf("a quota that is used up: retry after %v, %v", wait, err)

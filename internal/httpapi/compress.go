@@ -13,8 +13,8 @@ import (
 const (
 	gzipName = "gzip"
 	zstdName = "zstd"
-	// compressFrom is the smallest body worth compressing, in bytes: below it
-	// a reply fits one packet (1,460 bytes with headers) either way.
+	// compressFrom is the smallest body worth compressing, in bytes. A smaller reply fits into one
+	// packet (1,460 bytes with headers) anyway.
 	compressFrom = 1024
 )
 
@@ -24,13 +24,13 @@ var gzipWriters = sync.Pool{New: func() any {
 }}
 
 var zstdWriters = sync.Pool{New: func() any {
-	// One goroutine and a small window: bodies are kilobytes, not gigabytes.
+	// One goroutine and a small window suffice: bodies are kilobytes.
 	w, _ := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<17))
 	return w
 }}
 
-// compress writes body and tail in the encoding; a client that went away is ignored.
+// compress writes body and tail in the encoding. It ignores write errors of a disconnected client.
 func compress(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	if encoding == zstdName {
 		z := zstdWriters.Get().(*zstd.Encoder)
@@ -53,8 +53,8 @@ func compress(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	_ = z.Close()
 }
 
-// negotiate picks zstd or gzip, whichever the client prefers (zstd when it does
-// not care), or "" for neither (RFC 9110, 12.5.3).
+// negotiate returns zstd or gzip, whichever the client prefers, zstd by default, or "" for neither
+// (RFC 9110, 12.5.3).
 func negotiate(headers []string) string {
 	if len(headers) == 0 {
 		return ""

@@ -17,22 +17,21 @@ import (
 	"vayu/schema"
 )
 
-// conn is a connection of HTTP/1. It gives net/http's own refusals the body of
-// the contract, and replies the header lines of the router. net/http writes
-// from one goroutine at a time.
+// conn is a connection of HTTP/1. It replaces net/http's own error replies with the body of the
+// contract, and adds the router's header lines. All writes come from one goroutine at a time.
 type conn struct {
 	net.Conn
-	head *head // for the reply that has not begun; nil for none
-	// taken is from the router's taking a request until net/http is done with
-	// it: what is written then is the router's, whatever it looks like.
-	taken   bool
+	head *headerBlock // for the next reply; nil for none
+	// routed is true from the router's start of a request until net/http has finished it. What is
+	// written meanwhile comes from the router, whatever it looks like.
+	routed  bool
 	refused prometheus.Counter
 	secure  bool
-	matched int         // how much of lengthName the last bytes read are; of the one goroutine that reads
+	matched int         // how much of lengthName the last read bytes match; only the reading goroutine uses it
 	length  atomic.Bool // whether a Content-Length was read
 }
 
-// lengthName begins the line of a header. net/http refuses a blank before the colon.
+// lengthName is the start of a header line. net/http rejects a blank before the colon.
 const lengthName = "\ncontent-length:"
 
 // Read implements net.Conn.
@@ -44,11 +43,11 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hadLength reports whether a request of the connection had a Content-Length. Text of a
-// body that looks like the header counts too: it costs a connection and nothing else.
+// hadLength reports whether a request of the connection had a Content-Length. Similar text in a
+// body counts too; that only closes a connection.
 func (c *conn) hadLength() bool { return c.length.Load() }
 
-// scan looks for lengthName in what was read, across reads.
+// scan searches the read bytes for lengthName, across reads.
 func (c *conn) scan(p []byte) {
 	for i := 0; i < len(p); i++ {
 		if c.matched == 0 {
@@ -77,18 +76,17 @@ func (c *conn) scan(p []byte) {
 	}
 }
 
-// secureConn is a conn over TLS. net/http asks every connection for this method
-// to fill in Request.TLS.
+// secureConn is a conn over TLS. net/http calls ConnectionState to set Request.TLS.
 type secureConn struct {
 	*conn
 	tls *tls.Conn
 }
 
-// ConnectionState tells how the connection is secured.
+// ConnectionState returns the TLS state of the connection.
 func (c secureConn) ConnectionState() tls.ConnectionState { return c.tls.ConnectionState() }
 
-// CloseWrite lets net/http end its side first, so that a client that is still
-// sending can read why it was refused.
+// CloseWrite lets net/http close its side first. A client that is still sending can then read the
+// error.
 func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
 
 func closeWrite(c net.Conn) error {
@@ -98,31 +96,31 @@ func closeWrite(c net.Conn) error {
 	return net.ErrClosed
 }
 
-// begin gives the next reply a head. It is called when a request is taken.
-func (c *conn) begin() *head {
-	c.taken = true
+// begin returns the header block of the next reply. The router calls it when it starts a request.
+func (c *conn) begin() *headerBlock {
+	c.routed = true
 	if c.head == nil { // else the last request of the connection got no reply
-		c.head = heads.Get().(*head)
+		c.head = headerBlocks.Get().(*headerBlock)
 	}
 	c.head.lines = c.head.lines[:0]
 	return c.head
 }
 
 // end is called when the whole reply is written.
-func (c *conn) end() { c.taken = false }
+func (c *conn) end() { c.routed = false }
 
-// Write implements net.Conn. A status line begins a write: before it the
-// buffer was flushed, because the request before was answered.
+// Write implements net.Conn. A status line is at the start of a write, because the buffer is
+// flushed after each reply.
 func (c *conn) Write(p []byte) (int, error) {
 	const informational = "HTTP/1.1 1"
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {
 		return c.Conn.Write(p)
 	}
-	if status, text, ok := parseRefusal(p); ok && !c.taken {
+	if status, text, ok := parseServerError(p); ok && !c.routed {
 		if c.refused != nil {
 			c.refused.Inc()
 		}
-		if _, err := c.Conn.Write(refusal(status, text, c.secure)); err != nil {
+		if _, err := c.Conn.Write(errorReply(status, text, c.secure)); err != nil {
 			return 0, err
 		}
 		return len(p), nil
@@ -138,10 +136,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// parseRefusal recognises what net/http answers to a request that it cannot
-// hand on, with the words that it adds. It is one write, and all of it is known:
-// nothing that is longer, or different somewhere, is one.
-func parseRefusal(p []byte) (status int, text string, ok bool) {
+// parseServerError recognises the error replies of net/http to requests that it cannot route. Each
+// is a single write of known text, so any difference means that it is something else.
+func parseServerError(p []byte) (status int, text string, ok bool) {
 	const plain = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	const proto, longest = "HTTP/1.x ", 512
 	if len(p) < len(proto) || len(p) > longest {
@@ -154,25 +151,25 @@ func parseRefusal(p []byte) (status int, text string, ok bool) {
 	if !found || again != line && again != "Unsupported transfer encoding" {
 		return 0, "", false
 	}
-	code, words, _ := strings.Cut(line, " ")
+	code, reason, _ := strings.Cut(line, " ")
 	status, err := strconv.Atoi(code)
 	if err != nil {
 		return 0, "", false
 	}
-	_, text, _ = strings.Cut(words, ": ")
+	_, text, _ = strings.Cut(reason, ": ")
 	return status, text, true
 }
 
-// expectationFailed recognises the one refusal that net/http writes as it
-// writes a handler's reply, without its protocol.
+// expectationFailed recognises the one error that net/http writes like a handler's reply, without
+// its protocol.
 func expectationFailed(p []byte) bool {
 	const before, after = "417 Expectation Failed\r\nConnection: close\r\nDate: ", "\r\nContent-Length: 0\r\n\r\n"
 	return len(p) == len(before)+len(http.TimeFormat)+len(after) &&
 		bytes.HasPrefix(p, []byte(before)) && bytes.HasSuffix(p, []byte(after))
 }
 
-// refusal is the whole reply to a request that is no HTTP that we speak.
-func refusal(status int, text string, secure bool) []byte {
+// errorReply returns the whole reply to a malformed request.
+func errorReply(status int, text string, secure bool) []byte {
 	var message string
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
@@ -192,7 +189,7 @@ func refusal(status int, text string, secure bool) []byte {
 	id := newRequestID()
 	body, err := json.Marshal(schema.Refuse(schema.InvalidRequest, "", message).Body(id))
 	if err != nil {
-		body = nil // it cannot fail: strings and a number
+		body = nil // impossible: strings and a number
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\nCache-Control: %s\r\n"+

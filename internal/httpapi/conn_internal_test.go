@@ -12,7 +12,7 @@ func FuzzRefusal(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 501 Not Implemented" + headers + "Unsupported transfer encoding"))
 	f.Add([]byte("HTTP/1.0 417 Expectation Failed\r\nConnection: close\r\nDate: " + http.TimeFormat + "\r\nContent-Length: 0\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		status, text, ok := parseRefusal(p)
+		status, text, ok := parseServerError(p)
 		if !ok {
 			return
 		}
@@ -20,10 +20,10 @@ func FuzzRefusal(f *testing.F) {
 		if status != http.StatusExpectationFailed && (!strings.Contains(whole, headers) || !strings.Contains(whole, text)) {
 			t.Errorf("%q is %d, %q", p, status, text)
 		}
-		if _, _, ok := parseRefusal(append(p, 'x')); ok {
+		if _, _, ok := parseServerError(append(p, 'x')); ok {
 			t.Errorf("%q is one, and is one when it is longer", p)
 		}
-		if reply := string(refusal(status, text, false)); strings.Count(reply, "\r\n\r\n") != 1 {
+		if reply := string(errorReply(status, text, false)); strings.Count(reply, "\r\n\r\n") != 1 {
 			t.Errorf("%q becomes %q", p, reply)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// forgeries are net/http's own refusals, byte for byte, and what is nearly one.
+// forgeries returns net/http's own error replies, byte for byte, and near misses.
 func forgeries() []string {
 	const headers = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	const failed = "HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nDate: Sat, 21 Nov 2026 04:43:28 GMT\r\nContent-Length: 0\r\n\r\n"
@@ -31,12 +31,12 @@ func forgeries() []string {
 	}
 }
 
-// TestABodyIsNeverTakenForARefusal: where net/http's buffer ends inside a body,
-// a write begins with whatever stands there.
+// TestABodyIsNeverTakenForARefusal: if net/http's buffer ends inside a body, the next write begins
+// with arbitrary bytes of it.
 func TestABodyIsNeverTakenForARefusal(t *testing.T) {
 	t.Parallel()
 	texts := forgeries()
-	h, err := httpapi.New(httpapi.Config{Access: door(), Metrics: prometheus.NewRegistry(), Routes: []httpapi.Route{{
+	h, err := httpapi.New(httpapi.Config{Access: testAccess(), Metrics: prometheus.NewRegistry(), Routes: []httpapi.Route{{
 		Method: "GET", Path: "/v1/aqi", Handler: func(c *httpapi.Call) (httpapi.Response, error) {
 			var which, pad, tail int
 			if _, err := fmt.Sscanf(c.URL.RawQuery, "%d-%d-%d", &which, &pad, &tail); err != nil {

@@ -9,22 +9,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Connections are limits of the connections that a listener holds. The zero value has
-// the limit of all connections only.
+// Connections limits the connections of a listener. The zero value only has the limit of all
+// connections.
 type Connections struct {
-	// PerAddress is how many connections one client address may have: an IPv4 address,
-	// or the first 64 bits of an IPv6 one, which are one network. 0 is no limit. It does
-	// not hold for Proxies and for loopback, where a proxy of this machine is.
+	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64
+	// network. 0 is no limit. It does not apply to Proxies and to loopback, which proxies on this
+	// machine use.
 	PerAddress int
 	Proxies    []netip.Prefix
 	most       int // 0 for maxConnections
 }
 
-// addressBits of an IPv6 address name the network of one client.
+// addressBits is the prefix length of an IPv6 client network.
 const addressBits = 64
 
-// shareOf returns what the share of a client is counted by; false for a client that has
-// no share.
+// shareOf returns the address by which a client's connections are counted; false for a client
+// without limit.
 func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || c.PerAddress == 0 {
@@ -41,10 +41,9 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener counts what is open. When there is no room for a connection, it
-// closes the one that has been idle for longest: of the same client if the client has
-// its share, else of all. golang.org/x/net/netutil's would wait, and hide that a
-// connection can be closed in one direction.
+// limitedListener counts open connections. If there is no room for a new one, it closes the longest
+// idle one. That is one of the same client if the client is at its limit, else one of all. The
+// listener of golang.org/x/net/netutil would wait instead, and hides CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections
@@ -52,24 +51,24 @@ type limitedListener struct {
 
 	mu      sync.Mutex
 	open    int
-	idle    idleList                  // of all, the one that is idle for longest first
-	clients map[netip.Addr]*clientUse // that have connections and a share
-	room    chan struct{}             // has an element when a connection was closed or became idle
+	idle    idleList                  // of all, longest idle first
+	clients map[netip.Addr]*clientUse // with connections and a limit
+	room    chan struct{}             // receives when a connection was closed or became idle
 	end     sync.Once
 	closed  chan struct{}
 }
 
-// clientUse is what one client has open.
+// clientUse counts the connections of one client.
 type clientUse struct {
 	open int
 	idle idleList
 }
 
-// Why a connection was closed.
+// Reasons for closing a connection.
 const (
-	closedForShare = "share"   // idle: its client opened one more
-	closedForRoom  = "room"    // idle: there were maxConnections
-	closedAtOnce   = "refused" // new: its client has its share, and none of them is idle
+	closedForShare = "share"   // idle: its client opened one more than its limit
+	closedForRoom  = "room"    // idle: maxConnections was reached
+	closedRefused  = "refused" // new: its client is at its limit, and none of its connections is idle
 )
 
 func newLimitedListener(l net.Listener, c Connections, closings *prometheus.CounterVec) *limitedListener {
@@ -103,7 +102,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			if victim == c {
 				break
 			}
-			select { // every connection is in use
+			select { // all connections are active
 			case <-l.room:
 			case <-l.closed:
 				raw.Close()
@@ -113,8 +112,8 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection if there is room for it, and returns the connection that is
-// to be closed for that; c itself if its client has no room.
+// admit counts a connection if there is room for it. It returns the connection to close for that,
+// which is c if its client has no room.
 func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string, took bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,7 +121,7 @@ func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string
 	switch {
 	case c.shared && use != nil && use.open >= l.PerAddress:
 		if victim, why = use.idle.first, closedForShare; victim == nil {
-			return c, closedAtOnce, false
+			return c, closedRefused, false
 		}
 	case l.open >= l.most:
 		if victim, why = l.idle.first, closedForRoom; victim == nil {
@@ -146,7 +145,7 @@ func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string
 	return victim, why, true
 }
 
-// remove stops counting a connection. The caller has the lock.
+// remove stops counting a connection. The caller holds the lock.
 func (l *limitedListener) remove(c *limitedConn) {
 	if !c.counted {
 		return
@@ -162,7 +161,7 @@ func (l *limitedListener) remove(c *limitedConn) {
 	l.signal()
 }
 
-// signal wakes Accept if it waits for room.
+// signal wakes a waiting Accept.
 func (l *limitedListener) signal() {
 	select {
 	case l.room <- struct{}{}:
@@ -176,8 +175,8 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// limitedConn is a connection that is counted. All but the first three fields belong to
-// the lock of the listener.
+// limitedConn is a counted connection. The listener's lock guards all fields except the first
+// three.
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener
@@ -185,8 +184,8 @@ type limitedConn struct {
 	shared   bool
 	counted  bool
 	idle     bool
-	use      *clientUse // nil without a share
-	all, own idleLinks  // places in the lists of all and of its client
+	use      *clientUse // nil without a limit
+	all, own idleLinks  // links in the lists of all and of its client
 }
 
 // Close implements net.Conn.
@@ -200,7 +199,7 @@ func (c *limitedConn) Close() error {
 // CloseWrite closes one direction.
 func (c *limitedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// uses notes whether a request of the connection is under way.
+// uses records whether a request of the connection is in flight.
 func (c *limitedConn) uses(active bool) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -209,8 +208,7 @@ func (c *limitedConn) uses(active bool) {
 	}
 }
 
-// setIdle puts a connection into the lists of idle ones, or takes it out. The caller has
-// the lock.
+// setIdle adds a connection to the lists of idle ones, or removes it. The caller holds the lock.
 func (c *limitedConn) setIdle(idle bool) {
 	if c.idle == idle {
 		return
@@ -230,7 +228,7 @@ func (c *limitedConn) setIdle(idle bool) {
 	c.listener.signal()
 }
 
-// limitedOf finds the counted connection in one that net/http knows; nil for none.
+// limitedOf returns the counted connection inside a net/http connection; nil for none.
 func limitedOf(c net.Conn) *limitedConn {
 	for {
 		switch inner := c.(type) {
@@ -248,8 +246,7 @@ func limitedOf(c net.Conn) *limitedConn {
 	}
 }
 
-// idleList is a list of connections through their own links, so that a request that
-// begins or ends allocates nothing.
+// idleList is an intrusive list, so that the start and end of a request allocate nothing.
 type idleList struct{ first, last *limitedConn }
 
 type idleLinks struct{ before, after *limitedConn }

@@ -16,19 +16,19 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// crowd is a server whose connections are pipes with addresses of their own.
-type crowd struct {
+// pipeServer is a server whose connections are pipes with chosen addresses.
+type pipeServer struct {
 	t      *testing.T
 	raw    pipes
 	reg    *prometheus.Registry
-	resume chan struct{} // lets one request to /wait end
+	resume chan struct{} // ends one request to /wait
 }
 
-// inCrowd runs a test against a server with limits, in a bubble.
-func inCrowd(t *testing.T, most int, limits httpapi.Connections, do func(t *testing.T, c *crowd)) {
+// withPipeServer runs a test against a server with limits, in a synctest bubble.
+func withPipeServer(t *testing.T, most int, limits httpapi.Connections, do func(t *testing.T, c *pipeServer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := &crowd{t: t, raw: make(pipes), reg: prometheus.NewRegistry(), resume: make(chan struct{})}
+		c := &pipeServer{t: t, raw: make(pipes), reg: prometheus.NewRegistry(), resume: make(chan struct{})}
 		l, err := httpapi.NewListenerOf(c.raw, c.reg, most, limits)
 		if err != nil {
 			t.Fatal(err)
@@ -50,13 +50,13 @@ func inCrowd(t *testing.T, most int, limits httpapi.Connections, do func(t *test
 	})
 }
 
-// visitor is the client's end of a connection.
-type visitor struct {
+// pipeClient is the client's end of a connection.
+type pipeClient struct {
 	net.Conn
 	in *bufio.Reader
 }
 
-// addressed is a connection from an address.
+// addressed is a connection with a remote address.
 type addressed struct {
 	net.Conn
 	from net.Addr
@@ -64,16 +64,16 @@ type addressed struct {
 
 func (a addressed) RemoteAddr() net.Addr { return a.from }
 
-// dial connects from an address and waits until the server has taken or refused it.
-func (c *crowd) dial(from string) *visitor {
+// dial connects from an address and waits until the server has accepted or closed the connection.
+func (c *pipeServer) dial(from string) *pipeClient {
 	near, far := net.Pipe()
 	c.raw <- addressed{far, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 1))}
 	synctest.Wait()
-	return &visitor{near, bufio.NewReader(near)}
+	return &pipeClient{near, bufio.NewReader(near)}
 }
 
-// ask sends a request and reports whether it was answered.
-func (v *visitor) ask(path string) bool {
+// get sends a request and reports whether it was answered.
+func (v *pipeClient) get(path string) bool {
 	if _, err := fmt.Fprintf(v, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", path); err != nil {
 		return false
 	}
@@ -82,33 +82,33 @@ func (v *visitor) ask(path string) bool {
 		return false
 	}
 	_, err = io.Copy(io.Discard, resp.Body)
-	synctest.Wait() // until the server knows that it is idle
+	synctest.Wait() // until the connection is idle at the server
 	return err == nil && resp.StatusCode == http.StatusOK
 }
 
-// closed demands how many connections were closed for a reason.
-func (c *crowd) closed(why string, want float64) {
+// closed checks the number of connections closed for a reason.
+func (c *pipeServer) closed(why string, want float64) {
 	c.t.Helper()
 	if got := fixture.Figure(c.t, c.reg, "vayu_http_connections_closed_total", "reason", why); got != want {
 		c.t.Errorf("%v connections were closed for %s, want %v", got, why, want)
 	}
 }
 
-// answers demands of each visitor whether it is answered.
-func answers(t *testing.T, want bool, all ...*visitor) {
+// answers checks for each client whether it is answered.
+func answers(t *testing.T, want bool, all ...*pipeClient) {
 	t.Helper()
 	for i, v := range all {
-		if got := v.ask("/"); got != want {
+		if got := v.get("/"); got != want {
 			t.Errorf("visitor %d is answered: %v, want %v", i, got, want)
 		}
 	}
 }
 
-func TestTheLongestIdleConnectionGivesWay(t *testing.T) {
+func TestLongestIdleConnectionIsClosed(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, 3, httpapi.Connections{}, func(t *testing.T, c *crowd) {
+	withPipeServer(t, 3, httpapi.Connections{}, func(t *testing.T, c *pipeServer) {
 		first, second, silent := c.dial("192.0.2.1"), c.dial("192.0.2.2"), c.dial("192.0.2.3")
-		answers(t, true, second, first) // which leaves the one without a request as the longest idle
+		answers(t, true, second, first) // the one without a request is now the longest idle
 		fourth := c.dial("192.0.2.4")
 		answers(t, false, silent)
 		answers(t, true, fourth)
@@ -126,11 +126,11 @@ func TestTheLongestIdleConnectionGivesWay(t *testing.T) {
 
 func TestAConnectionInUseIsNotClosed(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, 2, httpapi.Connections{}, func(t *testing.T, c *crowd) {
+	withPipeServer(t, 2, httpapi.Connections{}, func(t *testing.T, c *pipeServer) {
 		ended := make(chan bool, 2)
 		one, two := c.dial("192.0.2.1"), c.dial("192.0.2.2")
-		for _, v := range []*visitor{one, two} {
-			go func() { ended <- v.ask("/wait") }()
+		for _, v := range []*pipeClient{one, two} {
+			go func() { ended <- v.get("/wait") }()
 			synctest.Wait()
 		}
 		third := c.dial("192.0.2.3") // which waits
@@ -148,7 +148,7 @@ func TestAConnectionInUseIsNotClosed(t *testing.T) {
 	})
 }
 
-func TestAClientHasAShareOfTheConnections(t *testing.T) {
+func TestConnectionsPerClientAreLimited(t *testing.T) {
 	t.Parallel()
 	limits := httpapi.Connections{PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}}
 	for name, c := range map[string]struct {
@@ -166,7 +166,7 @@ func TestAClientHasAShareOfTheConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCrowd(t, 100, limits, func(t *testing.T, crowd *crowd) {
+			withPipeServer(t, 100, limits, func(t *testing.T, crowd *pipeServer) {
 				other := crowd.dial("203.0.113.9") // idle for longer than all of them
 				first, second, third := crowd.dial(c.from[0]), crowd.dial(c.from[1]), crowd.dial(c.from[2])
 				answers(t, !c.shared, first)
@@ -181,12 +181,12 @@ func TestAClientHasAShareOfTheConnections(t *testing.T) {
 	}
 }
 
-func TestAClientThatUsesItsShareGetsNoMore(t *testing.T) {
+func TestActiveClientAtItsLimitIsRejected(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, 100, httpapi.Connections{PerAddress: 1}, func(t *testing.T, c *crowd) {
+	withPipeServer(t, 100, httpapi.Connections{PerAddress: 1}, func(t *testing.T, c *pipeServer) {
 		ended := make(chan bool, 1)
 		busy := c.dial("192.0.2.1")
-		go func() { ended <- busy.ask("/wait") }()
+		go func() { ended <- busy.get("/wait") }()
 		synctest.Wait()
 		answers(t, false, c.dial("192.0.2.1"))
 		answers(t, true, c.dial("192.0.2.2"))

@@ -15,13 +15,12 @@ import (
 	"vayu/schema"
 )
 
-// maxDepth is how deep a body's objects and arrays may stand in one another.
+// maxDepth limits the nesting of objects and arrays in a body.
 const maxDepth = 32
 
-// Decode reads the body of a call as one JSON object, strictly: names are
-// compared as they are written and may stand once, numbers are numbers, text is
-// UTF-8, nothing follows. Unknown names are ignored, and null counts as absent.
-// A call without a body is refused. The error is a *schema.Problem.
+// Decode strictly parses the body of a call as one JSON object. Names are case-sensitive and
+// unique, numbers are not strings, text is UTF-8, and nothing follows the object. Unknown names are
+// ignored, and null counts as absent. A missing body is an error. The error is a *schema.Problem.
 func Decode[T any](c *Call) (T, error) {
 	var v T
 	if len(c.Body) == 0 {
@@ -37,8 +36,7 @@ func Decode[T any](c *Call) (T, error) {
 	return v, nil
 }
 
-// DecodeOptional is Decode for a call whose body may be absent, which is the
-// same as {}.
+// DecodeOptional is Decode for a call whose body may be absent, which is equivalent to {}.
 func DecodeOptional[T any](c *Call) (T, error) {
 	if len(c.Body) == 0 {
 		var v T
@@ -47,9 +45,8 @@ func DecodeOptional[T any](c *Call) (T, error) {
 	return Decode[T](c)
 }
 
-// wellFormed checks that a body is one JSON object, before a byte of it is
-// turned into values. It needs memory for names on the way to the place that it
-// is at, and so none to speak of for brackets by the thousand.
+// wellFormed checks that a body is one JSON object before any decoding. It only stores the names on
+// the current path, so deep nesting needs little memory.
 func wellFormed(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	kind := d.PeekKind()
@@ -79,13 +76,13 @@ func malformed(err error, at int64) error {
 		at = e.ByteOffset
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			field := dotted(e.JSONPointer)
-			return schema.Refuse(schema.InvalidJSON, field, "A name stands twice in the same object, at byte "+strconv.FormatInt(at, 10)+".")
+			return schema.Refuse(schema.InvalidJSON, field, "A name occurs twice in the same object, at byte "+strconv.FormatInt(at, 10)+".")
 		}
 	}
 	return schema.Refuse(schema.InvalidJSON, "", "The body is not valid JSON in UTF-8: see byte "+strconv.FormatInt(at, 10)+".")
 }
 
-// misfit says which value is of the wrong type.
+// misfit returns the problem of a value of the wrong type.
 func misfit(err error) error {
 	e, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
@@ -99,11 +96,11 @@ func misfit(err error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		return schema.Refuse(schema.InvalidRequest, field, subject+" is out of range.")
 	}
-	return schema.Refuse(schema.InvalidRequest, field, subject+" must be "+wanted(e.GoType)+".")
+	return schema.Refuse(schema.InvalidRequest, field, subject+" must be "+jsonTypeOf(e.GoType)+".")
 }
 
-// wanted names a Go type in JSON's words.
-func wanted(t reflect.Type) string {
+// jsonTypeOf returns the JSON term for a Go type.
+func jsonTypeOf(t reflect.Type) string {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -130,11 +127,10 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// maxField is the longest path that is told: names that a client made up end
-// there.
+// maxField is the longest reported path; a client's longer names are cut.
 const maxField = 128
 
-// dotted writes a JSON pointer as error bodies name fields: recharges.3.amount.
+// dotted formats a JSON pointer as a field name of error bodies: recharges.3.amount.
 func dotted(p jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range p.Tokens() {

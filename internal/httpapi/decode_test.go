@@ -35,7 +35,7 @@ func call(body string) *httpapi.Call {
 	return &httpapi.Call{Request: &http.Request{}, Body: []byte(body)}
 }
 
-// refused is the code, field and message of a problem, "" for none.
+// refused returns the code, field and message of a problem, or "".
 func refused(err error) string {
 	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return fmt.Sprint(p.Code, "|", p.Field, "|", p.Message)
@@ -57,10 +57,10 @@ func TestWhatIsNotStrictJSONIsRefused(t *testing.T) {
 		"number":             {"1", "invalid_request||The body must be a JSON object."},
 		"text":               {`""`, "invalid_request||The body must be a JSON object."},
 		"cut off":            {`{"name":"x"`, "invalid_json||The body is not valid JSON in UTF-8: see byte 11."},
-		"name twice":         {`{"name":"a","name":"b"}`, "invalid_json|name|A name stands twice in the same object, at byte 12."},
-		"unknown name twice": {`{"x":1,"x":1}`, "invalid_json|x|A name stands twice in the same object, at byte 7."},
-		"twice, escaped":     {`{"x":1,"\u0078":1}`, "invalid_json|x|A name stands twice in the same object, at byte 7."},
-		"twice, deep":        {`{"rows":[{"amount":1},{"amount":1,"amount":2}]}`, "invalid_json|rows.1.amount|A name stands twice in the same object, at byte 34."},
+		"name twice":         {`{"name":"a","name":"b"}`, "invalid_json|name|A name occurs twice in the same object, at byte 12."},
+		"unknown name twice": {`{"x":1,"x":1}`, "invalid_json|x|A name occurs twice in the same object, at byte 7."},
+		"twice, escaped":     {`{"x":1,"\u0078":1}`, "invalid_json|x|A name occurs twice in the same object, at byte 7."},
+		"twice, deep":        {`{"rows":[{"amount":1},{"amount":1,"amount":2}]}`, "invalid_json|rows.1.amount|A name occurs twice in the same object, at byte 34."},
 		"two values":         {`{}{}`, "invalid_json||Something follows the body's JSON object."},
 		"a word behind":      {`{} x`, "invalid_json||Something follows the body's JSON object."},
 		"NUL behind":         {"{}\x00", "invalid_json||Something follows the body's JSON object."},
@@ -110,7 +110,7 @@ func TestWhatIsStrictJSONIsRead(t *testing.T) {
 	for body, want := range map[string]order{
 		`{}`:                                  {},
 		"\n{\"name\" : \"\\u0939\" }\r\n":     {Name: "ह"},
-		`{"Name":"x","NAME":"y"}`:             {}, // names are compared as written
+		`{"Name":"x","NAME":"y"}`:             {}, // names are case-sensitive
 		`{"unknown":{"name":1},"small":-128}`: {Small: -128},
 		`{"name":null,"small":null,"tags":null,"expires":null,"rows":null,"any":null}`: {},
 		`{"amount":1e2}`: {Amount: 100},
@@ -135,7 +135,7 @@ func TestWhatIsStrictJSONIsRead(t *testing.T) {
 	}
 }
 
-func TestBracketsByTheThousandNeedNoMemory(t *testing.T) {
+func TestDeepNestingNeedsLittleMemory(t *testing.T) {
 	body := call(strings.Repeat("[", 8<<20))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -165,7 +165,7 @@ func FuzzDecode(f *testing.F) {
 			if err := json.Unmarshal(body, &same); err != nil {
 				t.Fatalf("encoding/json refuses %q: %v", body, err)
 			}
-			if !reflect.DeepEqual(same, whole) { // cmp.Diff takes for ever on deep ones
+			if !reflect.DeepEqual(same, whole) { // cmp.Diff does not terminate on deep values
 				t.Fatalf("%q is %v, want %v", body, whole, same)
 			}
 		}
@@ -177,7 +177,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// unique reads one value and what follows; it returns how deep the value nests.
+// unique reads one value and returns its depth. It fails for repeated names.
 func unique(d *json.Decoder) (depth int, err error) {
 	type level struct {
 		names  map[string]bool

@@ -1,4 +1,4 @@
-// Package httpapi is the HTTP side that all endpoints share: one table of routes,
-// access, request ids, the error body, conditional requests, compression,
-// metrics and the server's time-outs. It has no opinion about air or money.
+// Package httpapi is the HTTP layer that all endpoints share. It provides the route table, access,
+// request ids, error bodies, conditional requests, compression, metrics and server time-outs. It
+// has no domain logic.
 package httpapi

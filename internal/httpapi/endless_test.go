@@ -12,8 +12,8 @@ import (
 	"vayu/internal/httpapi/httpapitest"
 )
 
-// A stream without an end outlives the time for reading a request, and says what
-// proxies need to know.
+// An endless stream outlives the time-out of reading a request, and has the headers that proxies
+// need.
 func TestAnEndlessStreamOutlivesTheTimeForReading(t *testing.T) {
 	t.Parallel()
 	const reading = 50 * time.Millisecond

@@ -61,12 +61,12 @@ func server(t *testing.T) (base string, end func() *prometheus.Registry) {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	return s.URL, func() *prometheus.Registry {
-		s.Close() // waits for handlers: the last thing they do is count
+		s.Close() // waits for handlers, which count last
 		return reg
 	}
 }
 
-func ask(t *testing.T, method, base, path string, headers ...string) (*http.Response, string) {
+func request(t *testing.T, method, base, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, base, http.NoBody)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			resp, body := ask(t, c.method, base, c.path, c.headers...)
+			resp, body := request(t, c.method, base, c.path, c.headers...)
 			var got schema.ProblemBody
 			if err := json.Unmarshal([]byte(body), &got); err != nil {
 				t.Fatalf("%d %q: %v", resp.StatusCode, body, err)
@@ -153,7 +153,7 @@ func TestKeysChooseTheWorld(t *testing.T) {
 	t.Parallel()
 	base, _ := server(t)
 	for key, want := range map[string][2]string{"bearer " + liveKey: {"live", ""}, "BEARER  " + sandboxKey: {"sandbox", "sandbox"}} {
-		resp, body := ask(t, "GET", base, "/v1/world", "Authorization", key, "X-Request-Id", "mine-1")
+		resp, body := request(t, "GET", base, "/v1/world", "Authorization", key, "X-Request-Id", "mine-1")
 		if !strings.Contains(body, `"world":"`+want[0]+`"`) || resp.Header.Get("X-Service-Mode") != want[1] {
 			t.Errorf("got %s and mode %q, want %v", body, resp.Header.Get("X-Service-Mode"), want)
 		}
@@ -161,20 +161,20 @@ func TestKeysChooseTheWorld(t *testing.T) {
 			t.Errorf("headers %v", resp.Header)
 		}
 	}
-	if resp, _ := ask(t, "GET", base, "/v1/world", "X-Request-Id", "not ours; "+strings.Repeat("x", 80)); !strings.HasPrefix(resp.Header.Get("X-Request-Id"), "req_") {
+	if resp, _ := request(t, "GET", base, "/v1/world", "X-Request-Id", "not ours; "+strings.Repeat("x", 80)); !strings.HasPrefix(resp.Header.Get("X-Request-Id"), "req_") {
 		t.Errorf("a bad request id was echoed: %q", resp.Header.Get("X-Request-Id"))
 	}
 	for _, secret := range [...]string{"sk_live_", "sk_test_", "Bearer-sk_live_", "x_sk_test_"} {
 		secret += strings.Repeat("a1Z", 13)
-		if resp, body := ask(t, "GET", base, "/v1/world", "X-Request-Id", secret); !strings.HasPrefix(resp.Header.Get("X-Request-Id"), "req_") || strings.Contains(body, "a1Z") {
+		if resp, body := request(t, "GET", base, "/v1/world", "X-Request-Id", secret); !strings.HasPrefix(resp.Header.Get("X-Request-Id"), "req_") || strings.Contains(body, "a1Z") {
 			t.Errorf("a key was echoed: %q %s", resp.Header.Get("X-Request-Id"), body)
 		}
 	}
-	if resp, body := ask(t, "GET", base, "/healthz", "Authorization", ""); resp.StatusCode != 200 || body != "ok" {
+	if resp, body := request(t, "GET", base, "/healthz", "Authorization", ""); resp.StatusCode != 200 || body != "ok" {
 		t.Errorf("an open path answered %d %q", resp.StatusCode, body)
 	}
 	for _, method := range []string{"POST", "DELETE", "TRACE", "OPTIONS"} {
-		if resp, body := ask(t, method, base, "/healthz"); resp.StatusCode != 405 || resp.Header.Get("Allow") != "GET, HEAD" {
+		if resp, body := request(t, method, base, "/healthz"); resp.StatusCode != 405 || resp.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("an open path answered %s with %d %v %q", method, resp.StatusCode, resp.Header, body)
 		}
 	}
@@ -183,7 +183,7 @@ func TestKeysChooseTheWorld(t *testing.T) {
 func TestConditionalRequests(t *testing.T) {
 	t.Parallel()
 	base, _ := server(t)
-	first, _ := ask(t, "GET", base, "/v1/ready")
+	first, _ := request(t, "GET", base, "/v1/ready")
 	tag := first.Header.Get("ETag")
 	if first.Header.Get("Last-Modified") != changed.Format(http.TimeFormat) || len(tag) < 4 {
 		t.Fatalf("headers %v", first.Header)
@@ -205,7 +205,7 @@ func TestConditionalRequests(t *testing.T) {
 		"no date":            {[]string{"If-Modified-Since", "yesterday"}, 200},
 		"the tag goes ahead": {[]string{"If-None-Match", `"x"`, "If-Modified-Since", changed.Format(http.TimeFormat)}, 200},
 	} {
-		resp, body := ask(t, "GET", base, "/v1/ready", c.headers...)
+		resp, body := request(t, "GET", base, "/v1/ready", c.headers...)
 		if resp.StatusCode != c.want || (c.want == 304) != (body == "") {
 			t.Errorf("%s: %d %q, want %d", name, resp.StatusCode, body, c.want)
 		}
@@ -213,7 +213,7 @@ func TestConditionalRequests(t *testing.T) {
 			t.Errorf("%s: no ETag", name)
 		}
 	}
-	head, body := ask(t, "HEAD", base, "/v1/ready")
+	head, body := request(t, "HEAD", base, "/v1/ready")
 	if head.StatusCode != 200 || body != "" || head.ContentLength != 11 || head.Header.Get("ETag") != tag {
 		t.Errorf("HEAD: %d %q %v", head.StatusCode, body, head.Header)
 	}
@@ -231,9 +231,9 @@ func TestANotModifiedReplyNamesTheSameRepresentation(t *testing.T) {
 	}
 	for _, path := range [...]string{"/v1/ready", "/v1/big"} {
 		for _, accept := range [...]string{"", "gzip", "zstd", "identity"} {
-			full, _ := ask(t, "GET", base, path, "Accept-Encoding", accept)
+			full, _ := request(t, "GET", base, path, "Accept-Encoding", accept)
 			for _, method := range [...]string{"GET", "HEAD"} {
-				resp, body := ask(t, method, base, path, "Accept-Encoding", accept, "If-None-Match", full.Header.Get("ETag"))
+				resp, body := request(t, method, base, path, "Accept-Encoding", accept, "If-None-Match", full.Header.Get("ETag"))
 				if resp.StatusCode != http.StatusNotModified || body != "" {
 					t.Errorf("%s %s, %q: %d %q", method, path, accept, resp.StatusCode, body)
 				}
@@ -248,13 +248,13 @@ func TestANotModifiedReplyNamesTheSameRepresentation(t *testing.T) {
 func TestCompression(t *testing.T) {
 	t.Parallel()
 	base, _ := server(t)
-	plain, _ := ask(t, "GET", base, "/v1/big")
+	plain, _ := request(t, "GET", base, "/v1/big")
 	for accept, want := range map[string]string{
 		"gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "gzip;q=1, zstd;q=0.5": "gzip", "*": "zstd", "br": "",
 		"gzip;q=0": "", "identity, gzip;q=0.5": "", "GZIP": "gzip", "gzip;q=x": "", "": "",
 	} {
 		for _, path := range [...]string{"/v1/big", "/v1/parts"} {
-			resp, body := ask(t, "GET", base, path, "Accept-Encoding", accept)
+			resp, body := request(t, "GET", base, path, "Accept-Encoding", accept)
 			if got := resp.Header.Get("Content-Encoding"); got != want {
 				t.Errorf("%q: encoding %q, want %q", accept, got, want)
 			}
@@ -266,7 +266,7 @@ func TestCompression(t *testing.T) {
 			}
 		}
 	}
-	if resp, _ := ask(t, "GET", base, "/v1/ready", "Accept-Encoding", "gzip"); resp.Header.Get("Content-Encoding") != "" {
+	if resp, _ := request(t, "GET", base, "/v1/ready", "Accept-Encoding", "gzip"); resp.Header.Get("Content-Encoding") != "" {
 		t.Error("a small body was compressed")
 	}
 }
@@ -294,9 +294,9 @@ func unpack(t *testing.T, encoding, body string) string {
 func TestRequestsAreCounted(t *testing.T) {
 	t.Parallel()
 	base, end := server(t)
-	ask(t, "GET", base, "/v1/ready")
-	ask(t, "GET", base, "/v1/panic")
-	ask(t, "GET", base, "/v1/nothing")
+	request(t, "GET", base, "/v1/ready")
+	request(t, "GET", base, "/v1/panic")
+	request(t, "GET", base, "/v1/nothing")
 	families, err := end().Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -8,15 +8,13 @@ import (
 	"vayu/schema"
 )
 
-// limits writes the headers that tell a client how much is left, as far as the
-// call's Limits are known.
+// limits writes the rate-limit headers, as far as the call's Limits are known.
 //
-// RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10.
-// Its policies are windows, ours is a bucket that refills all the time. What
-// fits is the bucket's size as the quota and the time in which an empty one
-// becomes full as the window: q calls at once are never too many when none came
-// in the w seconds before, and over a long time q/w is the bucket's rate. The X-
-// headers say the same for older clients, with the Unix second of the reset.
+// RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10. Its policies are
+// windows, whereas ours is a token bucket. The quota q is the bucket's size, and the window w the
+// time in which an empty bucket fills. So q calls at once are allowed after w seconds without
+// calls, and q/w is the long-term rate. The X- headers are for older clients, with the reset in
+// Unix seconds.
 func (x *exchange) limits() {
 	if x.limited {
 		return
@@ -54,12 +52,12 @@ func (x *exchange) number(name string, v int64) {
 	x.set(name, strconv.AppendInt(room[:0], v, 10))
 }
 
-// classNames are the buckets as clients know them.
+// classNames are the names of buckets in headers.
 var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
 
-// retryIn is how long in seconds a refused call should wait, when whoever
-// refused it did not say: until the month ends, a bucket gives the next call, or what
-// is away may be back; 0 when asking again does not help.
+// retryIn returns the seconds after which a rejected call may be retried, if the problem has none.
+// That is the end of the month, the next token, or the recovery of a dependency; 0 if a retry does
+// not help.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:

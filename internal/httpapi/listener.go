@@ -12,27 +12,27 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// NewListener returns a listener for a server of [NewServer] that accepts from
-// l, in TLS unless config is nil. It is what gives requests that are not even
-// HTTP the body of the contract, so a service should not go without it.
+// NewListener returns a listener for a server of [NewServer] that accepts from l, with TLS unless
+// config is nil. It also gives malformed HTTP requests the error body of the contract, so a service
+// should use it.
 //
-// It holds at most maxConnections at once, and of one client as many as limits says.
-// When there is no room, the connection that has been idle for longest is closed; when
-// none is idle, more wait in the system's queue.
+// It holds at most maxConnections at once, and per client as many as limits allows. If there is no
+// room, it closes the longest idle connection. If none is idle, new ones wait in the system's
+// queue.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
 	m := &listenerMetrics{
 		malformed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_http_malformed_total", Help: "Requests refused because they are not valid HTTP.",
+			Name: "vayu_http_malformed_total", Help: "Requests rejected because they are not valid HTTP.",
 		}),
 		handshakes: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_tls_handshake_failures_total", Help: "Connections that ended before TLS was agreed on.",
+			Name: "vayu_tls_handshake_failures_total", Help: "Connections whose TLS handshake failed.",
 		}),
 	}
 	closings := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_http_connections_closed_total",
 		Help: "Connections closed because there was no room, by reason: share (idle, of a client at its share), room (idle, of any), refused (new).",
 	}, []string{"reason"})
-	for _, why := range [...]string{closedForShare, closedForRoom, closedAtOnce} {
+	for _, why := range [...]string{closedForShare, closedForRoom, closedRefused} {
 		closings.WithLabelValues(why)
 	}
 	l = newLimitedListener(l, limits, closings)
@@ -67,8 +67,8 @@ func (l *plainListener) Accept() (net.Conn, error) {
 	return &conn{Conn: c, refused: l.malformed}, nil
 }
 
-// tlsListener agrees on TLS before it hands a connection to net/http, which
-// would do so itself, but then keep what it writes to itself.
+// tlsListener completes the TLS handshake before it passes a connection to net/http. net/http's own
+// TLS would hide what it writes.
 type tlsListener struct {
 	net.Listener
 	*listenerMetrics
@@ -101,8 +101,8 @@ func (l *tlsListener) Close() error {
 	return l.Listener.Close()
 }
 
-// accept runs until the listener is closed. Every error goes to whoever
-// accepts: net/http waits before it comes back when files have run out.
+// accept runs until the listener is closed. It passes every error to Accept: net/http backs off
+// when file descriptors run out.
 func (l *tlsListener) accept() {
 	for {
 		c, err := l.Listener.Accept()
@@ -122,7 +122,7 @@ func (l *tlsListener) accept() {
 	}
 }
 
-// hand gives a connection to whoever accepts, or closes it.
+// hand passes a connection to Accept, or closes it.
 func (l *tlsListener) hand(a accepted) {
 	select {
 	case l.ready <- a:
@@ -140,17 +140,17 @@ func (l *tlsListener) handshake(c net.Conn) {
 	if err := secure.HandshakeContext(ctx); err != nil {
 		l.handshakes.Inc()
 		if e, ok := errors.AsType[tls.RecordHeaderError](err); ok && e.Conn != nil && looksLikeHTTP(e.RecordHeader) {
-			_, _ = e.Conn.Write(refusal(http.StatusBadRequest, "this port speaks HTTPS only", false))
+			_, _ = e.Conn.Write(errorReply(http.StatusBadRequest, "this port speaks HTTPS only", false))
 		}
 		c.Close()
 		return
 	}
 	switch secure.ConnectionState().NegotiatedProtocol {
-	case "h2": // net/http takes it over if it is a *tls.Conn
+	case "h2": // net/http takes over a *tls.Conn
 		l.hand(accepted{Conn: secure})
 	case "", "http/1.1":
 		l.hand(accepted{Conn: secureConn{&conn{Conn: secure, refused: l.malformed, secure: true}, secure}})
-	default: // an authority that checked a name: the handshake was all
+	default: // an ACME authority, which needs only the handshake
 		c.Close()
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what the router counts.
+// metrics holds the metrics of the router.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -19,8 +19,7 @@ type metrics struct {
 	foreign  prometheus.Counter
 }
 
-// Buckets around the promises: an answer from memory takes well under 1 ms, and
-// the spec allows 100 ms.
+// Most answers come from memory in well under 1 ms; the limit is 100 ms.
 var latencyBuckets = []float64{.0001, .00025, .0005, .001, .003, .01, .03, .1, .3, 1, 3, 10}
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -38,7 +37,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_http_unrouted_total", Help: "Requests for a path or method that does not exist.",
 		}),
 		foreign: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_http_cross_origin_refusals_total", Help: "Changes that a page of another site asked for with a browser's session.",
+			Name: "vayu_http_cross_origin_refusals_total", Help: "State-changing calls with a browser session that came from a page of another site.",
 		}),
 	}
 	if reg == nil {
@@ -52,8 +51,8 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// routeMetrics are the metrics of one route, with the labels resolved so that a
-// request costs two atomic additions and no map lookup.
+// routeMetrics are the metrics of one route with resolved labels. A request costs two atomic
+// additions and no map lookup.
 type routeMetrics struct {
 	metrics       *metrics
 	method, route string

@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// Parameters reads the query of a request. Parameters that do not exist are
-// refused, and those that stand twice or are empty: who misspells a filter must
-// not get everything. The error is a *schema.Problem that names every fault.
+// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters: a
+// misspelled filter must not return everything. The error is a *schema.Problem that names every
+// fault.
 func Parameters(raw string, allowed ...string) (map[string]string, error) {
 	var faults []schema.ProblemDetail
 	fault := func(field, message string) {
@@ -48,11 +48,11 @@ func Parameters(raw string, allowed ...string) (map[string]string, error) {
 	return out, schema.RefuseAll(faults)
 }
 
-// mostFaults bounds a reply about a query of nothing but faults.
+// mostFaults limits the number of faults in a reply.
 const mostFaults = 20
 
-// Printable makes a client's own name of a parameter fit for a reply: at most 40
-// characters, each of which shows.
+// Printable returns the printable form of a client's parameter name for a reply: at most 40
+// characters.
 func Printable(name string) string {
 	const longest = 40
 	name = strings.Map(func(r rune) rune {
@@ -67,13 +67,13 @@ func Printable(name string) string {
 	return name
 }
 
-// Sizes of a page of a list (CONTRACT 2).
+// Page sizes of lists.
 const (
 	defaultLimit = 100
 	maxLimit     = 1000
 )
 
-// PageSize reads the parameter limit: 1 to 1000 entries, 100 when it is absent.
+// PageSize reads the parameter limit: 1 to 1000 entries, 100 by default.
 func PageSize(params map[string]string) (int, *schema.Problem) {
 	text, ok := params["limit"]
 	if !ok {

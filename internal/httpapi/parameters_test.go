@@ -7,8 +7,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// Whatever the query is: no panic, and only what was allowed comes out, once and
-// not empty.
+// No query causes a panic, and only allowed parameters are returned, once and not empty.
 func FuzzParameters(f *testing.F) {
 	for _, raw := range []string{"", "from=a&limit=2", "from=a&from=b", "from=", "frm=a", "%zz=1", "from=%zz", "\xff=1", "from=a;limit=2"} {
 		f.Add(raw)
@@ -19,7 +18,7 @@ func FuzzParameters(f *testing.F) {
 			return
 		}
 		want, parseErr := url.ParseQuery(raw)
-		if parseErr != nil { // only of a semicolon, which is a character here
+		if parseErr != nil { // only for a semicolon, which is an ordinary character here
 			return
 		}
 		for name, values := range want {

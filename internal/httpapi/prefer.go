@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// PreferWait is how long a client wants a reply to wait for an outcome, most at
-// most: the preference wait in whole seconds of its Prefer headers (RFC 7240, 4.3).
-// What is not understood there is passed over, as section 2 asks for, and of several
-// the first counts. Wanted is false, and wait 0, when it says nothing about that.
+// PreferWait returns how long the client wants the reply to wait for an outcome. It is the
+// preference wait of the Prefer headers in whole seconds, limited to most (RFC 7240, 4.3). Unknown
+// preferences are ignored, as section 2 requires, and the first wait counts. wanted is false, and
+// wait 0, without one.
 func PreferWait(headers []string, most time.Duration) (wait time.Duration, wanted bool) {
 	for _, header := range headers {
 		for preference := range preferences(header) {
-			preference, _, _ = strings.Cut(preference, ";") // its parameters mean nothing here
+			preference, _, _ = strings.Cut(preference, ";") // its parameters are ignored
 			name, value, _ := strings.Cut(preference, "=")
 			if strings.EqualFold(strings.Trim(name, blanks), "wait") {
 				return seconds(strings.Trim(value, blanks), most)
@@ -23,17 +23,17 @@ func PreferWait(headers []string, most time.Duration) (wait time.Duration, wante
 	return 0, false
 }
 
-// blanks are the optional white space of HTTP (RFC 9110, 5.6.3).
+// blanks is the optional white space of HTTP (RFC 9110, 5.6.3).
 const blanks = " \t"
 
-// preferences are the parts of a header between commas that stand in no quoted text.
+// preferences splits a header at commas outside quoted text.
 func preferences(header string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		from, quoted := 0, false
 		for i := 0; i < len(header); i++ {
 			switch c := header[i]; {
 			case quoted && c == '\\':
-				i++ // what follows stands for itself
+				i++ // an escaped character
 			case c == '"':
 				quoted = !quoted
 			case c == ',' && !quoted:
@@ -47,8 +47,8 @@ func preferences(header string) func(yield func(string) bool) {
 	}
 }
 
-// seconds reads a number of seconds up to most, in quotes or without (RFC 7240, 2:
-// both are the same); 0 and false when it is none.
+// seconds parses a number of seconds, limited to most, with or without quotes (RFC 7240, 2). It
+// returns 0 and false for other text.
 func seconds(text string, most time.Duration) (time.Duration, bool) {
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		if text, ok = strings.CutSuffix(quoted, `"`); !ok {
@@ -59,7 +59,7 @@ func seconds(text string, most time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil { // it has only digits: it is too large
+	if err != nil { // it has only digits, so it is too large
 		return most, true
 	}
 	return min(time.Duration(n)*time.Second, most), true

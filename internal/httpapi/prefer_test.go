@@ -7,7 +7,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-func TestAClientSaysHowLongItWaits(t *testing.T) {
+func TestPreferWait(t *testing.T) {
 	t.Parallel()
 	const most, none = 30 * time.Second, -1
 	for _, c := range []struct {

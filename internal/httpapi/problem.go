@@ -18,8 +18,8 @@ var errPanic = errors.New("panic")
 
 func stack() string { return string(debug.Stack()) }
 
-// problemOf maps any error to what a client may know of it. Errors that are no
-// *schema.Problem stay inside: their text may hold SQL or addresses.
+// problemOf returns the problem that the client sees. Other errors than *schema.Problem stay
+// internal: their text may contain SQL or addresses.
 func problemOf(err error) *schema.Problem {
 	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return p
@@ -30,23 +30,21 @@ func problemOf(err error) *schema.Problem {
 	return schema.Refuse(schema.InternalError, "", "Something went wrong on our side. Please quote the request id.")
 }
 
-// keyText is what looks like a key.
+// keyText matches an API key.
 var keyText = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]+`)
 
-// pathOf is the path of a request as it may stand in a log: somebody may have
-// written a key into it.
+// pathOf returns the path of a request for logs, with any API key masked.
 func pathOf(r *http.Request) string {
 	return keyText.ReplaceAllString(r.URL.Path, "sk_${1}_***")
 }
 
-// refuse answers with the error body and returns the status. It is the one
-// place where errors become replies.
+// refuse replies with an error body and returns the status. All error replies are written here.
 func (rt *router) refuse(x *exchange, err error) int {
 	p := problemOf(err)
 	status := cmp.Or(p.Status, p.Code.Status())
 	r, id := x.call.Request, x.call.ID
 	if status >= http.StatusInternalServerError && r.Context().Err() == nil {
-		level := slog.LevelWarn // something that is away for now
+		level := slog.LevelWarn // a temporary failure
 		if status == http.StatusInternalServerError {
 			level = slog.LevelError
 		}
@@ -55,8 +53,8 @@ func (rt *router) refuse(x *exchange, err error) int {
 	}
 	x.end(status)
 	x.limits()
-	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // it was refused before its route was known
-		x.depends(credentialOf(&x.call, &Route{}))
+	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // rejected before its route was known
+		x.varyBy(credentialOf(&x.call, &Route{}))
 	}
 	h := x.Header()
 	switch {
@@ -75,6 +73,5 @@ func (rt *router) refuse(x *exchange, err error) int {
 	return write(x.begin(), r, &resp)
 }
 
-// retryAfter is the pause in seconds that a 503 asks for: the engine is back
-// within 5 s of dying.
+// retryAfter is the default Retry-After of a 503, in seconds: the engine restarts within 5 s.
 const retryAfter = 5

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// proxies are the networks whose X-Forwarded-For is believed.
+// proxies are the networks whose X-Forwarded-For is trusted.
 type proxies []netip.Prefix
 
 func (p proxies) trust(a netip.Addr) bool {
@@ -19,10 +19,9 @@ func (p proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// client is who asks: the socket's address or, as far as trusted proxies tell,
-// the one that they took the request from. Everything left of the first address
-// that is not trusted is what that client says of itself, and is never looked
-// at. It is the invalid address on a Unix socket.
+// client returns the client's address: the socket's or, behind trusted proxies, the first untrusted
+// address from the right. Entries to the left of it come from the client and are ignored. On a Unix
+// socket the address is invalid.
 func (p proxies) client(r *http.Request) netip.Addr {
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -32,7 +31,7 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	if len(p) == 0 {
 		return at
 	}
-	lines := r.Header["X-Forwarded-For"] // several lines are one list
+	lines := r.Header["X-Forwarded-For"] // several header lines form one list
 	for _, rest := range slices.Backward(lines) {
 		for {
 			comma := strings.LastIndexByte(rest, ',')
@@ -53,10 +52,9 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	return at
 }
 
-// secure reports whether a request came over TLS: to this server, or to a proxy that
-// is trusted and says so. What several proxies say stands in one list, and the first
-// entry is about the client's own connection; it can be wrong only towards a
-// connection that drops its own cookie.
+// secure reports whether a request came over TLS to this server, or to a trusted proxy that reports
+// it. Of several entries, the first is about the client's own connection. A forged one can only
+// make a client lose its own cookie.
 func (p proxies) secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
@@ -69,12 +67,12 @@ func (p proxies) secure(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
-// plain drops what is no part of an identity: the IPv6 form of an IPv4 address,
-// and the zone, which is a name of this host's interface.
+// plain removes the IPv6 form of an IPv4 address, and the zone, which names an interface of this
+// host.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// parseForwarded reads one entry of X-Forwarded-For: an address, perhaps with a
-// port, an IPv6 address perhaps in brackets.
+// parseForwarded parses an entry of X-Forwarded-For: an address, optionally with a port or, for
+// IPv6, brackets.
 func parseForwarded(entry string) (netip.Addr, bool) {
 	entry = strings.Trim(entry, " \t")
 	if a, err := netip.ParseAddr(entry); err == nil {

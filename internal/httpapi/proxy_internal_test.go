@@ -9,7 +9,7 @@ import (
 	"vayu/internal/config"
 )
 
-func TestOnlyProxiesAreBelieved(t *testing.T) {
+func TestOnlyProxiesAreTrusted(t *testing.T) {
 	t.Parallel()
 	trusted, err := config.Networks([]string{"10.0.0.0/8", "::1", "fd00::/8", "::ffff:172.16.0.0/108"})
 	if err != nil {
@@ -72,10 +72,9 @@ func FuzzForwarded(f *testing.F) {
 		if ask(left+","+last) != got {
 			t.Fatalf("%q, %q: two lines are not one list", left, last)
 		}
-		// What a client writes to the left of an address that is not trusted
-		// changes nothing.
-		if told := ask(last); !strings.Contains(last, ",") && told.IsValid() && !trusted.trust(told) && got != told {
-			t.Fatalf("%q made %v of %v", left, got, told)
+		// Text to the left of an untrusted address has no effect.
+		if lastAddr := ask(last); !strings.Contains(last, ",") && lastAddr.IsValid() && !trusted.trust(lastAddr) && got != lastAddr {
+			t.Fatalf("%q made %v of %v", left, got, lastAddr)
 		}
 	})
 }

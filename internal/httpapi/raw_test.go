@@ -17,9 +17,9 @@ import (
 	"vayu/schema"
 )
 
-// world is an API with a question and two routes that take bodies; they answer
-// with how many bytes came.
-func world(tb testing.TB, access httpapi.Access) http.Handler {
+// testAPI is an API with a GET route and two routes that take bodies; they reply with the size of
+// the body.
+func testAPI(tb testing.TB, access httpapi.Access) http.Handler {
 	tb.Helper()
 	size := func(c *httpapi.Call) (httpapi.Response, error) {
 		if _, err := httpapi.DecodeOptional[map[string]any](c); err != nil {
@@ -41,13 +41,13 @@ func world(tb testing.TB, access httpapi.Access) http.Handler {
 	return h
 }
 
-// say sends bytes as they are and returns every reply until the server closes,
-// as status, code and field. It checks that a refusal has the contract's body.
-func say(tb testing.TB, conn net.Conn, text string) (all []string) {
+// exchangeRaw sends bytes and returns every reply until the server closes, as status, code and
+// field. It checks that errors have the contract's body.
+func exchangeRaw(tb testing.TB, conn net.Conn, text string) (all []string) {
 	tb.Helper()
 	defer conn.Close()
 	go func() {
-		_, _ = io.WriteString(conn, text) // a server that has heard enough closes
+		_, _ = io.WriteString(conn, text) // a server may close early
 		if half, ok := conn.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite()
 		}
@@ -92,11 +92,11 @@ func dial(tb testing.TB, address string) net.Conn {
 
 func TestEveryRequestGetsTheContractsAnswer(t *testing.T) {
 	t.Parallel()
-	address := serve(t, world(t, door()), plain(t))
+	address := serve(t, testAPI(t, testAccess()), plain(t))
 	for name, c := range rawRequests() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(strings.Split(c[1], "; "), say(t, dial(t, address), c[0])); diff != "" {
+			if diff := cmp.Diff(strings.Split(c[1], "; "), exchangeRaw(t, dial(t, address), c[0])); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -5,13 +5,12 @@ import (
 	"net/http"
 )
 
-// maxRequestID is the longest request id that is taken over from a client.
+// maxRequestID is the longest accepted request id of a client.
 const maxRequestID = 64
 
-// requestID returns the client's X-Request-Id when it is 1–64 letters, digits,
-// hyphens and underscores, and no key, else a new one: it is logged, sent back
-// and kept in the audit log, where no key may be. It names a request in logs and
-// guards nothing, so its random part need not be secret.
+// requestID returns the client's X-Request-Id, or a new id. A valid id has 1–64 letters, digits,
+// hyphens and underscores. It contains no API key, because it is logged and stored in the audit
+// log. An id protects nothing, so its random part need not be secret.
 func requestID(r *http.Request) string {
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) && !keyText.MatchString(given[0]) {
 		return given[0]

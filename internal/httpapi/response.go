@@ -12,34 +12,33 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Flusher is where a stream goes.
+// Flusher is the destination of a stream.
 type Flusher interface {
 	io.Writer
-	// Flush sends what was written.
+	// Flush sends the written bytes.
 	Flush() error
 }
 
-// Response is what a handler answers with: Body when the bytes are ready, else
-// Value, which is turned into JSON. Header values are slices made beforehand so
-// that an answer made once costs nothing per request; nobody may change them.
+// Response is the reply of a handler: Body if the bytes are ready, else Value, which is encoded as
+// JSON. Header values are prepared slices, so that a shared response costs nothing per request.
+// They must not be changed.
 type Response struct {
 	Status int // 0 is 200
 	Value  any
 	Body   []byte
-	// Tail follows Body: a long answer whose parts are ready need not be copied
-	// together. Whoever sets it sets Length and ETag for the whole.
+	// Tail follows Body, so that the parts of a long answer need not be copied together. A handler
+	// that sets it also sets Length and ETag for the whole.
 	Tail [][]byte
-	// Stream writes the body piece by piece, in place of Value and Body; what it has
-	// written goes out whenever it flushes, and each piece may take as long as a whole
-	// reply. It is called once, with status and header gone: an error ends the reply
-	// so that the client sees that it is not whole.
+	// Stream writes the body in pieces, instead of Value and Body. Written bytes are sent at each
+	// flush, and each piece has the time limit of a whole reply. It is called once, after status
+	// and header are sent. An error aborts the reply so that the client sees that it is incomplete.
 	Stream func(w Flusher) error
-	// Endless says that Stream goes on for as long as its client likes. Proxies are asked
-	// to pass its pieces on at once, each of which is taken within seconds or the
-	// connection is given up, and a client that leaves is nothing to log.
+	// Endless means that Stream runs until the client disconnects. A header turns buffering in
+	// proxies off. A piece that is not sent within seconds ends the connection, and a disconnect is
+	// not logged.
 	Endless bool
-	// ETag is the quoted strong validator of Body; nil for none. A response
-	// that has one answers conditional requests.
+	// ETag is the quoted strong validator of Body; nil for none. A response with an ETag answers
+	// conditional requests.
 	ETag []string
 	// Modified is the Last-Modified header and Changed the same instant; nil
 	// and zero for none.
@@ -51,26 +50,24 @@ type Response struct {
 	Cache []string
 	// Length is the Content-Length header of Body; nil lets it be computed.
 	Length []string
-	// Location is where to find what the call made or began; "" for none.
+	// Location is the path of the created object; "" for none.
 	Location string
-	// Cookie is set in the client; nil for none. The router adds Secure to it when the
-	// request came over TLS. A reply that is stored for repetitions loses it.
+	// Cookie is set in the client; nil for none. The router adds Secure if the request came over
+	// TLS. A reply stored for idempotency does not include it.
 	Cookie *http.Cookie
-	// Replayed marks the stored reply to a call that was made before.
+	// Replayed marks a stored reply to a repeated call.
 	Replayed bool
-	// Measured is the Unix second at which the oldest figure of the answer was measured;
-	// 0 for an answer that has no age. DataAge is its age in seconds and Stale reports
-	// that it is too old to be called current; they are sent when Measured is set.
+	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is its
+	// age in seconds, and Stale reports that it is too old. Both are sent only with Measured.
 	Measured int64
 	DataAge  int64
 	Stale    bool
-	vary     credential        // what the answer depends on beside the address
-	packed   map[string][]byte // the whole by encoding, when it is there already
+	vary     credential        // headers that the answer depends on
+	packed   map[string][]byte // the whole body by encoding, if precompressed
 }
 
-// Ready fills in the headers of a body that never changes again: its strong
-// ETag (a hash), its length, and the time of its last change unless that is
-// zero.
+// Ready sets the headers of an immutable body: its strong ETag (a hash), its length, and
+// Last-Modified unless changed is zero.
 func Ready(body []byte, changed time.Time) Response {
 	resp := Response{Body: body, ETag: []string{ETag(body)}, Length: []string{strconv.Itoa(len(body))}}
 	if !changed.IsZero() {
@@ -91,8 +88,8 @@ func ETag(body []byte) string {
 	return `"` + string(text[:]) + `"`
 }
 
-// notModified reports whether the client already has the response: If-None-Match
-// decides when it is there, else If-Modified-Since (RFC 9110, 13.2.2).
+// notModified reports whether the client has the current response. If-None-Match takes precedence
+// over If-Modified-Since (RFC 9110, 13.2.2).
 func notModified(r *http.Request, resp *Response) bool {
 	if matches, ok := r.Header["If-None-Match"]; ok {
 		return len(resp.ETag) == 1 && etagListed(matches, resp.ETag[0])
@@ -105,8 +102,8 @@ func notModified(r *http.Request, resp *Response) bool {
 	return err == nil && !resp.Changed.After(t)
 }
 
-// etagListed compares weakly, as If-None-Match wants it, and takes the tag of a
-// compressed representation for the same.
+// etagListed compares weakly, as If-None-Match requires. The tag of a compressed representation
+// counts as equal.
 func etagListed(headers []string, etag string) bool {
 	opaque := strings.Trim(etag, `"`)
 	for _, header := range headers {
@@ -131,7 +128,7 @@ func etagListed(headers []string, etag string) bool {
 	return false
 }
 
-// Headers that are the same on every reply.
+// Headers with the same value on every reply.
 var (
 	jsonType    = []string{"application/json"}
 	noStore     = []string{"no-store"}
@@ -148,12 +145,12 @@ var (
 	replayed    = []string{"true"}
 	closing     = []string{"close"}
 	unbuffered  = []string{"no"}
-	// A year, as long as browsers and scanners ask for.
+	// A year, which browsers and scanners recommend.
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// render fills in the status and turns Value into Body. What can fail fails
-// here, before anything is said.
+// render sets the status and encodes Value into Body. Encoding errors occur here, before anything
+// is sent.
 func (resp *Response) render() (err error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK
@@ -164,8 +161,8 @@ func (resp *Response) render() (err error) {
 	return err
 }
 
-// write sends a rendered response and returns its status. It is the only place
-// where bodies are written.
+// write sends a rendered response and returns its status. All bodies except streams are written
+// here.
 func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) {
 	status, body := resp.Status, resp.Body
 	h := w.Header()
@@ -181,8 +178,8 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	for _, part := range resp.Tail {
 		size += len(part)
 	}
-	// The encoding comes first: a 304 carries the ETag and Vary of the 200 that
-	// it stands for (RFC 9110, 15.4.5).
+	// The encoding comes first: a 304 has the ETag and Vary of the corresponding 200 (RFC 9110,
+	// 15.4.5).
 	encoding := ""
 	if size >= compressFrom {
 		resp.vary.add(h)
@@ -236,7 +233,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) //nolint:gosec // it says its type, and nosniff; a client that went away is its own business
+		_, _ = w.Write(body) //nolint:gosec // its type and nosniff are set; a disconnected client is ignored
 		for _, part := range resp.Tail {
 			_, _ = w.Write(part) //nolint:gosec // the same
 		}

@@ -16,22 +16,20 @@ import (
 	"vayu/schema"
 )
 
-// Version is the API version of replies, and so far the only one.
+// Version is the only version of the API so far.
 const Version = "2026-11-01"
 
-// SessionPrefix stands before the path of a call that a browser makes with its
-// session: /dashboard/v1/aqi is /v1/aqi, asked so. The cookie of a session is sent
-// to below it only, so that nothing but a key opens /v1.
+// SessionPrefix precedes the path of calls with a browser session: /dashboard/v1/aqi is /v1/aqi
+// with a session. The browser sends the session cookie only below it, so that /v1 requires a key.
 const SessionPrefix = "/dashboard"
 
-// Config is what a router is made of. Open holds handlers that need no key
-// (health, metrics), by path; they are asked with GET and HEAD only. A path that
-// ends with a slash stands for all below it, or for what it says when it is a Tree.
+// Config holds the dependencies and settings of a router. Open holds the handlers that need no key
+// (health, metrics), by path, for GET and HEAD only. A path that ends with a slash stands for all
+// paths below it, unless the handler is a Tree.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
-	// Proxies are the networks whose X-Forwarded-For is believed, in the form of
-	// config.Network.
+	// Proxies are the networks whose X-Forwarded-For is trusted, in the form of config.Network.
 	Proxies []netip.Prefix
 	Access  Access
 	Log     *slog.Logger
@@ -39,35 +37,35 @@ type Config struct {
 	Metrics prometheus.Registerer
 }
 
-// Tree is a handler of Config.Open that does not have everything below its path. What
-// it has not is answered as not found.
+// Tree is a handler of Config.Open that serves only some paths below its own. Others are answered
+// as not found.
 type Tree interface {
 	http.Handler
-	// Has reports whether there is something at a whole path.
+	// Has reports whether the handler serves a path.
 	Has(path string) bool
 }
 
 // router is the outermost handler.
 type router struct {
-	mux     *mux.Router
-	plain   map[string]*endpoint // the paths without variables
-	proxies proxies
-	origin  *http.CrossOriginProtection // of calls with a session
-	access  Access
-	log     *slog.Logger
-	trace   *tracing.Tracer
-	metrics *metrics
+	mux          *mux.Router
+	literalPaths map[string]*endpoint // paths without variables
+	proxies      proxies
+	origin       *http.CrossOriginProtection // for calls with a session
+	access       Access
+	log          *slog.Logger
+	trace        *tracing.Tracer
+	metrics      *metrics
 }
 
-// New returns the handler of the whole API. It fails when a route is there
-// twice or a metric is registered already.
+// New returns the handler of the whole API. It fails if a route is duplicate or a metric is already
+// registered.
 func New(c Config) (http.Handler, error) {
 	m, err := newMetrics(c.Metrics)
 	if err != nil {
 		return nil, err
 	}
 	rt := &router{
-		mux: mux.NewRouter().SkipClean(true), plain: map[string]*endpoint{}, proxies: c.Proxies,
+		mux: mux.NewRouter().SkipClean(true), literalPaths: map[string]*endpoint{}, proxies: c.Proxies,
 		origin: http.NewCrossOriginProtection(), access: c.Access, log: c.Log, trace: c.Trace, metrics: m,
 	}
 	if rt.log == nil {
@@ -81,7 +79,7 @@ func New(c Config) (http.Handler, error) {
 			paths[route.Path] = e
 			rt.mux.Handle(route.Path, e)
 			if !strings.Contains(route.Path, "{") {
-				rt.plain[route.Path] = e
+				rt.literalPaths[route.Path] = e
 			}
 		}
 		if e.methods[route.Method] != nil {
@@ -100,45 +98,44 @@ func New(c Config) (http.Handler, error) {
 	}
 	for path, h := range c.Open {
 		if strings.HasSuffix(path, "/") {
-			rt.mux.PathPrefix(path).Handler(rt.reading(h))
+			rt.mux.PathPrefix(path).Handler(rt.readOnly(h))
 			continue
 		}
-		rt.mux.Handle(path, rt.reading(h))
+		rt.mux.Handle(path, rt.readOnly(h))
 	}
 	rt.mux.NotFoundHandler = http.HandlerFunc(rt.notFound)
 	return rt, nil
 }
 
-// exchange is one request's reply on its way through the router, with what the
-// endpoint needs to know about it, in one allocation.
+// exchange is the state of one request and its reply in the router, in one allocation.
 type exchange struct {
 	http.ResponseWriter
 	call       Call
-	LimitClass       // of the route
-	pass       Pass  // what Admit gave and nobody has ended yet; nil for none
-	head       *head // nil when the router's own headers go the usual way
-	limited    bool  // the headers about limits are written
-	varied     bool  // the header Vary is decided
+	LimitClass              // of the route
+	pass       Pass         // from Admit, until it is ended; nil for none
+	head       *headerBlock // nil if the router's headers go into the map
+	limited    bool         // the rate-limit headers are written
+	varied     bool         // the header Vary is decided
 }
 
-// end tells the pass, once, how its call ended.
+// end reports the status of the call to its pass, once.
 func (x *exchange) end(status int) {
 	pass := x.pass
 	if pass == nil {
 		return
 	}
-	x.pass = nil // before the call: a panic in it must not come back here
+	x.pass = nil // before the call: after a panic in it, end must not run again
 	pass.End(&x.call, status)
 }
 
-// ServeHTTP implements http.Handler: headers of every reply, panics, routing.
-// Paths are matched as they are: "//v1/aqi" and "/v1/aqi/" are not found
-// instead of redirected, because a redirect would drop a POST's body.
+// ServeHTTP implements http.Handler: common headers, panics, routing. Paths are matched literally.
+// "//v1/aqi" and "/v1/aqi/" are not found instead of redirected, because a redirect would drop the
+// body of a POST.
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := rt.take(w, r)
+	x := rt.newExchange(w, r)
 	defer rt.recovered(x)
 	if raw := r.URL.RawPath; raw != "" && (strings.Contains(raw, "%2f") || strings.Contains(raw, "%2F")) {
-		rt.notFound(x, r) // a slash that is written so belongs to a name, and none has one
+		rt.notFound(x, r) // an escaped slash belongs to a name, and no name has one
 		return
 	}
 	if rest, ok := strings.CutPrefix(r.URL.Path, SessionPrefix+"/v1/"); ok {
@@ -149,17 +146,17 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	// Most questions go to a path without variables. The mux tries its routes one
-	// after the other, and copies the request twice; a map does neither.
-	if e := rt.plain[r.URL.Path]; e != nil {
+	// Most requests are for a path without variables. The mux tries routes one by one and copies
+	// the request twice; a map does neither.
+	if e := rt.literalPaths[r.URL.Path]; e != nil {
 		e.ServeHTTP(x, r)
 		return
 	}
 	rt.mux.ServeHTTP(x, r)
 }
 
-// take begins the reply to a request with the headers that every reply has.
-func (rt *router) take(w http.ResponseWriter, r *http.Request) *exchange {
+// newExchange starts the reply to a request with the common headers.
+func (rt *router) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w}
 	x.call.Request = r
 	x.call.ID = requestID(r)
@@ -177,8 +174,7 @@ func (rt *router) take(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// bySession marks the call as one of a browser's session and returns its request,
-// as if it had been asked at path.
+// bySession marks the call as one with a session and returns its request with the path replaced.
 func (x *exchange) bySession(path string) *http.Request {
 	r := *x.call.Request
 	at := *r.URL
@@ -188,7 +184,7 @@ func (x *exchange) bySession(path string) *http.Request {
 	return &r
 }
 
-// recovered turns a panic into a 500; net/http's own way to abort is let by.
+// recovered turns a panic into a 500, except http.ErrAbortHandler.
 func (rt *router) recovered(x *exchange) {
 	p := recover()
 	if p == nil {
@@ -221,8 +217,8 @@ func (rt *router) refuseMethod(x *exchange, allow string) {
 	rt.refuse(x, p)
 }
 
-// reading lets through to an open handler what only reads.
-func (rt *router) reading(h http.Handler) http.Handler {
+// readOnly restricts an open handler to GET and HEAD.
+func (rt *router) readOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			rt.refuseMethod(w.(*exchange), "GET, HEAD")
@@ -236,7 +232,7 @@ func (rt *router) reading(h http.Handler) http.Handler {
 	})
 }
 
-// endpoint is all methods of one path.
+// endpoint holds the methods of one path.
 type endpoint struct {
 	router  *router
 	methods map[string]*method
@@ -250,7 +246,7 @@ type method struct {
 
 // ServeHTTP implements http.Handler.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := w.(*exchange) // mux passes on what the router gave it
+	x := w.(*exchange) // mux passes on the router's writer
 	x.call.Request = r
 	m := e.methods[r.Method]
 	if m == nil {
@@ -271,8 +267,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer passes one request through access, body and handler, and writes what
-// comes out.
+// answer runs one request through access, body and handler, and writes the reply.
 func (rt *router) answer(x *exchange, m *method) (status int) {
 	c := &x.call
 	c.Count = 1
@@ -283,7 +278,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 		x.constant("X-SERVICE-Mode", sandboxMode)
 	}
 	by := credentialOf(c, &m.Route)
-	x.depends(by)
+	x.varyBy(by)
 	var resp Response
 	if err == nil {
 		resp, err = rt.handle(x, m, pass)
@@ -298,16 +293,16 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	x.limits()
 	x.age(&resp)
 	resp.vary = by
-	rt.adapt(c, &resp)
+	rt.finalize(c, &resp)
 	if resp.Stream != nil {
 		return rt.stream(x.begin(), c, &resp)
 	}
 	return write(x.begin(), c.Request, &resp)
 }
 
-// adapt makes of a reply what it is to this client: a cookie that came over TLS stays
-// on TLS, and a browser finds what it made where its session is good.
-func (rt *router) adapt(c *Call, resp *Response) {
+// finalize adapts a reply to the client. Over TLS, a cookie becomes Secure. For a session, Location
+// gets SessionPrefix.
+func (rt *router) finalize(c *Call, resp *Response) {
 	if resp.Cookie != nil && rt.proxies.secure(c.Request) {
 		cookie := *resp.Cookie //nolint:gosec // the next line is what is missed
 		cookie.Secure = true
@@ -318,27 +313,27 @@ func (rt *router) adapt(c *Call, resp *Response) {
 	}
 }
 
-// admit asks access, unless the route looks after that itself.
+// admit calls Access, unless the route needs no key.
 func (rt *router) admit(c *Call, route *Route) (Pass, error) {
 	if route.Unkeyed {
-		return free{}, nil
+		return noLimits{}, nil
 	}
 	return rt.access.Admit(c, route)
 }
 
-// free is the pass of calls without a key.
-type free struct{}
+// noLimits is the pass of calls without a key.
+type noLimits struct{}
 
 // Verify implements Pass.
-func (free) Verify(*Call) error { return nil }
+func (noLimits) Verify(*Call) error { return nil }
 
 // Reserve implements Pass.
-func (free) Reserve(*Call, int64) error { return nil }
+func (noLimits) Reserve(*Call, int64) error { return nil }
 
 // End implements Pass.
-func (free) End(*Call, int) {}
+func (noLimits) End(*Call, int) {}
 
-// handle is what an admitted call goes through.
+// handle verifies an admitted call, reads its body and runs the handler.
 func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 	c := &x.call
 	if err := acceptable(c.Request, m.Type); err != nil {

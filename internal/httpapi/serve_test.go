@@ -9,7 +9,7 @@ import (
 	"vayu/internal/httpapi/httpapitest"
 )
 
-// serve answers with h on a socket and returns its address.
+// serve serves h on a socket and returns its address.
 func serve(tb testing.TB, h http.Handler, wrap func(net.Listener) net.Listener) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +38,7 @@ func serveOn(tb testing.TB, l net.Listener, h http.Handler) {
 	})
 }
 
-// plain accepts as a service does.
+// plain wraps a listener as a service does.
 func plain(tb testing.TB) func(net.Listener) net.Listener {
 	tb.Helper()
 	return func(l net.Listener) net.Listener {
@@ -50,5 +50,5 @@ func plain(tb testing.TB) func(net.Listener) net.Listener {
 	}
 }
 
-// door knows two keys and tells no limits.
-func door() httpapi.Access { return httpapitest.Keys{liveKey, sandboxKey} }
+// testAccess has two keys and no limits.
+func testAccess() httpapi.Access { return httpapitest.Keys{liveKey, sandboxKey} }

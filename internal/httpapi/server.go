@@ -8,22 +8,20 @@ import (
 	"time"
 )
 
-// Limits of a connection. A client that sends its header at a byte a second is
-// cut off after readHeader; the longest question (100 city names in Hindi,
-// percent-encoded) has about 10 KB.
+// Limits of a connection. A client that sends its header too slowly is cut off after readHeader.
+// The longest query (100 city names in Hindi, percent-encoded) has about 10 KB.
 const (
 	readHeader = 5 * time.Second
 	readAll    = 30 * time.Second
 	writeAll   = 60 * time.Second
 	idle       = 120 * time.Second
 	maxHeader  = 32 << 10
-	// maxConnections at 20 KiB each, which is what an idle one costs, are 320 MiB.
+	// An idle connection takes 20 KiB, so maxConnections take 320 MiB.
 	maxConnections = 16 << 10
 )
 
-// NewServer returns an HTTP server for the handler with limits against slow and
-// oversized clients. It serves what a listener of [NewListener] accepts; it
-// listens nowhere yet.
+// NewServer returns an HTTP server for the handler with limits against slow and oversized clients.
+// Serve it with a listener of [NewListener].
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	s := &http.Server{
 		Handler:           h,
@@ -32,15 +30,15 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      writeAll,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
-		// "OPTIONS *" is a request like others.
+		// "OPTIONS *" is handled like other requests.
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if c, ok := c.(interface{ begin() *head }); ok {
+			if c, ok := c.(interface{ begin() *headerBlock }); ok {
 				return withConn(ctx, c)
 			}
 			return ctx
 		},
-		// It is idle between the last byte of a reply and the next request.
+		// A connection is idle from the end of a reply to the next request.
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
 				limited.uses(state == http.StateActive)

@@ -13,7 +13,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-func TestCookiesThatCameOverTLSStayThere(t *testing.T) {
+func TestCookiesOverTLSAreSecure(t *testing.T) {
 	t.Parallel()
 	cookie := &http.Cookie{Name: "a", Value: "b"}
 	h, err := httpapi.New(httpapi.Config{

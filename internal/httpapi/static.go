@@ -9,9 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Static returns a handler that answers everybody with one body that never
-// changes, for Config.Open. It is compressed here, once and as small as it can
-// be: what needs no key must not cost work either.
+// Static returns a handler for Config.Open that always sends the same body. The body is compressed
+// once, as small as possible: requests without a key must be cheap.
 func Static(resp Response) (http.Handler, error) {
 	if err := resp.render(); err != nil {
 		return nil, fmt.Errorf("writing a page: %w", err)

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// pieceMost is how much of a stream is held back at most before it is sent.
+// pieceMost is the largest part of a stream that is buffered before it is sent.
 const pieceMost = 32 << 10
 
-// Limits of a stream without an end: its pieces are small, there may be thousands of
-// such streams, and a client that reads none of them must not hold a stop up.
+// Limits of an endless stream. Its pieces are small and there may be thousands of streams. A client
+// that does not read must not delay a shutdown.
 const (
 	endlessMost  = 4 << 10
 	endlessWrite = 5 * time.Second
 )
 
-// stream writes a reply piece by piece. A stream that fails aborts the connection:
-// its status is gone, and nothing else tells a client that the rest is missing.
+// stream writes a reply in pieces. If the stream fails, it aborts the connection. The status is
+// already sent, so nothing else shows the client that the rest is missing.
 func (rt *router) stream(w http.ResponseWriter, c *Call, resp *Response) (status int) {
 	h := w.Header()
 	h["Cache-Control"], h["Content-Type"] = noStore, jsonType
@@ -51,7 +51,7 @@ func (rt *router) stream(w http.ResponseWriter, c *Call, resp *Response) (status
 	return resp.Status
 }
 
-// pieces is the Flusher of a stream.
+// pieces is the Flusher of a stream. It sends a piece when it is flushed or full.
 type pieces struct {
 	*bufio.Writer
 
@@ -77,11 +77,11 @@ func (p *pieces) Flush() error {
 	if err := unlessUnsupported(p.control.Flush()); err != nil || !p.endless {
 		return err
 	}
-	// HTTP/2 ends a stream whose deadline passes, also one that has nothing to say.
+	// HTTP/2 ends a stream whose deadline passes, even an idle one.
 	return unlessUnsupported(p.control.SetWriteDeadline(time.Time{}))
 }
 
-// deadlined gives every write a time of its own.
+// deadlined sets a new deadline for every write.
 type deadlined struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -96,7 +96,7 @@ func (d deadlined) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-// unlessUnsupported drops the error of a writer that is no connection.
+// unlessUnsupported ignores the error of a writer without deadlines.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// begin asks for a path with the live key, and returns the reply with its body
-// still on the way.
+// begin requests a path with the live key, and returns the reply with its body unread.
 func begin(t *testing.T, url, accept string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -32,7 +31,7 @@ func begin(t *testing.T, url, accept string) *http.Response {
 
 func serveRoutes(t *testing.T, routes ...httpapi.Route) string {
 	t.Helper()
-	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: door()})
+	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: testAccess()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,17 +75,17 @@ func TestAStreamArrivesAsItIsWritten(t *testing.T) {
 		t.Errorf("the type is %q", got)
 	}
 	for accept, want := range map[string]string{"*/*": `{"status":"success"}`, "application/json": `{"status":"success"}`, "application/x-ndjson;q=0, */*": `{"status":"success"}`} {
-		if _, body := ask(t, http.MethodGet, base, "/v1/lines", "Accept", accept); body != want {
+		if _, body := request(t, http.MethodGet, base, "/v1/lines", "Accept", accept); body != want {
 			t.Errorf("Accept %s brought %q", accept, body)
 		}
 	}
-	if resp, _ := ask(t, http.MethodGet, base, "/v1/lines", "Accept", "text/csv"); resp.StatusCode != http.StatusNotAcceptable {
+	if resp, _ := request(t, http.MethodGet, base, "/v1/lines", "Accept", "text/csv"); resp.StatusCode != http.StatusNotAcceptable {
 		t.Errorf("Accept text/csv brought %d", resp.StatusCode)
 	}
 }
 
-// TestAStreamThatFailsIsSeenNotToBeWhole by a client that reads it to its end.
-func TestAStreamThatFailsIsSeenNotToBeWhole(t *testing.T) {
+// TestFailedStreamIsIncomplete: a client that reads to the end gets an error.
+func TestFailedStreamIsIncomplete(t *testing.T) {
 	t.Parallel()
 	base := serveRoutes(t, httpapi.Route{Method: http.MethodGet, Path: "/v1/lines", Handler: func(*httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{Stream: func(w httpapi.Flusher) error {
@@ -103,8 +102,8 @@ func TestAStreamThatFailsIsSeenNotToBeWhole(t *testing.T) {
 	}
 }
 
-// TestARouteWithoutKeysLooksAfterItself: no key is needed, and none counts.
-func TestARouteWithoutKeysLooksAfterItself(t *testing.T) {
+// TestRouteWithoutKey: no key is needed, and no call is counted.
+func TestRouteWithoutKey(t *testing.T) {
 	t.Parallel()
 	base := serveRoutes(t, httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{name}", Unkeyed: true, Handler: func(c *httpapi.Call) (httpapi.Response, error) {
 		if c.Header.Get("X-Secret") != "good" {
@@ -112,10 +111,10 @@ func TestARouteWithoutKeysLooksAfterItself(t *testing.T) {
 		}
 		return httpapi.Response{Value: map[string]string{"account": c.Account}}, nil
 	}})
-	if resp, body := ask(t, http.MethodPost, base, "/callbacks/acme", "X-Secret", "good"); resp.StatusCode != 200 || body != `{"account":""}` {
+	if resp, body := request(t, http.MethodPost, base, "/callbacks/acme", "X-Secret", "good"); resp.StatusCode != 200 || body != `{"account":""}` {
 		t.Errorf("got %d, %q", resp.StatusCode, body)
 	}
-	if resp, _ := ask(t, http.MethodPost, base, "/callbacks/acme", "Authorization", ""); resp.StatusCode != http.StatusUnauthorized {
+	if resp, _ := request(t, http.MethodPost, base, "/callbacks/acme", "Authorization", ""); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a secret got %d", resp.StatusCode)
 	}
 }

@@ -20,24 +20,23 @@ import (
 	"vayu/internal/config"
 )
 
-// TLSConfig says where certificates come from: from files, or from an
-// authority that speaks ACME. With neither the API speaks plain HTTP. As
-// settings its fields belong under the key "tls".
+// TLSConfig configures the source of certificates: files, or an ACME authority. With neither the
+// API serves plain HTTP. The settings are below the key "tls".
 type TLSConfig struct {
 	Cert    string   `koanf:"cert" help:"file of the certificate chain for HTTPS, PEM; read again when it changes"`
 	Key     string   `koanf:"key" help:"file of the certificate's private key, PEM"`
 	Domains []string `koanf:"acme-domains" help:"names for which certificates are got by ACME; they must lead to port 443 of this service"`
 	Email   string   `koanf:"acme-email" help:"address at which the ACME authority can warn"`
-	// Directory is empty for autocert's own default, Let's Encrypt.
+	// Directory is empty for autocert's default, Let's Encrypt.
 	Directory string `koanf:"acme-directory" help:"URL of the ACME directory; empty for Let's Encrypt"`
 	Cache     string `koanf:"acme-cache" help:"directory of the ACME account and certificates; acme in the data directory when empty"`
 	Root      string `koanf:"acme-root" help:"file of the certificates that the ACME directory's own is checked with, PEM; the system's when empty"`
 }
 
-// Enabled reports whether the API speaks HTTPS.
+// Enabled reports whether the API serves HTTPS.
 func (c TLSConfig) Enabled() bool { return c.Cert != "" || len(c.Domains) > 0 }
 
-// Validate reports every fault at once, each naming its key.
+// Validate returns every invalid setting, with its key.
 func (c TLSConfig) Validate() []error {
 	var faults []error
 	switch {
@@ -65,8 +64,8 @@ func (c TLSConfig) Validate() []error {
 
 func unfit(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }
 
-// Open reads the files, or makes ready for ACME, whose account and certificates
-// stand in data unless the settings say otherwise. It asks no authority yet.
+// Open reads the files, or prepares ACME without contacting the authority. The ACME account and
+// certificates are stored in data unless the settings name another folder.
 func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string) (*Certificates, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -74,10 +73,10 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 	s := &Certificates{
 		config: c, log: log, expiries: map[string]time.Time{}, failed: map[string]bool{},
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_tls_certificate_failures_total", Help: "Certificates that could not be read or got; the one before stays in use.",
+			Name: "vayu_tls_certificate_failures_total", Help: "Failures to read or obtain a certificate; the previous one stays in use.",
 		}),
 		expiry: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "vayu_tls_certificate_expiry_seconds", Help: "When the certificate in use ends, Unix seconds; the earliest of several.",
+			Name: "vayu_tls_certificate_expiry_seconds", Help: "Expiry of the certificate in use, Unix seconds; the earliest of several.",
 		}),
 	}
 	if reg != nil {
@@ -112,7 +111,7 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 	return s, nil
 }
 
-// client is nil for autocert's own.
+// client returns the ACME client; nil for autocert's own.
 func (c TLSConfig) client() (*acme.Client, error) {
 	if c.Directory == "" && c.Root == "" {
 		return nil, nil
@@ -139,5 +138,5 @@ func (c TLSConfig) client() (*acme.Client, error) {
 	return client, nil
 }
 
-// errNoCertificate is what a client meets that asks for a name of nobody here.
+// errNoCertificate is the error for a host name that the API does not serve.
 var errNoCertificate = errors.New("no certificate")

@@ -28,8 +28,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// certify writes a certificate of its own for localhost into the files of c and
-// returns it in PEM.
+// certify writes a self-signed certificate for localhost into the files of c and returns it in PEM.
 func certify(tb testing.TB, c httpapi.TLSConfig, serial int64, until time.Time) []byte {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -67,8 +66,7 @@ func files(tb testing.TB) httpapi.TLSConfig {
 	return httpapi.TLSConfig{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 }
 
-// secured serves the world over TLS and returns its address and how a client
-// knows it.
+// secured serves the test API over TLS and returns its address and the client's settings.
 func secured(t *testing.T, reg prometheus.Registerer) (address string, client *tls.Config) {
 	t.Helper()
 	c := files(t)
@@ -78,11 +76,11 @@ func secured(t *testing.T, reg prometheus.Registerer) (address string, client *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	address = serve(t, world(t, door()), over(t, certs, reg))
+	address = serve(t, testAPI(t, testAccess()), withTLS(t, certs, reg))
 	return address, &tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12}
 }
 
-func over(tb testing.TB, certs *httpapi.Certificates, reg prometheus.Registerer) func(net.Listener) net.Listener {
+func withTLS(tb testing.TB, certs *httpapi.Certificates, reg prometheus.Registerer) func(net.Listener) net.Listener {
 	tb.Helper()
 	return func(l net.Listener) net.Listener {
 		wrapped, err := httpapi.NewListener(l, certs.Config(), reg, httpapi.Connections{})
@@ -100,14 +98,14 @@ func TestEveryRequestGetsTheContractsAnswerOverTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn := tls.Client(dial(t, address), client)
-			if diff := cmp.Diff(strings.Split(c[1], "; "), say(t, conn, c[0])); diff != "" {
+			if diff := cmp.Diff(strings.Split(c[1], "; "), exchangeRaw(t, conn, c[0])); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestTLSIsNewAndSaysSo(t *testing.T) {
+func TestTLSVersionAndHSTS(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	address, client := secured(t, reg)
@@ -140,18 +138,18 @@ func TestTLSIsNewAndSaysSo(t *testing.T) {
 	if err := tls.Client(dial(t, address), old).Handshake(); err == nil || !strings.Contains(err.Error(), "protocol version") {
 		t.Errorf("a client of TLS 1.2 met %v", err)
 	}
-	if diff := cmp.Diff([]string{"400 invalid_request"}, say(t, dial(t, address), "GET /v1/aqi HTTP/1.1\r\nHost: a\r\n\r\n")); diff != "" {
+	if diff := cmp.Diff([]string{"400 invalid_request"}, exchangeRaw(t, dial(t, address), "GET /v1/aqi HTTP/1.1\r\nHost: a\r\n\r\n")); diff != "" {
 		t.Errorf("plain HTTP: %s", diff)
 	}
 	if got := value(t, reg, "vayu_tls_handshake_failures_total"); got != 2 {
 		t.Errorf("%v failures counted, want 2", got)
 	}
-	if resp, _ := ask(t, "GET", "http://"+serve(t, world(t, door()), plain(t)), "/v1/aqi"); resp.Header.Get("Strict-Transport-Security") != "" {
+	if resp, _ := request(t, "GET", "http://"+serve(t, testAPI(t, testAccess()), plain(t)), "/v1/aqi"); resp.Header.Get("Strict-Transport-Security") != "" {
 		t.Error("plain HTTP promises TLS")
 	}
 }
 
-func TestCertificatesAreReadAgain(t *testing.T) {
+func TestCertificatesAreReloaded(t *testing.T) {
 	t.Parallel()
 	c := files(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +177,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 		if got := serial(); got != 2 {
 			t.Errorf("serial %d after the files changed", got)
 		}
-		write(t, c.Cert, first) // does not belong to the key
+		write(t, c.Cert, first) // does not match the key
 		serial()
 		if got := serial(); got != 2 {
 			t.Errorf("serial %d with a bad pair", got)
@@ -197,8 +195,8 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if n := strings.Count(log.String(), "cannot be used"); n != 2 {
-			t.Errorf("two bad pairs are told %d times:\n%s", n, log.String())
+		if n := strings.Count(log.String(), "reloading the certificate failed"); n != 2 {
+			t.Errorf("two invalid pairs are logged %d times:\n%s", n, log.String())
 		}
 		if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 2 {
 			t.Errorf("%v failures counted, want 2", got)
@@ -209,7 +207,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	})
 }
 
-// value is that of a counter or gauge without labels.
+// value returns a counter or gauge without labels.
 func value(tb testing.TB, reg prometheus.Gatherer, name string) float64 {
 	tb.Helper()
 	families, err := reg.Gather()

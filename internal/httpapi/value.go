@@ -6,11 +6,10 @@ import (
 	"vayu/schema"
 )
 
-// HasValue reports whether a field of a body has a value; null is none.
+// HasValue reports whether a field of a body has a value; null counts as absent.
 func HasValue(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
 
-// Text reads a value that is a text of any length. It is false when the value is
-// something else, and the fault goes to f.
+// Text reads a text of any length. For another type it returns false and adds the fault to f.
 func Text(f *schema.Faults, field string, v jsontext.Value) (text string, ok bool) {
 	if v.Kind() != jsontext.KindString {
 		f.Add(field, field+" must be text.")
@@ -24,8 +23,8 @@ func Text(f *schema.Faults, field string, v jsontext.Value) (text string, ok boo
 	return string(raw), true
 }
 
-// Ref reads the field ref_id, the client's reference. It is "" without one, which is
-// no fault here, and when what is there cannot be one, which goes to f.
+// Ref reads the field ref_id, the client's reference. It returns "" if the field is absent, which
+// is no fault, or invalid, which is added to f.
 func Ref(f *schema.Faults, v jsontext.Value) string {
 	const field = "ref_id"
 	if !HasValue(v) {

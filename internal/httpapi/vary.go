@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// credential is the header that decides who asks, and so what a reply says. Caches
-// must not give one key's reply to another.
+// credential is the header that identifies the caller. Replies vary by it: caches must not give one
+// key's reply to another.
 type credential uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	sessionCredential
 )
 
-// credentialOf returns the credential that a call on a route is admitted by.
+// credentialOf returns the credential of a call on a route.
 func credentialOf(c *Call, route *Route) credential {
 	switch {
 	case c.BySession:
@@ -26,8 +26,8 @@ func credentialOf(c *Call, route *Route) credential {
 	return keyCredential
 }
 
-// add sets the Vary header of a reply that is also negotiated by encoding. On HTTP/1
-// the credential's own line is in the head already, and a second line adds to it.
+// add sets the Vary header of a reply that also varies by encoding. On HTTP/1 the credential's own
+// line is in the header block already, and a second line adds to it.
 func (v credential) add(h http.Header) {
 	if h["Vary"] == nil {
 		h["Vary"] = varyHeader
@@ -39,8 +39,8 @@ func (v credential) add(h http.Header) {
 	}
 }
 
-// depends writes the Vary header of the credential.
-func (x *exchange) depends(v credential) {
+// varyBy writes the Vary header of the credential.
+func (x *exchange) varyBy(v credential) {
 	x.varied = true
 	switch v {
 	case keyCredential:
@@ -51,7 +51,7 @@ func (x *exchange) depends(v credential) {
 	}
 }
 
-// age writes the headers about the age of an answer that has one.
+// age writes the headers about the age of an answer.
 func (x *exchange) age(resp *Response) {
 	if resp.Measured == 0 {
 		return

@@ -10,18 +10,18 @@ func TestCachesMayNotShareTheRepliesOfKeys(t *testing.T) {
 	t.Parallel()
 	base, _ := server(t)
 	for path, want := range map[string]string{"/v1/ready": "Authorization", "/v1/big": "Authorization, Accept-Encoding"} {
-		resp, _ := ask(t, http.MethodGet, base, path)
+		resp, _ := request(t, http.MethodGet, base, path)
 		if got := strings.Join(resp.Header.Values("Vary"), ", "); got != want {
 			t.Errorf("%s: Vary %q, want %q", path, got, want)
 		}
 	}
 }
 
-// TestEveryReplyVariesByItsCredential: also a 304, a refusal, and what no route takes.
+// TestEveryReplyVariesByItsCredential includes a 304, an error and an unknown path.
 func TestEveryReplyVariesByItsCredential(t *testing.T) {
 	t.Parallel()
 	base, _ := server(t)
-	ready, _ := ask(t, http.MethodGet, base, "/v1/ready")
+	ready, _ := request(t, http.MethodGet, base, "/v1/ready")
 	for name, c := range map[string]struct {
 		method, path string
 		headers      []string
@@ -39,7 +39,7 @@ func TestEveryReplyVariesByItsCredential(t *testing.T) {
 		"a foreign session":  {"POST", "/dashboard/v1/world", []string{"Sec-Fetch-Site", "cross-site"}, 403, "Cookie"},
 		"outside of the API": {"GET", "/healthz", nil, 200, ""},
 	} {
-		resp, _ := ask(t, c.method, base, c.path, c.headers...)
+		resp, _ := request(t, c.method, base, c.path, c.headers...)
 		if got := strings.Join(resp.Header.Values("Vary"), ", "); resp.StatusCode != c.status || got != c.want {
 			t.Errorf("%s: got %d, Vary %q; want %d, %q", name, resp.StatusCode, got, c.status, c.want)
 		}

@@ -7,8 +7,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// Serve serves routes over a connection as the service does, until the test ends, and
-// returns where.
+// Serve serves routes over a real listener until the test ends, and returns the URL.
 func Serve(tb testing.TB, access httpapi.Access, routes []httpapi.Route) (url string) {
 	tb.Helper()
 	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: access})

@@ -1,6 +1,5 @@
-// Package accesstest gives tests of endpoints what stands around them: accounts with
-// keys, a service that admits them, and a door behind which every reply is compared with
-// the contract.
+// Package accesstest provides the environment for tests of endpoints. It has accounts with keys, a
+// service that admits them, and a client that checks every reply against the contract.
 package accesstest
 
 import (
@@ -18,7 +17,7 @@ import (
 // Plans has one plan, without a limit.
 var Plans = map[string]int64{"unlimited": 0}
 
-// Box is a box whose key is the same in every test.
+// Cipher returns a cipher with the same key in every test.
 func Box(tb testing.TB) *encryption.Box {
 	tb.Helper()
 	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
@@ -28,7 +27,7 @@ func Box(tb testing.TB) *encryption.Box {
 	return box
 }
 
-// ClaimedBox is [Box] as the one of a store: it can make digests.
+// ClaimedCipher returns [Cipher] bound to a store, so that it can make digests.
 func ClaimedBox(tb testing.TB, db *sqlstore.DB) *encryption.Box {
 	tb.Helper()
 	box := Box(tb)
@@ -38,16 +37,16 @@ func ClaimedBox(tb testing.TB, db *sqlstore.DB) *encryption.Box {
 	return box
 }
 
-// Tenant is an account with a key of every scope for each world.
+// Tenant is an account with a key of every scope in each world.
 type Tenant struct {
 	ID   string
 	Keys [len(schema.Worlds)]string
 }
 
-// In is the tenant in a world.
+// In returns the tenant as the owner of data in a world.
 func (a Tenant) In(w schema.World) schema.Owner { return schema.Owner{Account: a.ID, World: w} }
 
-// AddTenant makes an account and its keys.
+// AddTenant creates an account and its keys.
 func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 	tb.Helper()
 	err := db.Update(tb.Context(), func(tx *sqlstore.Tx) error {
@@ -71,8 +70,8 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 	return a
 }
 
-// Access is a service that admits the tenants of a store, without rate limits. It
-// does not run: Refresh makes it know tenants that were added later.
+// Access returns a service that admits the tenants of a store, without rate limits. It does not
+// run: call Refresh after adding tenants.
 func Access(tb testing.TB, db *sqlstore.DB, now func() time.Time) *access.Service {
 	tb.Helper()
 	s, err := access.New(access.Config{DB: db, Box: ClaimedBox(tb, db), Settings: access.Settings{Plans: Plans}, Now: now})

@@ -1,7 +1,7 @@
-// Package httpapitest gives tests of HTTP endpoints what stands around them: a door
-// with two keys, and the check of every reply against the contract. A test wraps
-// the handler that it serves in Checked, or the transport of its client in
-// Transport, and each reply that strays from schema.OpenAPI fails it.
+// Package httpapitest provides the environment for tests of HTTP endpoints: an Access with two
+// keys, and the check of every reply against the contract. A test wraps its handler with Checked,
+// or its client's transport with Transport. Each reply that differs from schema.OpenAPI fails the
+// test.
 package httpapitest
 
 import (
@@ -9,8 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// Keys is an Access that knows a key for each world, which has every scope and
-// no limits.
+// Keys is an Access with one key for each world, which has every scope and no limits.
 type Keys [len(schema.Worlds)]string
 
 // Admit implements httpapi.Access.

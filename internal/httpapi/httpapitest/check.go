@@ -17,13 +17,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Check fails the test when a reply is not what the contract, schema.OpenAPI,
-// says: its status, its headers, its type, its body to the last field. body is
-// what came over the wire, compressed or not. A path or method that is not
-// described must be refused, with the body that its status has.
+// Check fails the test if a reply violates the contract, schema.OpenAPI, in its status, headers,
+// type or body. The body is as received, compressed or not. An undescribed path or method must be
+// rejected, with the body of its status.
 //
-// Most tests need not call it: wrap the handler that they serve in [Checked], or
-// their client's transport in [Transport].
+// Most tests need not call it: wrap the handler with [Checked], or the client's transport with
+// [Transport].
 func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	tb.Helper()
 	for _, fault := range faults(req, resp, body) {
@@ -31,9 +30,9 @@ func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	}
 }
 
-// CheckRefusal fails the test when a refusal has not the headers and the body of
-// its status, whatever was asked: also what a connection answers to bytes that
-// are no request. method is what was asked with, as far as it could be read.
+// CheckRefusal fails the test if an error reply has wrong headers or a wrong body for its status,
+// whatever the request was. That includes replies to malformed requests. method is the request's,
+// as far as it could be parsed.
 func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
 	tb.Helper()
 	for _, fault := range refusalFaults(method, resp, body) {
@@ -41,9 +40,8 @@ func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte
 	}
 }
 
-// unread are the statuses, besides 400, of what is refused before a handler
-// is called. They have the replies of 400, and the contract's prose tells
-// of them.
+// unread are the statuses, besides 400, of errors before the handler. Their replies are described
+// as 400's, and in the contract's prose.
 var unread = []int{
 	http.StatusRequestTimeout, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
 	http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
@@ -80,21 +78,21 @@ func faults(req *http.Request, resp *http.Response, body []byte) []string {
 	return append(found, want.checkBody(req.Method, resp, body)...)
 }
 
-// checkLocation checks that a reply leads to something that can be asked for.
+// checkLocation checks that Location names a described path.
 func (d *document) checkLocation(got http.Header) []string {
 	var found []string
 	for _, text := range got["Location"] {
 		to, err := url.Parse(text)
 		if err != nil || to.Host != "" {
-			found = append(found, fmt.Sprintf("the Location %q is no path", text))
+			found = append(found, fmt.Sprintf("the Location %q is not a path", text))
 		} else if p := d.find(to.Path); p == nil || p.methods[http.MethodGet] == nil {
-			found = append(found, fmt.Sprintf("the Location %q cannot be asked for", text))
+			found = append(found, fmt.Sprintf("the Location %q has no GET operation", text))
 		}
 	}
 	return found
 }
 
-// reply returns what is described for a status of a request, or why nothing is.
+// reply returns the described reply for a request and status, or why there is none.
 func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	p := d.find(pathOf(req.URL))
 	switch {
@@ -126,8 +124,7 @@ func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	return o.replies[status], found
 }
 
-// pathOf is the path of a request's URL, also of one that was written by hand:
-// //host/path or http://host/path.
+// pathOf returns the path of a request's URL, also of //host/path or http://host/path.
 func pathOf(u *url.URL) string {
 	if u.Opaque == "" {
 		return u.Path
@@ -140,7 +137,7 @@ func pathOf(u *url.URL) string {
 	return "/" + rest
 }
 
-// plainHeaders belong to HTTP rather than to the contract.
+// plainHeaders are standard HTTP headers, which the contract does not describe.
 var plainHeaders = []string{
 	"Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Security-Policy", "Content-Type",
 	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy", "Date", "Referrer-Policy", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "X-Content-Type-Options",
@@ -158,7 +155,7 @@ func (r *reply) checkHeaders(got http.Header) []string {
 		switch {
 		case h == nil && !slices.Contains(plainHeaders, name):
 			found = append(found, fmt.Sprintf("the header %s is not in the contract", name))
-		case len(values) != 1 && name != "Vary": // promhttp writes its list in two lines; nothing else needs to
+		case len(values) != 1 && name != "Vary": // promhttp writes its list in two lines; no other handler needs to
 			found = append(found, fmt.Sprintf("the header %s is there %d times", name, len(values)))
 		case h != nil:
 			if err := h.schema.Validate(h.value(values[0])); err != nil {
@@ -202,7 +199,7 @@ func (r *reply) checkBody(method string, resp *http.Response, body []byte) []str
 	switch name {
 	case "application/json":
 		return checkJSON(s, plain)
-	case "application/x-ndjson": // the schema is that of a line
+	case "application/x-ndjson": // the schema describes a line
 		var found []string
 		for line := range bytes.Lines(plain) {
 			found = append(found, checkJSON(s, line)...)
@@ -257,7 +254,7 @@ func unpack(encoding string, body []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// explain leaves out the address of the schema, which is the same for all.
+// explain removes the constant address of the schema.
 func explain(err error) string {
 	if e, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return strings.ReplaceAll(strings.TrimSpace(e.Error()), documentURL, "")

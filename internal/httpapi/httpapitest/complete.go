@@ -8,9 +8,8 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// Complete fails the test when the routes and the contract differ: a route that
-// is not described, a description without a route, or another scope than
-// x-scope says. open are the paths that need no key.
+// Complete fails the test if the routes and the contract differ. Faults are an undescribed route, a
+// description without a route, and another scope than x-scope. The paths in open need no key.
 func Complete(tb testing.TB, routes []httpapi.Route, open []string) {
 	tb.Helper()
 	for _, fault := range incomplete(tb, routes, open) {
@@ -24,7 +23,7 @@ func incomplete(tb testing.TB, routes []httpapi.Route, open []string) []string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	const keyless = "\x00" // no scope is called that
+	const keyless = "\x00" // no scope has this name
 	have, want := map[string]string{}, map[string]string{}
 	for _, r := range routes {
 		have[r.Method+" "+r.Path] = r.Scope

@@ -16,11 +16,11 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// document is the contract, ready to check with.
+// document is the compiled contract.
 type document struct {
 	paths []*path
-	// refusals are the replies that any request can get, by status, also at
-	// paths that are not described.
+	// refusals are the error replies that any request can get, by status, also at undescribed
+	// paths.
 	refusals map[int]*reply
 }
 
@@ -37,7 +37,7 @@ type operation struct {
 	replies map[int]*reply
 }
 
-// reply is one described answer.
+// reply is one described reply.
 type reply struct {
 	headers map[string]*header // by canonical name
 	content map[string]*jsonschema.Schema
@@ -49,7 +49,7 @@ type header struct {
 	schema   *jsonschema.Schema
 }
 
-// contract is read once in a test binary.
+// contract is compiled once per test binary.
 var contract = sync.OnceValues(func() (*document, error) {
 	text, err := apidoc.Document()
 	if err != nil {
@@ -58,8 +58,7 @@ var contract = sync.OnceValues(func() (*document, error) {
 	return compile(text)
 })
 
-// compiler walks the document and makes a schema of what it finds on the way.
-// Failing is for the end: the first error stays.
+// compiler walks the document and compiles its schemas. It records the first error and continues.
 type compiler struct {
 	root    any
 	schemas *jsonschema.Compiler
@@ -96,7 +95,7 @@ func compile(text []byte) (*document, error) {
 			d.refusals[n] = c.reply("/components/responses/" + status)
 		}
 	}
-	// /v1/keys/{id} gives way to a path without parameters.
+	// /v1/keys/{id} comes after a path without parameters.
 	slices.SortStableFunc(d.paths, func(a, b *path) int { return strings.Count(a.template, "{") - strings.Count(b.template, "{") })
 	return d, c.err
 }
@@ -108,8 +107,7 @@ func (c *compiler) fail(at string, err error) {
 	}
 }
 
-// resolve follows references until there is something else, and returns where
-// that is and what it is; nil for nothing.
+// resolve follows references and returns the target's pointer and value; nil for nothing.
 func (c *compiler) resolve(pointer string) (string, any) {
 	v := c.root
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -222,11 +220,11 @@ func (c *compiler) schema(at string) *jsonschema.Schema {
 	return s
 }
 
-// find returns the path that a request's path belongs to; nil for none. A path
-// parameter is any segment that is not empty.
+// find returns the described path that matches a request's path; nil for none. A path parameter
+// matches any non-empty segment.
 func (d *document) find(name string) *path {
 	if rest, ok := strings.CutPrefix(name, httpapi.SessionPrefix+"/v1/"); ok {
-		name = "/v1/" + rest // the same, asked with a session
+		name = "/v1/" + rest // the same path with a session
 	}
 	segments := strings.Split(strings.TrimPrefix(name, "/"), "/")
 	for _, p := range d.paths {
@@ -244,7 +242,7 @@ func (d *document) find(name string) *path {
 	return nil
 }
 
-// value is what a header says, as its schema sees it.
+// value converts a header's text to the type of its schema.
 func (h *header) value(text string) any {
 	if h.numeric {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {

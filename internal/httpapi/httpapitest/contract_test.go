@@ -13,7 +13,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// answer is one reply as it would come over the wire.
+// answer is one reply as received.
 type answer struct {
 	method, target string
 	status         int
@@ -26,7 +26,7 @@ const record = `{"status":"success","city":"Delhi","aqi":337,"category":"Very Po
 
 const refusal = `{"status":"error","message":"No.","error":{"code":"not_found","message":"No.","request_id":"req_1","retryable":false}}`
 
-// good is a reply without a fault, as router and query give it.
+// good returns a reply without a fault.
 func good() answer {
 	return answer{method: http.MethodGet, target: "/v1/aqi?city=Delhi", status: http.StatusOK, body: record, header: http.Header{
 		"Content-Type": {"application/json"}, "Cache-Control": {"private, max-age=60"}, "Etag": {`"fa1f9c7cca7dba2b"`},
@@ -145,7 +145,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 		c.change(&a)
 		got := a.faults(t)
 		if len(got) == 0 {
-			t.Errorf("%s: nobody noticed", name)
+			t.Errorf("%s: the fault was not found", name)
 		} else if all := strings.Join(got, "\n"); !strings.Contains(all, c.want) {
 			t.Errorf("%s: nothing about %q in %s", name, c.want, all)
 		}
@@ -181,9 +181,9 @@ func TestALocationLeadsSomewhere(t *testing.T) {
 	for location, want := range map[string]string{
 		"/v1/keys/key_1":                "",
 		"":                              "the header Location is missing",
-		"/v1/key/key_1":                 "cannot be asked for",
-		"/v1/keys/key_1/rotate":         "cannot be asked for",
-		"https://else.where/v1/keys/k1": "is no path",
+		"/v1/key/key_1":                 "has no GET operation",
+		"/v1/keys/key_1/rotate":         "has no GET operation",
+		"https://else.where/v1/keys/k1": "is not a path",
 	} {
 		a := good()
 		a.method, a.target, a.status = http.MethodPost, "/v1/keys", http.StatusCreated

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// whole returns the document as JSON values, with a compiler that knows it.
+// whole returns a compiler with the whole document.
 func whole(t *testing.T) *compiler {
 	t.Helper()
 	text, err := apidoc.Document()
@@ -31,8 +31,8 @@ func whole(t *testing.T) *compiler {
 	return c
 }
 
-// TestTheContractIsOpenAPI checks it with the schema that the OpenAPI Initiative
-// publishes for 3.1 (spec.openapis.org/oas/3.1/schema/2022-10-07).
+// TestTheContractIsOpenAPI validates it against the schema of the OpenAPI Initiative for 3.1
+// (spec.openapis.org/oas/3.1/schema/2022-10-07).
 func TestTheContractIsOpenAPI(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/openapi-3.1.schema.json")
@@ -57,7 +57,7 @@ func TestTheContractIsOpenAPI(t *testing.T) {
 	}
 }
 
-// each calls visit for every object of the document, with its place.
+// each calls visit for every object of the document, with its pointer.
 func each(v any, at string, visit func(at string, object map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -144,12 +144,12 @@ func TestRefusalsHaveTheCodesOfTheirStatus(t *testing.T) {
 	}
 }
 
-func TestTheProseTellsOfStatusesWithoutAnOperation(t *testing.T) {
+func TestProseDescribesStatusesWithoutOperation(t *testing.T) {
 	t.Parallel()
 	text := whole(t).text("/info/description")
 	for _, status := range append([]int{http.StatusBadRequest}, unread...) {
 		if !strings.Contains(text, "\n| "+strconv.Itoa(status)+" | ") {
-			t.Errorf("nothing is said of %d", status)
+			t.Errorf("the prose does not mention %d", status)
 		}
 	}
 }

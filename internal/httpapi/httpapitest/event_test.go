@@ -18,8 +18,8 @@ import (
 	"vayu/schema"
 )
 
-// told is what the contract finds wrong with an event; "" for nothing.
-func told(t *testing.T, event *jsonschema.Schema, kind schema.EventType, data []byte) string {
+// eventFault returns what violates the contract in an event; "" for nothing.
+func eventFault(t *testing.T, event *jsonschema.Schema, kind schema.EventType, data []byte) string {
 	t.Helper()
 	text, err := json.Marshal(schema.Envelope{ID: "evt_01M7YCRNFM1W9P8057PCSJXQCM", Type: kind, APIVersion: schema.EventVersion, Data: data})
 	if err != nil {
@@ -51,7 +51,7 @@ func TestEventsAreAsTheContractSays(t *testing.T) {
 	for _, kind := range schema.EventTypes {
 		numbered := append(bytes.TrimSuffix(schema.TestEventData(kind), []byte("}")), `,"n":7}`...)
 		for _, data := range [][]byte{schema.EventExample(kind), schema.TestEventData(kind), numbered} {
-			if fault := told(t, event, kind, data); fault != "" {
+			if fault := eventFault(t, event, kind, data); fault != "" {
 				t.Errorf("%s: %s", kind, fault)
 			}
 		}
@@ -74,34 +74,34 @@ func TestEventsAreAsTheContractSays(t *testing.T) {
 					t.Fatal(err)
 				}
 				optional := value == "" && (name == "utr" || name == "ref_id" && strings.HasPrefix(string(kind), "verification."))
-				if fault := told(t, event, kind, text); (fault == "") != optional || !optional && !strings.Contains(fault, name) {
+				if fault := eventFault(t, event, kind, text); (fault == "") != optional || !optional && !strings.Contains(fault, name) {
 					t.Errorf("%s, %s as %s: %q", kind, name, what, fault)
 				}
 			}
 		}
 		more := append(bytes.TrimSuffix(schema.EventExample(kind), []byte("}")), `,"more":1}`...)
-		if fault := told(t, event, kind, more); !strings.Contains(fault, "more") {
-			t.Errorf("%s: nobody noticed another field: %q", kind, fault)
+		if fault := eventFault(t, event, kind, more); !strings.Contains(fault, "more") {
+			t.Errorf("%s: another field was accepted: %q", kind, fault)
 		}
 	}
 	for _, other := range []schema.EventType{"", "recharge", "recharge.done"} {
-		if told(t, event, other, []byte("{}")) == "" {
+		if eventFault(t, event, other, []byte("{}")) == "" {
 			t.Errorf("%q is taken for a type", other)
 		}
 	}
 }
 
-// What is wrong with an event is told about its own type alone.
+// The fault of an event only mentions its own type.
 func TestAFaultOfAnEventIsReadable(t *testing.T) {
 	t.Parallel()
 	data := bytes.Replace(schema.EventExample(schema.EventQuotaWarning), []byte("800"), []byte(`"800"`), 1)
-	got := told(t, eventSchema(t), schema.EventQuotaWarning, data)
+	got := eventFault(t, eventSchema(t), schema.EventQuotaWarning, data)
 	if !strings.Contains(got, "/data/used") || strings.Contains(got, "transaction_id") || strings.Count(got, "\n") > 12 {
 		t.Error(got)
 	}
 }
 
-// A UPI verification has an address in place of an account.
+// A UPI verification has an address instead of an account.
 func TestVerificationsNameWhatWasVerified(t *testing.T) {
 	t.Parallel()
 	event := eventSchema(t)
@@ -115,14 +115,14 @@ func TestVerificationsNameWhatWasVerified(t *testing.T) {
 		strings.Replace(drop, "XXXXXXX6789", "123456789", 1):    "account_number",
 		strings.Replace(drop, `"penny_drop"`, `"telepathy"`, 1): "method",
 	} {
-		if fault := told(t, event, schema.EventVerificationFailed, []byte(data)); (fault == "") != (want == "") || !strings.Contains(fault, want) {
+		if fault := eventFault(t, event, schema.EventVerificationFailed, []byte(data)); (fault == "") != (want == "") || !strings.Contains(fault, want) {
 			t.Errorf("%s: got %q, want %q", data, fault, want)
 		}
 	}
 }
 
-// There is a request to receivers for every type, of that type.
-func TestReceiversAreToldOfEveryEvent(t *testing.T) {
+// The contract has a webhook for every event type.
+func TestEveryEventHasAWebhook(t *testing.T) {
 	t.Parallel()
 	c := whole(t)
 	names := make([]string, len(schema.EventTypes))
@@ -146,7 +146,7 @@ func TestReceiversAreToldOfEveryEvent(t *testing.T) {
 	}
 }
 
-// A receiver can be tried with the signature that the contract shows.
+// A receiver can be tested with the signature in the contract.
 func TestTheSignatureThatIsShownIsGenuine(t *testing.T) {
 	t.Parallel()
 	c := whole(t)

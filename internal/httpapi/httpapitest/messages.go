@@ -8,11 +8,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// eventStream is the media type of server-sent events; its schema is that of a message.
+// eventStream is the media type of server-sent events; its schema describes a message.
 const eventStream = "text/event-stream"
 
-// Messages reads server-sent events (WHATWG HTML, 9.2): the fields event, id and data
-// of each whole message. Comments, and messages without data, are none.
+// Messages parses server-sent events (WHATWG HTML, 9.2): the fields event, id and data of each
+// complete message. It skips comments and messages without data.
 func Messages(text []byte) (all []map[string]string) {
 	for {
 		block, rest, whole := bytes.Cut(text, []byte("\n\n"))

@@ -23,18 +23,18 @@ func Checked(tb testing.TB, h http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &recorder{ResponseWriter: w}
-		// Handlers may change the request; the check wants what was asked.
+		// Handlers may change the request, and the check needs the original.
 		at := *r.URL
-		asked := &http.Request{Method: r.Method, URL: &at}
+		original := &http.Request{Method: r.Method, URL: &at}
 		h.ServeHTTP(rec, r)
 		if rec.status == 0 { // the handler wrote nothing, which is an empty 200
 			rec.WriteHeader(http.StatusOK)
 		}
-		Check(tb, asked, &http.Response{StatusCode: rec.status, Header: rec.header}, rec.body.Bytes())
+		Check(tb, original, &http.Response{StatusCode: rec.status, Header: rec.header}, rec.body.Bytes())
 	})
 }
 
-// recorder keeps a copy of what a handler writes.
+// recorder copies what a handler writes.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -62,9 +62,8 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.ResponseWriter.Write(p)
 }
 
-// Transport returns a transport that does what base does (nil is
-// http.DefaultTransport) and checks every reply, see [Check]. It is for tests of
-// a whole process; they must read replies through it before they end.
+// Transport returns a transport that wraps base (http.DefaultTransport for nil) and checks every
+// reply, see [Check]. It is for tests of a whole process, which must read replies before they end.
 func Transport(tb testing.TB, base http.RoundTripper) http.RoundTripper {
 	tb.Helper()
 	if base == nil {

@@ -10,16 +10,16 @@ import (
 	"vayu/schema"
 )
 
-func TestRowsThatAreGoneKeepNobodyElseFromBeingWritten(t *testing.T) {
+func TestFlushSkipsMissingRows(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc, gone := addAccount(t, db, "one", "free"), addAccount(t, db, "gone", "free")
 		kept := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
 		lost := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
 		orphan := addKey(t, db, KeySpec{Account: gone, World: schema.Live})
-		s.look()
+		s.refresh()
 		for _, key := range []string{kept, lost.Key, orphan.Key} {
 			s.get(key, "")
 		}
@@ -27,7 +27,7 @@ func TestRowsThatAreGoneKeepNobodyElseFromBeingWritten(t *testing.T) {
 		sqlstoretest.Exec(t, db, "DELETE FROM account WHERE id = $1", gone)
 		s.write()
 		if diff := cmp.Diff([]string{"live 2026-11-30 GET /v1/aqi: 2 0 2"}, usageLines(t, db)); diff != "" {
-			t.Error(diff) // what the lost key did is its account's all the same
+			t.Error(diff) // the usage of the removed key still counts for its account
 		}
 		got := [...]int64{
 			one[int64](t, db, "SELECT used FROM quota_period"), one[int64](t, db, "SELECT COUNT(*) FROM api_key_use"),
@@ -36,7 +36,7 @@ func TestRowsThatAreGoneKeepNobodyElseFromBeingWritten(t *testing.T) {
 		if diff := cmp.Diff([...]int64{2, 1, 3, 0, 0}, got); diff != "" {
 			t.Error(diff)
 		}
-		s.look() // reads everything, since memory knew what is gone
+		s.refresh() // reads everything, because the cache contained removed rows
 		for key, code := range map[string]schema.Code{kept: "", lost.Key: schema.Unauthorized, orphan.Key: schema.Unauthorized} {
 			if answer := s.get(key, ""); answer.code != code {
 				t.Errorf("got %d %s, want %q", answer.status, answer.text, code)

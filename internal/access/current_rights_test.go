@@ -15,10 +15,10 @@ import (
 	"vayu/schema"
 )
 
-func TestWhatAKeyMayStillDo(t *testing.T) {
+func TestScopesFollowTheKey(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		var key Made
 		statetestUpdate(t, db, func(tx *sqlstore.Tx) error {
 			h, _, err := CreateAccount(tx, s.Settings.Plans, "a", "unlimited", s.Now())
@@ -67,10 +67,10 @@ func TestWhatAKeyMayStillDo(t *testing.T) {
 	})
 }
 
-func TestWhichSessionsHaveEnded(t *testing.T) {
+func TestEndedReportsEndedSessions(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 		s.clock.Set(now)
 		var key Made
@@ -97,12 +97,12 @@ func TestWhichSessionsHaveEnded(t *testing.T) {
 		ended, end := context.WithCancel(t.Context())
 		end()
 		if _, err := s.Ended(ended, calls); err == nil {
-			t.Error("a question that was broken off says that sessions have ended")
+			t.Error("a canceled query reports ended sessions")
 		}
 	})
 }
 
-// statetestUpdate makes a change.
+// statetestUpdate runs a transaction.
 func statetestUpdate(t *testing.T, db *sqlstore.DB, do func(tx *sqlstore.Tx) error) {
 	t.Helper()
 	if err := db.Update(t.Context(), do); err != nil {

@@ -6,21 +6,21 @@ import (
 	"vayu/schema"
 )
 
-// AuditScan is how many rows of the audit log one page looks at.
+// AuditScan is the number of rows that one page scans.
 const AuditScan = auditScan
 
-// AuditQueries are the statements of a page of the audit log.
-// at and seq are those of the last row that it looks at.
+// AuditQueries returns the statements of a page of the audit log. at and seq are those of the last
+// row that it scans.
 func AuditQueries(owner schema.Owner, subject, actor, action string, at, seq int64) (query, lowest string, args, lowestArgs []any) {
 	s := selection{owner: owner, subject: subject, actor: actor, action: action, from: math.MinInt64, to: math.MaxInt64}
-	var floor *place
-	if s.sifts() {
-		floor = &place{at, seq}
+	var floor *position
+	if s.filters() {
+		floor = &position{at, seq}
 	}
 	query, args = s.query(s.start(), floor, 100)
 	lowest, lowestArgs = s.lowest(s.start())
 	return query, lowest, args, lowestArgs
 }
 
-// Inert is how a text stands in a CSV.
+// Inert exports inert.
 var Inert = inert

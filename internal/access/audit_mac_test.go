@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// keyedStore has the store's key, in a process that has started.
+// keyedStore prepares a store as a process with the key does at its start.
 func keyedStore(t *testing.T, db *sqlstore.DB, now time.Time) {
 	t.Helper()
 	accesstest.ClaimedBox(t, db)
@@ -31,7 +31,7 @@ func appendRows(t *testing.T, db *sqlstore.DB, id string, from, to int) {
 	}
 }
 
-// reports is what a verification says, and its error.
+// reports returns the reports of a verification, and its error.
 func reports(db *sqlstore.DB) (all []access.AuditReport, err error) {
 	err = access.VerifyAudit(context.Background(), db, "", func(r access.AuditReport) { all = append(all, r) })
 	return all, err
@@ -39,9 +39,8 @@ func reports(db *sqlstore.DB) (all []access.AuditReport, err error) {
 
 const setBack = "UPDATE audit_head SET seq = 21, hash = (SELECT hash FROM audit WHERE seq = 21)"
 
-// Who can write to the store, and has no key, cuts off 21 rows of 42 and sets back the
-// head. It is found at once, and after other rows were appended, without a copy of the
-// head.
+// An attacker with write access but without the key cuts off 21 of 42 rows and resets the head. The
+// verification finds that at once, and also after further rows, without a copy of the head.
 func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -54,7 +53,7 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 		{"a MAC of nothing", []string{"UPDATE audit_head SET mac = hash"}, "MAC"},
 	}
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		keyedStore(t, db, time.Now().Add(-8*24*time.Hour)) // the upgrade is over
+		keyedStore(t, db, time.Now().Add(-8*24*time.Hour)) // after the grace period of the upgrade
 		id := newAccount(t, db, "one")
 		appendRows(t, db, id, 0, 42)
 		if got, err := reports(db); err != nil || len(got) != 1 || got[0].Reason != "" || got[0].Rows != 42 || got[0].Unkeyed != 0 {
@@ -63,7 +62,7 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 		run(t, db, "CREATE TABLE audit_copy AS SELECT * FROM audit", "CREATE TABLE head_copy AS SELECT * FROM audit_head")
 		for _, c := range cases {
 			run(t, db, append([]string{"DELETE FROM audit WHERE seq > 21", setBack}, c.do...)...)
-			for _, more := range []int{0, 3, 30} { // a service goes on, beyond the row that was the last
+			for _, more := range []int{0, 3, 30} { // a service appends rows, beyond the original last one
 				appendRows(t, db, id, 100, 100+more)
 				if got, err := reports(db); err != nil || len(got) != 1 || got[0].Reason == "" || more == 0 && !strings.Contains(got[0].Reason, c.why) {
 					t.Errorf("%s, and %d rows more: %+v, %v", c.name, more, got, err)
@@ -84,8 +83,8 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 	})
 }
 
-// A log of a version before is authenticated once. Rows that such a version, or a
-// process without the key, writes beside this one are counted, and made up for.
+// A log of an earlier version is authenticated once. Rows that such a version, or a process without
+// the key, appends later are counted, and covered by the next row with the key.
 func TestAuditLogsOfEarlierVersionsGetAMAC(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -113,7 +112,7 @@ func TestAuditLogsOfEarlierVersionsGetAMAC(t *testing.T) {
 		run(t, db, "CREATE TABLE mac_copy AS SELECT account_id, mac FROM audit_head")
 		appendRows(t, db, one, 3, 5)
 		const earlier = "UPDATE audit_head SET mac = (SELECT c.mac FROM mac_copy c WHERE c.account_id = audit_head.account_id)"
-		run(t, db, earlier) // as a program leaves it that does not know the column
+		run(t, db, earlier) // as a program leaves it that lacks the column
 		check("an earlier version has written two rows", 2)
 		appendRows(t, db, one, 5, 6)
 		check("this version has written another", 0)

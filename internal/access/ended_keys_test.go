@@ -11,37 +11,37 @@ import (
 	"vayu/schema"
 )
 
-// sizes are how many keys the book has, in each of its forms.
-func (b *book) sizes() map[string]int {
+// sizes returns the number of keys in each map of the cache.
+func (b *keyCache) sizes() map[string]int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	hashes := 0
 	for _, of := range b.keys {
 		hashes += len(of)
 	}
-	return map[string]int{"shards": int(b.size.Load()), "memory": len(b.memory), "keys": hashes}
+	return map[string]int{"shards": int(b.size.Load()), "memory": len(b.states), "keys": hashes}
 }
 
-func (s *site) wantSizes(t *testing.T, what string, n int) {
+func (s *serviceFixture) wantSizes(t *testing.T, what string, n int) {
 	t.Helper()
-	if diff := cmp.Diff(map[string]int{"shards": n, "memory": n, "keys": n}, s.book.sizes()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"shards": n, "memory": n, "keys": n}, s.cache.sizes()); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-// Keys that are revoked leave the memory with their buckets, and are refused as revoked
-// all the same, also by an instance that never had them.
-func TestRevokedKeysLeaveTheBook(t *testing.T) {
+// Revoked keys are removed from the cache with their buckets. They are still rejected as revoked,
+// also by an instance that never cached them.
+func TestRevokedKeysLeaveTheCache(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		kept := addKey(t, db, KeySpec{Account: acc})
 		var all []Made
 		for range 50 {
 			all = append(all, addKey(t, db, KeySpec{Account: acc}))
 		}
-		s.look()
+		s.refresh()
 		for _, k := range all {
 			s.get(k.Key, "")
 		}
@@ -54,7 +54,7 @@ func TestRevokedKeysLeaveTheBook(t *testing.T) {
 			}
 			return nil
 		})
-		s.look()
+		s.refresh()
 		s.wantSizes(t, "after", 1)
 		if got := s.figure("vayu_access_keys"); got != 1 {
 			t.Errorf("vayu_access_keys is %v, want 1", got)
@@ -63,10 +63,10 @@ func TestRevokedKeysLeaveTheBook(t *testing.T) {
 		if got := one[int](t, db, "SELECT COUNT(*) FROM api_key_use"); got != 50 {
 			t.Errorf("the use of %d keys is stored, want 50", got)
 		}
-		later := newSite(t, db, nil)
-		later.look()
+		later := newServiceFixture(t, db, nil)
+		later.refresh()
 		later.wantSizes(t, "an instance that starts later", 1)
-		for _, instance := range []*site{s, later} {
+		for _, instance := range []*serviceFixture{s, later} {
 			for range 3 {
 				instance.wants(all[0].Key, "", schema.KeyRevoked)
 			}
@@ -76,31 +76,31 @@ func TestRevokedKeysLeaveTheBook(t *testing.T) {
 	})
 }
 
-// Keys that have expired leave the memory within a minute.
-func TestExpiredKeysLeaveTheBook(t *testing.T) {
+// Expired keys are removed from the cache within a minute.
+func TestExpiredKeysLeaveTheCache(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		kept, soon := addKey(t, db, KeySpec{Account: acc}), addKey(t, db, KeySpec{Account: acc, ExpiresAt: time.Now().Add(time.Hour)})
 		s.clock.Set(time.Now())
-		s.look()
+		s.refresh()
 		s.wantSizes(t, "before", 2)
 		s.clock.Set(time.Now().Add(2 * time.Hour))
 		s.wants(soon.Key, "", schema.KeyExpired)
-		s.look()
+		s.refresh()
 		s.wantSizes(t, "after", 1)
 		s.wants(soon.Key, "", schema.KeyExpired)
 		s.wants(kept.Key, "", "")
-		later := newSite(t, db, nil)
+		later := newServiceFixture(t, db, nil)
 		later.clock.Set(time.Now().Add(2 * time.Hour))
-		later.look()
+		later.refresh()
 		later.wants(soon.Key, "", schema.KeyExpired)
 		later.wantSizes(t, "an instance that starts later", 1)
 	})
 }
 
-// The memory of keys that have ended is bounded, and the latest are remembered.
+// The memory of ended keys is bounded, and keeps the latest ones.
 func TestMemoryOfEndedKeysIsBounded(t *testing.T) {
 	t.Parallel()
 	var e endedKeys
@@ -108,8 +108,8 @@ func TestMemoryOfEndedKeysIsBounded(t *testing.T) {
 	hash := func(i int) keyHash { return keyHash{byte(i), byte(i >> 8), byte(i >> 16)} }
 	const more = 100
 	for i := range endedMost + more {
-		e.add(hash(i), &grant{revokedAt: 1})
-		e.add(hash(i), &grant{revokedAt: 1})
+		e.add(hash(i), &cachedKey{revokedAt: 1})
+		e.add(hash(i), &cachedKey{revokedAt: 1})
 	}
 	if len(e.keys) != endedMost || len(e.oldest) != endedMost {
 		t.Errorf("%d keys are remembered, want %d", len(e.keys), endedMost)

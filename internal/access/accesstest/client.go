@@ -12,14 +12,13 @@ import (
 	"vayu/schema"
 )
 
-// Door answers requests with some routes, and compares every reply with the
-// contract.
+// Client sends requests to some routes, and checks every reply against the contract.
 type Door struct {
 	tb      testing.TB
 	handler http.Handler
 }
 
-// NewDoor puts a router in front of routes.
+// NewClient returns a client of a router with routes.
 func NewDoor(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Door {
 	tb.Helper()
 	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: access})
@@ -29,7 +28,7 @@ func NewDoor(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Door 
 	return Door{tb, httpapitest.Checked(tb, h)}
 }
 
-// Reply is what came back.
+// Reply is the reply to a request.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -37,8 +36,8 @@ type Reply struct {
 	Body   map[string]any // of one JSON object
 }
 
-// Ask sends a request, with a JSON body unless it is empty; header are names and
-// values in turn. Without a key there is no Authorization.
+// Do sends a request, with a JSON body unless it is empty. header holds names and values in turn.
+// An empty key sends no Authorization.
 func (d Door) Ask(key, method, path, body string, header ...string) Reply {
 	d.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)
@@ -63,7 +62,7 @@ func (d Door) Ask(key, method, path, body string, header ...string) Reply {
 	return out
 }
 
-// At is a value of the body by its path, such as data.id; nil when there is none.
+// At returns the value of the body at a path such as data.id; nil if there is none.
 func (r Reply) At(path string) any {
 	var v any = r.Body
 	for name := range strings.SplitSeq(path, ".") {
@@ -73,13 +72,13 @@ func (r Reply) At(path string) any {
 	return v
 }
 
-// Said is a text of the body by its path; "" when there is none.
+// TextAt returns the text of the body at a path; "" if there is none.
 func (r Reply) Said(path string) string {
 	text, _ := r.At(path).(string)
 	return text
 }
 
-// Want demands a status.
+// Want fails the test unless the reply has a status.
 func (r Reply) Want(tb testing.TB, what string, status int) Reply {
 	tb.Helper()
 	if r.Status != status {
@@ -88,7 +87,7 @@ func (r Reply) Want(tb testing.TB, what string, status int) Reply {
 	return r
 }
 
-// WantError demands a refusal.
+// WantError checks for an error with a status, code and field.
 func (r Reply) WantError(tb testing.TB, what string, status int, code schema.Code, field string) {
 	tb.Helper()
 	if r.Status != status || r.Said("error.code") != string(code) || r.Said("error.field") != field {

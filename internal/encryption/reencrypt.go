@@ -8,19 +8,19 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// pageRows bounds what a rotation has in memory: a stored reply can have a few
-// megabytes, and most values have a hundred bytes.
+// pageRows bounds the memory of a rotation. Most values have a hundred bytes, but a stored reply
+// can have a few megabytes.
 const pageRows = 64
 
-// sealed is a value and the key of its row.
-type sealed struct {
+// encryptedRow is a value and the key of its row.
+type encryptedRow struct {
 	key   []string
 	value []byte
 }
 
-// reseal seals every value of the column with the key of next, and calls page
-// after each page of rows. An error names the row whose value does not open.
-func (c Column) reseal(tx *sqlstore.Tx, old, next *Box, page func()) (n int64, err error) {
+// reencrypt encrypts every value of the column with the key of next, and calls page after each page
+// of rows. An error names the row whose value cannot be decrypted.
+func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Box, page func()) (n int64, err error) {
 	ask, change := c.statements()
 	after := make([]any, len(c.Key)) // no id is empty, so all come after it
 	for i := range after {
@@ -42,7 +42,7 @@ func (c Column) reseal(tx *sqlstore.Tx, old, next *Box, page func()) (n int64, e
 				return n, fmt.Errorf("table %q, row %q, column %q: %w", c.Table, strings.Join(row.key, "/"), c.Name, err)
 			}
 			if _, err := tx.Exec(change, append(args, c.Seal(next, plain, row.key...))...); err != nil {
-				return n, fmt.Errorf("resealing table %q, row %q, column %q: %w", c.Table, strings.Join(row.key, "/"), c.Name, err)
+				return n, fmt.Errorf("re-encrypting table %q, row %q, column %q: %w", c.Table, strings.Join(row.key, "/"), c.Name, err)
 			}
 			n++
 		}
@@ -53,7 +53,7 @@ func (c Column) reseal(tx *sqlstore.Tx, old, next *Box, page func()) (n int64, e
 	}
 }
 
-// statements are those that read a page of values and that change one.
+// statements returns the statements that read a page of values and change one.
 func (c Column) statements() (ask, change string) {
 	marks, equal := make([]string, len(c.Key)), make([]string, len(c.Key))
 	for i, name := range c.Key {
@@ -68,9 +68,9 @@ func (c Column) statements() (ask, change string) {
 	return ask, change
 }
 
-// scan reads a row of the page.
-func (c Column) scan(row sqlstore.Scanner) (sealed, error) {
-	s := sealed{key: make([]string, len(c.Key))}
+// scan reads a row of a page.
+func (c Column) scan(row sqlstore.Scanner) (encryptedRow, error) {
+	s := encryptedRow{key: make([]string, len(c.Key))}
 	into := make([]any, 0, len(c.Key)+1)
 	for i := range s.key {
 		into = append(into, &s.key[i])

@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// An audit log whose end was cut off, head included, is a whole chain. Only a copy of
-// its head shows what is missing.
+// An audit log whose end was cut off, head included, is a valid chain. Only a copy of its head
+// shows the missing rows.
 func TestCopiedHeadsShowACutAuditLog(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -78,7 +78,7 @@ func TestCopiedHeadsShowACutAuditLog(t *testing.T) {
 			}
 		}
 		copied(1) // the chain has grown past the cut
-		if faults := check(); len(faults) != 2 || !strings.Contains(faults[0], "its hash is not the one") {
+		if faults := check(); len(faults) != 2 || !strings.Contains(faults[0], "its hash differs from the one") {
 			t.Errorf("after other rows: %q", faults)
 		}
 	})
@@ -103,7 +103,7 @@ func TestHeadsNameTheDamagedLine(t *testing.T) {
 	}
 }
 
-// What a crash left of a line stays a line of its own.
+// An unfinished line after a crash stays a separate line.
 func TestAnUnfinishedLineDamagesNoOther(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

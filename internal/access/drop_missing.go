@@ -12,18 +12,17 @@ var (
 	presentKeys     = sqlstore.Group(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
-// dropGone leaves out of a batch what no row of the store may refer to, because
-// its account or its key has vanished: after somebody's own DELETE, or when an
-// older store took the place of the known one. One such row would fail the
-// writing of all accounts, for ever. It reports whether there was any: else the
-// writing has failed for another reason. The caller holds ledger.writing.
-func (s *Service) dropGone(ctx context.Context, b *batch) bool {
+// dropMissing removes from a batch the usage of accounts and keys that are no longer in the store.
+// That happens after a manual DELETE, or after a restore of an older store. One such row would fail
+// every flush of all accounts. dropMissing reports whether it removed any; otherwise the flush
+// failed for another reason. The caller holds flushing.
+func (s *Service) dropMissing(ctx context.Context, b *batch) bool {
 	accounts, keys := make([]string, len(b.days)), make([]string, len(b.keys))
 	for i, d := range b.days {
 		accounts[i] = d.account
 	}
 	for i, k := range b.keys {
-		keys[i] = k.grant.id
+		keys[i] = k.key.id
 	}
 	view := s.DB.View(ctx)
 	hasAccount, err := sqlstore.Present(view, &presentAccounts, accounts)
@@ -34,19 +33,19 @@ func (s *Service) dropGone(ctx context.Context, b *batch) bool {
 	if err != nil {
 		return false
 	}
-	// Copies: others look at the days of a batch.
+	// Clones: other goroutines read the days of a batch.
 	days := slices.DeleteFunc(slices.Clone(b.days), func(d *daily) bool { return !hasAccount[d.account] })
-	uses := slices.DeleteFunc(slices.Clone(b.keys), func(k keyUse) bool { return !hasKey[k.grant.id] })
+	uses := slices.DeleteFunc(slices.Clone(b.keys), func(k keyUse) bool { return !hasKey[k.key.id] })
 	dropped := len(b.days) - len(days) + len(b.keys) - len(uses)
 	if dropped == 0 {
 		return false
 	}
-	s.ledger.mu.Lock()
+	s.counters.mu.Lock()
 	b.days, b.keys = days, uses
-	s.ledger.mu.Unlock()
-	s.fill(b)
+	s.counters.mu.Unlock()
+	s.buildRows(b)
 	s.metrics.dropped.Add(float64(dropped))
-	s.Log.Warn("usage is dropped, because its accounts or keys are not in the store any more", "rows", dropped)
-	s.book.distrust() // it still lets them in
+	s.Log.Warn("dropping usage of accounts or keys that are no longer in the store", "rows", dropped)
+	s.cache.invalidate() // it still admits them
 	return true
 }

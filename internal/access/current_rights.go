@@ -9,12 +9,11 @@ import (
 	"vayu/schema"
 )
 
-// Scopes is what the key of a call that was admitted before may do now, from the
-// address that the call came from; nothing when the key was revoked or has expired
-// since, or is not let in from there any more. It costs no query: what was changed
-// elsewhere shows within a quarter of a second.
+// Scopes returns the current scopes of the key of an admitted call. It returns none if the key was
+// revoked or has expired, or no longer allows the call's address. It needs no query; changes by
+// other instances show within a quarter of a second.
 func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
-	g := s.book.byID(c.Key)
+	g := s.cache.byID(c.Key)
 	if g == nil {
 		return nil
 	}
@@ -31,11 +30,11 @@ func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	return out
 }
 
-// selectSessions finds which of some sessions go on.
+// selectSessions selects the sessions that have not ended.
 var selectSessions = sqlstore.Group(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
-// Ended says of each of some calls, which were admitted by sessions, whether its
-// session has ended since. It is one query for some calls together.
+// Ended reports for each call that a session made whether the session has ended. One query serves
+// several calls.
 func (s *Service) Ended(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
 	on, view, now := map[string]bool{}, s.DB.View(ctx), s.Now().UnixMicro()
 	err := selectSessions.Each(len(calls), func(text string, from, to int) error {
@@ -50,7 +49,7 @@ func (s *Service) Ended(ctx context.Context, calls []*httpapi.Call) ([]bool, err
 		}, text, args...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for sessions that have ended: %w", err)
+		return nil, fmt.Errorf("reading sessions: %w", err)
 	}
 	over := make([]bool, len(calls))
 	for i, c := range calls {

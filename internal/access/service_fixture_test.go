@@ -25,9 +25,9 @@ import (
 	"vayu/schema"
 )
 
-// house is a service with its store and its HTTP side, and an account with a key
-// of each world that may do everything.
-type house struct {
+// serverFixture is a service with its store and HTTP server, and an account with a key of every
+// scope for each world.
+type serverFixture struct {
 	*access.Service
 	t       *testing.T
 	url     string
@@ -37,7 +37,7 @@ type house struct {
 	micros  atomic.Int64 // the clock
 }
 
-// lockedBuffer takes log lines of many goroutines.
+// lockedBuffer is a concurrent log buffer.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -55,15 +55,15 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-// eachHouse runs a test on both engines.
-func eachHouse(t *testing.T, do func(t *testing.T, h *house)) {
+// eachServer runs a test on both engines.
+func eachServer(t *testing.T, do func(t *testing.T, h *serverFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newHouse(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newServer(t, db)) })
 }
 
 var plans = map[string]int64{"unlimited": 0}
 
-func newHouse(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *house {
+func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixture {
 	t.Helper()
 	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
 	if err != nil {
@@ -72,7 +72,7 @@ func newHouse(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *house {
 	if err := box.Claim(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t}
+	h := &serverFixture{t: t}
 	h.micros.Store(auditStart.UnixMicro())
 	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.Service, err = access.New(access.Config{
@@ -96,7 +96,7 @@ func newHouse(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(more) == 0 { // the contract knows no routes of tests
+	if len(more) == 0 { // the contract does not describe routes of tests
 		handler = httpapitest.Checked(t, handler)
 	}
 	server := httptest.NewServer(handler)
@@ -111,11 +111,11 @@ func newHouse(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *house {
 	return h
 }
 
-// pass moves the clock on.
-func (h *house) pass(d time.Duration) { h.micros.Add(d.Microseconds()) }
+// pass advances the clock.
+func (h *serverFixture) pass(d time.Duration) { h.micros.Add(d.Microseconds()) }
 
-// newKey makes a key as the command line does.
-func (h *house) newKey(spec access.KeySpec) access.Made {
+// newKey creates a key as the command line does.
+func (h *serverFixture) newKey(spec access.KeySpec) access.Made {
 	h.t.Helper()
 	var made access.Made
 	err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
@@ -133,7 +133,7 @@ func (h *house) newKey(spec access.KeySpec) access.Made {
 	return made
 }
 
-// reply is what came back.
+// reply is the reply to a request.
 type reply struct {
 	status int
 	header http.Header
@@ -141,8 +141,8 @@ type reply struct {
 	body   map[string]any
 }
 
-// do sends a request; header are names and values.
-func (h *house) do(key, method, path, body string, header ...string) reply {
+// do sends a request; header holds names and values in turn.
+func (h *serverFixture) do(key, method, path, body string, header ...string) reply {
 	h.t.Helper()
 	req, err := http.NewRequest(method, h.url+path, strings.NewReader(body))
 	if err != nil {
@@ -159,8 +159,8 @@ func (h *house) do(key, method, path, body string, header ...string) reply {
 	return h.send(req, header...)
 }
 
-// send sends a request with more headers, names and values.
-func (h *house) send(req *http.Request, header ...string) reply {
+// send sends a request with additional headers, names and values in turn.
+func (h *serverFixture) send(req *http.Request, header ...string) reply {
 	h.t.Helper()
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Add(header[i], header[i+1])
@@ -183,12 +183,12 @@ func (h *house) send(req *http.Request, header ...string) reply {
 }
 
 // live sends a request with the live key.
-func (h *house) live(method, path, body string, header ...string) reply {
+func (h *serverFixture) live(method, path, body string, header ...string) reply {
 	h.t.Helper()
 	return h.do(h.keys[schema.Live], method, path, body, header...)
 }
 
-// at returns a value of the body by its path, such as data.id.
+// at returns the value of the body at a path, such as data.id.
 func (r reply) at(path string) any {
 	var v any = r.body
 	for name := range strings.SplitSeq(path, ".") {
@@ -198,21 +198,21 @@ func (r reply) at(path string) any {
 	return v
 }
 
-// said returns a text of the body.
-func (r reply) said(path string) string {
+// textAt returns the text of the body at a path.
+func (r reply) textAt(path string) string {
 	text, _ := r.at(path).(string)
 	return text
 }
 
-// wantError demands a refusal.
+// wantError checks for an error.
 func (r reply) wantError(t testing.TB, what string, status int, code, field string) {
 	t.Helper()
-	if r.status != status || r.said("error.code") != code || r.said("error.field") != field {
+	if r.status != status || r.textAt("error.code") != code || r.textAt("error.field") != field {
 		t.Errorf("%s: got %d %s, want %d %s %s", what, r.status, r.text, status, code, field)
 	}
 }
 
-// want demands a status.
+// want fails the test unless the reply has a status.
 func (r reply) want(t testing.TB, what string, status int) reply {
 	t.Helper()
 	if r.status != status {

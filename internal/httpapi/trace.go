@@ -6,9 +6,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// traced is answer as the first step of a trace. A request is told by its route, whose
-// ids and names stand in braces, and by nothing that its client has written but a
-// request id in due form.
+// traced runs answer in the root span of a trace. The span contains the route template and no text
+// from the client except a valid request id.
 func (rt *router) traced(x *exchange, m *method) (status int) {
 	c := &x.call
 	r, span := rt.trace.Request(c.Request, m.Method+" "+m.Path)

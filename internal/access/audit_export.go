@@ -15,17 +15,17 @@ import (
 const (
 	csvType   = "text/csv"
 	linesType = "application/x-ndjson"
-	// csvTypeFull is what a CSV says of itself (RFC 4180, 3).
+	// csvTypeFull is the Content-Type of a CSV (RFC 4180, 3).
 	csvTypeFull = csvType + "; charset=utf-8; header=present"
 )
 
-// exportPage is how many rows of an export are read at once: some hundred
-// kilobytes, in a millisecond or two.
+// exportPage is the number of rows that one query of an export reads: some hundred kilobytes, in a
+// millisecond or two.
 const exportPage = 500
 
-// exportAudit is the reply that holds all of a selection, the newest first. What is
-// written to the log meanwhile is not in it.
-func (s *Service) exportAudit(c *httpapi.Call, f *schema.Faults, ask *selection, as string, params map[string]string) (httpapi.Response, error) {
+// exportAudit streams all rows of a selection, newest first. Rows written meanwhile are not
+// included.
+func (s *Service) exportAudit(c *httpapi.Call, f *schema.Faults, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {
 			f.Add(name, "As "+as+" all rows come at once.")
@@ -44,9 +44,9 @@ func (s *Service) exportAudit(c *httpapi.Call, f *schema.Faults, ask *selection,
 				return err
 			}
 		}
-		at := ask.start()
+		at := sel.start()
 		for next := &at; next != nil; {
-			rows, behind, err := ask.page(s.DB.View(c.Context()), *next, exportPage)
+			rows, behind, err := sel.page(s.DB.View(c.Context()), *next, exportPage)
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ func (s *Service) exportAudit(c *httpapi.Call, f *schema.Faults, ask *selection,
 	}}, nil
 }
 
-// writeLine writes a row as a line of JSON, as a page has it.
+// writeLine writes a row as a line of JSON, in the form of a page.
 func writeLine(w io.Writer, r *storedAudit) error {
 	row, err := r.wire(r.hash)
 	if err != nil {
@@ -78,10 +78,10 @@ func writeLine(w io.Writer, r *storedAudit) error {
 	return err
 }
 
-// auditColumns are the header of a CSV.
+// auditColumns is the header of a CSV.
 var auditColumns = []string{"seq", "at", "actor", "action", "subject", "request_id", "client", "detail", "hash"}
 
-// writeRecord writes a row as a record of CSV; its detail is JSON.
+// writeRecord writes a row as a CSV record; its detail is JSON.
 func writeRecord(w io.Writer, r *storedAudit) error {
 	row, err := r.wire(r.hash)
 	if err != nil {
@@ -104,8 +104,8 @@ func writeCSV(w io.Writer, record []string) error {
 	return out.Error()
 }
 
-// inert is a text that no spreadsheet takes for a formula: one that begins as a
-// formula does gets an apostrophe in front.
+// inert returns a text that no spreadsheet evaluates as a formula: it prefixes an apostrophe where
+// needed.
 func inert(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text

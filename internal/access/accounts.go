@@ -13,21 +13,20 @@ import (
 	"vayu/schema"
 )
 
-// Holder is an account as it stands in the store.
+// AccountRecord is an account as stored.
 type Holder struct {
 	ID        string
 	Name      string
 	Plan      string
 	AllowList []string // CIDRs; empty for every address
-	// NameTolerance is the least score, 0 to 100, of a name that passes a verification
-	// which does not say how alike it has to be; not valid for that of the service.
+	// NameTolerance is the least score, 0 to 100, of a passing name in verifications that set none.
+	// If it is not valid, the service's default applies.
 	NameTolerance sql.NullInt64
 	CreatedAt     time.Time
 }
 
-// Lock makes changes of accounts and keys wait for each other: who asks for it
-// before it looks whether an account is there can make it, and no other
-// transaction makes it between. It lasts until tx ends.
+// Lock serializes changes of accounts and keys until tx ends. With it, a transaction can check that
+// an account is absent and then create it.
 func Lock(tx *sqlstore.Tx) error {
 	if _, err := tx.Exec("UPDATE access_revision SET n = n WHERE id = 1"); err != nil {
 		return fmt.Errorf("locking accounts and keys: %w", err)
@@ -35,19 +34,19 @@ func Lock(tx *sqlstore.Tx) error {
 	return nil
 }
 
-// raise counts a change of account or api_key and returns its number. It locks
-// the counter until the transaction ends, so that numbers become visible in
-// their order, and changes of keys happen one after the other.
+// raise increments the revision counter for a change of account or api_key and returns it. It locks
+// the counter until the transaction ends. So revisions become visible in order, and changes of keys
+// are serialized.
 func raise(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE access_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
-		return 0, fmt.Errorf("counting a change of access: %w", err)
+		return 0, fmt.Errorf("incrementing the access revision: %w", err)
 	}
 	return revision, nil
 }
 
-// CreateAccount makes an account; plans are those of the configuration. A
-// *schema.Problem says what is wrong with the name or the plan.
+// CreateAccount creates an account; plans are the configured ones. A *schema.Problem describes an
+// invalid name or plan.
 func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string, now time.Time) (Holder, Entry, error) {
 	var f faults
 	f.accountName("name", name)
@@ -64,7 +63,7 @@ func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string, n
 		INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, $3, '', $4, $5)
 		ON CONFLICT (name) DO NOTHING`, h.ID, name, plan, now.UnixMicro(), revision)
 	if err != nil {
-		return Holder{}, Entry{}, fmt.Errorf("making the account %s: %w", name, err)
+		return Holder{}, Entry{}, fmt.Errorf("creating the account %s: %w", name, err)
 	}
 	if n == 0 {
 		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name", "There is an account of that name already.")
@@ -86,13 +85,13 @@ func scanHolder(row sqlstore.Scanner) (Holder, error) {
 	return h, err
 }
 
-// AccountNamed returns the account of a name. When there is none the error is a
-// *schema.Problem with not_found.
+// AccountByName returns the account with a name. If there is none, the error is a *schema.Problem
+// with not_found.
 func AccountNamed(q sqlstore.Querier, name string) (Holder, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE name = $1", name))
 }
 
-// accountByID is AccountNamed by the account's id.
+// accountByID is AccountByName by id.
 func accountByID(q sqlstore.Querier, id string) (Holder, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE id = $1", id))
 }
@@ -108,12 +107,12 @@ func oneHolder(row sqlstore.Row) (Holder, error) {
 	return h, nil
 }
 
-// ListAccounts returns every account by name.
+// ListAccounts returns all accounts, ordered by name.
 func ListAccounts(q sqlstore.Querier) ([]Holder, error) {
 	return sqlstore.All(q, scanHolder, selectHolder+" ORDER BY name")
 }
 
-// SetPlan gives an account another plan.
+// SetPlan changes the plan of an account.
 func SetPlan(tx *sqlstore.Tx, plans map[string]int64, id, plan string) (Holder, Entry, error) {
 	var f faults
 	f.plan("plan", plans, plan)
@@ -123,8 +122,8 @@ func SetPlan(tx *sqlstore.Tx, plans map[string]int64, id, plan string) (Holder, 
 	return setHolder(tx, id, "plan", plan, "account.plan", map[string]any{"plan": plan})
 }
 
-// SetAllowList gives an account the networks, or single addresses, from which
-// alone its keys may be used; an empty list allows every address.
+// SetAllowList sets the networks or addresses from which the account's keys may be used; an empty
+// list allows every address.
 func SetAllowList(tx *sqlstore.Tx, id string, list []string) (Holder, Entry, error) {
 	var f faults
 	networks := f.allowList("allow_list", list)
@@ -134,11 +133,11 @@ func SetAllowList(tx *sqlstore.Tx, id string, list []string) (Holder, Entry, err
 	return setHolder(tx, id, "allow_list", joinNetworks(networks), "account.allow_list", map[string]any{"allow_list": networkTexts(networks)})
 }
 
-// strictest is the score that only the same words have.
+// strictest is the score of identical names.
 const strictest = 100
 
-// SetNameTolerance gives an account the least score of a name that passes, from 0 to
-// 100; what is not valid leaves that to the service.
+// SetNameTolerance sets the least passing score of a name, from 0 to 100. A score that is not valid
+// resets it to the service's default.
 func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Holder, Entry, error) {
 	if score.Valid && (score.Int64 < 0 || score.Int64 > strictest) {
 		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name_tolerance", "A tolerance is a whole number from 0 to 100.")
@@ -150,8 +149,7 @@ func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Holder, 
 	return setHolder(tx, id, "name_tolerance", score, "account.name_tolerance", detail)
 }
 
-// setHolder changes one column. An account that has the value already stays as
-// it is, and the entry is empty.
+// setHolder changes one column. If the value is unchanged it does nothing, and the entry is empty.
 func setHolder(tx *sqlstore.Tx, id, column string, value any, action string, detail map[string]any) (Holder, Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {

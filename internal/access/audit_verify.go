@@ -14,44 +14,43 @@ import (
 	"vayu/schema"
 )
 
-// verifyPage is how many rows of a chain one statement reads: half a second's
-// work, where PostgreSQL ends a statement after ten.
+// verifyPage is the number of rows of a chain that one statement reads: half a second's work.
+// PostgreSQL's statement timeout is ten seconds.
 const verifyPage = 20_000
 
-// AuditReport says whether one chain of the audit log is whole.
+// AuditReport is the result of verifying one chain of the audit log.
 type AuditReport struct {
 	Account string
 	World   schema.World
-	// Rows is how many rows were found right, from the first on, and Hash that of
-	// the last of them, in lower-case hex.
+	// Rows is the number of valid rows from the first on. Hash is the hash of the last valid row,
+	// in lower-case hex.
 	Rows int64
 	Hash string
-	// Wrong is the seq of the first row that is wrong or missing, and Reason what
-	// is wrong with it; Reason is "" when the chain is whole.
+	// Wrong is the seq of the first invalid or missing row, and Reason its fault. Reason is "" if
+	// the chain is valid.
 	Wrong  int64
 	Reason string
-	// Unkeyed is how many rows at the end the MAC of the head does not cover: a
-	// process without the store's key, or of an earlier version, wrote them.
+	// Unkeyed is the number of rows at the end that the MAC of the head does not cover. A process
+	// without the store's key, or of an earlier version, wrote them.
 	Unkeyed int64
 }
 
-// VerifyAudit walks every chain of the audit log, or only those of one account
-// when its id is given, and tells the outcome of each that has rows. It may run
-// beside a service that appends. Its error is one of reading, or says that there
-// is no such account.
+// VerifyAudit verifies every chain of the audit log, or those of one account if its id is given. It
+// calls report for each chain that has rows. It may run while a service appends. It fails if a read
+// fails, or the account does not exist.
 //
-// A chain is whole when its rows are numbered from 1 without a gap, each row's
-// hash is that of its columns and of the hash before it, and the last is the one
-// that audit_head names; an account that has keys has a chain. In a process with the
-// store's key the head has a right MAC too: who can write to the store and has no key
-// cannot cut off rows and set back the head. A MAC that was copied when an earlier row
-// was the last one stays right; against that helps only a hash that was kept elsewhere.
-func VerifyAudit(ctx context.Context, db *sqlstore.DB, account string, tell func(AuditReport)) error {
-	return verifyAudit(ctx, db, account, verifyPage, tell)
+// A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the
+// hash before it. audit_head names the last row. An account with keys has a chain.
+//
+// In a process with the store's key, the head also has a valid MAC. Write access to the store
+// without the key does not suffice to cut rows off and reset the head. A MAC that was copied while
+// an earlier row was the last remains valid. Only a hash kept outside the store detects that.
+func VerifyAudit(ctx context.Context, db *sqlstore.DB, account string, report func(AuditReport)) error {
+	return verifyAudit(ctx, db, account, verifyPage, report)
 }
 
-// verifyAudit is VerifyAudit with pages of another size.
-func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int, tell func(AuditReport)) error {
+// verifyAudit is VerifyAudit with another page size.
+func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int, report func(AuditReport)) error {
 	view := db.View(ctx)
 	accounts, err := sqlstore.All(view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
@@ -63,9 +62,9 @@ func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int,
 	if account != "" && len(accounts) == 0 {
 		return fmt.Errorf("there is no account %q", account)
 	}
-	known := db.Digest(keyedPurpose) != nil
+	hasKey := db.Digest(keyedPurpose) != nil
 	var since time.Time
-	if known {
+	if hasKey {
 		if since, err = keyedSince(db, view); err != nil {
 			return err
 		}
@@ -73,7 +72,7 @@ func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int,
 	keyed := !since.IsZero() && time.Since(since) > keyedGrace
 	for _, id := range accounts {
 		for _, world := range schema.Worlds {
-			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size, known: known, keyed: keyed, digests: db}
+			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size, hasKey: hasKey, keyed: keyed, digests: db}
 			if err := c.verify(view); err != nil {
 				return fmt.Errorf("reading the audit log of %s: %w", id, err)
 			}
@@ -84,43 +83,42 @@ func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int,
 			}
 			c.report.Hash = hex.EncodeToString(c.last)
 			if c.report.Rows > 0 || c.report.Reason != "" {
-				tell(c.report)
+				report(c.report)
 			}
 		}
 	}
-	if known && since.IsZero() {
+	if hasKey && since.IsZero() {
 		return anyKeyed(view)
 	}
 	return nil
 }
 
-// anyKeyed fails when a head has a MAC, where no note says so.
+// anyKeyed fails if a head has a MAC although there is no record of it.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)
 	if err == nil && heads > 0 {
-		err = errUnkeyed
+		err = errKeyedRemoved
 	}
 	return err
 }
 
-// chain is a walk along one chain.
+// chain is the verification of one chain.
 type chain struct {
 	report AuditReport
-	last   []byte // hash of the last right row
-	size   int    // rows of a page
-	// known says that this process has the key of MACs, and keyed that every head has one.
-	known, keyed bool
-	digests      digester
+	last   []byte // hash of the last valid row
+	size   int    // rows per page
+	// hasKey: this process has the key of MACs. keyed: every head has a MAC.
+	hasKey, keyed bool
+	digests       digester
 }
 
 func (c *chain) wrong(seq int64, reason string) {
 	c.report.Wrong, c.report.Reason = seq, reason
 }
 
-// verify reads the chain in pages. Each page comes with the head of the same
-// instant, so that the last page and its head belong together whatever is
-// appended meanwhile.
+// verify reads the chain in pages. Each page includes the head of the same snapshot. So the last
+// page and its head agree while rows are appended.
 func (c *chain) verify(view sqlstore.View) error {
 	var head struct {
 		seq       int64
@@ -134,7 +132,7 @@ func (c *chain) verify(view sqlstore.View) error {
 	if err != nil {
 		return err
 	}
-	after := int64(math.MinInt64) // a row 0 would be as wrong as a row too many
+	after := int64(math.MinInt64) // a row 0 is as invalid as a surplus row
 	for c.report.Reason == "" {
 		rows := 0
 		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -166,14 +164,14 @@ func (c *chain) verify(view sqlstore.View) error {
 	case c.report.Rows > head.seq:
 		c.wrong(head.seq+1, fmt.Sprintf("the head of the chain names row %d as the last", head.seq))
 	case !bytes.Equal(c.last, head.hash):
-		c.wrong(head.seq, "its hash is not the one that the head of the chain names")
-	case c.known:
+		c.wrong(head.seq, "its hash does not match the head of the chain")
+	case c.hasKey:
 		return c.authentic(view, head.mac)
 	}
 	return nil
 }
 
-// headless is a chain that has no head: it must have no rows.
+// headless verifies a chain without a head: it must have no rows.
 func (c *chain) headless(view sqlstore.View) error {
 	var first sql.NullInt64
 	err := view.QueryRow(`SELECT MIN(a.seq) FROM audit a WHERE a.account_id = $1 AND a.mode = $2
@@ -185,26 +183,25 @@ func (c *chain) headless(view sqlstore.View) error {
 	return err
 }
 
-// missing finds a chain that is gone whole: whoever has a key has a row that says
-// how it came to be.
+// missing detects a chain that was removed completely: each key has a row of its creation.
 func (c *chain) missing(view sqlstore.View) error {
 	var keys int64
 	err := view.QueryRow("SELECT count(*) FROM api_key WHERE account_id = $1 AND mode = $2",
 		c.report.Account, c.report.World.String()).Scan(&keys)
 	if err == nil && keys > 0 {
-		c.wrong(1, "the chain is gone, and the keys that it tells of are there")
+		c.wrong(1, "the chain was removed, but the account has keys")
 	}
 	return err
 }
 
-// storedRow is a row of which nothing is believed yet.
+// storedRow is a row that is not verified yet.
 type storedRow struct {
 	seq, at                                         sql.NullInt64
 	actor, action, subject, request, client, detail sql.NullString
 	hash                                            []byte
 }
 
-// row takes the next row of the chain.
+// row verifies the next row of the chain.
 func (c *chain) row(r *storedRow) {
 	want := c.report.Rows + 1
 	if r.seq.Int64 > want {
@@ -224,7 +221,7 @@ func (c *chain) row(r *storedRow) {
 	}
 	sum := row.sum(c.last)
 	if !bytes.Equal(sum[:], r.hash) {
-		c.wrong(want, "its hash is not that of its columns and of the row before it")
+		c.wrong(want, "its hash does not match its columns and the row before it")
 		return
 	}
 	c.report.Rows = want

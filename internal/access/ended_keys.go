@@ -14,31 +14,30 @@ import (
 )
 
 const (
-	// sweepEvery is how often keys that have expired leave the book. Until then they
-	// are refused by their time.
+	// sweepEvery is how often expired keys are removed from the cache. Until then they are rejected
+	// by their expiry.
 	sweepEvery = time.Minute
 	// endedMost bounds the memory of ended keys to about a megabyte.
 	endedMost = 4096
 )
 
-// endedKeys are revoked and expired keys that left the book, the latest of them: clients that
-// still use one are told why it is refused without a look at the store. Of a key that is not
-// among them the store knows why.
+// endedKeys remembers the latest revoked and expired keys that were removed from the cache. Clients
+// that still use one get the right error without a query. Older ones are looked up in the store.
 type endedKeys struct {
 	mu     sync.Mutex
-	keys   map[keyHash]*grant // without memory, scopes and allow-lists
-	oldest []keyHash          // a ring
+	keys   map[keyHash]*cachedKey // without state, scopes and allow-lists
+	oldest []keyHash              // a ring
 	next   int
 }
 
 func (e *endedKeys) init() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.keys, e.oldest, e.next = map[keyHash]*grant{}, nil, 0
+	e.keys, e.oldest, e.next = map[keyHash]*cachedKey{}, nil, 0
 }
 
-// add remembers a key that has ended, and forgets the oldest when there are too many.
-func (e *endedKeys) add(hash keyHash, g *grant) {
+// add remembers an ended key. It forgets the oldest one if there are too many.
+func (e *endedKeys) add(hash keyHash, g *cachedKey) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, known := e.keys[hash]; !known {
@@ -50,12 +49,11 @@ func (e *endedKeys) add(hash keyHash, g *grant) {
 			e.next = (e.next + 1) % endedMost
 		}
 	}
-	e.keys[hash] = &grant{id: g.id, account: g.account, world: g.world, expiresAt: g.expiresAt, revokedAt: g.revokedAt}
+	e.keys[hash] = &cachedKey{id: g.id, account: g.account, world: g.world, expiresAt: g.expiresAt, revokedAt: g.revokedAt}
 }
 
-// find returns a key that has ended at a time, in microseconds; nil when it is not
-// known to have.
-func (e *endedKeys) find(hash keyHash, now int64) *grant {
+// find returns a key that has ended at now, in microseconds; nil if it is not remembered.
+func (e *endedKeys) find(hash keyHash, now int64) *cachedKey {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if g := e.keys[hash]; g != nil && g.ended(now) {
@@ -64,11 +62,11 @@ func (e *endedKeys) find(hash keyHash, now int64) *grant {
 	return nil
 }
 
-// drop takes a key that has ended out of the book, with its buckets.
-func (e *edition) drop(hash keyHash, g *grant) {
-	b := e.book
+// drop removes an ended key and its buckets from the cache.
+func (e *cacheUpdate) drop(hash keyHash, g *cachedKey) {
+	b := e.cache
 	b.ended.add(hash, g)
-	delete(b.memory, g.id)
+	delete(b.states, g.id)
 	if e.find(hash) == nil {
 		return
 	}
@@ -76,11 +74,11 @@ func (e *edition) drop(hash keyHash, g *grant) {
 	b.keys[g.account.id] = slices.DeleteFunc(b.keys[g.account.id], func(h keyHash) bool { return h == hash })
 }
 
-// sweep takes keys that have expired at a time, in microseconds, out of the book.
-func (b *book) sweep(now int64) {
+// sweep removes the keys that have expired at now, in microseconds.
+func (b *keyCache) sweep(now int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := edition{book: b, shards: map[byte]map[keyHash]*grant{}}
+	e := cacheUpdate{cache: b, shards: map[byte]map[keyHash]*cachedKey{}}
 	for i := range b.shards {
 		shard := b.shards[i].Load()
 		if shard == nil {
@@ -95,11 +93,11 @@ func (b *book) sweep(now int64) {
 	e.publish()
 }
 
-// sweep is that of the book, when it is due. The caller holds looking.
+// sweep sweeps the cache when it is due. The caller holds refreshing.
 func (s *Service) sweep() {
 	if now := s.Now(); now.Sub(s.sweptAt).Abs() >= sweepEvery {
 		s.sweptAt = now
-		s.book.sweep(now.UnixMicro())
+		s.cache.sweep(now.UnixMicro())
 	}
 }
 
@@ -109,10 +107,9 @@ const (
 	selectEnded       = "SELECT id, account_id, mode, hash, COALESCE(expires_at, 0), COALESCE(revoked_at, 0) FROM api_key WHERE "
 )
 
-// seekEnded asks the store for a key that has ended, which the book does not have; nil
-// when there is none.
-func (s *Service) seekEnded(ctx context.Context, query string, of any) (*grant, error) {
-	var g grant
+// findEnded reads an ended key from the store and remembers it; nil if there is none.
+func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedKey, error) {
+	var g cachedKey
 	var accountID, mode string
 	var stored []byte
 	now := s.Now().UnixMicro()
@@ -121,20 +118,20 @@ func (s *Service) seekEnded(ctx context.Context, query string, of any) (*grant, 
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("looking for a key that has ended: %w", err)
+		return nil, fmt.Errorf("reading an ended key: %w", err)
 	}
-	if g.account = s.book.account(accountID); g.account == nil {
+	if g.account = s.cache.account(accountID); g.account == nil {
 		return nil, nil
 	}
 	g.world = schema.WorldOf(mode)
 	var hash keyHash
 	copy(hash[:], stored)
-	s.book.ended.add(hash, &g)
-	return s.book.ended.find(hash, now), nil
+	s.cache.ended.add(hash, &g)
+	return s.cache.ended.find(hash, now), nil
 }
 
-// selectKeys reads the keys that were changed since a revision. Who reads all of them,
-// since 0, needs no revoked ones.
+// selectKeys reads the keys changed since a revision. A full read, since 0, leaves out revoked
+// ones.
 const selectKeys = `SELECT id, account_id, mode, name, hash, scopes, allow_list, require_signature, signing_secret,
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
 	FROM api_key WHERE revision > $1 AND ($1 > 0 OR revoked_at IS NULL)`

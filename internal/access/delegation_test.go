@@ -9,17 +9,17 @@ import (
 	"vayu/schema"
 )
 
-// bound is a key with every limit that it must hand on; each by itself in one.
-func (h *house) bound(change func(*access.KeySpec)) access.Made {
+// limitedKey creates a key with one limit that it must delegate.
+func (h *serverFixture) limitedKey(change func(*access.KeySpec)) access.Made {
 	h.t.Helper()
 	spec := access.KeySpec{Account: h.account, World: schema.Live, Scopes: schema.Scopes}
 	change(&spec)
 	return h.newKey(spec)
 }
 
-func TestAKeyMakesNoneThatIsWiderThanItself(t *testing.T) {
+func TestKeyCannotCreateWiderKey(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		ends := h.Now().Add(time.Hour)
 		for field, c := range map[string]struct {
 			limit        func(*access.KeySpec)
@@ -37,7 +37,7 @@ func TestAKeyMakesNoneThatIsWiderThanItself(t *testing.T) {
 				[]string{`{"expires_at":"2026-11-21T07:00:01Z"}`, `{"expires_at":"9999-12-31T23:59:59Z"}`},
 			},
 		} {
-			limited, free := h.bound(c.limit), h.bound(func(*access.KeySpec) {})
+			limited, free := h.limitedKey(c.limit), h.limitedKey(func(*access.KeySpec) {})
 			made := h.do(limited.Key, "POST", "/v1/keys", c.silent).want(t, field, 201)
 			if got := fmt.Sprint(made.at("data." + field)); got != c.want {
 				t.Errorf("%s is inherited as %s, want %s", field, got, c.want)
@@ -50,14 +50,14 @@ func TestAKeyMakesNoneThatIsWiderThanItself(t *testing.T) {
 				h.do(limited.Key, "POST", "/v1/keys", body).wantError(t, body, 403, "forbidden", field)
 				h.do(free.Key, "POST", "/v1/keys", body).want(t, body, 201)
 			}
-			before := h.made()
+			before := h.addedKeys()
 			h.do(limited.Key, "POST", "/v1/keys/"+free.Record.ID+"/rotate", "").wantError(t, "rotating a wider key", 403, "forbidden", field)
-			if h.made() != before {
+			if h.addedKeys() != before {
 				t.Error("a refused rotation has made a key")
 			}
 			h.do(free.Key, "GET", "/v1/account", "").want(t, "which goes on", 200)
 
-			// The stored reply to the same call of another key may hold a wider one.
+			// The stored reply to the same call of another key may contain a wider one.
 			h.do(free.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).want(t, "without limits", 201)
 			h.do(limited.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).wantError(t, "its stored reply", 403, "forbidden", field)
 
@@ -75,14 +75,14 @@ func TestAKeyMakesNoneThatIsWiderThanItself(t *testing.T) {
 
 func TestAKeyThatNeedsSignaturesMakesOnlySuch(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
-		limited, free := h.bound(func(k *access.KeySpec) { k.RequireSignature = true }), h.bound(func(*access.KeySpec) {})
+	eachServer(t, func(t *testing.T, h *serverFixture) {
+		limited, free := h.limitedKey(func(k *access.KeySpec) { k.RequireSignature = true }), h.limitedKey(func(*access.KeySpec) {})
 		signed := func(path, body string) reply {
 			h.pass(time.Millisecond)
 			return h.do(limited.Key, "POST", path, body, signatureName, access.Sign(limited.SigningSecret, "POST", path, []byte(body), h.Now()))
 		}
 		for _, body := range []string{`{}`, `{"require_signature":true}`, `{"require_signature":null}`} {
-			if made := signed("/v1/keys", body).want(t, body, 201); made.at("data.require_signature") != true || made.said("signing_secret") == "" {
+			if made := signed("/v1/keys", body).want(t, body, 201); made.at("data.require_signature") != true || made.textAt("signing_secret") == "" {
 				t.Errorf("%s: got %s", body, made.text)
 			}
 		}
@@ -94,12 +94,11 @@ func TestAKeyThatNeedsSignaturesMakesOnlySuch(t *testing.T) {
 	})
 }
 
-// A key that was replaced ends with its grace, but may hear again what replaced
-// it.
-func TestAKeyThatReplacedItselfHearsOfItAgain(t *testing.T) {
+// A rotated key ends with its grace period, but may read the stored reply with its successor.
+func TestRotatedKeyGetsStoredReply(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
-		key := h.bound(func(*access.KeySpec) {})
+	eachServer(t, func(t *testing.T, h *serverFixture) {
+		key := h.limitedKey(func(*access.KeySpec) {})
 		rotate := func() reply {
 			return h.do(key.Key, "POST", "/v1/keys/"+key.Record.ID+"/rotate", `{"grace_seconds":60}`, "Idempotency-Key", "a").want(t, "rotating", 201)
 		}
@@ -107,19 +106,19 @@ func TestAKeyThatReplacedItselfHearsOfItAgain(t *testing.T) {
 		if first.at("data.expires_at") != nil || rotate().text != first.text {
 			t.Errorf("got %s", first.text)
 		}
-		if made := h.do(key.Key, "POST", "/v1/keys", `{}`).want(t, "making", 201); made.said("data.expires_at") != "2026-11-21T06:01:00Z" {
+		if made := h.do(key.Key, "POST", "/v1/keys", `{}`).want(t, "making", 201); made.textAt("data.expires_at") != "2026-11-21T06:01:00Z" {
 			t.Errorf("in its grace it makes %s", made.text)
 		}
 		h.live("POST", "/v1/keys", `{"expires_at":"9999-12-31T23:59:59-01:00"}`).wantError(t, "the year 10000", 400, "invalid_request", "expires_at")
 	})
 }
 
-// TestABoundKeyOnlyNarrowsTheAccount: other keys are bound by the account's list, too.
+// TestABoundKeyOnlyNarrowsTheAccount: the account's list applies to other keys too.
 func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
-		bound := h.bound(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
-		free := h.bound(func(*access.KeySpec) {})
+	eachServer(t, func(t *testing.T, h *serverFixture) {
+		bound := h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
+		free := h.limitedKey(func(*access.KeySpec) {})
 		patch := func(key, list string) reply { return h.do(key, "PATCH", "/v1/account", `{"allow_list":`+list+`}`) }
 
 		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "an open account narrowed", 200)
@@ -133,23 +132,23 @@ func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
 	})
 }
 
-// TestAKeyDeletesNoneThatIsWiderThanItself in scopes or addresses.
-func TestAKeyDeletesNoneThatIsWiderThanItself(t *testing.T) {
+// TestKeyCannotDeleteWiderKey compares scopes and addresses.
+func TestKeyCannotDeleteWiderKey(t *testing.T) {
 	t.Parallel()
-	eachHouse(t, func(t *testing.T, h *house) {
+	eachServer(t, func(t *testing.T, h *serverFixture) {
 		ends := func(by, of access.Made) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
-		all := h.bound(func(*access.KeySpec) {})
-		few := h.bound(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
-		near := h.bound(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
+		all := h.limitedKey(func(*access.KeySpec) {})
+		few := h.limitedKey(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
+		near := h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
 
 		ends(few, all).wantError(t, "more scopes", 403, "insufficient_scope", "scopes")
 		ends(near, all).wantError(t, "every address", 403, "forbidden", "allow_list")
-		ends(near, h.bound(func(k *access.KeySpec) { k.AllowList = []string{"10.0.0.1"} })).wantError(t, "another address", 403, "forbidden", "allow_list")
+		ends(near, h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"10.0.0.1"} })).wantError(t, "another address", 403, "forbidden", "allow_list")
 		h.do(few.Key, "POST", "/v1/keys/"+all.Record.ID+"/rotate", "").wantError(t, "rotating more scopes", 403, "insufficient_scope", "scopes")
 		h.do(all.Key, "GET", "/v1/account", "").want(t, "the wider key goes on", 200)
 
-		ends(few, h.bound(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.AQIRead} })).want(t, "fewer scopes", 200)
-		ends(near, h.bound(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.1"} })).want(t, "fewer addresses", 200)
+		ends(few, h.limitedKey(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.AQIRead} })).want(t, "fewer scopes", 200)
+		ends(near, h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.1"} })).want(t, "fewer addresses", 200)
 		ends(near, near).want(t, "itself", 200)
 		ends(all, few).want(t, "a narrower key", 200)
 	})

@@ -14,52 +14,52 @@ import (
 	"vayu/schema"
 )
 
-// promised is how long a change may take until every instance follows it.
-const promised = time.Second
+// maxStaleness is the longest time until every instance applies a change.
+const maxStaleness = time.Second
 
-// What comes on top of the longest pause between two looks, or between a writing
-// and the reading of it elsewhere, is the time that the store takes.
-func TestPausesLeaveRoomForThePromise(t *testing.T) {
+// The intervals between refreshes, and between a flush and its reading elsewhere, must be shorter
+// than maxStaleness. The rest is left for the store.
+func TestIntervalsLeaveRoomForStaleness(t *testing.T) {
 	t.Parallel()
 	for what, longest := range map[string]time.Duration{
-		"a key revoked elsewhere": lookEvery,
-		"quota used elsewhere":    (writeEvery + 1) * totalsEvery,
+		"a key revoked elsewhere": refreshInterval,
+		"quota used elsewhere":    (flushEvery + 1) * totalsInterval,
 	} {
-		if longest > promised*2/3 {
-			t.Errorf("%s: up to %s between an event and the look that finds it leave too little of %s", what, longest, promised)
+		if longest > maxStaleness*2/3 {
+			t.Errorf("%s: up to %s between an event and the look that finds it leave too little of %s", what, longest, maxStaleness)
 		}
 	}
 }
 
-// wants demands that the answer has a code.
-func (s *site) wants(key, path string, code schema.Code) {
+// wants checks the error code of a reply.
+func (s *serviceFixture) wants(key, path string, code schema.Code) {
 	s.t.Helper()
 	if got := s.get(key, path); got.code != code {
 		s.t.Errorf("the answer is %d %s, want %q", got.status, got.text, code)
 	}
 }
 
-// told reports whether the answer has a code.
-func (s *site) told(key, path string, code schema.Code) func() bool {
+// answers reports whether a reply has an error code.
+func (s *serviceFixture) answers(key, path string, code schema.Code) func() bool {
 	return func() bool { return s.get(key, path).code == code }
 }
 
-func TestChangesByAnybodyAreFollowed(t *testing.T) {
+func TestRefreshAppliesChanges(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
-		s := newSite(t, mine, nil)
+		s := newServiceFixture(t, mine, nil)
 		acc := addAccount(t, mine, "one", "unlimited")
 		first := addKey(t, mine, KeySpec{Account: acc})
-		s.look()
+		s.refresh()
 		s.wants(first.Key, "", "")
 
 		later := addAccount(t, theirs, "two", "unlimited")
 		second := addKey(t, theirs, KeySpec{Account: later})
-		s.look()
+		s.refresh()
 		s.wants(second.Key, "", "")
 
 		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, first.Record.ID, time.Now()); return err })
-		s.look()
+		s.refresh()
 		s.wants(first.Key, "", schema.KeyRevoked)
 
 		var third Made
@@ -67,7 +67,7 @@ func TestChangesByAnybodyAreFollowed(t *testing.T) {
 			third, _, err = RotateKey(tx, s.Box, second.Record.ID, 0, 0, time.Now())
 			return err
 		})
-		s.look()
+		s.refresh()
 		s.wants(third.Key, "", "")
 		s.wants(second.Key, "", schema.KeyExpired) // it was rotated without grace
 
@@ -75,69 +75,69 @@ func TestChangesByAnybodyAreFollowed(t *testing.T) {
 			_, _, err := SetAllowList(tx, later, []string{"192.0.2.0/24"})
 			return err
 		})
-		s.look()
+		s.refresh()
 		s.wants(third.Key, "", schema.IPNotAllowed)
 		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := SetAllowList(tx, later, nil); return err })
-		s.look()
+		s.refresh()
 		s.wants(third.Key, "", "")
 	})
 }
 
-func TestARunningServiceFollowsByItself(t *testing.T) {
+func TestRunningServiceRefreshes(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
-		here, there := newSite(t, mine, nil), newSite(t, theirs, nil)
+		here, there := newServiceFixture(t, mine, nil), newServiceFixture(t, theirs, nil)
 		acc := addAccount(t, mine, "one", "hundred")
 		revoked, counted := addKey(t, mine, KeySpec{Account: acc}), addKey(t, mine, KeySpec{Account: acc, World: schema.Live})
 		here.start()
 		there.start()
 		here.wants(revoked.Key, "", "")
 		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, revoked.Record.ID, time.Now()); return err })
-		here.await("a revocation", here.told(revoked.Key, "", schema.KeyRevoked))
+		here.eventually("a revocation", here.answers(revoked.Key, "", schema.KeyRevoked))
 		there.get(counted.Key, "/v1/aqi?count=100")
-		here.await("a quota that was used up elsewhere", here.told(counted.Key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded))
+		here.eventually("a quota that was used up elsewhere", here.answers(counted.Key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded))
 	})
 }
 
 func TestRefreshIsAtOnce(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc})
-		s.look()
+		s.refresh()
 		s.wants(key.Key, "", "")
 		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, key.Record.ID, time.Now()); return err })
 		if got := s.get(key.Key, ""); got.status != http.StatusOK {
 			t.Errorf("a known key costs a look at the store: %d", got.status)
 		}
-		s.look()
+		s.refresh()
 		s.wants(key.Key, "", schema.KeyRevoked)
 	})
 }
 
-// Who makes a key beside the service uses it at once.
-func TestAKeyThatWasJustMadeIsLookedFor(t *testing.T) {
+// A key that was created by another process can be used at once.
+func TestUnknownKeyCausesRefresh(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		s.look()
+		s.refresh()
 		key := addKey(t, db, KeySpec{Account: acc})
 		s.wants(key.Key, "", "")
 
-		// Somebody who tries keys of his own making does not keep the store busy.
-		s.seeking.SetLimit(0) // so that no leave comes back meanwhile
-		s.seeking.SetBurst(0)
-		began := s.lookedAt.Load()
-		if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized || s.lookedAt.Load() != began {
+		// A client that guesses keys does not cause queries.
+		s.lookups.SetLimit(0) // so that no token returns meanwhile
+		s.lookups.SetBurst(0)
+		began := s.refreshedAt.Load()
+		if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized || s.refreshedAt.Load() != began {
 			t.Errorf("a key too many is looked for: %d", got.status)
 		}
 	})
 }
 
-// snapshot is what a book knows, without what memory adds.
-func (b *book) snapshot() map[string]string {
+// snapshot returns the content of a cache, without counters.
+func (b *keyCache) snapshot() map[string]string {
 	out := map[string]string{}
 	for i := range b.shards {
 		if shard := b.shards[i].Load(); shard != nil {
@@ -149,17 +149,17 @@ func (b *book) snapshot() map[string]string {
 	return out
 }
 
-func TestMissedAndDoubledLooksChangeNothing(t *testing.T) {
+func TestMissedAndRepeatedRefreshesAreHarmless(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		often, seldom := newSite(t, db, nil), newSite(t, db, nil)
+		often, seldom := newServiceFixture(t, db, nil), newServiceFixture(t, db, nil)
 		for _, name := range []string{"a", "b", "c"} {
 			acc := addAccount(t, db, name, "free")
-			often.look()
+			often.refresh()
 			for i := range 3 {
 				made := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox, Name: name})
-				often.look()
-				often.look()
+				often.refresh()
+				often.refresh()
 				do(t, db, func(tx *sqlstore.Tx) error {
 					_, _, err := SetPlan(tx, often.Settings.Plans, acc, "hundred")
 					return err
@@ -172,77 +172,77 @@ func TestMissedAndDoubledLooksChangeNothing(t *testing.T) {
 					return err
 				})
 			}
-			often.look()
+			often.refresh()
 		}
-		often.look()
-		seldom.look()
-		if diff := cmp.Diff(seldom.book.snapshot(), often.book.snapshot()); diff != "" || len(often.book.snapshot()) != 3 || often.book.size.Load() != 3 {
-			t.Errorf("%d keys: %s", often.book.size.Load(), diff)
+		often.refresh()
+		seldom.refresh()
+		if diff := cmp.Diff(seldom.cache.snapshot(), often.cache.snapshot()); diff != "" || len(often.cache.snapshot()) != 3 || often.cache.size.Load() != 3 {
+			t.Errorf("%d keys: %s", often.cache.size.Load(), diff)
 		}
 	})
 }
 
-func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
+func TestReplacedStoreIsReadInFull(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		kept, gone := addKey(t, db, KeySpec{Account: acc}), addKey(t, db, KeySpec{Account: acc})
-		s.look()
+		s.refresh()
 		sqlstoretest.Exec(t, db, "DELETE FROM api_key WHERE id = $1", gone.Record.ID)
 		sqlstoretest.Exec(t, db, "UPDATE access_revision SET n = n - 1")
-		s.look()
+		s.refresh()
 		s.wants(kept.Key, "", "")
 		s.wants(gone.Key, "", schema.Unauthorized)
-		if s.book.size.Load() != 1 {
-			t.Errorf("%d keys are known", s.book.size.Load())
+		if s.cache.size.Load() != 1 {
+			t.Errorf("%d keys are known", s.cache.size.Load())
 		}
 	})
 }
 
-func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
+func TestServiceSurvivesStoreOutage(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		key := addKey(t, db, KeySpec{Account: acc}).Key
 		stop := s.start()
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+" RENAME TO "+table+"_away")
 		}
-		s.await("the book's growing old, while it serves what it knows", func() bool {
+		s.eventually("the book's growing old, while it serves what it knows", func() bool {
 			s.wants(key, "", "")
-			return s.figure("vayu_access_age_seconds") > (3 * lookEvery).Seconds()
+			return s.figure("vayu_access_age_seconds") > (3 * refreshInterval).Seconds()
 		})
-		s.await("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
+		s.eventually("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
 		if s.figure("vayu_access_look_failures_total") < 2 || s.figure("vayu_usage_unwritten_calls") < 1 {
 			t.Error("the metrics do not tell that the store is away")
 		}
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)
 		}
-		s.await("the book's being young again", func() bool { return s.age() < lookEvery })
+		s.eventually("the book's being young again", func() bool { return s.cacheAge() < refreshInterval })
 		stop()
-		if n := s.log.Count("does not answer\" doing=\"looking"); n != 1 {
+		if n := s.log.Count("does not answer\" doing=\"refreshing"); n != 1 {
 			t.Errorf("the log tells %d times that keys cannot be looked at", n)
 		}
-		counted, stored := s.book.account(acc).tally.monthAt(time.Now()).used.Load(), one[int64](t, db, "SELECT used FROM quota_period")
+		counted, stored := s.cache.account(acc).counters.monthAt(time.Now()).used.Load(), one[int64](t, db, "SELECT used FROM quota_period")
 		if counted != stored || counted == 0 {
 			t.Errorf("%d calls were counted, %d are stored", counted, stored)
 		}
 	})
 }
 
-func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
+func TestServiceWaitsForStoreAtStart(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
+		s := newServiceFixture(t, db, nil)
 		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")}).Key
 		sqlstoretest.Exec(t, db, "ALTER TABLE quota_period RENAME TO away")
 		running, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(running) }()
-		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
+		s.eventually("the first failure", func() bool { return s.log.Count("loading keys") == 1 })
 		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO quota_period")
 		if err := s.Ready(running); err != nil {
 			t.Error(err)
@@ -252,17 +252,17 @@ func TestServiceWaitsForItsStoreAtTheStart(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if s.log.Count("for the first time") != 2 { // that it fails, and that it works
+		if s.log.Count("loading keys") != 2 { // that it fails, and that it works
 			t.Error(s.log.String())
 		}
 	})
 }
 
-func TestWrongKeysDoNotWaitForAStoreThatIsAway(t *testing.T) {
+func TestWrongKeysDoNotWaitForFailedStore(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db, nil)
-		s.look()
+		s := newServiceFixture(t, db, nil)
+		s.refresh()
 		sqlstoretest.Exec(t, db, "ALTER TABLE access_revision RENAME TO away")
 		for range 3 {
 			if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized {

@@ -14,8 +14,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// pipes is a listener whose connections are pipes, so that time-outs pass in a
-// bubble's time.
+// pipes is a listener whose connections are pipes, so that time-outs use a synctest bubble's time.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -29,16 +28,16 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// endure serves one connection to client and returns how long it lived, and the
-// status of the first reply, if there was one.
+// endure serves one connection to client. It returns the connection's lifetime and the status of
+// the first reply, if any.
 func endure(t *testing.T, certs *httpapi.Certificates, client func(net.Conn) (status string)) (lived time.Duration, status string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server := httpapi.NewServer(world(t, door()), nil)
+		server := httpapi.NewServer(testAPI(t, testAccess()), nil)
 		raw := make(pipes)
 		l := plain(t)(raw)
 		if certs != nil {
-			l = over(t, certs, nil)(raw)
+			l = withTLS(t, certs, nil)(raw)
 		}
 		done := make(chan struct{})
 		go func() {
@@ -58,7 +57,7 @@ func endure(t *testing.T, certs *httpapi.Certificates, client func(net.Conn) (st
 	return lived, status
 }
 
-// drip writes a byte a second until nobody reads.
+// drip writes a byte a second until the peer closes.
 func drip(c net.Conn) {
 	for {
 		if _, err := io.WriteString(c, "x"); err != nil {
@@ -68,7 +67,7 @@ func drip(c net.Conn) {
 	}
 }
 
-// dripping drips, and reads the reply meanwhile.
+// dripping drips, and reads the reply concurrently.
 func dripping(c net.Conn) (status string) {
 	ended := make(chan struct{})
 	go func() {
@@ -97,7 +96,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		lives  time.Duration
 		status string
 	}{
-		"says nothing": {func(net.Conn) string { return "" }, 5 * time.Second, ""},
+		"sends nothing": {func(net.Conn) string { return "" }, 5 * time.Second, ""},
 		"drips its header": {func(c net.Conn) string {
 			_, _ = io.WriteString(c, "GET /v1/aqi HTTP/1.1\r\nX: ")
 			drip(c)
@@ -124,8 +123,8 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lived, status := endure(t, nil, c.client)
-			// net/http lingers half a second so that its last words arrive; a
-			// drop that was being written when the end came adds up to one more.
+			// net/http delays the close by half a second so that its reply arrives. A write in
+			// progress adds up to one more.
 			if lived < c.lives || lived > c.lives+1500*time.Millisecond || status != c.status {
 				t.Errorf("lived %v and got %q, want %v and %q", lived, status, c.lives, c.status)
 			}
@@ -151,13 +150,13 @@ func TestASlowHandshakeIsCutOff(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsAreCheap: 10,000 of them must stay under 256 MB, so one may
-// cost 25 KiB: its goroutine's stack, and net/http's two buffers of 4 KiB. Both
-// ends are counted, since both are in this process.
+// TestIdleConnectionsAreCheap: 10,000 connections must stay under 256 MB, so one may cost 25 KiB.
+// It has a goroutine's stack and net/http's two buffers of 4 KiB. Both ends count, since both are
+// in this process.
 func TestIdleConnectionsAreCheap(t *testing.T) { //nolint:paralleltest // it measures memory
 	const n, most = 400, 25 << 10
-	address := serve(t, world(t, door()), plain(t))
-	inUse := func() int64 { // signed: what ran before may give memory back meanwhile
+	address := serve(t, testAPI(t, testAccess()), plain(t))
+	inUse := func() int64 { // signed: memory of earlier tests may be freed meanwhile
 		runtime.GC()
 		runtime.GC()
 		var m runtime.MemStats

@@ -2,14 +2,13 @@ package access
 
 import "vayu/internal/encryption"
 
-// signingSecret is what the requests of a key are signed with.
+// signingSecret is the secret that signs the requests of a key.
 var signingSecret = encryption.Column{
 	Table: "api_key", Name: "signing_secret", Key: []string{"id"},
 	About: func(key ...string) string { return "api_key.signing_secret:" + key[0] },
 }
 
-// storedReply is the reply to a call with an Idempotency-Key. Neither ids nor
-// modes have a slash.
+// storedReply is the reply to a call with an Idempotency-Key. Ids and modes contain no slash.
 var storedReply = encryption.Column{
 	Table: "idempotent_reply", Name: "body", Key: []string{"account_id", "mode", "key"},
 	About: func(key ...string) string {
@@ -17,5 +16,5 @@ var storedReply = encryption.Column{
 	},
 }
 
-// Sealed are the columns that this package seals.
+// EncryptedColumns returns the columns that this package encrypts.
 func Sealed() []encryption.Column { return []encryption.Column{signingSecret, storedReply} }

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// archive is an account whose audit log is asked for.
+// archive is an account with an audit log.
 type archive struct {
 	accesstest.Door
 	accesstest.Tenant
@@ -39,7 +39,7 @@ func eachArchive(t *testing.T, do func(t *testing.T, a archive)) {
 	})
 }
 
-// append writes rows of an account, a second after each other.
+// append appends rows to an account's log, one second apart.
 func (a archive) append(owner schema.Owner, rows ...access.Entry) {
 	a.t.Helper()
 	err := a.db.Update(a.t.Context(), func(tx *sqlstore.Tx) error {
@@ -56,7 +56,7 @@ func (a archive) append(owner schema.Owner, rows ...access.Entry) {
 	}
 }
 
-// seqs are the numbers of the rows of all pages, and how many pages there were.
+// seqs returns the numbers of the rows of all pages, and the number of pages.
 func (a archive) seqs(query string) (all string, pages int) {
 	a.t.Helper()
 	var list []string
@@ -78,7 +78,7 @@ func (a archive) seqs(query string) (all string, pages int) {
 	}
 }
 
-var told = []access.Entry{
+var eventRecorder = []access.Entry{
 	{Actor: "key_1", Action: "recharge.create", Subject: "txn_1", Request: "-req", Client: "192.0.2.1", Detail: map[string]any{"name": "=1+1, \"quoted\""}},
 	{Actor: "operator", Action: "recharge.success", Subject: "txn_1"},
 	{Actor: "key_2", Action: "recharge.create", Subject: "txn_2"},
@@ -90,7 +90,7 @@ var told = []access.Entry{
 func TestTheAuditLogIsFiltered(t *testing.T) {
 	t.Parallel()
 	eachArchive(t, func(t *testing.T, a archive) {
-		a.append(a.In(schema.Live), told...)
+		a.append(a.In(schema.Live), eventRecorder...)
 		for query, want := range map[string]string{
 			"":                                     "6 5 4 3 2 1",
 			"subject=txn_1":                        "4 2 1",
@@ -130,7 +130,7 @@ func TestTheAuditLogIsFiltered(t *testing.T) {
 func TestTheAuditLogIsExported(t *testing.T) {
 	t.Parallel()
 	eachArchive(t, func(t *testing.T, a archive) {
-		a.append(a.In(schema.Live), told...)
+		a.append(a.In(schema.Live), eventRecorder...)
 		export := func(query, as string) accesstest.Reply {
 			t.Helper()
 			return a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "", "Accept", as).Want(t, query, 200)
@@ -177,8 +177,8 @@ func TestNoTextOfACSVIsAFormula(t *testing.T) {
 	}
 }
 
-// Rare rows among many are found page by page, each of which looks at a bounded
-// number, and an export has them all.
+// Rare rows among many are found page by page with a bounded scan each, and an export contains them
+// all.
 func TestRareRowsOfTheAuditLogAreFound(t *testing.T) {
 	t.Parallel()
 	eachArchive(t, func(t *testing.T, a archive) {
@@ -200,7 +200,7 @@ func TestRareRowsOfTheAuditLogAreFound(t *testing.T) {
 	})
 }
 
-// fill writes rows of one subject, a millisecond apart, of which the oldest is rare.
+// fill appends rows of one subject, a millisecond apart. The oldest is rare.
 func (a archive) fill(rows int) {
 	a.t.Helper()
 	sqlstoretest.Exec(a.t, a.db, `INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash)

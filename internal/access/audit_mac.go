@@ -19,22 +19,21 @@ import (
 const (
 	headPurpose  = "audit_head.mac"
 	keyedPurpose = "setting.value:" + keyedName
-	// keyedName is the row of table setting that says since when heads have a MAC:
-	// microseconds since 1970 and, after a point, their MAC.
+	// keyedName is the row of table setting with the time since which heads have a MAC:
+	// microseconds since 1970 and, after a dot, their MAC.
 	keyedName = "audit_heads_keyed"
-	// keyedGrace is how long after that a head without a MAC is authenticated as it is:
-	// instances of an earlier version may run beside this one during an upgrade.
+	// keyedGrace is how long after that a head without a MAC is accepted and gets one. Instances of
+	// an earlier version may run beside this one during an upgrade.
 	keyedGrace = 7 * 24 * time.Hour
 )
 
-// digester makes digests with the store's key; a [sqlstore.DB] or a [sqlstore.Tx]. Digest
-// returns nil in a process without the key.
+// digester makes digests with the store's key; a [sqlstore.DB] or a [sqlstore.Tx]. Digest returns
+// nil in a process without the key.
 type digester interface {
 	Digest(purpose string, data ...[]byte) []byte
 }
 
-// headMAC authenticates a row of a chain as one that was its last. It is nil in a
-// process without the key.
+// headMAC returns the MAC of the last row of a chain; nil in a process without the key.
 func headMAC(of digester, chain chainKey, seq int64, hash []byte) []byte {
 	number := binary.BigEndian.AppendUint64(nil, uint64(seq))
 	mac := of.Digest(headPurpose, []byte(chain.account), []byte(chain.world), number, hash)
@@ -44,7 +43,7 @@ func headMAC(of digester, chain chainKey, seq int64, hash []byte) []byte {
 	return append(number, mac...)
 }
 
-// authenticated is the seq that a MAC names; 0 for none.
+// authenticated returns the seq that a MAC covers; 0 for none.
 func authenticated(mac []byte) int64 {
 	if len(mac) < 8 {
 		return 0
@@ -52,10 +51,11 @@ func authenticated(mac []byte) int64 {
 	return int64(binary.BigEndian.Uint64(mac))
 }
 
-// nextMAC is the MAC of a head whose row has this seq and hash, after a row with the
-// hash before, whose head had the MAC old. A head that was not right keeps its MAC, so
-// that [VerifyAudit] finds it however many rows follow. In a process without the key
-// the head keeps it too, and the next row that is written with the key makes up for it.
+// nextMAC returns the MAC of a head with this seq and hash. The row before has the hash before, and
+// its head the MAC old.
+//
+// An invalid MAC is kept, so that [VerifyAudit] finds it however many rows follow. A process
+// without the key also keeps the MAC; the next row written with the key makes up for it.
 func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byte) ([]byte, error) {
 	if seq == 1 {
 		return headMAC(tx, chain, seq, hash), nil
@@ -82,10 +82,9 @@ func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byt
 	return old, nil
 }
 
-// KeyHeads notes since when heads of the audit log have a MAC, and authenticates, once,
-// those that have none from a version before. It is called by a process with the key
-// before it changes anything, and again by one that goes on. The error says too that
-// the note was removed.
+// KeyHeads records since when heads of the audit log have a MAC, and authenticates heads of an
+// earlier version that have none. A process with the key calls it before its first change, and
+// regularly afterwards. It fails if the record was removed.
 func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 	since, err := keyedSince(db, db.View(ctx))
 	if err != nil {
@@ -106,13 +105,13 @@ func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 			since, err = keyedSince(db, db.View(ctx))
 		}
 		if err != nil || since.IsZero() {
-			return errors.Join(err, errUnkeyed)
+			return errors.Join(err, errKeyedRemoved)
 		}
 	}
 	return keyAll(ctx, db)
 }
 
-var errUnkeyed = fmt.Errorf("heads of the audit log have a MAC, and the setting %s, which says since when, was removed", keyedName)
+var errKeyedRemoved = fmt.Errorf("heads of the audit log have a MAC, and the setting %s, which records since when, was removed", keyedName)
 
 // keyAll authenticates the heads that have no MAC.
 func keyAll(ctx context.Context, db *sqlstore.DB) error {
@@ -145,8 +144,8 @@ func keyAll(ctx context.Context, db *sqlstore.DB) error {
 	return nil
 }
 
-// keyedSince reads since when heads have a MAC; zero when there is no note of it. A note
-// that was changed is an error.
+// keyedSince reads since when heads have a MAC; zero if there is no record. It fails if the record
+// was changed.
 func keyedSince(of digester, q sqlstore.Querier) (time.Time, error) {
 	var text string
 	err := q.QueryRow("SELECT value FROM setting WHERE name = $1", keyedName).Scan(&text)
@@ -160,13 +159,13 @@ func keyedSince(of digester, q sqlstore.Querier) (time.Time, error) {
 	micros, err := strconv.ParseInt(number, 10, 64)
 	given, wrong := hex.DecodeString(mac)
 	if err != nil || wrong != nil || !hmac.Equal(of.Digest(keyedPurpose, []byte(number)), given) {
-		return time.Time{}, fmt.Errorf("the setting %s was changed: it is not what this store's key has authenticated", keyedName)
+		return time.Time{}, fmt.Errorf("the setting %s was changed: its MAC does not match this store's key", keyedName)
 	}
 	return time.UnixMicro(micros), nil
 }
 
-// authentic compares the MAC of the chain's head with the chain, which is right in
-// itself. A head without one is accepted until the grace is over.
+// authentic compares the MAC of the head with the chain, whose hashes are already verified. A head
+// without MAC is accepted until the grace period ends.
 func (c *chain) authentic(view sqlstore.View, mac []byte) error {
 	last := authenticated(mac)
 	switch {
@@ -189,7 +188,7 @@ func (c *chain) authentic(view sqlstore.View, mac []byte) error {
 		}
 	}
 	if !bytes.Equal(headMAC(c.digests, chainKey{c.report.Account, c.report.World.String()}, last, hash), mac) {
-		c.wrong(last, "its hash is not the one of which the head has a MAC")
+		c.wrong(last, "its hash does not match the MAC of the head")
 		return nil
 	}
 	c.report.Unkeyed = c.report.Rows - last

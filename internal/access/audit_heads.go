@@ -18,9 +18,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Head is the last row of a chain of the audit log at some time. Its hash stands
-// for all rows up to it: a copy outside the store shows that they were removed or
-// written anew.
+// Head is the last row of an audit chain at some time. Its hash covers all rows up to it: a copy
+// outside the store proves that they were removed or changed.
 type Head struct {
 	Account string    `json:"account"`
 	World   string    `json:"world"` // live, sandbox
@@ -29,26 +28,25 @@ type Head struct {
 	At      time.Time `json:"at"`   // when it was copied
 }
 
-// chainKey names a chain.
+// chainKey identifies a chain.
 type chainKey struct{ account, world string }
 
 func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }
 
-// HeadLog copies the heads of the audit log to a file, one JSON object a line.
-// It is not safe for concurrent use.
+// HeadLog copies the heads of the audit log to a file, one JSON object per line. It is not safe for
+// concurrent use.
 type HeadLog struct {
 	path   string
 	copied map[chainKey]string // hash of the last head
 }
 
-// NewHeadLog returns a log that appends to a file, which it makes when it needs it.
+// NewHeadLog returns a log that appends to a file; Copy creates the file.
 func NewHeadLog(path string) *HeadLog {
 	return &HeadLog{path: path, copied: map[chainKey]string{}}
 }
 
-// Copy appends the heads that have moved since the last Copy, and returns how many
-// they are and the SHA-256 of what it appended. After an error the next Copy appends
-// them again.
+// Copy appends the heads that have moved since the last Copy. It returns their number and the
+// SHA-256 of the appended text. After an error the next Copy appends them again.
 func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (heads int, sum string, err error) {
 	var moved []Head
 	err = sqlstore.Each(db.View(ctx), func(row sqlstore.Scanner) error {
@@ -86,8 +84,8 @@ func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (hea
 	return len(moved), hex.EncodeToString(hash[:]), nil
 }
 
-// appendFile appends lines to a file. It begins a line of its own after one that an
-// earlier write left unfinished, and removes its own unfinished ones.
+// appendFile appends lines to a file. It starts a new line after an unfinished one of an earlier
+// write, and removes its own unfinished text.
 func appendFile(path string, text []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -112,8 +110,8 @@ func appendFile(path string, text []byte) (err error) {
 	return file.Sync()
 }
 
-// Heads reads what [HeadLog.Copy] has written. An error is of one line, which it names,
-// or of reading, which ends the sequence.
+// Heads reads the output of [HeadLog.Copy]. An error concerns one line, which it names, or the
+// reader, which ends the sequence.
 func Heads(r io.Reader) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -130,7 +128,7 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 				_, err = hex.DecodeString(h.Hash)
 			}
 			if err != nil {
-				err = fmt.Errorf("line %d is no head of the audit log: %w", n, err)
+				err = fmt.Errorf("line %d is not a head of the audit log: %w", n, err)
 			}
 			if !yield(h, err) {
 				return
@@ -142,10 +140,9 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 	}
 }
 
-// Check looks for the row of the head, and returns what is wrong with it; "" for a row
-// with the hash that was copied. [VerifyAudit] proves that the rows form a chain. All
-// heads together prove that it is the chain they were copied from: the newest does not,
-// if the chain was cut before it was copied.
+// Check compares the head with its row. It returns what is wrong, or "" if the row has the copied
+// hash. [VerifyAudit] proves that the rows form a chain. All copied heads together prove that it is
+// the same chain. The newest one alone does not, if the chain was cut before the copy.
 func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err error) {
 	var hash []byte
 	err = db.View(ctx).QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)
@@ -155,7 +152,7 @@ func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err e
 	case err != nil:
 		return "", fmt.Errorf("reading row %d of the audit log of %s: %w", h.Seq, h.Account, err)
 	case hex.EncodeToString(hash) != h.Hash:
-		return "its hash is not the one that was copied at " + h.At.Format(time.RFC3339), nil
+		return "its hash differs from the one copied at " + h.At.Format(time.RFC3339), nil
 	}
 	return "", nil
 }

@@ -11,37 +11,37 @@ import (
 	"vayu/schema"
 )
 
-// lender is a connection that lends one head.
-type lender struct{ lent *head }
+// blockConn is a connection with one header block.
+type blockConn struct{ block *headerBlock }
 
-func (l lender) begin() *head { return l.lent }
+func (l blockConn) begin() *headerBlock { return l.block }
 
-// thief is a client's end that adds a header to the reply of an exchange at the
-// worst moment: when the head is the connection's again.
-type thief struct {
+// lateWriter adds a header to the reply at the worst moment: when the connection owns the block
+// again.
+type lateWriter struct {
 	*httptest.ResponseRecorder
 	x **exchange
 }
 
-func (w thief) WriteHeader(status int) {
+func (w lateWriter) WriteHeader(status int) {
 	(*w.x).constant("X-Late", []string{"1"})
 	w.ResponseRecorder.WriteHeader(status)
 }
 
-// anybody is an Access and a Pass that lets everybody in.
-type anybody struct{}
+// allowAll is an Access and a Pass that admits every call.
+type allowAll struct{}
 
-func (anybody) Admit(*Call, *Route) (Pass, error) { return anybody{}, nil }
-func (anybody) Verify(*Call) error                { return nil }
-func (anybody) Reserve(*Call, int64) error        { return nil }
-func (anybody) End(*Call, int)                    {}
+func (allowAll) Admit(*Call, *Route) (Pass, error) { return allowAll{}, nil }
+func (allowAll) Verify(*Call) error                { return nil }
+func (allowAll) Reserve(*Call, int64) error        { return nil }
+func (allowAll) End(*Call, int)                    {}
 
 func TestAHeadIsLeftAloneOnceTheReplyBegins(t *testing.T) {
 	t.Parallel()
 	var x *exchange
 	seen := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
 	h, err := New(Config{
-		Access: anybody{}, Metrics: prometheus.NewRegistry(),
+		Access: allowAll{}, Metrics: prometheus.NewRegistry(),
 		Open: map[string]http.Handler{"/open": http.HandlerFunc(seen)},
 		Routes: []Route{
 			{Method: "GET", Path: "/good", Handler: func(*Call) (Response, error) { return Response{Value: 1}, nil }},
@@ -53,14 +53,14 @@ func TestAHeadIsLeftAloneOnceTheReplyBegins(t *testing.T) {
 	}
 	rt := h.(*router)
 	for _, path := range [...]string{"/open", "/good", "/bad", "/nowhere"} {
-		w := thief{httptest.NewRecorder(), &x}
+		w := lateWriter{httptest.NewRecorder(), &x}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
-		lent := &head{}
-		r = r.WithContext(withConn(t.Context(), lender{lent}))
-		x = rt.take(w, r)
+		lent := &headerBlock{}
+		r = r.WithContext(withConn(t.Context(), blockConn{lent}))
+		x = rt.newExchange(w, r)
 		before := len(lent.lines)
 		rt.mux.ServeHTTP(x, r)
-		// What a route depends on is known before its reply begins.
+		// The Vary header of a route is decided before its reply begins.
 		added := strings.TrimSuffix(string(lent.lines[before:]), "Vary: Authorization\r\n")
 		if before == 0 || added != "" || w.Header().Get("X-Late") != "1" {
 			t.Errorf("%s: lines %q, map %v", path, lent.lines, w.Header())

@@ -12,52 +12,51 @@ import (
 	"vayu/schema"
 )
 
-// auditScan bounds how many rows one page of the audit log looks at for those that
-// no index finds: some milliseconds, and who asks for rare ones asks again.
+// auditScan bounds the rows that one page scans for filters without an index: some milliseconds. A
+// page may therefore be short, and the client continues with its cursor.
 const auditScan = 10_000
 
-// place is where a row stands in the audit log of an account. Rows of several
-// instances need not have been written in the order of their clocks, so time comes
-// first and the number in the chain second; those of a subject are in the order of
-// the chain, as its index has them.
-type place struct{ at, seq int64 }
+// position is the position of a row in the audit log of an account. Rows of several instances may
+// be written out of clock order: time comes first, the number in the chain second. Rows of a
+// subject are in the order of the chain, like their index.
+type position struct{ at, seq int64 }
 
-// String is a place as a cursor keeps it.
-func (p place) String() string {
+// String formats a position for a cursor.
+func (p position) String() string {
 	return strconv.FormatInt(p.at, 10) + " " + strconv.FormatInt(p.seq, 10)
 }
 
-// parsePlace reads a place that this service has written itself.
-func parsePlace(text string) (p place) {
+// parsePosition parses a position that String formatted.
+func parsePosition(text string) (p position) {
 	first, second, _ := strings.Cut(text, " ")
 	p.at, _ = strconv.ParseInt(first, 10, 64)
 	p.seq, _ = strconv.ParseInt(second, 10, 64)
 	return p
 }
 
-// selection is which rows of the audit log are asked for, the newest first.
+// selection is a query of the audit log, newest first.
 type selection struct {
 	owner                  schema.Owner
-	from, to               int64  // microseconds; to is not part of it
-	subject, actor, action string // "" for all; an action that ends with a dot stands for all that begin so
+	from, to               int64  // microseconds; excluding to
+	subject, actor, action string // "" for all; an action that ends with a dot is a prefix
 }
 
-// start is before the first row.
-func (s *selection) start() place {
+// start returns the position before the first row.
+func (s *selection) start() position {
 	if s.subject != "" {
-		return place{s.to, math.MaxInt64}
+		return position{s.to, math.MaxInt64}
 	}
-	return place{s.to, math.MinInt64} // before every row of the instant to
+	return position{s.to, math.MinInt64} // before every row of the instant to
 }
 
-// auditQuestion is a statement about audit on its way to be one.
-type auditQuestion struct {
+// auditQuery builds a statement on audit.
+type auditQuery struct {
 	text strings.Builder
 	args []any
 }
 
 // and adds a condition, in which each ? is the next value.
-func (q *auditQuestion) and(condition string, values ...any) {
+func (q *auditQuery) and(condition string, values ...any) {
 	q.text.WriteString(" AND ")
 	for _, value := range values {
 		before, after, _ := strings.Cut(condition, "?")
@@ -68,9 +67,9 @@ func (q *auditQuestion) and(condition string, values ...any) {
 	q.text.WriteString(condition)
 }
 
-// behind is a question for columns of the rows behind a place that an index finds.
-func (s *selection) behind(columns string, after place) *auditQuestion {
-	q := &auditQuestion{args: []any{s.owner.Account, s.owner.World.String()}}
+// after starts a query of columns of the rows after a position, as far as an index finds them.
+func (s *selection) after(columns string, after position) *auditQuery {
+	q := &auditQuery{args: []any{s.owner.Account, s.owner.World.String()}}
 	q.text.WriteString("SELECT " + columns + " FROM audit WHERE account_id = $1 AND mode = $2")
 	if s.subject != "" {
 		q.and("subject = ?", s.subject)
@@ -83,7 +82,7 @@ func (s *selection) behind(columns string, after place) *auditQuestion {
 	return q
 }
 
-// order is that of the index.
+// order is the order of the index.
 func (s *selection) order() string {
 	if s.subject != "" {
 		return " ORDER BY seq DESC"
@@ -91,20 +90,20 @@ func (s *selection) order() string {
 	return " ORDER BY at DESC, seq DESC"
 }
 
-// sifts reports whether rows are looked at that are not asked for.
-func (s *selection) sifts() bool {
+// filters reports whether the query scans rows that it does not return.
+func (s *selection) filters() bool {
 	return s.actor != "" || s.action != "" || s.subject != "" && (s.from != math.MinInt64 || s.to != math.MaxInt64)
 }
 
-// lowest is the statement for the last row that a page looks at.
-func (s *selection) lowest(after place) (string, []any) {
-	q := s.behind("at, seq", after)
+// lowest is the statement for the last row that a page scans.
+func (s *selection) lowest(after position) (string, []any) {
+	q := s.after("at, seq", after)
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(auditScan-1), q.args
 }
 
-// query is the statement for so many rows behind a place, down to the floor.
-func (s *selection) query(after place, floor *place, limit int) (string, []any) {
-	q := s.behind("seq, at, actor, action, subject, request_id, client, detail, hash", after)
+// query is the statement for up to limit rows after a position, down to the floor.
+func (s *selection) query(after position, floor *position, limit int) (string, []any) {
+	q := s.after("seq, at, actor, action, subject, request_id, client, detail, hash", after)
 	if s.subject != "" {
 		q.and("at >= ?", s.from)
 		q.and("at < ?", s.to)
@@ -131,19 +130,18 @@ func (s *selection) query(after place, floor *place, limit int) (string, []any) 
 	return q.text.String() + s.order() + " LIMIT $" + strconv.Itoa(len(q.args)), q.args
 }
 
-// page is at most limit rows behind a place, and the place behind which the next
-// page begins, nil when this is the last. When it sifts, a page may be short of its
-// limit and not the last.
-func (s *selection) page(view sqlstore.View, after place, limit int) (rows []storedAudit, next *place, err error) {
-	var floor *place
-	if s.sifts() {
-		var lowest place
+// page returns at most limit rows after a position, and the position for the next page, or nil.
+// With filters, a page may be short without being the last.
+func (s *selection) page(view sqlstore.View, after position, limit int) (rows []storedAudit, next *position, err error) {
+	var floor *position
+	if s.filters() {
+		var lowest position
 		text, args := s.lowest(after)
 		switch err := view.QueryRow(text, args...).Scan(&lowest.at, &lowest.seq); {
 		case err == nil:
 			floor = &lowest
 		case !errors.Is(err, sql.ErrNoRows):
-			return nil, nil, fmt.Errorf("looking through the audit log: %w", err)
+			return nil, nil, fmt.Errorf("scanning the audit log: %w", err)
 		}
 	}
 	text, args := s.query(after, floor, limit+1)
@@ -153,7 +151,7 @@ func (s *selection) page(view sqlstore.View, after place, limit int) (rows []sto
 	}
 	if len(rows) > limit {
 		rows = rows[:limit]
-		return rows, &place{rows[limit-1].at, rows[limit-1].seq}, nil
+		return rows, &position{rows[limit-1].at, rows[limit-1].seq}, nil
 	}
 	return rows, floor, nil
 }

@@ -1,0 +1,263 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"vayu/internal/config"
+	"vayu/internal/failurelog"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// A revoked key must be rejected, and a quota shared, within a second. Refreshing every 250 ms
+// leaves time for a slow query. Flushing every 400 ms and reading totals every 200 ms makes 600 ms
+// between instances.
+const (
+	refreshInterval = 250 * time.Millisecond
+	totalsInterval  = 200 * time.Millisecond
+	flushEvery      = 2 // in readings of totals
+	// readTimeout ends a read of a store that hangs, so that the next one is tried.
+	readTimeout = 2 * time.Second
+	// flushTimeout limits a flush, including its wait for the store, also the last one.
+	flushTimeout = 5 * time.Second
+)
+
+// stateStore names the store in failure logs.
+const stateStore = "access: the state store"
+
+// follow refreshes the cache until ctx ends.
+func (s *Service) follow(ctx context.Context) {
+	away := failurelog.New(s.Log, stateStore, "refreshing keys", "cached keys stay in use", nil)
+	every(ctx, refreshInterval, func() { away.Tell(ctx, s.Refresh(ctx)) })
+}
+
+// writeUsage flushes usage, and reads the totals of all instances, until ctx ends.
+func (s *Service) writeUsage(ctx context.Context) {
+	reading := failurelog.New(s.Log, stateStore, "reading quotas", "calls are counted on this instance only", nil)
+	writing := failurelog.New(s.Log, stateStore, "writing usage", "it is kept in memory", nil)
+	tick := 0
+	every(ctx, totalsInterval, func() {
+		reading.Tell(ctx, s.readTotals(ctx))
+		if tick++; tick%flushEvery == 0 {
+			limit, done := context.WithTimeout(ctx, flushTimeout)
+			defer done()
+			writing.Tell(ctx, s.flush(limit))
+		}
+	})
+}
+
+// finalFlush writes the remaining usage when the service stops.
+func (s *Service) finalFlush(ctx context.Context) error {
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer done()
+	return s.flush(limit)
+}
+
+// initialLoad fills the cache for the first time. It retries until it succeeds.
+func (s *Service) initialLoad(ctx context.Context) {
+	away := failurelog.New(s.Log, stateStore, "loading keys", "no call is answered", nil)
+	for ctx.Err() == nil {
+		err := s.Refresh(ctx)
+		if err == nil {
+			err = s.readTotals(ctx)
+		}
+		away.Tell(ctx, err)
+		if err == nil {
+			close(s.loaded)
+			return
+		}
+		select {
+		case <-time.After(refreshInterval):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// every calls do at each tick until ctx ends.
+func every(ctx context.Context, period time.Duration, do func()) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ticker.C:
+			do()
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Refresh applies the changes in the store to the cache now. Code that changes a key or an account
+// calls it after the commit, so that the change takes effect here at once. Other instances see it
+// within a second. After an error the next refresh includes the same changes.
+func (s *Service) Refresh(ctx context.Context) error {
+	limit, done := context.WithTimeout(ctx, readTimeout) // includes the wait for the lock
+	defer done()
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	err := s.loadChanges(s.DB.View(limit))
+	s.sweep()
+	switch {
+	case err == nil:
+		s.refreshFailed.Store(false)
+	case ctx.Err() == nil: // else the caller was canceled; the store may be well
+		s.refreshFailed.Store(true)
+		s.metrics.refreshFailures.Inc()
+	}
+	if err != nil {
+		return fmt.Errorf("refreshing keys and accounts: %w", err)
+	}
+	s.refreshedAt.Store(s.Now().UnixMicro())
+	return nil
+}
+
+// Rate and burst of refreshes for unknown keys. They let people and scripts use a key as soon as it
+// is created, and protect the store from clients that guess keys.
+const (
+	lookupRate  = 20
+	lookupBurst = 5
+)
+
+// findKey returns the key with a hash, or nil. An unknown key may have just been created by the
+// command line or another instance, so findKey refreshes first. It does not after a failed refresh:
+// every wrong key would wait for the timeout.
+func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
+	if g := s.cache.find(hash); g != nil {
+		return g
+	}
+	if g := s.cache.ended.find(hash, s.Now().UnixMicro()); g != nil {
+		return g
+	}
+	if s.refreshFailed.Load() || !s.lookups.Allow() || s.Refresh(ctx) != nil {
+		return nil
+	}
+	if g := s.cache.find(hash); g != nil {
+		return g
+	}
+	limit, done := context.WithTimeout(ctx, readTimeout)
+	defer done()
+	g, err := s.findEnded(limit, selectEndedByHash, hash[:])
+	if err != nil {
+		s.metrics.refreshFailures.Inc()
+	}
+	return g
+}
+
+// loadChanges reads the rows that are newer than the cache. Keys are read before accounts, so that
+// the account of every key is included.
+func (s *Service) loadChanges(view sqlstore.View) error {
+	n := delta{}
+	if err := view.QueryRow("SELECT n FROM access_revision WHERE id = 1").Scan(&n.revision); err != nil {
+		return err
+	}
+	since, begun := s.cache.loadedRevision()
+	if begun && n.revision == since {
+		return nil
+	}
+	if n.revision < since { // the store was replaced by an older one
+		n.full, since = true, 0
+	}
+	var err error
+	n.keys, err = s.changedKeys(view, since)
+	if err != nil {
+		return err
+	}
+	n.accounts, err = sqlstore.All(view, s.scanAccount,
+		"SELECT id, name, plan, allow_list, created_at, revision FROM account WHERE revision > $1", since)
+	if err != nil {
+		return err
+	}
+	s.cache.apply(n, s.Now().UnixMicro(), s.newBuckets)
+	return nil
+}
+
+func (s *Service) scanAccount(row sqlstore.Scanner) (*cachedAccount, error) {
+	a, allow := &cachedAccount{}, ""
+	if err := row.Scan(&a.id, &a.name, &a.plan, &allow, &a.createdAt, &a.revision); err != nil {
+		return nil, err
+	}
+	a.allow = s.allowList(a.id, allow)
+	a.limit = s.limitOf(a.plan)
+	a.counters = s.counters.account(a.id)
+	return a, nil
+}
+
+func (s *Service) scanKey(row sqlstore.Scanner) (keyRow, error) {
+	k := keyRow{}
+	var mode, scopes, allow string
+	var hash []byte
+	var signature int64
+	err := row.Scan(&k.id, &k.accountID, &mode, &k.name, &hash, &scopes, &allow, &signature, &k.signingSecret,
+		&k.expiresAt, &k.revokedAt, &k.revision)
+	if err != nil {
+		return k, err
+	}
+	copy(k.hash[:], hash)
+	k.world = schema.WorldOf(mode)
+	for scope := range strings.FieldsSeq(scopes) {
+		k.scopes |= schema.SetOf(schema.Scope(scope))
+	}
+	k.requireSignature = signature != 0
+	k.allow = s.allowList(k.id, allow)
+	return k, nil
+}
+
+// allowList parses a column of networks. An invalid one allows no address: an empty one would allow
+// all.
+func (s *Service) allowList(of, list string) []netip.Prefix {
+	networks, err := config.Networks(strings.Fields(list))
+	if err != nil {
+		s.Log.Error("an allow-list is invalid; no address is allowed", "of", of, "error", err)
+		return []netip.Prefix{{}}
+	}
+	return networks
+}
+
+// clockSkew is the tolerated clock skew between instances. Rows changed this long before the last
+// reading are read again.
+const clockSkew = 10 * time.Second
+
+// readTotals reads what all instances have counted this month. For a new month it reads all rows,
+// otherwise the recently changed ones.
+func (s *Service) readTotals(ctx context.Context) error {
+	limit, done := context.WithTimeout(ctx, readTimeout)
+	defer done()
+	l := &s.counters
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	now, since := s.Now(), int64(0)
+	period := periodOf(now)
+	if period == l.period {
+		since = l.readAt.Add(-clockSkew).UnixMicro()
+	}
+	err := sqlstore.Each(s.DB.View(limit), func(row sqlstore.Scanner) error {
+		var account string
+		var used int64
+		if err := row.Scan(&account, &used); err != nil {
+			return err
+		}
+		if m := l.account(account).monthAt(now); m.period == period {
+			m.mergeTotal(used, 0)
+		}
+		return nil
+	}, "SELECT account_id, used FROM quota_period WHERE period = $1 AND changed_at >= $2", period, since)
+	if err != nil {
+		return fmt.Errorf("reading quotas: %w", err)
+	}
+	l.period, l.readAt = period, now
+	return nil
+}
+
+// cacheAge returns the time since the last successful refresh, or since New.
+func (s *Service) cacheAge() time.Duration {
+	return s.Now().Sub(time.UnixMicro(s.refreshedAt.Load()))
+}
+
+// refresh calls Refresh after a committed change and ignores its error.
+func (s *Service) refresh(ctx context.Context) {
+	_ = s.Refresh(context.WithoutCancel(ctx)) // the metric counts the error; follow logs it
+}
