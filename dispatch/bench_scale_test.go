@@ -98,5 +98,7 @@ func BenchmarkScaleWebhooks(b *testing.B) {
 	const events, endpoints = 5000, 8
 	b.Run("sqlite", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), events, true, endpoints, nil) })
 	b.Run("postgres", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, nil) })
-	b.Run("postgres-kafka", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, benchTopic(b)) })
+	b.Run("postgres-kafka", func(b *testing.B) {
+		benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, benchTopic(b))
+	})
 }
