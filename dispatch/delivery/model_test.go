@@ -174,7 +174,7 @@ func (m *model) next(webhook, token string) (next time.Time) {
 	return next
 }
 
-// some takes some of what is held.
+// checkIDs takes some of what is held.
 func (m *model) some() (taken []held) {
 	m.rng.Shuffle(len(m.held), func(i, j int) { m.held[i], m.held[j] = m.held[j], m.held[i] })
 	n := m.rng.IntN(len(m.held) + 1)

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Feed finds deliveries that are new or have moved on, for live notices.
+// Feed finds new and changed deliveries for SSE streams.
 type Feed struct{ DB *sqlstore.DB }
 
 // Kinds implements sse.Feed.
@@ -22,8 +22,8 @@ func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
 
-// What a look reads at most: liveNew deliveries that were made, of some accounts
-// together, and liveMoved attempts that were recorded, of everybody.
+// Limits of one poll: liveNew new deliveries of one group of accounts, and liveMoved
+// recorded attempts of all accounts.
 const (
 	liveNew   = 1000
 	liveMoved = 10_000
@@ -31,13 +31,13 @@ const (
 
 const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode, d.state, d.attempts FROM "
 
-// selectMade reads along delivery_account, for some owners each from an id on. A CROSS
-// JOIN keeps its order in SQLite, and without ORDER BY no engine reads all ids.
+// selectMade reads delivery_account for some owners, each from an id on. CROSS JOIN fixes
+// the join order in SQLite. Without ORDER BY no engine reads all ids.
 var selectMade = sqlstore.Group(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
-// Every attempt moves its delivery on, and without one it moves only when its
-// subscription is deleted. Both indexes are those of everybody, in the order of time.
+// Every attempt changes its delivery; otherwise it changes only when its subscription is
+// deleted. Both indexes are ordered by time over all accounts.
 const (
 	selectTried = liveColumns + `(SELECT delivery_id, recorded_at FROM attempt WHERE recorded_at >= $1 ORDER BY recorded_at LIMIT $2) AS a
 		JOIN delivery d ON d.id = a.delivery_id ORDER BY a.recorded_at`
@@ -55,7 +55,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 		return sqlstore.All(view, scanNotice, text, args...)
 	})
 	if err != nil {
-		return sse.Found{}, fmt.Errorf("looking for new deliveries: %w", err)
+		return sse.Found{}, fmt.Errorf("reading new deliveries: %w", err)
 	}
 	slices.SortFunc(found.Notices, func(a, b sse.Notice) int { return cmp.Compare(a.ID, b.ID) })
 	since, owners := sse.Since(asks)
@@ -70,7 +70,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 			return err
 		}, text, since.UnixMicro(), liveMoved)
 		if err != nil {
-			return sse.Found{}, fmt.Errorf("looking for deliveries that have moved on: %w", err)
+			return sse.Found{}, fmt.Errorf("reading changed deliveries: %w", err)
 		}
 		if n == liveMoved {
 			found.Cut = sse.Owners(asks)
@@ -80,15 +80,15 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 	return found, nil
 }
 
-// firstID is the first id of a delivery that was made at a time.
+// firstID returns the lowest id of a delivery created at a time.
 func firstID(at time.Time) string {
 	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(at)) // no clock is that wrong
+	_ = id.SetTime(ulid.Timestamp(at)) // no clock exceeds the range of a ULID
 	return idPrefix + id.String()
 }
 
-// newest leaves what was read last of each delivery, in place of the first: statements
-// of one look see different moments, the later the newer.
+// newest keeps the last notice of each delivery, at the position of its first. Later
+// statements of a poll read newer data.
 func newest(all []sse.Notice) []sse.Notice {
 	at := make(map[string]int, len(all))
 	out := all[:0]

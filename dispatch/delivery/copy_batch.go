@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// copied is an attempt on its way to ClickHouse.
+// copied is an attempt that is copied to ClickHouse.
 type copied struct {
 	id, event, kind, webhook, account, retryOf, fault string
 	world                                             schema.World
@@ -20,8 +20,8 @@ type copied struct {
 	number, at, duration, status, body, recorded      int64
 }
 
-// selectCopied reads attempts by attempt_recorded: those of a range in their
-// order, or those of one moment.
+// selectCopied reads attempts by attempt_recorded: a range in order, or all with one
+// timestamp.
 const (
 	selectCopied = `SELECT a.delivery_id, a.number, d.event_id, e.type, d.webhook_id, d.account_id, d.mode, d.retry_of, a.at, a.duration, a.stage, a.http_status, a.error, length(a.body), a.recorded_at
 		FROM attempt a JOIN delivery d ON d.id = a.delivery_id JOIN event e ON e.id = d.event_id `
@@ -36,8 +36,8 @@ func scanCopied(row sqlstore.Scanner) (a copied, err error) {
 	return a, err
 }
 
-// next is the next batch up to a moment. Attempts that were recorded at the same
-// moment are never in different ones, because the next begins behind it.
+// next returns the next batch up to a time. Attempts with the same timestamp stay in one
+// batch, because the next batch starts after it.
 func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
 	all, err := sqlstore.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
@@ -45,7 +45,7 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 		return nil, fmt.Errorf("reading attempts to copy: %w", err)
 	}
 	n := whole(all, c.most)
-	if n == 0 && len(all) > 0 { // more of one moment than a batch has
+	if n == 0 && len(all) > 0 { // more attempts with one timestamp than a batch has
 		all, err = sqlstore.All(view, scanCopied, selectCopied+copiedMoment, all[0].recorded)
 		if err != nil {
 			return nil, fmt.Errorf("reading attempts to copy: %w", err)
@@ -55,9 +55,8 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole is how many of the first attempts make a batch of at most so many within
-// a window that has all of its last moment: all but the last moment when there
-// are more.
+// whole returns the size of the longest prefix with at most most attempts within
+// copyWindow. It does not split attempts with the same timestamp.
 func whole(all []copied, most int) int {
 	n := len(all)
 	if n > most {
@@ -71,8 +70,7 @@ func whole(all []copied, most int) int {
 	return n
 }
 
-// copiedColumns are the types in which columns travel: the plain forms of the
-// table's, which ClickHouse converts itself.
+// copiedColumns are the column types sent. ClickHouse converts them to the table's types.
 var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "delivery_id", Type: "String"},
 	{Name: "number", Type: "UInt8"},
@@ -91,7 +89,7 @@ var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "recorded_at", Type: "DateTime64(6, 'UTC')"},
 }
 
-// Numbers of the table's Enum8 columns; a stage that is not here is 0, none.
+// Numbers of the table's Enum8 columns; 0 means none.
 var (
 	stageNumbers = map[schema.Stage]int8{
 		schema.StageDNS: 1, schema.StageConnect: 2, schema.StageTLS: 3, schema.StageWrite: 4, schema.StageWait: 5, schema.StageStatus: 6,
@@ -99,8 +97,8 @@ var (
 	stateNumbers = map[schema.DeliveryState]int8{schema.DeliveryWaiting: 1, schema.DeliveryDelivered: 2, schema.DeliveryFailed: 3}
 )
 
-// columns are the columns of a world's attempts, in the order of copiedColumns,
-// and how many there are.
+// columns returns the values of a world's attempts in the order of copiedColumns, and
+// their number.
 func columns(world schema.World, batch []copied) (all []any, n int) {
 	var ids, events, kinds, webhooks, accounts, retries, faults []string
 	var numbers []uint8
@@ -124,7 +122,7 @@ func columns(world schema.World, batch []copied) (all []any, n int) {
 	return []any{ids, numbers, events, kinds, webhooks, accounts, retries, at, durations, stages, statuses, faults, bodies, states, recorded}, n
 }
 
-// store puts a world's part of a batch into its database.
+// store inserts a world's part of a batch.
 func (c *Copier) store(ctx context.Context, world schema.World, batch []copied) error {
 	values, n := columns(world, batch)
 	if n == 0 {

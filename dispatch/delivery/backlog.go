@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	// boundEvery is how often the waiting deliveries of each webhook are compared with
-	// the limit. A look reads an index entry for each of them, up to the limit, and their
-	// rows where there are more.
+	// boundEvery is how often the backlog of each webhook is compared with the limit. It
+	// reads an index entry per waiting delivery up to the limit, and rows only beyond it.
 	boundEvery = 10 * time.Second
-	// deadAfter is the time without an acknowledgement after which an endpoint whose
-	// attempts fail is dead.
+	// deadAfter is the time without an acknowledgement after which a failing endpoint is
+	// dead.
 	deadAfter = 10 * time.Minute
 	// boundMost is how many ids of the oldest deliveries are read at once.
 	boundMost = 10_000
@@ -25,28 +24,29 @@ const (
 const (
 	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
 	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
-	// selectFailing is when the oldest waiting delivery of which an attempt failed was made.
+	// selectFailing reads the creation of the oldest waiting delivery with a failed
+	// attempt.
 	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
-	// selectAcknowledged is when the newest acknowledged delivery was. It reads the
-	// deliveries after it, which wait.
+	// selectAcknowledged reads the time of the newest acknowledged delivery. It scans the
+	// waiting deliveries after it.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
-	// selectOldest sorts what waits, which only a webhook beyond the limit pays for.
+	// selectOldest sorts all waiting deliveries; it runs only beyond the limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
-	// noteBacklog adds to what the account is told.
-	noteBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
+	// recordBacklog adds to the backlog report that the account reads.
+	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
-	forgetBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
+	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
 )
 
-// failOldest fails waiting deliveries whose attempt is not in flight. They can be
-// retried by hand, as all that failed.
+// failOldest fails waiting deliveries without an attempt in flight. Like all failed
+// deliveries, they can be retried manually.
 var failOldest = sqlstore.Group(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
-// bound fails the oldest waiting deliveries of each paused or dead webhook that has
-// more than the limit. Deliveries that wait because this service is late are kept.
-// It is idempotent: instances that do it at once fail the same deliveries.
+// bound fails the oldest deliveries of each paused or dead webhook beyond the limit.
+// Deliveries that wait because this service is late are kept. It is idempotent, also
+// across instances.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil
@@ -75,8 +75,8 @@ func (s *Service) bound(ctx context.Context) error {
 	return nil
 }
 
-// dead reports whether a webhook is paused, or its attempts fail and none was
-// acknowledged for some time.
+// dead reports whether a webhook is paused, or fails and has not acknowledged for
+// deadAfter.
 func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	view := s.DB.View(ctx)
 	var active bool
@@ -96,7 +96,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	return acknowledged <= before, err
 }
 
-// boundOne fails what one webhook has beyond the limit.
+// boundOne fails the deliveries of one webhook beyond the limit.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	var waiting int
 	view := s.DB.View(ctx)
@@ -123,12 +123,12 @@ func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	}
 	if failed > 0 {
 		s.metrics.overflowed.Add(float64(failed))
-		s.Log.WarnContext(ctx, "webhooks: the oldest deliveries failed, because too many wait", "webhook", webhook, "deliveries", failed, "limit", s.Backlog)
+		s.Log.WarnContext(ctx, "webhooks: backlog limit exceeded; the oldest deliveries were failed", "webhook", webhook, "deliveries", failed, "limit", s.Backlog)
 	}
 	return nil
 }
 
-// failGroup fails some deliveries and notes how many.
+// failGroup fails a group of deliveries and records their number.
 func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n int64, err error) {
 	now := s.Now().UnixMicro()
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -139,22 +139,22 @@ func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n i
 			return err
 		})
 		if err == nil && n > 0 {
-			_, err = tx.Exec(noteBacklog, webhook, now, s.Backlog, n)
+			_, err = tx.Exec(recordBacklog, webhook, now, s.Backlog, n)
 		}
 		return err
 	})
 	return n, err
 }
 
-// forgetBacklogs deletes what accounts were told long ago.
-func (s *Service) forgetBacklogs(ctx context.Context) error {
-	until := s.Now().Add(-kept).UnixMicro()
+// purgeBacklogs deletes old backlog reports.
+func (s *Service) purgeBacklogs(ctx context.Context) error {
+	until := s.Now().Add(-retention).UnixMicro()
 	var there int
 	if err := s.DB.View(ctx).QueryRow("SELECT count(*) FROM webhook_backlog WHERE reached_at <= $1", until).Scan(&there); err != nil || there == 0 {
 		return err
 	}
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec(forgetBacklog, until)
+		_, err := tx.Exec(deleteBacklog, until)
 		return err
 	})
 }

@@ -9,36 +9,36 @@ import (
 	"vayu/schema"
 )
 
-// tally counts up the deliveries and attempts of a webhook.
-type tally struct {
-	webhook string
-	now     int64
-	all     map[string]counted // deliveries by their ids
-	made    []tallied
+// healthStats aggregates the deliveries and attempts of a webhook.
+type healthStats struct {
+	webhook     string
+	now         int64
+	all         map[string]healthDelivery // by id
+	attemptRows []healthAttempt
 }
 
-// counted is a delivery.
-type counted struct {
+// healthDelivery is a delivery.
+type healthDelivery struct {
 	state        schema.DeliveryState
-	created, due int64 // due: 0 while an attempt is under way
+	created, due int64 // due: 0 while an attempt is in flight
 	retried      bool
 }
 
-// tallied is an attempt.
-type tallied struct {
+// healthAttempt is an attempt.
+type healthAttempt struct {
 	delivery string
 	number   int
 	lastScan
 }
 
-func newTally(webhook string, now time.Time) *tally {
-	return &tally{webhook: webhook, now: now.UnixMicro(), all: map[string]counted{}}
+func newHealthStats(webhook string, now time.Time) *healthStats {
+	return &healthStats{webhook: webhook, now: now.UnixMicro(), all: map[string]healthDelivery{}}
 }
 
-// take adds a row of selectHealth.
-func (t *tally) take(row sqlstore.Scanner) error {
-	var d counted
-	var a tallied
+// add adds a row of selectHealth.
+func (t *healthStats) add(row sqlstore.Scanner) error {
+	var d healthDelivery
+	var a healthAttempt
 	var token, retriedAs string
 	err := row.Scan(&a.delivery, &d.state, &d.created, &d.due, &token, &retriedAs, &a.number, &a.at, &a.duration, &a.stage, &a.status, &a.text)
 	if token != "" && d.due > t.now {
@@ -47,18 +47,18 @@ func (t *tally) take(row sqlstore.Scanner) error {
 	d.retried = retriedAs != ""
 	t.all[a.delivery] = d
 	if a.at.Valid {
-		t.made = append(t.made, a)
+		t.attemptRows = append(t.attemptRows, a)
 	}
 	return err
 }
 
-// ok reports whether a receiver has acknowledged.
-func (a *tallied) ok() bool {
+// ok reports whether the receiver acknowledged.
+func (a *healthAttempt) ok() bool {
 	return schema.Stage(a.stage.String) == schema.StageStatus && a.status.Int64 >= 200 && a.status.Int64 < 300
 }
 
-// bound drops the oldest delivery when there is one too many, and says so.
-func (t *tally) bound() (more bool) {
+// bound drops the oldest delivery beyond healthMost and reports whether there was one.
+func (t *healthStats) bound() (more bool) {
 	if len(t.all) <= healthMost {
 		return false
 	}
@@ -69,25 +69,25 @@ func (t *tally) bound() (more bool) {
 		}
 	}
 	delete(t.all, oldest)
-	t.made = slices.DeleteFunc(t.made, func(a tallied) bool { return a.delivery == oldest })
+	t.attemptRows = slices.DeleteFunc(t.attemptRows, func(a healthAttempt) bool { return a.delivery == oldest })
 	return true
 }
 
-// shown is what it comes to.
-func (t *tally) shown(active bool) schema.WebhookHealth {
+// response returns the health of the webhook.
+func (t *healthStats) response(active bool) schema.WebhookHealth {
 	h := schema.WebhookHealth{Status: schema.Success, WebhookID: t.webhook, HasMore: t.bound(), Deliveries: len(t.all)}
-	slices.SortFunc(t.made, func(a, b tallied) int { // the newest first
+	slices.SortFunc(t.attemptRows, func(a, b healthAttempt) int { // newest first
 		return cmp.Or(cmp.Compare(b.at.Int64, a.at.Int64), cmp.Compare(b.delivery, a.delivery), cmp.Compare(b.number, a.number))
 	})
 	t.deliveries(&h)
 	t.attempts(&h)
 	h.ByHour = t.byHour()
-	h.Health = t.judge(&h, active)
+	h.Health = t.health(&h, active)
 	return h
 }
 
-// deliveries counts the deliveries.
-func (t *tally) deliveries(h *schema.WebhookHealth) {
+// deliveries counts the deliveries by state.
+func (t *healthStats) deliveries(h *schema.WebhookHealth) {
 	var since, oldest, next int64
 	for _, d := range t.all {
 		since = earlier(since, d.created)
@@ -109,7 +109,7 @@ func (t *tally) deliveries(h *schema.WebhookHealth) {
 	h.Since, h.OldestWaitingAt, h.NextAttemptAt = instantOrNull(since), instantOrNull(oldest), instantOrNull(next)
 }
 
-// earlier is the earlier of two moments, of which 0 is none.
+// earlier returns the earlier of two times; 0 means none.
 func earlier(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -125,11 +125,11 @@ func instantOrNull(micros int64) *string {
 	return &text
 }
 
-// attempts counts the attempts and finds the last ones.
-func (t *tally) attempts(h *schema.WebhookHealth) {
-	took := make([]int64, len(t.made))
-	for i := range t.made {
-		a := &t.made[i]
+// attempts aggregates the attempts and finds the last ones.
+func (t *healthStats) attempts(h *schema.WebhookHealth) {
+	took := make([]int64, len(t.attemptRows))
+	for i := range t.attemptRows {
+		a := &t.attemptRows[i]
 		took[i] = a.duration.Int64
 		last := &h.LastFailure
 		if a.ok() {
@@ -144,8 +144,8 @@ func (t *tally) attempts(h *schema.WebhookHealth) {
 	h.Attempts.Count, h.Attempts.MedianMS, h.Attempts.P95MS = len(took), percentile(took, 50), percentile(took, 95)
 }
 
-// percentile is the least of sorted values that so many per cent do not exceed, in
-// milliseconds; nil when there are none.
+// percentile returns the nearest-rank percentile in milliseconds; nil if there are no
+// values.
 func percentile(sorted []int64, percent int) *float64 {
 	if len(sorted) == 0 {
 		return nil
@@ -154,18 +154,18 @@ func percentile(sorted []int64, percent int) *float64 {
 	return &ms
 }
 
-// hoursShown are the hours of by_hour, the one that goes on included.
+// hoursShown is the number of hours in by_hour, including the current one.
 const hoursShown = 24
 
-// byHour are the attempts of the last hours.
-func (t *tally) byHour() []schema.AttemptsOfHour {
+// byHour counts the attempts of the last hours.
+func (t *healthStats) byHour() []schema.AttemptsOfHour {
 	first := time.UnixMicro(t.now).UTC().Truncate(time.Hour).Add((1 - hoursShown) * time.Hour)
 	hours := make([]schema.AttemptsOfHour, hoursShown)
 	for i := range hours {
 		hours[i].Hour = first.Add(time.Duration(i) * time.Hour).Format(time.RFC3339)
 	}
-	for i := range t.made {
-		a := &t.made[i]
+	for i := range t.attemptRows {
+		a := &t.attemptRows[i]
 		since := a.at.Int64 - first.UnixMicro()
 		n := since / time.Hour.Microseconds()
 		if since < 0 || n >= int64(len(hours)) {
@@ -180,21 +180,21 @@ func (t *tally) byHour() []schema.AttemptsOfHour {
 	return hours
 }
 
-// judge is the word for it.
-func (t *tally) judge(h *schema.WebhookHealth, active bool) schema.Health {
-	row := 0 // of failures, the newest first
-	for row < len(t.made) && !t.made[row].ok() {
+// health returns the overall health.
+func (t *healthStats) health(h *schema.WebhookHealth, active bool) schema.Health {
+	row := 0 // consecutive failures, newest first
+	for row < len(t.attemptRows) && !t.attemptRows[row].ok() {
 		row++
 	}
-	recent := t.made[:min(len(t.made), healthRecent)]
+	recent := t.attemptRows[:min(len(t.attemptRows), healthRecent)]
 	switch {
 	case !active:
 		return schema.HealthPaused
-	case len(t.made) == 0:
+	case len(t.attemptRows) == 0:
 		return schema.HealthIdle
 	case row >= failingFrom:
 		return schema.HealthFailing
-	case h.States.Unretried > 0 || slices.ContainsFunc(recent, func(a tallied) bool { return !a.ok() }):
+	case h.States.Unretried > 0 || slices.ContainsFunc(recent, func(a healthAttempt) bool { return !a.ok() }):
 		return schema.HealthDegraded
 	}
 	return schema.HealthHealthy

@@ -10,28 +10,27 @@ import (
 )
 
 const (
-	// cancelEvery is how long what waits for a deleted subscription goes on
-	// waiting, at most, when no lease is in force.
+	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is how far back a look for deleted subscriptions goes each second;
-	// once in sweepEvery it goes back to the beginning.
+	// recent is how far back deleted subscriptions are searched each time; once in
+	// sweepEvery all are searched.
 	recent     = 2 * sweepEvery
 	sweepEvery = time.Minute
-	// kept is how long a finished delivery can be asked for.
-	kept = 30 * 24 * time.Hour
-	// cleanGroup keeps a transaction in the range of milliseconds, since on SQLite
-	// every other change waits for it.
+	// retention is the retention of finished deliveries.
+	retention = 30 * 24 * time.Hour
+	// cleanGroup keeps a transaction within milliseconds, because on SQLite all other
+	// writes wait.
 	cleanGroup = 500
 )
 
-// Run cancels what waited for deleted subscriptions, bounds what waits for dead ones,
-// and deletes what has been finished for 30 days, until ctx ends. It continues after
-// an error of the store: the next look finds the same rows.
+// Run cancels deliveries of deleted subscriptions, bounds the backlogs of dead ones, and
+// purges deliveries finished for 30 days. It runs until ctx ends and retries after an
+// error of the store.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
 	var swept time.Time
-	bounded := s.Now() // after a stop an endpoint has some time to acknowledge
+	bounded := s.Now() // after a restart, gives endpoints time to acknowledge
 	for {
 		now := s.Now()
 		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery
@@ -44,7 +43,7 @@ func (s *Service) Run(ctx context.Context) error {
 			bounded = now
 		}
 		if err == nil && sweep {
-			err = errors.Join(s.purge(ctx), s.forgetBacklogs(ctx))
+			err = errors.Join(s.purge(ctx), s.purgeBacklogs(ctx))
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -64,19 +63,19 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 const (
-	// selectOrphaned finds subscriptions that were deleted since and have something
-	// that waits and is not leased.
+	// selectOrphaned finds recently deleted subscriptions with waiting deliveries that
+	// are not leased.
 	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
 		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
-	// cancelOrphans asks twice: on PostgreSQL a row may have been changed between
-	// being found and being taken.
+	// cancelOrphans repeats its condition: on PostgreSQL a row may change between being
+	// selected and being locked.
 	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
 		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
 )
 
-// cancelDeleted cancels what waits for subscriptions that were deleted since.
-// What is leased may end first: an acknowledgement counts.
+// cancelDeleted cancels waiting deliveries of subscriptions that were deleted since.
+// Leased ones may finish first: an acknowledgement counts.
 func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	now := s.Now().UnixMicro()
 	orphaned, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
@@ -84,7 +83,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 		return id, err
 	}, selectOrphaned, since.UnixMicro(), now)
 	if err != nil {
-		return fmt.Errorf("looking for deleted subscriptions: %w", err)
+		return fmt.Errorf("reading deleted subscriptions: %w", err)
 	}
 	for _, webhook := range orphaned {
 		for n := int64(cleanGroup); n == cleanGroup; {
@@ -101,7 +100,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// selectOver finds what has been finished for long enough, along delivery_finished.
+// selectOver finds expired deliveries by delivery_finished.
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (
@@ -109,18 +108,19 @@ var (
 	deleteDelivery = sqlstore.Group(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
 )
 
-// purge deletes what has been finished for 30 days, a group at a time.
+// purge deletes deliveries finished for 30 days, one group at a time.
 func (s *Service) purge(ctx context.Context) error {
-	until := s.Now().Add(-kept).UnixMicro()
+	until := s.Now().Add(-retention).UnixMicro()
 	for {
-		// Looked for outside of the change, so that nobody waits when there is nothing.
+		// Reads outside of the write transaction, so that an empty purge blocks no other
+		// writes.
 		over, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id any, err error) {
 			var text string
 			err = row.Scan(&text)
 			return text, err
 		}, selectOver, until, cleanGroup)
 		if err != nil {
-			return fmt.Errorf("looking for deliveries that are over: %w", err)
+			return fmt.Errorf("reading expired deliveries: %w", err)
 		}
 		if len(over) == 0 {
 			return nil

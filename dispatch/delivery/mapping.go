@@ -12,19 +12,19 @@ import (
 	"vayu/schema"
 )
 
-// instant is how moments are shown: RFC 3339 in UTC with milliseconds.
+// instant is the format of times: RFC 3339 in UTC with milliseconds.
 const instant = "2006-01-02T15:04:05.000Z"
 
-// Columns of a delivery as scanShown reads them, and where they are: an attempt is
-// found by its key, so that a page costs no more than a look per row.
+// Columns and tables of scanShown. The last attempt is found by its key, so that a page
+// costs one lookup per row.
 const (
 	shownColumns = `d.id, d.webhook_id, d.event_id, e.type, d.state, d.attempts, d.created_at, d.due_at, d.token, d.finished_at, d.retry_of, d.retried_as,
 		a.at, a.duration, a.stage, a.http_status, a.error`
 	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
 )
 
-// scanShown reads a row of shownColumns as it is shown at now, and what follows
-// them into more.
+// scanShown reads a row of shownColumns as the API shows it at now, and further columns
+// into more.
 func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
 	return func(row sqlstore.Scanner) (schema.Delivery, error) {
 		var d schema.Delivery
@@ -51,13 +51,13 @@ func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delive
 	}
 }
 
-// lastScan is an attempt that may not be there.
+// lastScan is an attempt that may be missing.
 type lastScan struct {
 	at, duration, status sql.NullInt64
 	stage, text          sql.NullString
 }
 
-// shown is attempt number n; nil when it is not there.
+// response returns attempt number n; nil if it is missing.
 func (l *lastScan) shown(n int) *schema.LastAttempt {
 	if !l.at.Valid {
 		return nil
@@ -75,7 +75,7 @@ func milliseconds(micros int64) float64 { return float64(micros) / 1000 }
 
 func shownInstant(micros int64) string { return time.UnixMicro(micros).UTC().Format(instant) }
 
-// optional is null for an empty text.
+// optional returns nil for an empty text.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -85,8 +85,7 @@ func optional(text string) *string {
 
 var errNoDelivery = schema.Refuse(schema.NotFound, "", "There is no such delivery.")
 
-// owns reports whether a table has a row with an id that belongs to the caller's
-// account and world.
+// owns reports whether a row of a table belongs to the caller's account and world.
 func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 	if !schema.IsID(id) {
 		return false, nil
@@ -99,7 +98,7 @@ func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 	return err == nil, err
 }
 
-// detailed is a delivery of the caller's with everything that is known of it.
+// detailed returns a delivery of the caller with all its attempts.
 func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetailed, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
