@@ -93,7 +93,7 @@ func readBare(b *testing.B, l *Log, partitions, n int) time.Duration {
 	var reading sync.WaitGroup
 	began := time.Now()
 	for id := range partitions {
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: id, MinBytes: 1, MaxBytes: mostBytes, MaxWait: 100 * time.Millisecond})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: id, MinBytes: 1, MaxBytes: maxBytes, MaxWait: 100 * time.Millisecond})
 		reading.Go(func() {
 			defer func() { _ = r.Close() }()
 			for {

@@ -139,7 +139,7 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	tb.Helper()
 	eventually(tb, "all events are published", func() bool {
 		safe, err := l.Publish(context.Background(), events)
-		if err != nil && !isRefusal(err) {
+		if err != nil && !isRejected(err) {
 			tb.Fatalf("published %d of %d: %v", len(safe), len(events), err)
 		}
 		done := map[string]bool{}

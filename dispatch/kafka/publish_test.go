@@ -193,7 +193,7 @@ func TestOverLongEventHoldsBackItsAccountOnly(t *testing.T) {
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
 		long := testEvent(t, 1, "acc_long")
-		long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", mostEnvelope)))
+		long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", maxEnvelope)))
 		batch := []outbox.Event{testEvent(t, 0, "acc_long"), long, testEvent(t, 2, "acc_long"), testEvent(t, 3, "acc_other")}
 		safe, err := l.Publish(t.Context(), batch)
 		if !errors.Is(err, ErrTooLong) {

@@ -138,13 +138,13 @@ func TestWhoIsNotLetInSaysWhy(t *testing.T) {
 		word     string
 		names    string // the setting, in the log
 	}{
-		"wrong password":       {refusing(t, a.server(nil)), a.byTLS(login(loginScram512, "hunter2")), wordLogin, "event-log.password"},
-		"wrong plain password": {refusing(t, a.server(nil)), a.byTLS(login(loginPlain, "hunter2")), wordLogin, "event-log.password"},
-		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), wordUntrusted, "event-log.ca"},
-		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *Config) { c.TLS = true }, wordUntrusted, "event-log.ca"},
-		"no TLS":               {deaf(t), a.byTLS(nil), wordNoTLS, "event-log.tls"},
-		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), wordCertificate, "event-log.cert"},
-		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key }), wordCertificate, "event-log.cert"},
+		"wrong password":       {refusing(t, a.server(nil)), a.byTLS(login(loginScram512, "hunter2")), statusLogin, "event-log.password"},
+		"wrong plain password": {refusing(t, a.server(nil)), a.byTLS(login(loginPlain, "hunter2")), statusLogin, "event-log.password"},
+		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), statusUntrusted, "event-log.ca"},
+		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *Config) { c.TLS = true }, statusUntrusted, "event-log.ca"},
+		"no TLS":               {deaf(t), a.byTLS(nil), statusNoTLS, "event-log.tls"},
+		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), statusCertificate, "event-log.cert"},
+		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key }), statusCertificate, "event-log.cert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +186,7 @@ func TestALoginThatIsNotAnsweredEnds(t *testing.T) {
 	if err := l.Check(t.Context()); err != nil {
 		t.Errorf("one of two brokers answers, and Check says %v", err)
 	}
-	door := newDoor(t.Context(), false, l.secure)
+	door := newConnTracker(t.Context(), false, l.secure)
 	defer door.shut()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

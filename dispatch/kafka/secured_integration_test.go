@@ -66,8 +66,8 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 		t.Parallel()
 		other := fixture.NewAuthority(t).CA()
 		for want, settings := range map[string]func(*Config){
-			wordLogin:     secured(loginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
-			wordUntrusted: secured(loginScram512, func(c *Config) { c.CA = other }),
+			statusLogin:     secured(loginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
+			statusUntrusted: secured(loginScram512, func(c *Config) { c.CA = other }),
 		} {
 			l := newLog(t, brokers, settings)
 			if got := l.Word(t.Context()); got != want+"; events wait" {
@@ -103,7 +103,7 @@ func await(tb testing.TB, l *Log) {
 	eventually(tb, "the broker lets it in, and has the topics", func() bool { return l.Check(tb.Context()) == nil && l.makeTopics(tb.Context()) == nil })
 }
 
-// admit gives the brokers a user who logs in by SCRAM-SHA-512.
+// track gives the brokers a user who logs in by SCRAM-SHA-512.
 func admit(tb testing.TB, operator *Log, name, password string) {
 	tb.Helper()
 	const iterations = 4096

@@ -65,7 +65,7 @@ func TestAnEventThatCannotBeToldFailsItsChange(t *testing.T) {
 			"no JSON":       {schema.EventQuotaWarning, map[string]any{"f": func() {}}, nil},
 			"broken JSON":   {schema.EventQuotaWarning, json.RawMessage(`{"a":`), nil},
 			"no UTF-8":      {schema.EventQuotaWarning, json.RawMessage("{\"a\":\"\xff\"}"), errUTF8},
-			"too long":      {schema.EventQuotaWarning, map[string]string{"a": strings.Repeat("x", envelopeMost)}, nil},
+			"too long":      {schema.EventQuotaWarning, map[string]string{"a": strings.Repeat("x", maxEnvelope)}, nil},
 			"no account":    {"", nil, errType},
 			"white space":   {schema.EventQuotaWarning, json.RawMessage(" \n7"), errObject},
 			"two documents": {schema.EventQuotaWarning, json.RawMessage(`{} {}`), nil},
@@ -100,14 +100,14 @@ func TestAChangeThatIsUndoneHasNoEvent(t *testing.T) {
 			}
 			return refused
 		})
-		if !errors.Is(err, refused) || len(d.woken) != 0 {
-			t.Errorf("got %v and %d wakes", err, len(d.woken))
+		if !errors.Is(err, refused) || len(d.wakeSignal) != 0 {
+			t.Errorf("got %v and %d wakes", err, len(d.wakeSignal))
 		}
 		if n := d.count("event") + d.count("outbox"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
 		d.say("acc_a")
-		if len(d.woken) != 1 {
+		if len(d.wakeSignal) != 1 {
 			t.Error("a commit does not wake the relay")
 		}
 	})
@@ -124,7 +124,7 @@ func TestAStoredEventIsNotRelayed(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if len(d.woken) != 0 || d.count("outbox") != 0 || d.count("event WHERE id = $1 AND envelope = $2", e.ID, e.Envelope) != 1 {
+		if len(d.wakeSignal) != 0 || d.count("outbox") != 0 || d.count("event WHERE id = $1 AND envelope = $2", e.ID, e.Envelope) != 1 {
 			t.Errorf("the event %s is not stored, or waits", e.Envelope)
 		}
 	})

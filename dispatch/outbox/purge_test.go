@@ -43,7 +43,7 @@ func TestEventsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 		for _, c := range []struct {
 			at   time.Time
 			left int
-		}{{noon.Add(keepFor), len(old) + 2}, {noon.Add(keepFor + time.Millisecond), 3}} {
+		}{{noon.Add(retention), len(old) + 2}, {noon.Add(retention + time.Millisecond), 3}} {
 			d.clock.Set(c.at)
 			if err := d.purgeOnce(t.Context()); err != nil {
 				t.Fatal(err)
@@ -71,8 +71,8 @@ func TestDeletionsGoOnByThemselves(t *testing.T) {
 		d.say("acc_a")
 		s := newShelf()
 		d.run(s)
-		d.clock.Set(noon.Add(keepFor + time.Hour))
-		time.Sleep(purgeFirst - time.Second)
+		d.clock.Set(noon.Add(retention + time.Hour))
+		time.Sleep(purgeDelay - time.Second)
 		if d.count("event") != 1 {
 			t.Error("the event is deleted at the start")
 		}

@@ -21,7 +21,7 @@ func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
 	t.Parallel()
 	eachDesk(t, func(t *testing.T, d *desk) {
 		ids := []string{}
-		for n := range 2*batchMost + 3 {
+		for n := range 2*maxBatch + 3 {
 			ids = append(ids, fmt.Sprint(n))
 		}
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
@@ -60,7 +60,7 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		var ids []string
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-			for n := range 3 * batchMost {
+			for n := range 3 * maxBatch {
 				account := "acc_a"
 				if n%100 == 99 {
 					account = "acc_b"
@@ -79,7 +79,7 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 		s.refuse = func(e Event) bool { return e.ID == ids[1] }
 		r := relay{Outbox: d.Outbox, to: s}
 		safe, err := r.pass(t.Context())
-		if safe != 16 || !errors.Is(err, errNotSafe) || d.count("outbox") != len(ids)-safe {
+		if safe != 16 || !errors.Is(err, errNotAcked) || d.count("outbox") != len(ids)-safe {
 			t.Errorf("%d were safe, %v; want the first of a and the 15 of b, and that the others wait", safe, err)
 		}
 		if n := d.failures("publish"); n != 1 {
@@ -89,7 +89,7 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 		if _, err := r.pass(t.Context()); err != nil || d.count("outbox") != 0 {
 			t.Errorf("the second pass: %v, and %d wait", err, d.count("outbox"))
 		}
-		for account, want := range map[string]int{"acc_a": 3*batchMost - 15, "acc_b": 15} {
+		for account, want := range map[string]int{"acc_a": 3*maxBatch - 15, "acc_b": 15} {
 			if got := s.ids(account); !slices.IsSorted(got) || len(got) != want {
 				t.Errorf("%s got %d events, in order: %t; want %d", account, len(got), slices.IsSorted(got), want)
 			}
@@ -106,12 +106,12 @@ func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
 	t.Parallel()
 	eachDesk(t, func(t *testing.T, d *desk) {
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-			for n := range 2*batchMost + 10 {
+			for n := range 2*maxBatch + 10 {
 				account := "acc_a" // the second batch has one of c
 				switch {
-				case n >= 2*batchMost:
+				case n >= 2*maxBatch:
 					account = "acc_b"
-				case n == batchMost+1:
+				case n == maxBatch+1:
 					account = "acc_c"
 				}
 				if _, err := d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, struct{}{}); err != nil {
@@ -189,11 +189,11 @@ func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
 	if n := len(s.ids("")); n != 1 {
 		t.Errorf("one event was brought %d times", n)
 	}
-	r.done = nil
+	r.acked = nil
 	if _, err := r.pass(t.Context()); err == nil || d.failures("read") != 1 {
 		t.Errorf("reading: got %v and %v failures", err, d.failures("read"))
 	}
-	if err := d.look(t.Context()); err == nil {
+	if err := d.measure(t.Context()); err == nil {
 		t.Error("a store that is closed counts")
 	}
 	if n := d.log.Count("level=WARN"); n != 2 {
@@ -248,7 +248,7 @@ func TestACommitWakesTheRelay(t *testing.T) {
 
 func TestThePaceFollowsWhatIsFound(t *testing.T) {
 	t.Parallel()
-	var p pace
+	var p pollDelay
 	now := noon
 	ms := func(all ...int) (out []time.Duration) {
 		for _, n := range all {

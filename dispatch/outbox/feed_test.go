@@ -62,7 +62,7 @@ func TestMoreEventsThanOneLookReads(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		before := time.Now()
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-			for range liveMost {
+			for range feedLimit {
 				if _, err := d.Store(tx, "acc_a", schema.Live, schema.EventPaymentSucceeded, map[string]any{}); err != nil {
 					return err
 				}

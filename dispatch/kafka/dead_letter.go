@@ -10,31 +10,31 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// The headers that a message gets on the dead topic, beside its own.
+// Headers that are added to a dead letter.
 const (
 	headerReason    = "dead-reason" // one of reasons
-	headerFault     = "dead-fault"  // in words
-	headerTopic     = "dead-topic"  // where it came from
+	headerFault     = "dead-fault"  // error text
+	headerTopic     = "dead-topic"  // original topic
 	headerPartition = "dead-partition"
 	headerOffset    = "dead-offset"
-	headerLength    = "dead-length" // of what was cut off, bytes, because no broker takes it
+	headerLength    = "dead-length" // bytes cut off because they exceed the limit of brokers
 )
 
-// What is kept of an over-long message, bytes: together less than mostBatch.
+// Limits of an over-long dead letter, bytes: together less than maxBatch.
 const (
 	keptKey     = 1 << 10
 	keptFault   = 1 << 10
 	keptHeaders = 64 << 10
 )
 
-// deceased is a message that goes to the dead topic.
-type deceased struct {
+// rejected is a message for the dead topic.
+type rejected struct {
 	message kafka.Message
 	fault   fault
 }
 
-// sortOut reads messages: events go to take, the others are dead.
-func sortOut(messages []kafka.Message) (events []outbox.Event, of []kafka.Message, dead []deceased) {
+// decodeBatch decodes messages into events and rejected messages.
+func decodeBatch(messages []kafka.Message) (events []outbox.Event, of []kafka.Message, dead []rejected) {
 	for _, m := range messages {
 		read := decode(fromWire(m))
 		if read.Fault == nil {
@@ -45,7 +45,7 @@ func sortOut(messages []kafka.Message) (events []outbox.Event, of []kafka.Messag
 		if !ok {
 			why = fault{reasonRefused, read.Fault}
 		}
-		dead = append(dead, deceased{m, why})
+		dead = append(dead, rejected{m, why})
 	}
 	return events, of, dead
 }
@@ -58,7 +58,7 @@ func fromWire(m kafka.Message) record {
 	return r
 }
 
-// refusal is the fault of an event that take does not want.
+// refusal returns the fault of an event that process has rejected.
 func refusal(err error) fault {
 	if err == nil {
 		err = errors.New("no reason was given")
@@ -66,12 +66,12 @@ func refusal(err error) fault {
 	return fault{reasonRefused, err}
 }
 
-// epitaph is what is written to the dead topic: the message as it was, cut where
-// it is longer than a broker takes, and why and whence.
-func (d deceased) epitaph() record {
+// deadLetter returns the record for the dead topic: the message, cut to the limit of a
+// broker, with its error and origin.
+func (d rejected) deadLetter() record {
 	r := fromWire(d.message)
 	cut := len(r.key) + len(r.value)
-	r.key, r.value = r.key[:min(len(r.key), keptKey)], r.value[:min(len(r.value), mostEnvelope)]
+	r.key, r.value = r.key[:min(len(r.key), keptKey)], r.value[:min(len(r.value), maxEnvelope)]
 	cut -= len(r.key) + len(r.value)
 	size, kept := 0, 0
 	for _, h := range r.headers {
@@ -98,20 +98,21 @@ func (d deceased) epitaph() record {
 	return r
 }
 
-// bury writes messages to the dead topic and returns those that are not there.
-func (l *Log) bury(ctx context.Context, dead []deceased) (left []deceased, err error) {
+// writeDead writes messages to the dead topic and returns those that were not
+// acknowledged.
+func (l *Log) writeDead(ctx context.Context, dead []rejected) (left []rejected, err error) {
 	records := make([]record, len(dead))
 	for i, d := range dead {
-		records[i] = d.epitaph()
+		records[i] = d.deadLetter()
 	}
 	acked, err := l.write(ctx, l.DeadTopic, records)
-	var first *deceased
+	var first *rejected
 	for i, is := range acked {
 		if !is {
 			left = append(left, dead[i])
 			continue
 		}
-		l.metrics.buried.WithLabelValues(dead[i].fault.reason).Inc()
+		l.metrics.deadLetters.WithLabelValues(dead[i].fault.reason).Inc()
 		if first == nil {
 			first = &dead[i]
 		}

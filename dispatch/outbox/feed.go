@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Feed finds events that have come, for live notices.
+// Feed finds new events for SSE streams.
 type Feed struct{ DB *sqlstore.DB }
 
 // Kinds implements sse.Feed.
@@ -20,26 +20,26 @@ func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveEvent, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
 
-// liveMost bounds what one statement reads for some accounts.
-const liveMost = 1000
+// feedLimit bounds the rows that one statement reads for a group of accounts.
+const feedLimit = 1000
 
-// selectSince reads along event_account, for some owners each from an id on. A CROSS
-// JOIN keeps its order in SQLite, and without ORDER BY no engine reads all ids.
+// selectSince reads event_account for some owners, each from an id on. CROSS JOIN fixes
+// the join order in SQLite. Without ORDER BY no engine reads all ids.
 var selectSince = sqlstore.Group(1, "SELECT e.id, e.account_id, e.mode, e.type, e.subject, e.created_at FROM (VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN event e WHERE e.account_id = v.column1 AND e.mode = v.column2 AND e.id >= v.column3 LIMIT $1`)
 
 // Changes implements sse.Feed.
 func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
 	view := f.DB.View(ctx)
-	err = found.Search(&selectSince, asks, liveMost, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
-		args := []any{liveMost}
+	err = found.Search(&selectSince, asks, feedLimit, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
+		args := []any{feedLimit}
 		for _, a := range asks {
 			args = append(args, a.Account, a.World.String(), idAt(a.Since.UnixMicro()))
 		}
 		return sqlstore.All(view, scanNotice, text, args...)
 	})
 	if err != nil {
-		return sse.Found{}, fmt.Errorf("looking for new events: %w", err)
+		return sse.Found{}, fmt.Errorf("reading new events: %w", err)
 	}
 	slices.SortFunc(found.Notices, func(a, b sse.Notice) int { return cmp.Compare(a.ID, b.ID) })
 	return found, nil

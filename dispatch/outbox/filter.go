@@ -11,34 +11,34 @@ import (
 	"vayu/schema"
 )
 
-// filter is what a list of events is asked for.
+// filter selects events.
 type filter struct {
 	account, mode string
 	typ           string // "" for all
-	// readable are the types that the key may read; nil for all. If they are all
-	// types there is no condition, so that the usual list costs nothing.
+	// readable are the types that the key may read; nil for all. If it has all types, the
+	// query has no condition for them.
 	readable []schema.EventType
 	subject  string // "" for all
-	from, to int64  // microseconds; to is not part of it
+	from, to int64  // microseconds; to is exclusive
 	after    string // id; "" for the first page
 	limit    int
 }
 
-// scanMost bounds how many events one request looks at for those of a type: 20 ms,
-// and who asks for a rare one asks again.
+// scanMost bounds the events that one request scans for a type: 20 ms. A client continues
+// with the cursor.
 const scanMost = 10_000
 
-// find returns a page of envelopes, the oldest first, and the id after which the
-// next page begins, "" when this is the last. With a type a page may be short of
-// its limit and not the last, and so it may for a key that may not read all types.
+// find returns a page of envelopes, oldest first, and the id after which the next page
+// begins; "" on the last page. With a condition on types, a page may be shorter than its
+// limit and not the last.
 //
-// The time in an id is that of its event, so a range of time is one of the index.
-// Bounds are to the millisecond; created_at says it exactly. A subject has a handful
-// of events, which are looked through at once.
+// An id contains the time of its event, so a time range is a range of ids. Ids have
+// milliseconds; created_at is exact. A subject has few events, so all of them are scanned
+// at once.
 func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
 	lower := max(a.after, idAt(a.from))
 	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
-	more := false // behind upper
+	more := false // events after upper
 	if (a.typ != "" || a.restricted()) && a.subject == "" {
 		var end string
 		err := view.QueryRow(`SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
@@ -76,13 +76,13 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 	return envelopes, next, nil
 }
 
-// query is the statement for one more than the limit of those between two ids.
+// query returns the statement for one row more than the limit between two ids.
 func (a filter) query(lower, upper string) (text string, args []any) {
 	text = `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
 		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`
 	args = []any{a.account, a.mode, lower, upper, a.from, a.to, a.typ, a.limit + 1}
 	if a.subject != "" {
-		text += " AND subject = $9 AND subject <> ''" // that none is empty is what the index asks for
+		text += " AND subject = $9 AND subject <> ''" // the condition of the partial index
 		args = append(args, a.subject)
 	}
 	if a.restricted() {
@@ -99,7 +99,7 @@ func (a filter) query(lower, upper string) (text string, args []any) {
 	return text + " ORDER BY id LIMIT $8", args
 }
 
-// restricted reports whether there are types of events that the key may not read.
+// restricted reports whether the key may not read some event types.
 func (a filter) restricted() bool {
 	return a.readable != nil && len(a.readable) < len(schema.EventTypes)
 }

@@ -160,9 +160,9 @@ func TestAnEpitaphFitsWhateverDied(t *testing.T) {
 	for range 1000 {
 		m.Headers = append(m.Headers, kafka.Header{Key: strings.Repeat("h", 500), Value: make([]byte, 500)})
 	}
-	got := deceased{m, fault{reasonTooLong, errors.New(strings.Repeat("e", 5<<20))}}.epitaph()
-	if got.size() > mostBatch || len(got.value) != mostEnvelope {
-		t.Errorf("the epitaph has %d bytes, its value %d, want at most %d and %d", got.size(), len(got.value), mostBatch, mostEnvelope)
+	got := rejected{m, fault{reasonTooLong, errors.New(strings.Repeat("e", 5<<20))}}.deadLetter()
+	if got.size() > maxBatch || len(got.value) != maxEnvelope {
+		t.Errorf("the epitaph has %d bytes, its value %d, want at most %d and %d", got.size(), len(got.value), maxBatch, maxEnvelope)
 	}
 	last := got.headers[len(got.headers)-1]
 	if last.key != headerLength {

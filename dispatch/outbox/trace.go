@@ -7,8 +7,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// Steps begins a step in the trace of each event of a batch that has one, to be ended
-// by [tracing.DoneAll].
+// Steps starts a span in the trace of each event of a batch that has one.
+// [tracing.DoneAll] ends them.
 func Steps(ctx context.Context, t *tracing.Tracer, batch []Event, now time.Time, name string, kind tracing.Kind) (all []tracing.Span) {
 	if t == nil {
 		return nil
