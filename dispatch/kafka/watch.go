@@ -33,15 +33,15 @@ func (g *generation) watch() {
 
 // measure reads the bounds of the member's partitions. Failures are reported by fetch.
 func (g *generation) measure(client *kafka.Client) {
-	var asked []kafka.OffsetRequest
+	var requests []kafka.OffsetRequest
 	for _, p := range g.gen.Assignments[g.Topic] {
-		asked = append(asked, kafka.FirstOffsetOf(p.ID), kafka.LastOffsetOf(p.ID))
+		requests = append(requests, kafka.FirstOffsetOf(p.ID), kafka.LastOffsetOf(p.ID))
 	}
-	if len(asked) == 0 { // more members than partitions
+	if len(requests) == 0 { // more members than partitions
 		g.lag.saw(g.lagGeneration, nil, time.Now())
 		return
 	}
-	reply, err := client.ListOffsets(g.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{g.Topic: asked}})
+	reply, err := client.ListOffsets(g.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{g.Topic: requests}})
 	if err == nil {
 		g.lag.saw(g.lagGeneration, reply.Topics[g.Topic], time.Now())
 	}

@@ -29,7 +29,7 @@ func piped(t *testing.T, handle func(net.Conn)) *Sender {
 			defer far.Close()
 			handle(far)
 		})
-		return prompt{near}, nil
+		return fastCloseConn{near}, nil
 	}
 	t.Cleanup(func() {
 		s.Close()
@@ -87,12 +87,12 @@ func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
 			Result{Stage: schema.StageWrite, Error: "the receiver did not take the request within 5s", Slow: true},
 		},
 		"never answers":       {over(config, silent), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true}},
-		"answers after 6 s":   {over(config, late(6*time.Second, fine)), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true, Duration: 5*time.Second + farewell}},
+		"answers after 6 s":   {over(config, late(6*time.Second, fine)), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true, Duration: 5*time.Second + closeTimeout}},
 		"drips its header":    {dripping("", ok), false, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true}},
 		"drips 1xx":           {dripping("", "HTTP/1.1 100 Continue\r\n\r\n"), false, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true}},
 		"answers after 4 s":   {over(config, late(4*time.Second, fine)), true, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ok"), Duration: 4 * time.Second}},
 		"drips its body":      {dripping(ok+"\r\nab", "c"), false, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab"), Duration: grace}},
-		"drips a long body":   {over(config, dripping(ok+"Content-Length: 1000\r\n\r\nab", "c")), true, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab"), Duration: grace + farewell}},
+		"drips a long body":   {over(config, dripping(ok+"Content-Length: 1000\r\n\r\nab", "c")), true, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab"), Duration: grace + closeTimeout}},
 		"never ends its body": {late(0, ok+"Content-Length: 9\r\n\r\nab"), false, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab")}},
 		"is late with a body that drips": {
 			late(4800*time.Millisecond, ok+"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), false,
@@ -142,7 +142,7 @@ func TestConnectionsEndPromptly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, ok := conn.(prompt); !ok {
+	if _, ok := conn.(fastCloseConn); !ok {
 		t.Errorf("a connection is a %T, want one that the end of TLS cannot hold", conn)
 	}
 }

@@ -128,7 +128,7 @@ func (s *site) start() (stop func()) {
 	return stop
 }
 
-// look brings an instance that does not run up to date.
+// refresh brings an instance that does not run up to date.
 func (s *site) look() {
 	s.t.Helper()
 	ctx := context.Background()
@@ -205,7 +205,7 @@ type reply struct {
 	body   map[string]any
 }
 
-// ask sends a request; header are names and values.
+// query sends a request; header are names and values.
 func (s *site) ask(key, method, path, body string, header ...string) reply {
 	s.t.Helper()
 	var r *http.Request

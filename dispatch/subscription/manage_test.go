@@ -41,7 +41,7 @@ func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, eve
 				var marks []string
 				for _, v := range []any{
 					id, o.Account, o.World.String(), "https://shop.example.com/" + strconv.Itoa(len(made)), events, 1, "2026-11-01",
-					sealedSecret.Seal(box, []byte("secret-of-"+id), id), "last", begun.UnixMicro(), first + int64(len(made)),
+					secretColumn.Seal(box, []byte("secret-of-"+id), id), "last", begun.UnixMicro(), first + int64(len(made)),
 				} {
 					args = append(args, v)
 					marks = append(marks, "$"+strconv.Itoa(len(args)))
@@ -62,7 +62,7 @@ func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, eve
 func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *site, a tenant) {
-		s.most = time.Minute // a machine that has much else to do reads ten thousand rows more slowly
+		s.queryTimeout = time.Minute // a machine that has much else to do reads ten thousand rows more slowly
 		key := a.keys[schema.Live]
 		made := seed(t, s.DB, Most-1, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
 		s.look()
@@ -84,7 +84,7 @@ func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
 			t.Errorf("%d are told", len(got))
 		}
 		again := newSite(t, s.DB)
-		again.most = s.most
+		again.queryTimeout = s.queryTimeout
 		again.look()
 		if diff := cmp.Diff(s.Snapshot().contents(), again.Snapshot().contents()); diff != "" {
 			t.Errorf("read at once and bit by bit: %s", diff)
@@ -146,7 +146,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		remove(needed)
 		s.clock.Pass(purgeAfter)
 		remove(young)
-		s.purgeTold(context.Background())
+		s.purgeCounted(context.Background())
 		left, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (id string, err error) {
 			err = row.Scan(&id)
 			return id, err
@@ -160,7 +160,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		if got := s.figure("vayu_webhook_purge_failures_total"); got != 0 {
 			t.Errorf("%v failures: %s", got, s.log)
 		}
-		s.purgeTold(context.Background())
+		s.purgeCounted(context.Background())
 		if got := s.figure("vayu_webhook_purge_failures_total"); got != 1 || s.log.Count("removing deleted") != 1 {
 			t.Errorf("a store that fails: %v failures: %s", got, s.log)
 		}
@@ -257,7 +257,7 @@ func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	sqlstoretest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")
 	for b.Loop() {
-		do(b, s.DB, func(tx *sqlstore.Tx) error { return s.room(tx, a.of(schema.Live)) })
+		do(b, s.DB, func(tx *sqlstore.Tx) error { return s.checkLimit(tx, a.of(schema.Live)) })
 	}
 }
 

@@ -91,11 +91,11 @@ func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
 		}
 		do(t, s.DB, func(tx *sqlstore.Tx) error {
-			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: longestGrace + 1}, s.Now())
+			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: maxGrace + 1}, s.Now())
 			if err == nil {
 				t.Error("a longer grace is taken")
 			}
-			_, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: longestGrace}, s.Now())
+			_, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: maxGrace}, s.Now())
 			return err
 		})
 		if shown() != "2026-11-28T06:01:00Z" {
@@ -111,14 +111,14 @@ func TestTheReplyOfARotationIsHeldBack(t *testing.T) {
 		for _, what := range []string{"the first", "the stored one"} {
 			began := time.Now()
 			s.ask(a.keys[schema.Live], "POST", "/v1/webhooks/"+id+"/rotate-secret", "", "Idempotency-Key", "k").want(t, what, 200)
-			if took := time.Since(began); took < rotateHold {
+			if took := time.Since(began); took < rotateDelay {
 				t.Errorf("%s was held back for %s", what, took)
 			}
 		}
 	})
 	// 100 ms are what Fresh leaves to who signs.
-	if rotateHold-freshest < 100*time.Millisecond {
-		t.Errorf("a book may be %s old, and a reply is held back for %s", freshest, rotateHold)
+	if rotateDelay-maxAge < 100*time.Millisecond {
+		t.Errorf("a book may be %s old, and a reply is held back for %s", maxAge, rotateDelay)
 	}
 }
 

@@ -2,11 +2,11 @@ package subscription
 
 import "maps"
 
-// shardCount keeps what a change must copy small: with 100,000 subscriptions a
-// shard has 400, and the list of shards 2 KiB.
+// shardCount keeps the copies of a change small. With 100,000 subscriptions a shard has
+// 400, and the array of shards 2 KiB.
 const shardCount = 256
 
-// table is a map in parts, so that a copy with one change need not copy all.
+// table is a sharded map for copy-on-write.
 type table[V any] struct {
 	shards [shardCount]map[string]V
 }
@@ -20,11 +20,10 @@ func shardOf(key string) int {
 	return int(hash % shardCount)
 }
 
-// get returns the zero value for a key that is not there.
+// get returns the zero value for a missing key.
 func (t *table[V]) get(key string) V { return t.shards[shardOf(key)][key] }
 
-// draft is a table on its way to be a new one: it began as a copy of another,
-// whose shards it does not touch.
+// draft is a copy-on-write copy of a table.
 type draft[V any] struct {
 	of  *table[V]
 	own [shardCount]bool

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// read takes the first KiB of a body and reads on for its end, so that the
-// connection can be used again, but no further than 64 KiB. How the body ends
-// does not matter: the status has been given.
+// read returns the first KiB of a body. It reads up to 64 KiB to reach the end, so that
+// the connection can be reused. Errors of the body are ignored, because the status is
+// known.
 func (s *Sender) read(resp *http.Response) []byte {
 	defer resp.Body.Close()
 	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
@@ -26,7 +26,7 @@ func (s *Sender) read(resp *http.Response) []byte {
 	return kept
 }
 
-// refusal says what an answer that is no acknowledgement was.
+// refusal describes a status that is not an acknowledgement.
 func refusal(status int) string {
 	text := "the receiver answered " + strconv.Itoa(status)
 	if name := http.StatusText(status); name != "" {

@@ -105,7 +105,7 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 		s.clock.Set(begun)
 		s.look()
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
-		s.clock.Pass(freshest - time.Millisecond)
+		s.clock.Pass(maxAge - time.Millisecond)
 		if err := s.Fresh(ctx); err != nil || s.Get(id) != nil {
 			t.Errorf("a young book costs a look at the store: %v", err)
 		}
@@ -145,7 +145,7 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 func TestWaitingForALookEnds(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	s.looking <- struct{}{}
+	s.refreshing <- struct{}{}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Refresh(ctx) }()
@@ -165,12 +165,12 @@ func TestAWaitingLookIsAnsweredByTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil) // without a store every look would panic
 	s.clock.Set(begun.Add(time.Second))
-	s.looking <- struct{}{}
+	s.refreshing <- struct{}{}
 	ended := make(chan error, 1)
-	go func() { ended <- s.Book.look(context.Background(), begun) }()
+	go func() { ended <- s.Book.refresh(context.Background(), begun) }()
 	later := begun.Add(1)
-	s.lookedAt.Store(&later)
-	<-s.looking
+	s.refreshedAt.Store(&later)
+	<-s.refreshing
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -238,7 +238,7 @@ func TestDeletedOnesAreForgotten(t *testing.T) {
 		for _, id := range made[:2] {
 			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 			s.look()
-			s.clock.Pass(goneKept / 2)
+			s.clock.Pass(deletedKept / 2)
 		}
 		known := func(b *Book) (out [3]bool) {
 			for i, id := range made {
@@ -261,11 +261,11 @@ func TestDeletedOnesAreForgotten(t *testing.T) {
 		if got := known(later.Book); got != [...]bool{false, true, true} {
 			t.Errorf("known after a restart: %v", got)
 		}
-		s.clock.Pass(goneKept + time.Second)
+		s.clock.Pass(deletedKept + time.Second)
 		for _, book := range []*site{s, later} {
 			book.clock.Set(s.clock.Now())
 			book.look()
-			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.gone) != 0 || book.Snapshot().size != 1 {
+			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.deleted) != 0 || book.Snapshot().size != 1 {
 				t.Errorf("known: %v", got)
 			}
 		}

@@ -8,25 +8,25 @@ import (
 	"vayu/schema"
 )
 
-// edition is the next snapshot until it is published. What it shares with the
-// one before is not touched.
-type edition struct {
+// generation is a snapshot under construction. It shares unchanged parts with the
+// previous one.
+type generation struct {
 	next    *Snapshot
 	byID    draft[*Subscription]
-	byOwner [len(schema.Worlds)]draft[*holding]
-	changed map[schema.Owner]*holding // the edition's own
-	gone    []departed
+	byOwner [len(schema.Worlds)]draft[*ownerEntry]
+	changed map[schema.Owner]*ownerEntry // copied by this generation
+	deleted []deletedEntry
 }
 
-// departed is a deleted subscription, and when it was first seen so.
-type departed struct {
+// deletedEntry is a deleted subscription, and when the cache first read it as deleted.
+type deletedEntry struct {
 	id string
 	at time.Time
 }
 
-// editionOf begins with what a snapshot has; with nothing for nil.
-func editionOf(before *Snapshot) *edition {
-	e := &edition{next: &Snapshot{}, changed: map[schema.Owner]*holding{}}
+// newGeneration starts with the content of a snapshot; nil is empty.
+func newGeneration(before *Snapshot) *generation {
+	e := &generation{next: &Snapshot{}, changed: map[schema.Owner]*ownerEntry{}}
 	if before != nil {
 		*e.next = *before
 	}
@@ -37,9 +37,9 @@ func editionOf(before *Snapshot) *edition {
 	return e
 }
 
-// put brings a subscription in, in place of its older form. One that is known
-// already, or in a newer form, changes nothing.
-func (e *edition) put(s *Subscription, now time.Time) {
+// put adds or replaces a subscription. It is a no-op if the cache has the same or a newer
+// revision.
+func (e *generation) put(s *Subscription, now time.Time) {
 	old := e.next.byID.get(s.ID)
 	if old != nil && old.revision >= s.revision {
 		return
@@ -48,36 +48,35 @@ func (e *edition) put(s *Subscription, now time.Time) {
 	if old != nil && !old.Deleted {
 		e.count(old, -1)
 		for _, event := range old.Events {
-			e.holding(old.owner()).drop(event, old.ID)
+			e.ownerEntry(old.owner()).drop(event, old.ID)
 		}
 	}
 	if s.Deleted {
-		e.gone = append(e.gone, departed{s.ID, now})
+		e.deleted = append(e.deleted, deletedEntry{s.ID, now})
 		return
 	}
 	e.count(s, 1)
 	for _, event := range s.Events {
-		e.holding(s.owner()).add(event, s)
+		e.ownerEntry(s.owner()).add(event, s)
 	}
 }
 
-func (e *edition) count(s *Subscription, n int) {
+func (e *generation) count(s *Subscription, n int) {
 	e.next.size += n
 	if s.unreadable {
 		e.next.unreadable += n
 	}
 }
 
-// holding is the edition's own copy of what an owner has. It costs as much as
-// the owner has, and is made once.
-func (e *edition) holding(o schema.Owner) *holding {
+// ownerEntry returns this generation's copy of an owner's entry. The copy is made once.
+func (e *generation) ownerEntry(o schema.Owner) *ownerEntry {
 	h := e.changed[o]
 	if h != nil {
 		return h
 	}
-	h = &holding{byEvent: map[schema.EventType][]*Subscription{}}
+	h = &ownerEntry{byEvent: map[schema.EventType][]*Subscription{}}
 	if before := e.next.byOwner[o.World].get(o.Account); before != nil {
-		const room = 8 // so that one more makes no second copy
+		const room = 8 // spare capacity, to avoid a second copy
 		for event, list := range before.byEvent {
 			h.byEvent[event] = append(make([]*Subscription, 0, len(list)+room), list...)
 		}
@@ -86,8 +85,8 @@ func (e *edition) holding(o schema.Owner) *holding {
 	return h
 }
 
-// finish makes the snapshot whole.
-func (e *edition) finish(revision int64) *Snapshot {
+// finish completes and returns the snapshot.
+func (e *generation) finish(revision int64) *Snapshot {
 	for o, h := range e.changed {
 		if len(h.byEvent) == 0 {
 			e.byOwner[o.World].remove(o.Account)
@@ -101,15 +100,15 @@ func (e *edition) finish(revision int64) *Snapshot {
 
 func byID(s *Subscription, id string) int { return cmp.Compare(s.ID, id) }
 
-func (h *holding) add(event schema.EventType, s *Subscription) {
+func (h *ownerEntry) add(event schema.EventType, s *Subscription) {
 	list := h.byEvent[event]
 	at, found := slices.BinarySearchFunc(list, s.ID, byID)
-	if !found { // a list of types that names one twice has it once
+	if !found { // the types may contain duplicates
 		h.byEvent[event] = slices.Insert(list, at, s)
 	}
 }
 
-func (h *holding) drop(event schema.EventType, id string) {
+func (h *ownerEntry) drop(event schema.EventType, id string) {
 	list := h.byEvent[event]
 	at, found := slices.BinarySearchFunc(list, id, byID)
 	switch {

@@ -20,7 +20,7 @@ func TestABookThatFollowsIsTheOneThatIsReadAnew(t *testing.T) {
 		dice := rand.New(rand.NewPCG(seed, 0))
 		store := map[string]*Subscription{}
 		anew := func(revision int64) *Snapshot {
-			e := editionOf(nil)
+			e := newGeneration(nil)
 			for _, id := range slices.Sorted(maps.Keys(store)) {
 				e.put(store[id], begun)
 			}
@@ -30,7 +30,7 @@ func TestABookThatFollowsIsTheOneThatIsReadAnew(t *testing.T) {
 		var old []*Snapshot
 		var was []map[string][]string
 		for revision := int64(1); revision <= 200; {
-			e := editionOf(book)
+			e := newGeneration(book)
 			for range 1 + dice.IntN(5) {
 				id := fmt.Sprint("wh_", dice.IntN(60))
 				s := store[id]
@@ -64,7 +64,7 @@ func TestABookThatFollowsIsTheOneThatIsReadAnew(t *testing.T) {
 }
 
 func TestAskingTheBookAllocatesNothing(t *testing.T) {
-	e := editionOf(nil)
+	e := newGeneration(nil)
 	sub := &Subscription{ID: "wh_1", Account: "acc_1", Events: schema.EventTypes, secrets: []string{"a", "b"}, revision: 1}
 	e.put(sub, begun)
 	snapshot := e.finish(1)
@@ -79,9 +79,9 @@ func TestAskingTheBookAllocatesNothing(t *testing.T) {
 
 func TestATypeThatStandsTwiceInTheStoreIsToldOnce(t *testing.T) {
 	t.Parallel()
-	e := editionOf(nil)
+	e := newGeneration(nil)
 	e.put(&Subscription{ID: "wh_1", Account: "acc_1", Events: []schema.EventType{"quota.warning", "quota.warning"}, revision: 1}, begun)
-	next := editionOf(e.finish(1))
+	next := newGeneration(e.finish(1))
 	if got := len(next.next.Matching("acc_1", schema.Live, "quota.warning")); got != 1 {
 		t.Errorf("it is told %d times", got)
 	}
@@ -92,7 +92,7 @@ func TestATypeThatStandsTwiceInTheStoreIsToldOnce(t *testing.T) {
 }
 
 func BenchmarkMatching(b *testing.B) {
-	e := editionOf(nil)
+	e := newGeneration(nil)
 	for i := range 10_000 {
 		e.put(&Subscription{ID: fmt.Sprintf("wh_%05d", i), Account: "acc_1", Events: schema.EventTypes, revision: 1}, begun)
 	}
