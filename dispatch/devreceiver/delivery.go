@@ -12,41 +12,41 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// mostRemembered bounds the memory of a listener that nobody stops: a megabyte or
-// two.
-const mostRemembered = 10_000
+// maxRemembered bounds the memory of a listener that runs for long, to one or two
+// megabytes.
+const maxRemembered = 10_000
 
-// delivery is a request that was read, and what is to be said of it.
+// delivery is a received delivery with its result.
 type delivery struct {
 	at      time.Time
-	event   webhook.Event // empty when the body holds none
-	id      string        // of the delivery, as the header says
-	eventID string        // as the header says
+	event   webhook.Event // empty if the body is not an event
+	id      string        // from the header
+	eventID string        // from the header
 	attempt string
 	mode    string
 	body    []byte
-	// wrong says why the signature does not hold; unchecked that there is no secret.
+	// wrong is why the signature is invalid; unchecked means that there is no secret.
 	wrong     error
 	unchecked bool
-	answer    int // the HTTP status that it gets, if its sender waits
-	// since is how long ago the event happened; timed whether that is known.
+	answer    int // HTTP status of the reply
+	// since is the age of the event; timed reports whether it is known.
 	since time.Duration
 	timed bool
 	// before is the first delivery of the same event; nil for the first.
 	before *first
 }
 
-// first is when an event came for the first time.
+// first is the first delivery of an event.
 type first struct {
 	at          time.Time
 	id, attempt string
 }
 
-// verified tells whether the signature was checked and holds.
+// verified reports whether the signature was checked and is valid.
 func (d *delivery) verified() bool { return !d.unchecked && d.wrong == nil }
 
-// judge verifies a delivery and finds out what it is.
-func (l *Listener) judge(at time.Time, header http.Header, body []byte) *delivery {
+// parse verifies and decodes a delivery.
+func (l *Listener) parse(at time.Time, header http.Header, body []byte) *delivery {
 	d := &delivery{
 		at: at, body: body,
 		id:      header.Get("X-SERVICE-Delivery-Id"),
@@ -66,15 +66,14 @@ func (l *Listener) judge(at time.Time, header http.Header, body []byte) *deliver
 		return d
 	}
 	d.since, d.timed = since(d.event, at)
-	if d.wrong == nil && d.event.ID != "" { // a forgery must not make the real one look repeated
+	if d.wrong == nil && d.event.ID != "" { // a forgery must not mark the real event as a duplicate
 		d.before = l.seen.note(d.event.ID, first{at, d.id, d.attempt})
 	}
 	return d
 }
 
-// since is how long before at an event happened: to the millisecond when its id
-// tells, as it does after evt_, else to the second. Retries are hours late, and
-// told to the second.
+// since returns the age of an event: in milliseconds if its id has a time, otherwise in
+// seconds. Ages of over a minute, as of retries, are in seconds.
 func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
 	if err != nil {
@@ -87,20 +86,20 @@ func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 	return ago.Round(time.Millisecond), true
 }
 
-// memory is which events came, up to a number; then the oldest is forgotten.
-type memory struct {
+// eventMemory has the first deliveries of the last events.
+type eventMemory struct {
 	mu    sync.Mutex
 	known map[string]first
 	order []string // a ring
 	next  int
 }
 
-func newMemory(most int) *memory {
-	return &memory{known: map[string]first{}, order: make([]string, most)}
+func newEventMemory(most int) *eventMemory {
+	return &eventMemory{known: map[string]first{}, order: make([]string, most)}
 }
 
-// note remembers an event; when it was known it returns how it came first.
-func (m *memory) note(id string, now first) *first {
+// note stores an event, or returns the first delivery of a known one.
+func (m *eventMemory) note(id string, now first) *first {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if before, ok := m.known[id]; ok {

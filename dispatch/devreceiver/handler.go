@@ -30,18 +30,18 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body could not be read", status)
 		return
 	}
-	d := l.judge(at, r.Header, body)
+	d := l.parse(at, r.Header, body)
 	l.printer.delivery(d, l.Delay)
 	if !sleep.For(r.Context(), l.Delay) {
 		l.printer.unanswered(l.Now(), d, errors.Is(context.Cause(r.Context()), errEnding))
 		panic(http.ErrAbortHandler) // a plain return would answer 200
-	}
+	} // a plain return would reply 200
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(d.answer)
-	_, _ = io.WriteString(w, "vayu listen answers "+strconv.Itoa(d.answer)+", "+verdict(d)+"\n") //nolint:gosec // plain text, of which the sender wrote nothing
+	_, _ = io.WriteString(w, "vayu listen answers "+strconv.Itoa(d.answer)+", "+verification(d)+"\n") //nolint:gosec // plain text, of which the sender wrote nothing
 }
 
-// answer is the status that a delivery gets.
+// answer returns the status of the reply to a delivery.
 func (l *Listener) answer(d *delivery) int {
 	if l.Strict && !d.verified() {
 		return http.StatusBadRequest

@@ -12,15 +12,15 @@ import (
 	"vayu/schema"
 )
 
-// wanted is the body of POST /v1/webhooks.
-type wanted struct {
+// createRequest is the body of POST /v1/webhooks.
+type createRequest struct {
 	URL    string             `json:"url"`
 	Events []schema.EventType `json:"events"`
 	Secret string             `json:"secret,omitempty"`
 }
 
-// create makes the subscription.
-func (c *Client) create(ctx context.Context, w wanted) (schema.WebhookShown, error) {
+// create creates the subscription.
+func (c *Client) create(ctx context.Context, w createRequest) (schema.WebhookShown, error) {
 	var made schema.WebhookShown
 	if w.Events = c.Events; len(w.Events) == 0 {
 		w.Events = schema.EventTypes
@@ -38,26 +38,26 @@ func (c *Client) create(ctx context.Context, w wanted) (schema.WebhookShown, err
 	return made, nil
 }
 
-// plainID tells whether an id can stand in a path and in a shell as it is.
+// plainID reports whether an id needs no escaping in paths and shells.
 func plainID(id string) bool {
 	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool {
 		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
 
-// pageSize is so small that a page of the longest URLs is no reply beyond
-// mostReply; mostPages of it hold more subscriptions than an account may have.
+// pageSize limits a page of the longest URLs to maxReply. maxPages pages have more
+// subscriptions than an account may have.
 const (
-	pageSize  = 200
-	mostPages = 100
+	pageSize = 200
+	maxPages = 100
 )
 
-// leading returns the ids of the subscriptions that lead to an address.
+// leading returns the ids of subscriptions to an address.
 func (c *Client) leading(ctx context.Context, address string) ([]string, error) {
 	var ids []string
 	path := fmt.Sprintf("/v1/webhooks?limit=%d", pageSize)
 	next := path
-	for range mostPages {
+	for range maxPages {
 		var page schema.List[schema.Webhook]
 		if err := c.do(ctx, http.MethodGet, next, nil, &page); err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func (c *Client) leading(ctx context.Context, address string) ([]string, error) 
 	return ids, nil
 }
 
-// remove ends the subscription; one that is gone is no error.
+// remove deletes the subscription; a missing one is not an error.
 func (c *Client) remove(ctx context.Context, id string) error {
 	err := c.do(ctx, http.MethodDelete, "/v1/webhooks/"+id, nil, new(schema.WebhookDeleted))
 	if refused, ok := errors.AsType[*refusalError](err); ok && refused.code == schema.NotFound {
@@ -84,17 +84,17 @@ func (c *Client) remove(ctx context.Context, id string) error {
 	return err
 }
 
-// test asks for a test event.
+// test requests a test event.
 func (c *Client) test(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodPost, "/v1/webhooks/"+id+"/test", []byte("{}"), new(schema.WebhookTested))
 }
 
-// account is the name of the account that the key belongs to; empty when the
-// service does not tell, as without the scope account:read.
+// account returns the name of the key's account; "" on an error, as without the scope
+// account:read.
 func (c *Client) account(ctx context.Context) string {
-	var told schema.Account
-	if c.do(ctx, http.MethodGet, "/v1/account", nil, &told) != nil {
+	var account schema.Account
+	if c.do(ctx, http.MethodGet, "/v1/account", nil, &account) != nil {
 		return ""
 	}
-	return told.Name
+	return account.Name
 }

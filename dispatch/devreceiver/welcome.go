@@ -9,8 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// greet says what was made and how to try it. The account is empty when its name
-// is not known.
+// greet prints the subscription and how to test it. account is "" if its name is unknown.
 func (l *Listener) greet(address string, made schema.WebhookShown, account string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.\n", address, made.ID, oneLine(made.Mode))
@@ -28,11 +27,11 @@ func (l *Listener) greet(address string, made schema.WebhookShown, account strin
 	if fire := l.fire(account, made.Mode); fire != "" {
 		fmt.Fprintf(&b, "Or let events happen, with the settings of the service:\n\n  %s\n\n", fire)
 	}
-	l.printer.say(b.String())
+	l.printer.print(b.String())
 }
 
-// alone greets somebody who has a subscription already, or makes one.
-func (l *Listener) alone(address string) {
+// greetUnsubscribed prints the welcome text without a subscription.
+func (l *Listener) greetUnsubscribed(address string) {
 	text := fmt.Sprintf("Listening on %s; Ctrl-C ends it.\n%s\n", address, l.trust())
 	if len(l.Secrets) == 0 {
 		text += "Signatures are not verified: give --secret, or --key to have a subscription made."
@@ -41,10 +40,10 @@ func (l *Listener) alone(address string) {
 		}
 		text += "\n"
 	}
-	l.printer.say(text)
+	l.printer.print(text)
 }
 
-// data is the data directory as a service anywhere on this machine can be told.
+// data returns the absolute path of the data directory.
 func (l *Listener) data() string {
 	if path, err := filepath.Abs(l.Data); err == nil {
 		return path
@@ -52,43 +51,43 @@ func (l *Listener) data() string {
 	return l.Data
 }
 
-// trust says when deliveries can come.
+// trust describes the options that a service needs to send here.
 func (l *Listener) trust() string {
 	return fmt.Sprintf("A service sends to it if it was started with --webhook-local and with the same --data, %s, which holds the authority of its certificate.", oneLine(l.data()))
 }
 
-// fire is the command that lets events happen to an account; empty when one of
-// its words cannot be written for a shell.
+// fire returns the command that fires events for an account; "" if an argument cannot be
+// quoted.
 func (l *Listener) fire(account, mode string) string {
-	words := []string{l.Program, "events", "fire", "--data", l.data(), "--account", account, "--mode", mode}
-	if words[0] == "" {
-		words[0] = "vayu"
+	args := []string{l.Program, "events", "fire", "--data", l.data(), "--account", account, "--mode", mode}
+	if args[0] == "" {
+		args[0] = "vayu"
 	}
 	if types := l.Client.Events; len(types) > 0 && !slices.Contains(types, schema.EventPaymentSucceeded) {
-		words = append(words, "--type", string(types[0]))
+		args = append(args, "--type", string(types[0]))
 	}
-	for i, word := range words {
-		if words[i] = quoted(word); words[i] == "" {
+	for i, arg := range args {
+		if args[i] = quoted(arg); args[i] == "" {
 			return ""
 		}
 	}
-	return strings.Join(words, " ") + " --count 3"
+	return strings.Join(args, " ") + " --count 3"
 }
 
-// quoted is a word as a shell reads it; empty when it is, or holds what would not
-// be printed as it is.
-func quoted(word string) string {
-	plain := !strings.ContainsFunc(word, func(r rune) bool {
+// quoted quotes an argument for a shell. It returns "" for an empty or unprintable
+// argument.
+func quoted(arg string) string {
+	plain := !strings.ContainsFunc(arg, func(r rune) bool {
 		return !strings.ContainsRune("/._-", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 	switch {
-	case word == "" || len(word) > mostQuoted || printable(word, "") != word:
+	case arg == "" || len(arg) > maxQuoted || printable(arg, "") != arg:
 		return ""
 	case plain:
-		return word
+		return arg
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
-// mostQuoted is the longest path of most systems, in bytes.
-const mostQuoted = 4096
+// maxQuoted is the longest path of most systems, in bytes.
+const maxQuoted = 4096
