@@ -33,7 +33,7 @@ const secret = "whsec_of-these-tests"
 const patience = time.Minute
 
 // office is one instance of everything that tells events, on a store.
-type office struct {
+type fixture struct {
 	testing.TB
 	*dispatch.Service
 
@@ -44,9 +44,9 @@ type office struct {
 }
 
 // open is an office that does not run.
-func open(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...func(*dispatch.Config)) *office {
+func newFixture(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...func(*dispatch.Config)) *fixture {
 	tb.Helper()
-	o := &office{TB: tb, db: db}
+	o := &fixture{TB: tb, db: db}
 	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
 	if err != nil {
 		tb.Fatal(err)
@@ -73,7 +73,7 @@ func open(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...func(*
 
 // run starts the parts in the order of the service. The function that it returns
 // stops them in reverse; so does the end of the test.
-func (o *office) run() (stop func()) {
+func (o *fixture) run() (stop func()) {
 	o.Helper()
 	var stops []func()
 	begin := func(name string, run func(context.Context) error) {
@@ -108,13 +108,13 @@ func (o *office) run() (stop func()) {
 }
 
 // until waits until the store answers a question so.
-func until[T comparable](o *office, want T, query string, args ...any) {
+func waitQuery[T comparable](o *fixture, want T, query string, args ...any) {
 	o.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		got := one[T](o, query, args...)
+		got := queryValue[T](o, query, args...)
 		if got == want {
 			return
 		}
@@ -127,7 +127,7 @@ func until[T comparable](o *office, want T, query string, args ...any) {
 }
 
 // account makes an account and returns its id.
-func (o *office) account(name string) string {
+func (o *fixture) account(name string) string {
 	o.Helper()
 	id := "acc_" + name
 	o.update(func(tx *sqlstore.Tx) error {
@@ -137,7 +137,7 @@ func (o *office) account(name string) string {
 	return id
 }
 
-func (o *office) update(do func(tx *sqlstore.Tx) error) {
+func (o *fixture) update(do func(tx *sqlstore.Tx) error) {
 	o.Helper()
 	if err := o.db.Update(context.Background(), do); err != nil {
 		o.Fatal(err)
@@ -145,7 +145,7 @@ func (o *office) update(do func(tx *sqlstore.Tx) error) {
 }
 
 // subscribe makes a subscription to payments and returns its id.
-func (o *office) subscribe(account, url string) (id string) {
+func (o *fixture) subscribe(account, url string) (id string) {
 	o.Helper()
 	o.update(func(tx *sqlstore.Tx) error {
 		made, _, err := o.book.Create(tx, subscription.Spec{
@@ -159,7 +159,7 @@ func (o *office) subscribe(account, url string) (id string) {
 }
 
 // fire commits an event and returns its id.
-func (o *office) fire(account string) (id string) {
+func (o *fixture) appendEvent(account string) (id string) {
 	o.Helper()
 	o.update(func(tx *sqlstore.Tx) (err error) {
 		id, err = o.outbox.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, payment())
@@ -174,7 +174,7 @@ func payment() map[string]any {
 }
 
 // one asks the store for one value.
-func one[T any](o *office, query string, args ...any) (value T) {
+func queryValue[T any](o *fixture, query string, args ...any) (value T) {
 	o.Helper()
 	if err := o.db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
 		o.Fatal(query, err)
@@ -255,7 +255,7 @@ func (r *receiver) wait(tb testing.TB, events int) []arrival {
 }
 
 // settled waits until nothing of the store waits.
-func (o *office) settled() {
+func (o *fixture) waitSettled() {
 	o.Helper()
-	until(o, 0, "SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM delivery WHERE state = 'waiting')")
+	waitQuery(o, 0, "SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM delivery WHERE state = 'waiting')")
 }

@@ -13,14 +13,14 @@ import (
 
 // A webhook has a bounded number of waiting deliveries: the oldest beyond it fail, can be
 // retried, and the account is told. Deliveries whose attempt is in flight stay.
-func TestTheOldestDeliveriesBeyondTheLimitFail(t *testing.T) {
+func TestOldestDeliveriesBeyondLimitFail(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		s.Backlog = 3
 		paused, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		var all []delivery.Row
 		for i := range 8 {
-			s.pass(time.Second)
+			s.advance(time.Second)
 			all = append(all, s.delivery(schema.Live, paused))
 			if i > 0 { // the first one's attempt is in flight
 				sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = '', due_at = $2 WHERE id = $1", all[i].ID, s.Now().Add(time.Duration(8-i)*time.Hour).UnixMicro())
@@ -59,15 +59,15 @@ func TestTheOldestDeliveriesBeyondTheLimitFail(t *testing.T) {
 		if failed, most := told(); failed != 4 || most != 3 {
 			t.Errorf("the account is told of %d beyond %d, want 4 beyond 3", failed, most)
 		}
-		read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/"+all[1].ID+"/retry", ""), 202)
-		s.pass(time.Minute) // the lease of the first is over
+		read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/"+all[1].ID+"/retry", ""), 202)
+		s.advance(time.Minute) // the lease of the first is over
 		if err := s.Bound(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if failed, _ := told(); failed != 6 {
 			t.Errorf("the account is told of %d, want 6 with the first and its neighbour", failed)
 		}
-		s.pass(31 * 24 * time.Hour)
+		s.advance(31 * 24 * time.Hour)
 		if err := s.ForgetBacklogs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -80,12 +80,12 @@ func TestTheOldestDeliveriesBeyondTheLimitFail(t *testing.T) {
 // What waits for an endpoint that acknowledges waits because the service is late.
 func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		s.Backlog = 2
 		webhook := s.webhook(schema.Live, 1)
 		var all []delivery.Row
 		for range 5 {
-			s.pass(time.Second)
+			s.advance(time.Second)
 			all = append(all, s.delivery(schema.Live, webhook))
 		}
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = ''")
@@ -103,7 +103,7 @@ func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 		failed("after one failed attempt", 0)
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1, state = 'delivered', finished_at = $2 WHERE id = $1", all[0].ID, s.Now().UnixMicro())
 		failed("one acknowledged, one failing", 0)
-		s.pass(11 * time.Minute)
+		s.advance(11 * time.Minute)
 		failed("without an acknowledgement for 11 minutes", 2)
 	})
 }

@@ -35,7 +35,7 @@ func ids(rows []delivery.Row) (all []string) {
 	return all
 }
 
-func TestADeliveryIsStoredOnce(t *testing.T) {
+func TestInsertIsIdempotent(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		var orders []delivery.Order
@@ -64,10 +64,10 @@ func TestADeliveryIsStoredOnce(t *testing.T) {
 		if again := insert(t, db, orders, l, start.Add(2*time.Second)); again != nil {
 			t.Errorf("the third time %d were leased", len(again))
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM delivery"); n != 140 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM delivery"); n != 140 {
 			t.Errorf("%d deliveries, want 140", n)
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM delivery WHERE token = 'token' AND due_at = $1", l.Until.UnixMicro()); n != 35 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM delivery WHERE token = 'token' AND due_at = $1", l.Until.UnixMicro()); n != 35 {
 			t.Errorf("%d leases in the store, want 35", n)
 		}
 		if got := insert(t, db, nil, l, start); got != nil {
@@ -76,7 +76,7 @@ func TestADeliveryIsStoredOnce(t *testing.T) {
 	})
 }
 
-func TestWhatIsDueIsClaimed(t *testing.T) {
+func TestClaimLeasesDueDeliveries(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		event := addEvent(t, db, "acc_1", schema.Live, "evt_both")
@@ -122,7 +122,7 @@ func TestWhatIsDueIsClaimed(t *testing.T) {
 	})
 }
 
-func TestTheSandboxKeepsItsWorld(t *testing.T) {
+func TestClaimKeepsWorld(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
@@ -134,7 +134,7 @@ func TestTheSandboxKeepsItsWorld(t *testing.T) {
 	})
 }
 
-func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
+func TestReleaseRestoresDueTime(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		var orders []delivery.Order
@@ -157,7 +157,7 @@ func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
 
 // TestTwoClaimersNeverGetTheSame claims from several goroutines and instances at
 // once until nothing is left.
-func TestTwoClaimersNeverGetTheSame(t *testing.T) {
+func TestConcurrentClaimsAreDisjoint(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) []*sqlstore.DB{
 		"sqlite": func(t *testing.T) []*sqlstore.DB { db := sqlstoretest.SQLite(t); return []*sqlstore.DB{db, db} },

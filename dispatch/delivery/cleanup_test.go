@@ -12,9 +12,9 @@ import (
 	"vayu/schema"
 )
 
-func TestWhatWaitsForADeletedWebhookIsCancelled(t *testing.T) {
+func TestDeliveriesOfDeletedWebhookAreCancelled(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		waiting, leased, delivered := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook), s.finished(schema.Live, webhook, 200)
 		paused := s.delivery(schema.Live, other)
@@ -36,7 +36,7 @@ func TestWhatWaitsForADeletedWebhookIsCancelled(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			want[leased.ID] = "cancelled"
-			s.pass(time.Minute) // the lease is over
+			s.advance(time.Minute) // the lease is over
 		}
 		if got := s.counter("vayu_deliveries_cancelled_total"); got != 2 {
 			t.Errorf("counted %v, want 2", got)
@@ -46,37 +46,37 @@ func TestWhatWaitsForADeletedWebhookIsCancelled(t *testing.T) {
 		}
 		late := s.delivery(schema.Live, webhook)
 		record(t, s.DB, s.Now(), outcome(&late, "token", 500, s.Now()))
-		s.pass(time.Hour)
+		s.advance(time.Hour)
 		if err := s.CancelDeleted(t.Context(), s.Now().Add(-time.Minute)); err != nil || states()[late.ID] != "waiting" {
 			t.Errorf("a look at what was deleted lately looked further back, %v", err)
 		}
 	})
 }
 
-func TestMoreThanAGroupIsCancelledAndPurged(t *testing.T) {
+func TestCleanupOfSeveralGroups(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
-		crowd(t, s.DB, 1200, 2)
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
+		insertWaiting(t, s.DB, 1200, 2)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = 'wh_000000000000000001000000001'")
 		sqlstoretest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 			SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, []byte{})
-		s.pass(time.Hour) // of crowd's rows some are due later than now
+		s.advance(time.Hour) // of crowd's rows some are due later than now
 		if err := s.CancelDeleted(t.Context(), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
-		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'cancelled'"); n != 600 {
+		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'cancelled'"); n != 600 {
 			t.Errorf("%d were cancelled, want 600", n)
 		}
 		for _, c := range []struct {
 			pass time.Duration
 			left int
 		}{{30*24*time.Hour - time.Second, 1200}, {time.Second, 600}, {time.Hour, 600}} {
-			s.pass(c.pass)
+			s.advance(c.pass)
 			if err := s.Purge(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			for _, table := range []string{"delivery", "attempt"} {
-				if n := one[int](t, s.DB, "SELECT count(*) FROM "+table); n != c.left {
+				if n := queryValue[int](t, s.DB, "SELECT count(*) FROM "+table); n != c.left {
 					t.Errorf("after %s %d rows are left in %s, want %d", c.pass, n, table, c.left)
 				}
 			}
@@ -88,9 +88,9 @@ func TestMoreThanAGroupIsCancelledAndPurged(t *testing.T) {
 }
 
 // TestRunCleansUpAtOnceAndFailsNobody with a store that is away.
-func TestRunCleansUpAtOnceAndFailsNobody(t *testing.T) {
+func TestRunCleansUpDespiteStoreErrors(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		r := s.delivery(schema.Live, webhook)
 		record(t, s.DB, s.Now(), outcome(&r, "token", 500, s.Now()))
@@ -119,10 +119,10 @@ func TestRunCleansUpAtOnceAndFailsNobody(t *testing.T) {
 	})
 }
 
-func TestCleaningUsesItsIndices(t *testing.T) {
+func TestCleanupUsesIndexes(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
-		crowd(t, s.DB, 20_000, 1000)
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
+		insertWaiting(t, s.DB, 20_000, 1000)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id < 'wh_000000000000000001000000005'")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = 'delivered', finished_at = due_at WHERE due_at % 2 = 0")
 		sqlstoretest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)

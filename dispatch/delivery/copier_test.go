@@ -89,7 +89,7 @@ func (a *archive) rows(world schema.World, columns string) (all []string) {
 	return all
 }
 
-func TestAttemptsAreCopiedWithoutTheirText(t *testing.T) {
+func TestAttemptsAreCopiedWithoutBodies(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		a := newArchive(t, db)
@@ -188,24 +188,24 @@ func TestEveryAttemptIsCopiedOnce(t *testing.T) {
 }
 
 // quiet takes log lines of one goroutine for another.
-type quiet struct {
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (q *quiet) Write(p []byte) (int, error) {
+func (q *logBuffer) Write(p []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.text.Write(p)
 }
 
-func (q *quiet) count(word string) int {
+func (q *logBuffer) count(word string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return strings.Count(q.text.String(), word)
 }
 
-func TestAClickHouseThatIsAwayIsSaidOnce(t *testing.T) {
+func TestClickHouseOutageIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	addAccount(t, db, "acc_1")
@@ -220,7 +220,7 @@ func TestAClickHouseThatIsAwayIsSaidOnce(t *testing.T) {
 		defer mu.Unlock()
 		return a.names[w] + suffix
 	}
-	log, reg := &quiet{}, prometheus.NewRegistry()
+	log, reg := &logBuffer{}, prometheus.NewRegistry()
 	a.config.Log, a.config.Metrics = slog.New(slog.NewTextHandler(log, nil)), reg
 	a.now = start.Add(time.Hour)
 	c := a.copier()

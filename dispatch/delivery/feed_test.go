@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
+func TestFeedFindsChangedDeliveries(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for _, account := range []string{"acc_a", "acc_b"} {
@@ -75,10 +75,10 @@ func TestDeliveriesThatMoveOnAreFound(t *testing.T) {
 	})
 }
 
-func TestLiveStatementsUseTheirIndices(t *testing.T) {
+func TestFeedUsesIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		crowd(t, db, 20_000, 100)
+		insertWaiting(t, db, 20_000, 100)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		if db.Name() == "postgres" { // it sees the values, and takes the index that suits these
 			wantPlan(t, db, delivery.SelectMade.Of(1), []any{1000, "acc_a", "live", delivery.FirstID(time.Now())}, "Index")

@@ -15,18 +15,18 @@ import (
 )
 
 // All deliveries of one event, to several webhooks and again by hand, are one list.
-func TestTheDeliveriesOfAnEventAreOneList(t *testing.T) {
+func TestListDeliveriesOfAnEvent(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		first, second := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		failed := s.finished(schema.Live, first, http.StatusInternalServerError)
 		s.finished(schema.Live, first, http.StatusOK) // of another event
-		s.pass(time.Second)
+		s.advance(time.Second)
 		e := addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D9000")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET event_id = $1 WHERE id = $2", e.ID, failed.ID)
 		beside := insert(t, s.DB, []delivery.Order{{Event: e, Webhook: second, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
-		s.pass(time.Second)
-		again := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/"+failed.ID+"/retry", ""), 202).IDs[0]
+		s.advance(time.Second)
+		again := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/"+failed.ID+"/retry", ""), 202).IDs[0]
 		for query, want := range map[string][]string{
 			"":                                  {again, beside.ID, failed.ID},
 			"&limit=1":                          {again, beside.ID, failed.ID},
@@ -48,14 +48,14 @@ func TestTheDeliveriesOfAnEventAreOneList(t *testing.T) {
 	})
 }
 
-func TestListsShowHowTheLastAttemptEnded(t *testing.T) {
+func TestListsShowLastAttempt(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		r := s.delivery(schema.Live, webhook)
 		last := func(query string) *schema.LastAttempt {
 			t.Helper()
-			list := read[schema.List[schema.Delivery]](t, s.live("GET", "/v1/deliveries?"+query, ""), 200)
+			list := read[schema.List[schema.Delivery]](t, s.liveRequest("GET", "/v1/deliveries?"+query, ""), 200)
 			if len(list.Data) != 1 {
 				t.Fatalf("%s: %d deliveries", query, len(list.Data))
 			}
@@ -82,9 +82,9 @@ func TestListsShowHowTheLastAttemptEnded(t *testing.T) {
 }
 
 // A list of ten thousand is read to its end, a page of a thousand at a time.
-func TestTenThousandDeliveriesAreWalked(t *testing.T) {
+func TestPagesOfTenThousandDeliveries(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		s.many(webhook, 10_000, 1)
 		for _, path := range []string{"/v1/deliveries?limit=1000&state=failed", "/v1/webhooks/" + webhook + "/deliveries?limit=1000"} {
@@ -93,7 +93,7 @@ func TestTenThousandDeliveriesAreWalked(t *testing.T) {
 				t.Errorf("%s has %d", path, len(got))
 			}
 		}
-		text := s.live("GET", "/v1/deliveries?limit=1000", "").text
+		text := s.liveRequest("GET", "/v1/deliveries?limit=1000", "").text
 		if n := strings.Count(text, `"last_attempt":{"attempt":1,`); n != 1000 {
 			t.Errorf("%d of a thousand show their last attempt", n)
 		}
@@ -102,7 +102,7 @@ func TestTenThousandDeliveriesAreWalked(t *testing.T) {
 
 // many stores deliveries of one event that have failed, a second after the other up
 // to now, each with so many attempts that were answered with 500.
-func (s *site) many(webhook string, n, attempts int) {
+func (s *apiFixture) many(webhook string, n, attempts int) {
 	s.t.Helper()
 	e := addEvent(s.t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)

@@ -11,10 +11,10 @@ import (
 
 // TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL
 // would not rather read it whole.
-func TestStatementsUseTheirIndices(t *testing.T) {
+func TestStatementsUseIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		crowd(t, db, 20_000, 100)
+		insertWaiting(t, db, 20_000, 100)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		group := func(columns int, values ...any) (args []any) {
 			for range 16 {

@@ -53,7 +53,7 @@ func leased(t *testing.T, db *sqlstore.DB, n int) []delivery.Row {
 	return insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
 }
 
-func TestAnAttemptIsStoredWithWhatFollows(t *testing.T) {
+func TestRecordStoresAttemptAndTransition(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 4)
@@ -102,14 +102,14 @@ func TestAnyErrorTextIsStored(t *testing.T) {
 		o := outcome(&rows[0], "mine", 500, start)
 		o.Result.Error, o.Result.Body = "malformed \x00 \xff header", []byte{0, 0xff}
 		record(t, db, start, o)
-		if got := one[string](t, db, "SELECT error FROM attempt"); got != "malformed \uFFFD \uFFFD header" {
+		if got := queryValue[string](t, db, "SELECT error FROM attempt"); got != "malformed \uFFFD \uFFFD header" {
 			t.Errorf("got %q", got)
 		}
 	})
 }
 
 // TestAStaleOutcomeChangesNothing, unless the receiver has the event.
-func TestAStaleOutcomeChangesNothing(t *testing.T) {
+func TestStaleOutcomeIsIgnored(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 4)
@@ -133,14 +133,14 @@ func TestAStaleOutcomeChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(want, table(t, db)); diff != "" {
 			t.Errorf("the deliveries (-want +got):\n%s", diff)
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM attempt"); n != 3 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM attempt"); n != 3 {
 			t.Errorf("%d attempts, want 3", n)
 		}
 	})
 }
 
 // TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup whichever stands first.
-func TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup(t *testing.T) {
+func TestAcknowledgementWinsWithinGroup(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 2)
@@ -156,13 +156,13 @@ func TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup(t *testing.T) {
 				t.Errorf("%s is %+v", id, got)
 			}
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM attempt WHERE delivery_id = $1", rows[1].ID); n != 2 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM attempt WHERE delivery_id = $1", rows[1].ID); n != 2 {
 			t.Errorf("%d attempts, want the one that was not answered and the one that was", n)
 		}
 	})
 }
 
-func TestWhatIsCancelledIsDeliveredAllTheSame(t *testing.T) {
+func TestAcknowledgementCountsForDeletedWebhook(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 1)
@@ -173,7 +173,7 @@ func TestWhatIsCancelledIsDeliveredAllTheSame(t *testing.T) {
 	})
 }
 
-func TestLanesAreThoseWithSomethingWaiting(t *testing.T) {
+func TestLanesHaveWaitingDeliveries(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		lanes := func() []delivery.Lane {

@@ -27,7 +27,7 @@ import (
 
 // site is a service with its store and its HTTP side, and an account with a key
 // of each world.
-type site struct {
+type apiFixture struct {
 	*delivery.Service
 
 	t       *testing.T
@@ -42,15 +42,15 @@ type site struct {
 }
 
 // eachSite runs a test on both engines.
-func eachSite(t *testing.T, do func(t *testing.T, s *site)) {
+func eachFixture(t *testing.T, do func(t *testing.T, s *apiFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newSite(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newFixture(t, db)) })
 }
 
-func newSite(t *testing.T, db *sqlstore.DB) *site {
+func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	t.Helper()
 	box := accesstest.ClaimedBox(t, db)
-	s := &site{t: t, reg: prometheus.NewRegistry()}
+	s := &apiFixture{t: t, reg: prometheus.NewRegistry()}
 	s.micros.Store(start.UnixMicro())
 	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
 	plans := map[string]int64{"unlimited": 0}
@@ -104,10 +104,10 @@ func newSite(t *testing.T, db *sqlstore.DB) *site {
 }
 
 // pass moves the clock on.
-func (s *site) pass(d time.Duration) { s.micros.Add(d.Microseconds()) }
+func (s *apiFixture) advance(d time.Duration) { s.micros.Add(d.Microseconds()) }
 
 // webhook makes a subscription of the account's, and returns its id.
-func (s *site) webhook(world schema.World, n int) string {
+func (s *apiFixture) webhook(world schema.World, n int) string {
 	s.t.Helper()
 	id := fmt.Sprintf("wh_01KAHR3M5Q7S9V1X3Z5B7D%04d", n)
 	addWebhook(s.t, s.DB, s.account, world, id)
@@ -115,7 +115,7 @@ func (s *site) webhook(world schema.World, n int) string {
 }
 
 // delivery stores a delivery of a fresh event, waiting.
-func (s *site) delivery(world schema.World, webhook string) delivery.Row {
+func (s *apiFixture) delivery(world schema.World, webhook string) delivery.Row {
 	s.t.Helper()
 	s.events++
 	e := addEvent(s.t, s.DB, s.account, world, fmt.Sprintf("evt_01KAHR3M5Q7S9V1X3Z5B7D%04d", s.events))
@@ -123,7 +123,7 @@ func (s *site) delivery(world schema.World, webhook string) delivery.Row {
 }
 
 // finished stores a delivery that has ended in a state, after its last attempt.
-func (s *site) finished(world schema.World, webhook string, status int) delivery.Row {
+func (s *apiFixture) finished(world schema.World, webhook string, status int) delivery.Row {
 	s.t.Helper()
 	r := s.delivery(world, webhook)
 	sqlstoretest.Exec(s.t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
@@ -141,7 +141,7 @@ type reply struct {
 	text   string
 }
 
-func (s *site) do(world schema.World, method, path, body string, header ...string) reply {
+func (s *apiFixture) do(world schema.World, method, path, body string, header ...string) reply {
 	s.t.Helper()
 	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *site) do(world schema.World, method, path, body string, header ...strin
 	return reply{resp.StatusCode, resp.Header, string(text)}
 }
 
-func (s *site) live(method, path, body string) reply {
+func (s *apiFixture) liveRequest(method, path, body string) reply {
 	s.t.Helper()
 	return s.do(schema.Live, method, path, body)
 }
@@ -195,7 +195,7 @@ func read[T any](t *testing.T, r reply, status int) (v T) {
 }
 
 // walk goes through all pages of a list.
-func (s *site) walk(world schema.World, path string) (ids []string) {
+func (s *apiFixture) walk(world schema.World, path string) (ids []string) {
 	s.t.Helper()
 	between := "?"
 	if strings.Contains(path, "?") {
@@ -214,7 +214,7 @@ func (s *site) walk(world schema.World, path string) (ids []string) {
 }
 
 // counter reads one of the service's counters.
-func (s *site) counter(name string) float64 {
+func (s *apiFixture) counter(name string) float64 {
 	s.t.Helper()
 	return counter(s.t, s.reg, name)
 }

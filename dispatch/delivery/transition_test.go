@@ -10,7 +10,7 @@ import (
 
 // TestTheTableOfRetries walks spec 6.4: each attempt is sent when the verdict
 // before says, so the second column must come out.
-func TestTheTableOfRetries(t *testing.T) {
+func TestRetrySchedule(t *testing.T) {
 	t.Parallel()
 	elapsed := []time.Duration{ // after the attempts 1 to 7: when the next is sent
 		10 * time.Second, 40 * time.Second, 160 * time.Second, 760 * time.Second,

@@ -31,7 +31,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-func TestWhyAConnectionFailed(t *testing.T) {
+func TestConnectionErrorsAreExplained(t *testing.T) {
 	t.Parallel()
 	const from = "http: TLS handshake error from [::1]:7: "
 	for said, want := range map[string]string{
@@ -79,7 +79,7 @@ func TestDeepBodiesAreNotIndented(t *testing.T) {
 	}
 }
 
-func TestTheOldestIsForgotten(t *testing.T) {
+func TestOldestEventIsDropped(t *testing.T) {
 	t.Parallel()
 	m := newEventMemory(2)
 	at := first{time.Unix(1, 0), "dlv_1", "1"}

@@ -17,8 +17,8 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// dig reads messages from the dead topic.
-func dig(tb testing.TB, l *Log, count int) (found []kafka.Message) {
+// readDeadTopic reads messages from the dead topic.
+func readDeadTopic(tb testing.TB, l *Log, count int) (found []kafka.Message) {
 	tb.Helper()
 	messages := make(chan kafka.Message)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,7 +54,7 @@ func headersOf(m kafka.Message) map[string]string {
 	return headers
 }
 
-func TestWhatIsNoEventGoesToTheDeadTopicAndPast(t *testing.T) {
+func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
@@ -67,8 +67,8 @@ func TestWhatIsNoEventGoesToTheDeadTopicAndPast(t *testing.T) {
 		if acked, err := l.write(t.Context(), l.Topic, batch); err != nil {
 			t.Fatal(acked, err)
 		}
-		got := newBasket()
-		consume(t, l, got.take)
+		got := newCollector()
+		consume(t, l, got.process)
 		wants := map[string]int{reasonHeaders: 2, reasonKey: 1, reasonEnvelope: 1}
 		eventually(t, "all are consumed", func() bool { return counted(t, l, "consumed_total") == float64(len(batch)) })
 		if got.different() != 1 || len(got.events) != 2 {
@@ -80,7 +80,7 @@ func TestWhatIsNoEventGoesToTheDeadTopicAndPast(t *testing.T) {
 			}
 		}
 		reasonsSeen := map[string]int{}
-		for _, m := range dig(t, l, 4) {
+		for _, m := range readDeadTopic(t, l, 4) {
 			headers := headersOf(m)
 			reasonsSeen[headers[headerReason]]++
 			if headers[headerTopic] != l.Topic || headers[headerPartition] == "" || headers[headerOffset] == "" || headers[headerFault] == "" {
@@ -96,21 +96,21 @@ func TestWhatIsNoEventGoesToTheDeadTopicAndPast(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefusedForGoodIsBuried(t *testing.T) {
+func TestRejectedEventsGoToDeadTopic(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
 		events := testEvents(t, 0, 10)
 		publish(t, l, events...)
-		got := newBasket()
+		got := newCollector()
 		consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
-			if _, err := got.take(ctx, batch); err != nil {
+			if _, err := got.process(ctx, batch); err != nil {
 				return nil, err
 			}
 			return map[string]error{events[3].ID: errors.New("the account is not known"), "evt_other": errors.New("not in the batch")}, nil
 		})
 		eventually(t, "all are consumed", func() bool { return counted(t, l, "consumed_total") == 10 })
-		dead := dig(t, l, 1)[0]
+		dead := readDeadTopic(t, l, 1)[0]
 		headers := headersOf(dead)
 		if headers[headerID] != events[3].ID || headers[headerReason] != reasonRefused || headers[headerFault] != "the account is not known" {
 			t.Errorf("the dead message has the headers %v", headers)
@@ -121,7 +121,7 @@ func TestWhatIsRefusedForGoodIsBuried(t *testing.T) {
 	})
 }
 
-func TestNothingIsCommittedUntilTheDeadAreBuried(t *testing.T) {
+func TestCommitWaitsForDeadLetters(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	committed := commits(cluster, nil)
@@ -142,8 +142,8 @@ func TestNothingIsCommittedUntilTheDeadAreBuried(t *testing.T) {
 		}
 		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.RequestTimedOut.Code }), nil, true
 	})
-	got := newBasket()
-	consume(t, l, got.take)
+	got := newCollector()
+	consume(t, l, got.process)
 	eventually(t, "both are consumed", func() bool { return counted(t, l, "consumed_total") == 2 })
 	if len(got.events) != 1 {
 		t.Errorf("handed over %d events, want the good one once", len(got.events))
@@ -151,10 +151,10 @@ func TestNothingIsCommittedUntilTheDeadAreBuried(t *testing.T) {
 	if got := counted(t, l, "bury_failures_total"); got != 3 {
 		t.Errorf("counted %v failures to bury, want 3", got)
 	}
-	dig(t, l, 1)
+	readDeadTopic(t, l, 1)
 }
 
-func TestAnEpitaphFitsWhateverDied(t *testing.T) {
+func TestDeadLetterFitsLimit(t *testing.T) {
 	t.Parallel()
 	m := kafka.Message{Key: bytes.Repeat([]byte("k"), 5<<20), Value: bytes.Repeat([]byte("v"), 5<<20), Topic: "t", Partition: 3, Offset: 77}
 	for range 1000 {

@@ -26,7 +26,7 @@ func TestDecodeIsTheInverseOfEncode(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoEvent(t *testing.T) {
+func TestDecodeRejectsInvalidMessages(t *testing.T) {
 	t.Parallel()
 	good := func() record { return encode(testEvent(t, 1, "acc_1")) }
 	set := func(name, value string) func(*record) {

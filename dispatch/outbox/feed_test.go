@@ -19,15 +19,15 @@ import (
 	"vayu/schema"
 )
 
-func TestEventsThatHaveComeAreFound(t *testing.T) {
+func TestFeedFindsNewEvents(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		noon := time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC)
 		d.clock.Set(noon)
-		d.say("acc_a")
+		d.appendEvent("acc_a")
 		d.clock.Pass(10 * time.Second)
-		a, b := d.say("acc_a"), d.say("acc_b")
-		d.say("acc_c")
+		a, b := d.appendEvent("acc_a"), d.appendEvent("acc_b")
+		d.appendEvent("acc_c")
 		asks := []sse.Ask{}
 		for i := range 20 { // more than one statement asks for
 			asks = append(asks, sse.Ask{Owner: schema.Owner{Account: "acc_x", World: schema.World(i % 2)}, Since: noon})
@@ -57,9 +57,9 @@ func TestEventsThatHaveComeAreFound(t *testing.T) {
 	})
 }
 
-func TestMoreEventsThanOneLookReads(t *testing.T) {
+func TestFeedReportsCutResults(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		before := time.Now()
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			for range feedLimit {
@@ -72,7 +72,7 @@ func TestMoreEventsThanOneLookReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		owner := schema.Owner{Account: "acc_a", World: schema.Live}
-		one := d.say("acc_b")
+		one := d.appendEvent("acc_b")
 		asks := []sse.Ask{{Owner: owner, Since: before}}
 		for i := range 7 { // all in one statement
 			asks = append(asks, sse.Ask{Owner: schema.Owner{Account: "acc_b", World: schema.World(i % 2)}, Since: before.Add(time.Duration(-i) * time.Hour)})
@@ -88,7 +88,7 @@ func TestMoreEventsThanOneLookReads(t *testing.T) {
 }
 
 // One instance is told of what another has done, each with a store of its own.
-func TestAnotherInstanceIsTold(t *testing.T) {
+func TestFeedFindsEventsOfOtherInstance(t *testing.T) {
 	t.Parallel()
 	here := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 4}}
 	one, two := sqlstoretest.Open(t, here), sqlstoretest.Open(t, here)

@@ -17,9 +17,9 @@ import (
 	"vayu/schema"
 )
 
-func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
+func TestEventsArePublishedInOrder(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		ids := []string{}
 		for n := range 2*maxBatch + 3 {
 			ids = append(ids, fmt.Sprint(n))
@@ -34,10 +34,10 @@ func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s := newShelf()
+		s := newMemoryPublisher()
 		stop := d.run(s)
 		s.await(t, ids...)
-		ids = append(ids, d.say("acc_a"))
+		ids = append(ids, d.appendEvent("acc_a"))
 		s.await(t, ids...)
 		fixture.Until(t, "nothing waits any more", func() bool { return d.count("outbox") == 0 }) // it was taken a moment ago
 		stop()
@@ -55,9 +55,9 @@ func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
 
 // A publisher that takes some of a batch gets the others again, in their order,
 // and what it does not take of one account holds up no other.
-func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
+func TestUnacknowledgedEventsAreRetried(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		var ids []string
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			for n := range 3 * maxBatch {
@@ -75,7 +75,7 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s := newShelf()
+		s := newMemoryPublisher()
 		s.refuse = func(e Event) bool { return e.ID == ids[1] }
 		r := relay{Outbox: d.Outbox, to: s}
 		safe, err := r.pass(t.Context())
@@ -102,9 +102,9 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 
 // A head of more than a batch whose accounts all have to wait is gone behind only when its publisher says that others
 // need not: else each pass would read all that waits.
-func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
+func TestBlockedHeadDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			for n := range 2*maxBatch + 10 {
 				account := "acc_a" // the second batch has one of c
@@ -122,15 +122,15 @@ func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s := newShelf()
+		s := newMemoryPublisher()
 		s.refuse = func(e Event) bool { return e.Account != "acc_b" }
 		for _, c := range []struct {
 			err  error
 			safe int
-		}{{errShelf, 0}, {fmt.Errorf("%w: %w", ErrSome, errShelf), 10}} {
+		}{{errRefused, 0}, {fmt.Errorf("%w: %w", ErrSome, errRefused), 10}} {
 			s.set(func() { s.err = c.err })
 			safe, err := (&relay{Outbox: d.Outbox, to: s}).pass(t.Context())
-			if safe != c.safe || !errors.Is(err, errShelf) {
+			if safe != c.safe || !errors.Is(err, errRefused) {
 				t.Errorf("with %q %d are safe (%v), want %d", c.err, safe, err, c.safe)
 			}
 		}
@@ -139,19 +139,19 @@ func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
 
 // What is safe is deleted also beside an error and when the service stops, and
 // what could not be deleted is not brought again.
-func TestWhatIsSafeIsForgotten(t *testing.T) {
+func TestAcknowledgedEventsAreDeleted(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		first, second := d.say("acc_a"), d.say("acc_b")
-		s := newShelf()
-		s.refuse, s.err = func(e Event) bool { return e.ID == second }, errShelf
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
+		first, second := d.appendEvent("acc_a"), d.appendEvent("acc_b")
+		s := newMemoryPublisher()
+		s.refuse, s.err = func(e Event) bool { return e.ID == second }, errRefused
 		r := relay{Outbox: d.Outbox, to: s}
-		if _, err := r.pass(t.Context()); !errors.Is(err, errShelf) || d.count("outbox") != 1 {
+		if _, err := r.pass(t.Context()); !errors.Is(err, errRefused) || d.count("outbox") != 1 {
 			t.Errorf("got %v, and %d wait", err, d.count("outbox"))
 		}
 		s.set(func() { s.refuse, s.err = nil, nil })
 		ctx, cancel := context.WithCancel(t.Context())
-		if _, err := (&relay{Outbox: d.Outbox, to: stopping{s, cancel}}).pass(ctx); err != nil || d.count("outbox") != 0 {
+		if _, err := (&relay{Outbox: d.Outbox, to: stoppingPublisher{s, cancel}}).pass(ctx); err != nil || d.count("outbox") != 0 {
 			t.Errorf("at the end: %v, and %d wait", err, d.count("outbox"))
 		}
 		if diff := cmp.Diff([]string{first, second}, s.ids("")); diff != "" {
@@ -160,24 +160,24 @@ func TestWhatIsSafeIsForgotten(t *testing.T) {
 	})
 }
 
-// stopping is a publisher during whose work the service is stopped.
-type stopping struct {
+// stoppingPublisher is a publisher during whose work the service is stopped.
+type stoppingPublisher struct {
 	Publisher
 	stop func()
 }
 
-func (s stopping) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+func (s stoppingPublisher) Publish(ctx context.Context, batch []Event) ([]Event, error) {
 	s.stop()
 	return s.Publisher.Publish(ctx, batch)
 }
 
-func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
+func TestStoreErrorsCauseNoDuplicates(t *testing.T) {
 	t.Parallel()
 	db, stopStore := sqlstoretest.Start(t, sqlstore.Config{Data: t.TempDir()})
-	d := newDesk(t, db)
-	d.say("acc_a")
-	s := newShelf()
-	r := relay{Outbox: d.Outbox, to: closing{s, stopStore}}
+	d := newFixture(t, db)
+	d.appendEvent("acc_a")
+	s := newMemoryPublisher()
+	r := relay{Outbox: d.Outbox, to: closingPublisher{s, stopStore}}
 	if _, err := r.pass(t.Context()); err == nil || d.failures("delete") != 1 {
 		t.Errorf("got %v and %v failures", err, d.failures("delete"))
 	}
@@ -201,13 +201,13 @@ func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
 	}
 }
 
-// closing is a publisher during whose work the store goes away.
-type closing struct {
+// closingPublisher is a publisher during whose work the store goes away.
+type closingPublisher struct {
 	Publisher
 	stop func()
 }
 
-func (c closing) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+func (c closingPublisher) Publish(ctx context.Context, batch []Event) ([]Event, error) {
 	safe, err := c.Publisher.Publish(ctx, batch)
 	c.stop()
 	return safe, err
@@ -215,38 +215,38 @@ func (c closing) Publish(ctx context.Context, batch []Event) ([]Event, error) {
 
 // A commit in this process is brought on at once, without a look by time; one of
 // another process within the slowest pause.
-func TestACommitWakesTheRelay(t *testing.T) {
+func TestCommitWakesRelay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
-		other := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir, Share: true}))
-		s := newShelf()
+		d := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+		other := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir, Share: true}))
+		s := newMemoryPublisher()
 		d.run(s)
 		time.Sleep(10 * time.Second) // it is as slow as it gets
 		for range 3 {
 			began := time.Now()
-			s.await(t, d.say("acc_a"))
+			s.await(t, d.appendEvent("acc_a"))
 			if waited := time.Since(began); waited != 0 {
 				t.Errorf("a commit was brought on after %s", waited)
 			}
 			time.Sleep(7 * time.Second)
 		}
 		began := time.Now()
-		s.await(t, other.say("acc_b"))
+		s.await(t, other.appendEvent("acc_b"))
 		if waited := time.Since(began); waited > slowPoll {
 			t.Errorf("a commit of another process was brought on after %s", waited)
 		}
 		time.Sleep(time.Second)
 		began = time.Now()
-		s.await(t, other.say("acc_b"))
+		s.await(t, other.appendEvent("acc_b"))
 		if waited := time.Since(began); waited > quickPoll {
 			t.Errorf("the next was brought on after %s", waited)
 		}
 	})
 }
 
-func TestThePaceFollowsWhatIsFound(t *testing.T) {
+func TestPollDelay(t *testing.T) {
 	t.Parallel()
 	var p pollDelay
 	now := noon
@@ -289,17 +289,17 @@ func TestThePaceFollowsWhatIsFound(t *testing.T) {
 
 // While the publisher is away everything waits, is tried a few times a minute,
 // and goes on by itself.
-func TestAPublisherThatIsAwayHoldsUpNothingElse(t *testing.T) {
+func TestPublisherOutageIsRetried(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
-		s := newShelf()
-		s.refuse, s.err = func(Event) bool { return true }, errShelf
+		d := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+		s := newMemoryPublisher()
+		s.refuse, s.err = func(Event) bool { return true }, errRefused
 		d.run(s)
 		var ids []string
 		for range 10 {
-			ids = append(ids, d.say("acc_a"))
+			ids = append(ids, d.appendEvent("acc_a"))
 			time.Sleep(time.Minute)
 		}
 		tries := 0
@@ -330,24 +330,24 @@ func TestAPublisherThatIsAwayHoldsUpNothingElse(t *testing.T) {
 
 // Of two instances one brings on what both commit, and the other goes on when
 // that one stops.
-func TestTwoInstancesShareOneOutbox(t *testing.T) {
+func TestStandbyTakesOverRelay(t *testing.T) {
 	t.Parallel()
 	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
-	s := newShelf()
-	var desks [2]*desk
+	s := newMemoryPublisher()
+	var desks [2]*outboxFixture
 	var stops [2]func()
 	for i := range desks {
-		desks[i] = newDesk(t, sqlstoretest.Open(t, c))
+		desks[i] = newFixture(t, sqlstoretest.Open(t, c))
 		stops[i] = desks[i].run(s)
 	}
 	var ids []string
 	for n := range 40 {
-		ids = append(ids, desks[n%2].say(accounts[n%2]))
+		ids = append(ids, desks[n%2].appendEvent(accounts[n%2]))
 	}
 	s.await(t, ids...)
 	stops[0]()
 	for range 20 {
-		ids = append(ids, desks[1].say("acc_a"))
+		ids = append(ids, desks[1].appendEvent("acc_a"))
 	}
 	s.await(t, ids...)
 	stops[1]()

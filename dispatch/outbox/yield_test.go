@@ -6,18 +6,18 @@ import (
 	"testing"
 )
 
-// few takes one event of each account at a time, and then it is the turn of
+// oneEachPublisher takes one event of each account at a time, and then it is the turn of
 // others.
-type few struct{ *shelf }
+type oneEachPublisher struct{ *memoryPublisher }
 
-func (f few) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+func (f oneEachPublisher) Publish(ctx context.Context, batch []Event) ([]Event, error) {
 	var first []Event
 	for _, e := range batch {
 		if !slices.ContainsFunc(first, func(other Event) bool { return other.Account == e.Account }) {
 			first = append(first, e)
 		}
 	}
-	safe, err := f.shelf.Publish(ctx, first)
+	safe, err := f.memoryPublisher.Publish(ctx, first)
 	if err == nil && len(first) < len(batch) {
 		err = ErrTurn
 	}
@@ -26,16 +26,16 @@ func (f few) Publish(ctx context.Context, batch []Event) ([]Event, error) {
 
 // Whoever takes little at a time gets everything, in order, and that is no
 // failure; what other accounts say meanwhile does not wait for all of it.
-func TestATurnIsNoFailure(t *testing.T) {
+func TestYieldIsNoFailure(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		var ids []string
 		for range 30 {
-			ids = append(ids, d.say("acc_a"))
+			ids = append(ids, d.appendEvent("acc_a"))
 		}
-		late := d.say("acc_b")
-		s := newShelf()
-		stop := d.run(few{s})
+		late := d.appendEvent("acc_b")
+		s := newMemoryPublisher()
+		stop := d.run(oneEachPublisher{s})
 		s.await(t, append(ids, late)...)
 		stop()
 		if got := s.ids("acc_a"); !slices.Equal(got, ids) {

@@ -66,7 +66,7 @@ func against(t *testing.T, takes int) (first, second Result, signatures []string
 		}
 		return near, nil
 	}
-	p := hello("http://127.0.0.1/in")
+	p := testPost("http://127.0.0.1/in")
 	p.Header.Set("Idempotency-Key", "k")
 	p.Header.Set("X-Idempotency-Key", "k")
 	n := 0
@@ -99,7 +99,7 @@ func receive(conn net.Conn, got *recorder) {
 	}
 }
 
-func TestConnectionsThatWereClosedMeanwhileAreReplacedAndSignedFor(t *testing.T) {
+func TestClosedPooledConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now().Unix()
@@ -117,7 +117,7 @@ func TestConnectionsThatWereClosedMeanwhileAreReplacedAndSignedFor(t *testing.T)
 }
 
 // The stage is that of the connection that was made last.
-func TestClosedMeanwhileAndGone(t *testing.T) {
+func TestStageOfReplacedConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got recorder
@@ -131,7 +131,7 @@ func TestClosedMeanwhileAndGone(t *testing.T) {
 			go receive(far, &got)
 			return &stale{Conn: near, fails: 2}, nil
 		}
-		p := hello("http://127.0.0.1/in")
+		p := testPost("http://127.0.0.1/in")
 		if r := s.Send(t.Context(), p); !r.OK() {
 			t.Fatalf("got %+v", r)
 		}
@@ -141,7 +141,7 @@ func TestClosedMeanwhileAndGone(t *testing.T) {
 	})
 }
 
-func TestWhatMayHaveBeenReceivedIsNotSentAgain(t *testing.T) {
+func TestPartiallyWrittenRequestIsNotRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second, got := against(t, 1)
@@ -160,15 +160,15 @@ func TestClosedAfterReadingIsNotSentAgain(t *testing.T) {
 	var taken atomic.Int64
 	url := "http://" + listen(t, "127.0.0.1:0", nil, func(conn net.Conn) {
 		r := bufio.NewReader(conn)
-		for takeRequest(r) == nil {
+		for readRequest(r) == nil {
 			if taken.Add(1) == 2 {
 				return
 			}
 			_, _ = io.WriteString(conn, fine)
 		}
 	})
-	s := patient(t, Config{})
-	p := hello(url)
+	s := newSender(t, Config{})
+	p := testPost(url)
 	p.Header.Set("Idempotency-Key", "k")
 	if got := s.Send(t.Context(), p); !got.OK() {
 		t.Fatalf("got %+v", got)
@@ -179,7 +179,7 @@ func TestClosedAfterReadingIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestNothingElseGoesOut(t *testing.T) {
+func TestRequestHasNoOtherHeaders(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 1)
 	address := listen(t, "127.0.0.1:0", nil, func(conn net.Conn) {
@@ -190,7 +190,7 @@ func TestNothingElseGoesOut(t *testing.T) {
 	})
 	header := http.Header{"Content-Type": {"application/json"}, "X-SERVICE-Event-Id": {"evt_1"}}
 	p := Post{URL: "http://" + address + "/in?a=b%20c", Header: header, Body: []byte(`{"id":"evt_1"}`), Sign: func(time.Time) (string, error) { return "t=1,v1=ab", nil }}
-	if r := patient(t, Config{}).Send(t.Context(), p); !r.OK() {
+	if r := newSender(t, Config{}).Send(t.Context(), p); !r.OK() {
 		t.Fatalf("got %+v", r)
 	}
 	head, body, _ := strings.Cut(<-got, "\r\n\r\n")
@@ -210,7 +210,7 @@ func TestNothingElseGoesOut(t *testing.T) {
 
 // Many goroutines share a sender, a header and a body, over connections that come
 // and go: the race detector reads along, and each signature goes out once.
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentSends(t *testing.T) {
 	t.Parallel()
 	var got recorder
 	var served atomic.Int64
@@ -228,8 +228,8 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 	})
-	s := patient(t, Config{PerHost: 4})
-	p := hello(url)
+	s := newSender(t, Config{PerHost: 4})
+	p := testPost(url)
 	var n, acknowledged atomic.Int64
 	p.Sign = func(time.Time) (string, error) { return strconv.FormatInt(n.Add(1), 10), nil }
 	var all sync.WaitGroup
@@ -253,7 +253,7 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 // A connection is used again when the answer was read to its end.
-func TestConnectionsAreUsedAgain(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer      string
@@ -277,7 +277,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 					serve(conn)
 				})
 				for range 3 {
-					if got := s.Send(t.Context(), hello("http://127.0.0.1/in")); got.Status == 0 {
+					if got := s.Send(t.Context(), testPost("http://127.0.0.1/in")); got.Status == 0 {
 						t.Fatalf("got %+v", got)
 					}
 				}

@@ -49,8 +49,8 @@ var (
 	waiting = []schema.Stage{schema.StageWait}
 )
 
-// bomb is 8 MiB of zeros.
-func bomb(t *testing.T) string {
+// gzipBomb is 8 MiB of zeros.
+func gzipBomb(t *testing.T) string {
 	t.Helper()
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -65,17 +65,17 @@ func bomb(t *testing.T) string {
 	return packed.String()
 }
 
-func TestEvilReceivers(t *testing.T) {
+func TestMaliciousReceivers(t *testing.T) {
 	t.Parallel()
 	ca := fixture.NewAuthority(t)
 	long := strings.Repeat("x", 8<<10)
-	zipped := bomb(t)
+	zipped := gzipBomb(t)
 	for name, c := range map[string]struct {
 		handle func(net.Conn)
 		want   want
 	}{
 		"closes at once":         {func(net.Conn) {}, want{text: textCut, stages: []schema.Stage{schema.StageTLS}}},
-		"closes after reading":   {func(c net.Conn) { _ = takeRequest(bufio.NewReader(c)) }, want{text: textClosed, stages: waiting}},
+		"closes after reading":   {func(c net.Conn) { _ = readRequest(bufio.NewReader(c)) }, want{text: textClosed, stages: waiting}},
 		"closes in the header":   {closing("HTTP/1.1 200 OK\r\nA: b"), want{text: textClosed, stages: waiting}},
 		"endless body":           {flooding("HTTP/1.1 200 OK\r\n\r\n", long, nil), want{status: 200, body: long[:1024]}},
 		"endless body of a 500":  {flooding("HTTP/1.1 500 Oh\r\n\r\n", long, nil), want{status: 500, body: long[:1024], text: "the receiver answered 500 Internal Server Error"}},
@@ -114,19 +114,19 @@ func TestEvilReceivers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := speaking(ca.Server())
+			config := tlsConfig(ca.Server())
 			if name == "closes at once" {
 				config = nil
 			}
 			url := "https://" + listen(t, "127.0.0.1:0", config, c.handle)
-			c.want.check(t, patient(t, Config{Roots: ca.Pool()}).Send(t.Context(), hello(url)))
+			c.want.check(t, newSender(t, Config{Roots: ca.Pool()}).Send(t.Context(), testPost(url)))
 		})
 	}
 }
 
 func closing(text string) func(net.Conn) {
 	return func(conn net.Conn) {
-		if takeRequest(bufio.NewReader(conn)) == nil {
+		if readRequest(bufio.NewReader(conn)) == nil {
 			_, _ = io.WriteString(conn, text)
 		}
 	}
@@ -136,14 +136,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	ca := fixture.NewAuthority(t)
 	for _, status := range []string{"301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"} {
-		url := "https://" + listen(t, "127.0.0.1:0", speaking(ca.Server()),
+		url := "https://" + listen(t, "127.0.0.1:0", tlsConfig(ca.Server()),
 			answering("HTTP/1.1 "+status+"\r\nLocation: http://169.254.169.254/latest/meta-data/\r\nContent-Length: 0\r\n\r\n"))
 		var dialed []string
-		s := patient(t, Config{Roots: ca.Pool(), Control: func(_, address string, _ syscall.RawConn) error {
+		s := newSender(t, Config{Roots: ca.Pool(), Control: func(_, address string, _ syscall.RawConn) error {
 			dialed = append(dialed, "https://"+address)
 			return nil
 		}})
-		got := s.Send(t.Context(), hello(url))
+		got := s.Send(t.Context(), testPost(url))
 		if !strings.HasPrefix(got.Error, "the receiver answered "+status+"; redirects") || got.OK() {
 			t.Errorf("got %d, %q", got.Status, got.Error)
 		}
@@ -155,7 +155,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 // A receiver can cost no more memory than what is read of it, whatever it sends.
 // The figures are of both sides, which share the process.
-func TestEvilReceiversCostLittle(t *testing.T) {
+func TestMaliciousReceiversUseLittleMemory(t *testing.T) {
 	ca := fixture.NewAuthority(t)
 	long := strings.Repeat("x", 32<<10)
 	for name, head := range map[string]struct{ head, text string }{
@@ -166,11 +166,11 @@ func TestEvilReceiversCostLittle(t *testing.T) {
 		"1xx":          {"", strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 1000)},
 	} {
 		written := make(chan int, 1)
-		url := "https://" + listen(t, "127.0.0.1:0", speaking(ca.Server()), flooding(head.head, head.text, written))
-		s := patient(t, Config{Roots: ca.Pool()})
+		url := "https://" + listen(t, "127.0.0.1:0", tlsConfig(ca.Server()), flooding(head.head, head.text, written))
+		s := newSender(t, Config{Roots: ca.Pool()})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		s.Send(t.Context(), hello(url))
+		s.Send(t.Context(), testPost(url))
 		runtime.ReadMemStats(&after)
 		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(8<<20); got > most {
 			t.Errorf("%s: an attempt takes %d bytes of memory, want at most %d", name, got, most)

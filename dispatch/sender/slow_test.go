@@ -49,7 +49,7 @@ func silent(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 // dripping reads a request and writes head, and then one byte a second.
 func dripping(head, text string) func(net.Conn) {
 	return func(conn net.Conn) {
-		if takeRequest(bufio.NewReader(conn)) != nil {
+		if readRequest(bufio.NewReader(conn)) != nil {
 			return
 		}
 		_, err := io.WriteString(conn, head)
@@ -63,17 +63,17 @@ func dripping(head, text string) func(net.Conn) {
 // late answers after a time.
 func late(wait time.Duration, text string) func(net.Conn) {
 	return func(conn net.Conn) {
-		if takeRequest(bufio.NewReader(conn)) == nil {
+		if readRequest(bufio.NewReader(conn)) == nil {
 			time.Sleep(wait)
 			_, _ = io.WriteString(conn, text)
 		}
 	}
 }
 
-func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
+func TestAttemptsTimeOut(t *testing.T) {
 	t.Parallel()
 	ca := fixture.NewAuthority(t)
-	config := speaking(ca.Server())
+	config := tlsConfig(ca.Server())
 	config.SessionTicketsDisabled = true // a pipe holds nothing, and tickets are sent while nobody reads
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for name, c := range map[string]struct {
@@ -112,7 +112,7 @@ func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
 				if c.secure {
 					url = "https://127.0.0.1/in"
 				}
-				p := hello(url)
+				p := testPost(url)
 				p.Body = []byte(strings.Repeat("x", 100<<10)) // more than net/http's buffer: it is written for real
 				c.want.SentAt = time.Now()
 				if c.want.Slow && c.want.Duration == 0 {
@@ -136,7 +136,7 @@ func compare(t *testing.T, got, want Result) {
 
 func TestConnectionsEndPromptly(t *testing.T) {
 	t.Parallel()
-	s := patient(t, Config{})
+	s := newSender(t, Config{})
 	conn, err := s.transport.DialContext(t.Context(), "tcp", listen(t, "127.0.0.1:0", nil, silent))
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestAttemptsEndWithTheService(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		compare(t, s.Send(ctx, hello("http://127.0.0.1/in")), Result{
+		compare(t, s.Send(ctx, testPost("http://127.0.0.1/in")), Result{
 			SentAt: start, Duration: time.Second, Stage: schema.StageWait, Error: textStopped,
 		})
 	})

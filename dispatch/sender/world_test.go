@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// speaking is how a server of an authority speaks TLS.
-func speaking(certificate tls.Certificate) *tls.Config {
+// tlsConfig is how a server of an authority speaks TLS.
+func tlsConfig(certificate tls.Certificate) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{certificate}}
 }
 
@@ -48,7 +48,7 @@ func answering(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		r := bufio.NewReader(conn)
 		for {
-			if takeRequest(r) != nil {
+			if readRequest(r) != nil {
 				return
 			}
 			if _, err := io.WriteString(conn, text); err != nil {
@@ -62,7 +62,7 @@ func answering(text string) func(net.Conn) {
 // written, unless nil, hears how many bytes that were.
 func flooding(head, text string, written chan<- int) func(net.Conn) {
 	return func(conn net.Conn) {
-		if takeRequest(bufio.NewReader(conn)) != nil {
+		if readRequest(bufio.NewReader(conn)) != nil {
 			return
 		}
 		total, err := io.WriteString(conn, head)
@@ -77,7 +77,7 @@ func flooding(head, text string, written chan<- int) func(net.Conn) {
 	}
 }
 
-func takeRequest(r *bufio.Reader) error {
+func readRequest(r *bufio.Reader) error {
 	req, err := http.ReadRequest(r)
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func takeRequest(r *bufio.Reader) error {
 	return err
 }
 
-// patient has a time-out that no test comes near.
-func patient(t testing.TB, c Config) *Sender {
+// newSender has a time-out that no test comes near.
+func newSender(t testing.TB, c Config) *Sender {
 	t.Helper()
 	c.Timeout = time.Minute
 	s := New(c)
@@ -95,6 +95,6 @@ func patient(t testing.TB, c Config) *Sender {
 	return s
 }
 
-func hello(url string) Post {
+func testPost(url string) Post {
 	return Post{URL: url, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(`{"id":"evt_1"}`)}
 }

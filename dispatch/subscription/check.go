@@ -31,7 +31,7 @@ const (
 type faults struct{ schema.Faults }
 
 // checkSpec validates and normalises a subscription. The returned error is an internal
-// one of Check, never a *schema.Problem.
+// queryValue of Check, never a *schema.Problem.
 func (b *Book) checkSpec(f *faults, s *Spec) (err error) {
 	if len(f.Faults) == 0 || f.Faults[0].Field != "url" { // the url is missing
 		if s.URL, err = b.url(f, s.URL); err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // Whatever happens to subscriptions, a book that follows bit by bit tells what
-// one that reads everything does, and no snapshot ever changes.
-func TestABookThatFollowsIsTheOneThatIsReadAnew(t *testing.T) {
+// queryValue that reads everything does, and no snapshot ever changes.
+func TestDeltaEqualsFullRead(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		dice := rand.New(rand.NewPCG(seed, 0))
@@ -63,7 +63,7 @@ func TestABookThatFollowsIsTheOneThatIsReadAnew(t *testing.T) {
 	}
 }
 
-func TestAskingTheBookAllocatesNothing(t *testing.T) {
+func TestMatchingDoesNotAllocate(t *testing.T) {
 	e := newGeneration(nil)
 	sub := &Subscription{ID: "wh_1", Account: "acc_1", Events: schema.EventTypes, secrets: []string{"a", "b"}, revision: 1}
 	e.put(sub, begun)
@@ -77,7 +77,7 @@ func TestAskingTheBookAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestATypeThatStandsTwiceInTheStoreIsToldOnce(t *testing.T) {
+func TestDuplicateTypeMatchesOnce(t *testing.T) {
 	t.Parallel()
 	e := newGeneration(nil)
 	e.put(&Subscription{ID: "wh_1", Account: "acc_1", Events: []schema.EventType{"quota.warning", "quota.warning"}, revision: 1}, begun)

@@ -23,14 +23,14 @@ func ids(subs []*Subscription) []string {
 	return out
 }
 
-// told are the ids of those that get an event.
-func (s *site) told(o schema.Owner, event schema.EventType) []string {
+// matchingIDs are the ids of those that get an event.
+func (s *cacheFixture) matchingIDs(o schema.Owner, event schema.EventType) []string {
 	return ids(s.Snapshot().Matching(o.Account, o.World, event))
 }
 
-func TestMatchingAreThoseThatWantTheEventInTheirWorld(t *testing.T) {
+func TestMatchingByTypeAndWorld(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		other := addTenant(t, s.DB, "two")
 		const warned, failed = schema.EventQuotaWarning, schema.EventPaymentFailed
 		live, sandbox := a.of(schema.Live), a.of(schema.Sandbox)
@@ -39,7 +39,7 @@ func TestMatchingAreThoseThatWantTheEventInTheirWorld(t *testing.T) {
 		deleted := s.add(Spec{Owner: live, Events: []schema.EventType{warned}}).Webhook.ID
 		mock := s.add(Spec{Owner: sandbox, Events: []schema.EventType{warned}}).Webhook.ID
 		theirs := s.add(Spec{Owner: other.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
-		s.look()
+		s.refreshNow()
 		before := s.Snapshot()
 		off := false
 		do(t, s.DB, func(tx *sqlstore.Tx) error {
@@ -47,7 +47,7 @@ func TestMatchingAreThoseThatWantTheEventInTheirWorld(t *testing.T) {
 			_, err2 := s.Delete(tx, live, deleted, s.Now())
 			return errors.Join(err, err2)
 		})
-		s.look()
+		s.refreshNow()
 		for _, c := range []struct {
 			of    schema.Owner
 			event schema.EventType
@@ -58,7 +58,7 @@ func TestMatchingAreThoseThatWantTheEventInTheirWorld(t *testing.T) {
 			{other.of(schema.Sandbox), warned, []string{}}, {schema.Owner{Account: "acc_none"}, warned, []string{}}, {live, "no.such", []string{}},
 		} {
 			slices.Sort(c.want)
-			if diff := cmp.Diff(c.want, s.told(c.of, c.event)); diff != "" {
+			if diff := cmp.Diff(c.want, s.matchingIDs(c.of, c.event)); diff != "" {
 				t.Errorf("%s of %v: %s", c.event, c.of, diff)
 			}
 		}
@@ -76,21 +76,21 @@ func TestMatchingAreThoseThatWantTheEventInTheirWorld(t *testing.T) {
 	})
 }
 
-func TestWhatIsMadeOnOneInstanceIsKnownOnTheOther(t *testing.T) {
+func TestChangeReachesOtherInstance(t *testing.T) {
 	t.Parallel()
-	eachPair(t, func(t *testing.T, here, there *site, a tenant) {
+	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
 		there.start()
 		key := a.keys[schema.Live]
-		made := here.ask(key, "POST", "/v1/webhooks", body("", "")).want(t, "making", 201)
-		id := made.said("id")
-		if sub := here.Get(id); sub == nil || !cmp.Equal(sub.Secrets(here.Now()), []string{made.said("secret")}) {
+		made := here.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "making", 201)
+		id := made.stringAt("id")
+		if sub := here.Get(id); sub == nil || !cmp.Equal(sub.Secrets(here.Now()), []string{made.stringAt("secret")}) {
 			t.Errorf("its own instance does not know it with the reply: %+v", sub)
 		}
 		there.await("a new webhook", func() bool { return there.Get(id) != nil })
 		if diff := cmp.Diff(here.Get(id), there.Get(id), cmp.AllowUnexported(Subscription{})); diff != "" {
 			t.Error(diff)
 		}
-		here.ask(key, "DELETE", "/v1/webhooks/"+id, "").want(t, "deleting", 200)
+		here.request(key, "DELETE", "/v1/webhooks/"+id, "").want(t, "deleting", 200)
 		if !here.Get(id).Deleted {
 			t.Error("its own instance does not know with the reply that it is deleted")
 		}
@@ -98,12 +98,12 @@ func TestWhatIsMadeOnOneInstanceIsKnownOnTheOther(t *testing.T) {
 	})
 }
 
-func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
+func TestFreshRefreshesOldCache(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		ctx := context.Background()
 		s.clock.Set(begun)
-		s.look()
+		s.refreshNow()
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		s.clock.Pass(maxAge - time.Millisecond)
 		if err := s.Fresh(ctx); err != nil || s.Get(id) != nil {
@@ -142,9 +142,9 @@ func TestFreshLooksWhenTheLastLookIsOld(t *testing.T) {
 }
 
 // Who waits for a look at a store that hangs leaves with his own context.
-func TestWaitingForALookEnds(t *testing.T) {
+func TestWaitForRefreshEndsWithContext(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, nil)
+	s := newFixture(t, nil)
 	s.refreshing <- struct{}{}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -161,9 +161,9 @@ func TestWaitingForALookEnds(t *testing.T) {
 }
 
 // One look answers all who asked for it before it began.
-func TestAWaitingLookIsAnsweredByTheOneBeforeIt(t *testing.T) {
+func TestConcurrentRefreshesAreShared(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, nil) // without a store every look would panic
+	s := newFixture(t, nil) // without a store every look would panic
 	s.clock.Set(begun.Add(time.Second))
 	s.refreshing <- struct{}{}
 	ended := make(chan error, 1)
@@ -176,26 +176,26 @@ func TestAWaitingLookIsAnsweredByTheOneBeforeIt(t *testing.T) {
 	}
 }
 
-func TestAnotherStoreInPlaceOfTheKnownOne(t *testing.T) {
+func TestReplacedStoreIsReadInFull(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		live := a.of(schema.Live)
 		kept := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		gone := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
-		s.look()
+		s.refreshNow()
 		sqlstoretest.Exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
-		s.look()
-		if s.Get(gone) != nil || !cmp.Equal(s.told(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1 {
+		s.refreshNow()
+		if s.Get(gone) != nil || !cmp.Equal(s.matchingIDs(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1 {
 			t.Error("it is still known")
 		}
 	})
 }
 
-func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
+func TestStoreOutageIsRetried(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db)
+		s := newFixture(t, db)
 		a := addTenant(t, db, "one")
 		live := a.of(schema.Live)
 		first := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
@@ -211,7 +211,7 @@ func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
 		failed := s.figure("vayu_webhook_look_failures_total")
 		s.await("looks that fail", func() bool { return s.figure("vayu_webhook_look_failures_total") > failed+2 })
-		if len(s.told(live, schema.EventQuotaWarning)) != 1 {
+		if len(s.matchingIDs(live, schema.EventQuotaWarning)) != 1 {
 			t.Error("what was known is forgotten")
 		}
 		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
@@ -225,19 +225,19 @@ func TestAStoreThatIsAwayIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestDeletedOnesAreForgotten(t *testing.T) {
+func TestDeletedSubscriptionsAreDropped(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		s.clock.Set(begun)
 		live := a.of(schema.Live)
 		var made []string
 		for range 3 {
 			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID)
 		}
-		s.look()
+		s.refreshNow()
 		for _, id := range made[:2] {
 			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
-			s.look()
+			s.refreshNow()
 			s.clock.Pass(deletedKept / 2)
 		}
 		known := func(b *Book) (out [3]bool) {
@@ -246,25 +246,25 @@ func TestDeletedOnesAreForgotten(t *testing.T) {
 			}
 			return out
 		}
-		s.look()
+		s.refreshNow()
 		if got := known(s.Book); got != [...]bool{true, true, true} {
 			t.Errorf("known: %v", got)
 		}
 		s.clock.Pass(time.Second)
-		s.look() // nothing has changed in the store
+		s.refreshNow() // nothing has changed in the store
 		if got := known(s.Book); got != [...]bool{false, true, true} {
 			t.Errorf("known: %v", got)
 		}
-		later := newSite(t, s.DB)
+		later := newFixture(t, s.DB)
 		later.clock.Set(s.clock.Now())
-		later.look()
+		later.refreshNow()
 		if got := known(later.Book); got != [...]bool{false, true, true} {
 			t.Errorf("known after a restart: %v", got)
 		}
 		s.clock.Pass(deletedKept + time.Second)
-		for _, book := range []*site{s, later} {
+		for _, book := range []*cacheFixture{s, later} {
 			book.clock.Set(s.clock.Now())
-			book.look()
+			book.refreshNow()
 			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.deleted) != 0 || book.Snapshot().size != 1 {
 				t.Errorf("known: %v", got)
 			}

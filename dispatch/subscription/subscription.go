@@ -75,7 +75,7 @@ type Subscription struct {
 
 	createdAt int64 // microseconds
 	// secrets are the current secret and, during the grace of a rotation, the previous
-	// one. They are empty if decryption failed.
+	// queryValue. They are empty if decryption failed.
 	secrets       []string
 	previousUntil int64 // microseconds
 	unreadable    bool  // a stored secret cannot be decrypted
