@@ -22,7 +22,7 @@ import (
 	"vayu/schema"
 )
 
-// Who asked for an event gets it once, signed, and nobody else does.
+// Each subscriber gets an event once, with a valid signature; others get none.
 func TestEventGoesToItsSubscribers(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -32,7 +32,7 @@ func TestEventGoesToItsSubscribers(t *testing.T) {
 		o.subscribe(a, r.URL+"/1")
 		o.subscribe(a, r.URL+"/2")
 		o.subscribe(b, other.URL)
-		o.update(func(tx *sqlstore.Tx) error { // not what happens, and not in this world
+		o.update(func(tx *sqlstore.Tx) error { // another type and another world
 			for _, spec := range []subscription.Spec{
 				{Owner: schema.Owner{Account: a, World: schema.Live}, Events: []schema.EventType{schema.EventQuotaWarning}},
 				{Owner: schema.Owner{Account: a, World: schema.Sandbox}, Events: []schema.EventType{schema.EventPaymentSucceeded}},
@@ -72,7 +72,7 @@ func TestEventGoesToItsSubscribers(t *testing.T) {
 	})
 }
 
-// clock is a time that tests move.
+// clock is a clock that tests set.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.UnixMicro(c.at.Load()) }
@@ -88,7 +88,7 @@ func TestRetriesFollowSchedule(t *testing.T) {
 		id := o.subscribe(a, r.URL)
 		o.run()
 		o.appendEvent(a)
-		// spec 6.4
+ // documented schedule
 		table := []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 		for n, delay := range table {
 			waitQuery(o, n+1, "SELECT COALESCE(max(attempts), 0) FROM delivery")
@@ -110,7 +110,7 @@ func TestRetriesFollowSchedule(t *testing.T) {
 	})
 }
 
-// One receiver holds all that it gets; another is told all the same.
+// A receiver that does not reply delays no other.
 func TestSlowReceiverDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -142,7 +142,7 @@ func TestSlowReceiverDelaysNoOther(t *testing.T) {
 	}
 }
 
-// A paused subscription keeps what happens meanwhile.
+// Deliveries of a paused subscription wait.
 func TestPausedDeliveriesAreSentAfterResume(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -168,8 +168,8 @@ func TestPausedDeliveriesAreSentAfterResume(t *testing.T) {
 	})
 }
 
-// A stop waits for what is under way and gives back the rest, so that the next
-// instance need not wait for leases to end.
+// A stop waits for attempts in flight and releases the other leases, so that the next
+// instance need not wait for them.
 func TestStopReleasesLeases(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -206,7 +206,7 @@ func TestStopReleasesLeases(t *testing.T) {
 	})
 }
 
-// More subscriptions than fit into one transaction, and the same event twice.
+// More subscriptions than one transaction stores, and the same event twice.
 func TestAcceptIsIdempotentForManySubscriptions(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -241,7 +241,7 @@ func TestAcceptIsIdempotentForManySubscriptions(t *testing.T) {
 	})
 }
 
-// A webhook begins with what happens after it was made, also when a topic is read once more.
+// A webhook gets only events after its creation, also after an offset reset.
 func TestWebhookGetsNoOlderEvents(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -254,7 +254,7 @@ func TestWebhookGetsNoOlderEvents(t *testing.T) {
 			return err
 		})
 		there, late := o.subscribe(a, "http://127.0.0.1:9/there"), o.subscribe(a, "http://127.0.0.1:9/late")
-		o.update(func(tx *sqlstore.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error { // by a clock that is ahead
 			for id, made := range map[string]time.Time{
 				there: event.CreatedAt.Add(30 * time.Second), // by a clock that is ahead
 				late:  event.CreatedAt.Add(2 * time.Minute),
@@ -277,8 +277,8 @@ func TestWebhookGetsNoOlderEvents(t *testing.T) {
 	})
 }
 
-// What a log says happened, and the store does not know, is put aside with the
-// reason, and all else is taken.
+// Events from Kafka that the store lacks are rejected with a reason; the others are
+// accepted.
 func TestUnknownEventsAreRejected(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -305,8 +305,8 @@ func TestUnknownEventsAreRejected(t *testing.T) {
 	})
 }
 
-// A store that cannot be written to loses no outcome: it is recorded when it can,
-// also when the lease is over by then, and nothing is sent again meanwhile.
+// While the store rejects writes, outcomes wait, even beyond their leases, and nothing is
+// sent again.
 func TestOutcomesWaitForStore(t *testing.T) {
 	t.Parallel()
 	reg, watch := prometheus.NewRegistry(), &clock{}
@@ -329,7 +329,7 @@ func TestOutcomesWaitForStore(t *testing.T) {
 	for fails() == 0 { // the test's own time-out ends this
 		<-time.After(time.Millisecond)
 	}
-	watch.at.Add(time.Minute.Microseconds()) // no lease is that long
+	watch.at.Add(time.Minute.Microseconds()) // longer than any lease
 	o.Wake(id)
 	for before := fails(); fails() == before; {
 		<-time.After(time.Millisecond)
@@ -339,7 +339,7 @@ func TestOutcomesWaitForStore(t *testing.T) {
 		return err
 	})
 	waitQuery(o, "delivered", "SELECT state FROM delivery")
-	for counted(t, reg, "vayu_webhook_deliveries_total") != 1 { // told after the commit
+	for counted(t, reg, "vayu_webhook_deliveries_total") != 1 { // counted after the commit
 		<-time.After(time.Millisecond)
 	}
 	if n := queryValue[int](o, "SELECT count(*) FROM attempt"); n != 1 {
@@ -352,7 +352,7 @@ func TestOutcomesWaitForStore(t *testing.T) {
 	}
 }
 
-// An account whose events make thousands of deliveries does not hold up others.
+// An account with thousands of deliveries does not delay others.
 func TestSmallFanOutComesFirst(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -397,8 +397,8 @@ func TestSmallFanOutComesFirst(t *testing.T) {
 	})
 }
 
-// A subscription that goes while its receiver is being connected to is told
-// nothing, and no attempt is counted.
+// A subscription that is deleted during the connect gets nothing, and no attempt is
+// counted.
 func TestUnsignedDeliveryIsNotSent(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -428,7 +428,7 @@ func TestUnsignedDeliveryIsNotSent(t *testing.T) {
 	})
 }
 
-// counted is the sum of a counter.
+// counted returns the sum of a counter.
 func counted(t *testing.T, reg *prometheus.Registry, name string) (sum float64) {
 	t.Helper()
 	families, err := reg.Gather()

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// A webhook has a bounded number of waiting deliveries: the oldest beyond it fail, can be
-// retried, and the account is told. Deliveries whose attempt is in flight stay.
+// The oldest waiting deliveries beyond the limit fail and can be retried; the account
+// sees a report. Deliveries in flight are kept.
 func TestOldestDeliveriesBeyondLimitFail(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
@@ -22,7 +22,7 @@ func TestOldestDeliveriesBeyondLimitFail(t *testing.T) {
 		for i := range 8 {
 			s.advance(time.Second)
 			all = append(all, s.delivery(schema.Live, paused))
-			if i > 0 { // the first one's attempt is in flight
+			if i > 0 { // the first attempt is in flight
 				sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = '', due_at = $2 WHERE id = $1", all[i].ID, s.Now().Add(time.Duration(8-i)*time.Hour).UnixMicro())
 			}
 		}
@@ -60,7 +60,7 @@ func TestOldestDeliveriesBeyondLimitFail(t *testing.T) {
 			t.Errorf("the account is told of %d beyond %d, want 4 beyond 3", failed, most)
 		}
 		read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/"+all[1].ID+"/retry", ""), 202)
-		s.advance(time.Minute) // the lease of the first is over
+		s.advance(time.Minute) // the first lease has expired
 		if err := s.Bound(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestOldestDeliveriesBeyondLimitFail(t *testing.T) {
 	})
 }
 
-// What waits for an endpoint that acknowledges waits because the service is late.
+// Deliveries that wait for an endpoint that acknowledges are kept: the service is late.
 func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {

@@ -36,7 +36,7 @@ func TestDeliveriesOfDeletedWebhookAreCancelled(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			want[leased.ID] = "cancelled"
-			s.advance(time.Minute) // the lease is over
+			s.advance(time.Minute) // the lease has expired
 		}
 		if got := s.counter("vayu_deliveries_cancelled_total"); got != 2 {
 			t.Errorf("counted %v, want 2", got)
@@ -60,7 +60,7 @@ func TestCleanupOfSeveralGroups(t *testing.T) {
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = 'wh_000000000000000001000000001'")
 		sqlstoretest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 			SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, []byte{})
-		s.advance(time.Hour) // of crowd's rows some are due later than now
+		s.advance(time.Hour) // some of the rows of insertWaiting are due later
 		if err := s.CancelDeleted(t.Context(), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestCleanupOfSeveralGroups(t *testing.T) {
 	})
 }
 
-// TestRunCleansUpAtOnceAndFailsNobody with a store that is away.
+// The store fails for a time.
 func TestRunCleansUpDespiteStoreErrors(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// healthOf asks for a webhook's health.
+// healthOf reads the health of a webhook.
 func (s *apiFixture) healthOf(webhook string) schema.WebhookHealth {
 	s.t.Helper()
 	return read[schema.WebhookHealth](s.t, s.liveRequest("GET", "/v1/webhooks/"+webhook+"/health", ""), 200)
@@ -86,7 +86,7 @@ func TestHealthNumbers(t *testing.T) {
 		sqlstoretest.Exec(t, s.DB, "UPDATE attempt SET at = at - 1, duration = 1000000 WHERE http_status = 418")
 		cancelled := s.delivery(schema.Live, webhook)
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = 'cancelled' WHERE id = $1", cancelled.ID)
-		s.delivery(schema.Live, webhook) // an attempt is under way
+		s.delivery(schema.Live, webhook) // an attempt is in flight
 
 		got := s.healthOf(webhook)
 		status, text := 200, at
@@ -124,7 +124,7 @@ func TestHealthNumbers(t *testing.T) {
 	})
 }
 
-// Of ten thousand deliveries the newest thousand are looked at.
+// Of ten thousand deliveries only the newest thousand count.
 func TestHealthUsesNewestThousand(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {

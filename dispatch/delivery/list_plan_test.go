@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// spread puts 20,000 deliveries with an attempt each into the store, of many events,
-// accounts and states, so that PostgreSQL sees what its indices are for.
+// insertSpread stores 20,000 deliveries with an attempt each, of many events, accounts
+// and states, so that PostgreSQL prefers the indexes.
 func insertSpread(t *testing.T, db *sqlstore.DB) {
 	t.Helper()
 	insertWaiting(t, db, 20_000, 100)
@@ -26,13 +26,12 @@ func insertSpread(t *testing.T, db *sqlstore.DB) {
 		SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, make([]byte, 1000)) // as receivers answer
 }
 
-// readsAttempts reports whether a plan reads attempts otherwise than by their key.
+// readsAttempts reports whether a plan reads attempts other than by key.
 func readsAttempts(plan string) bool {
 	return !strings.Contains(plan, "USING INDEX sqlite_autoindex_attempt_1") && !strings.Contains(plan, "attempt_pkey") && strings.Contains(plan, "attempt") ||
 		strings.Contains(plan, "SCAN a") || strings.Contains(plan, "Seq Scan on attempt")
 }
 
-// TestListsUseTheirIndices as claims do.
 func TestListsUseIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -76,8 +75,8 @@ func TestListsUseIndexes(t *testing.T) {
 	})
 }
 
-// The deliveries of one event are found by the key that keeps them from being there
-// twice, whatever else is asked.
+// The deliveries of an event are found by their unique key, whatever other conditions
+// there are.
 func TestListOfAnEventUsesIndex(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

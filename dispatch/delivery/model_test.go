@@ -18,20 +18,20 @@ import (
 	"vayu/schema"
 )
 
-// modelled is a delivery as the simple model has it.
+// modelDelivery is a delivery of the model.
 type modelDelivery struct {
 	stored
 
 	webhook string
 }
 
-// held is a row that a claimer has and has not dealt with.
+// leasedRow is a row that a claimer has leased and not finished.
 type leasedRow struct {
 	row   delivery.Row
 	token string
 }
 
-// model is what the store must do, in a map.
+// model is the expected state of the store.
 type model struct {
 	t     *testing.T
 	db    *sqlstore.DB
@@ -44,8 +44,8 @@ type model struct {
 	turn  int
 }
 
-// TestTheStoreDoesWhatTheModelDoes walks at random through stores, claims,
-// outcomes, releases and time, and compares everything after each step.
+// Random inserts, claims, outcomes, releases and clock steps on the store equal those of
+// the model.
 func TestStoreMatchesModel(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
@@ -87,7 +87,7 @@ func (m *model) step() string {
 	}
 }
 
-// lease is a new one, often over before the next step.
+// lease returns a new lease that often expires before the next step.
 func (m *model) lease() delivery.Lease {
 	return lease(fmt.Sprint("token-", m.turn), m.now.Add(time.Duration(1+m.rng.IntN(90))*time.Second))
 }
@@ -129,7 +129,7 @@ func (m *model) insert() {
 	}
 }
 
-// due are the ids of a lane that can be claimed, in their order.
+// due returns the ids of a lane that can be claimed, in order.
 func (m *model) due(webhook string) (all []string) {
 	for id, d := range m.all {
 		if d.webhook == webhook && d.State == "waiting" && d.Due <= m.now.UnixMicro() {
@@ -174,7 +174,7 @@ func (m *model) next(webhook, token string) (next time.Time) {
 	return next
 }
 
-// checkIDs takes some of what is held.
+// some returns some of the leased rows.
 func (m *model) some() (taken []leasedRow) {
 	m.rng.Shuffle(len(m.held), func(i, j int) { m.held[i], m.held[j] = m.held[j], m.held[i] })
 	n := m.rng.IntN(len(m.held) + 1)

@@ -9,8 +9,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL
-// would not rather read it whole.
+// The tables have enough rows that PostgreSQL does not prefer a scan.
 func TestStatementsUseIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -46,7 +45,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 	})
 }
 
-// wantPlan demands that a statement uses indices.
+// wantPlan requires that a statement uses indexes.
 func wantPlan(t *testing.T, db *sqlstore.DB, query string, args []any, indices ...string) {
 	t.Helper()
 	got := sqlstoretest.Plan(t, db, query, args...)

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stored is a delivery as it stands in the store.
+// stored is a stored delivery.
 type stored struct {
 	State    string
 	Attempts int
@@ -43,7 +43,7 @@ func table(t *testing.T, db *sqlstore.DB) map[string]stored {
 	return all
 }
 
-// leased stores deliveries of fresh events to wh_1 under the token "mine".
+// leased stores deliveries of new events to wh_1 with the lease token "mine".
 func leased(t *testing.T, db *sqlstore.DB, n int) []delivery.Row {
 	t.Helper()
 	orders := make([]delivery.Order, n)
@@ -108,7 +108,7 @@ func TestAnyErrorTextIsStored(t *testing.T) {
 	})
 }
 
-// TestAStaleOutcomeChangesNothing, unless the receiver has the event.
+// A stale outcome is ignored, unless the receiver has acknowledged.
 func TestStaleOutcomeIsIgnored(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
@@ -118,8 +118,8 @@ func TestStaleOutcomeIsIgnored(t *testing.T) {
 		if stale := record(t, db, over, outcome(&rows[0], "mine", 500, start), outcome(&rows[1], "mine", 200, start)); stale != 1 {
 			t.Errorf("%d were stale, want the 500", stale)
 		}
-		// Whoever took over the second finds that it is finished; the third has both
-		// outcomes in one group, the older first; the fourth nobody took.
+		// The second was finished by another instance. The third has two outcomes in one
+		// group, the older first. The fourth was never claimed.
 		if stale := record(t, db, over, outcome(&taken[1], "theirs", 503, over), outcome(&rows[2], "mine", 500, start), outcome(&taken[2], "theirs", 500, over),
 			outcome(&rows[3], "mine", 500, start)); stale != 2 {
 			t.Errorf("%d were stale, want the 503 and the older 500", stale)
@@ -139,7 +139,7 @@ func TestStaleOutcomeIsIgnored(t *testing.T) {
 	})
 }
 
-// TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup whichever stands first.
+// An acknowledgement wins, in either order.
 func TestAcknowledgementWinsWithinGroup(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {

@@ -8,8 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// TestTheTableOfRetries walks spec 6.4: each attempt is sent when the verdict
-// before says, so the second column must come out.
+// The attempts follow the documented schedule, also counted from the first attempt.
 func TestRetrySchedule(t *testing.T) {
 	t.Parallel()
 	elapsed := []time.Duration{ // after the attempts 1 to 7: when the next is sent

@@ -28,7 +28,7 @@ type outboxFixture struct {
 
 var accounts = []string{"acc_a", "acc_b", "acc_c", "acc_live", "acc_sandbox"}
 
-// newFixture makes an outbox, and the accounts unless another desk has.
+// newFixture creates an outbox, and the accounts if they are missing.
 func newFixture(t testing.TB, db *sqlstore.DB) *outboxFixture {
 	t.Helper()
 	d := &outboxFixture{t: t, reg: prometheus.NewRegistry()}
@@ -80,7 +80,7 @@ func (d *outboxFixture) tryAppend(account string) (id string, err error) {
 	return id, err
 }
 
-// run runs the outbox until the function it returns is called.
+// run runs the outbox until stop is called.
 func (d *outboxFixture) run(to Publisher) (stop func()) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -96,8 +96,7 @@ func (d *outboxFixture) run(to Publisher) (stop func()) {
 	return stop
 }
 
-// metric is the value of a counter or gauge; label is the value of its label, if
-// it has one.
+// metric returns the value of a counter or gauge, by its label if it has one.
 func (d *outboxFixture) metric(name, label string) float64 {
 	d.t.Helper()
 	families, err := d.reg.Gather()
@@ -120,12 +119,13 @@ func (d *outboxFixture) failures(step string) float64 {
 	return d.metric("vayu_outbox_failures_total", step)
 }
 
-// memoryPublisher is a publisher in memory. Refuse says which events it does not take.
+// memoryPublisher is a publisher in memory. Refuse selects the events that it does not
+// acknowledge.
 type memoryPublisher struct {
 	mu      sync.Mutex
 	refuse  func(e Event) bool
 	err     error
-	batches [][]string // ids, as they came
+	batches [][]string // ids in the order of arrival
 	taken   []Event
 	arrived chan struct{} // holds one: something was taken
 }
@@ -134,7 +134,7 @@ func newMemoryPublisher() *memoryPublisher { return &memoryPublisher{arrived: ma
 
 var errRefused = errors.New("the shelf is full")
 
-// Publish implements Publisher; it keeps the order of accounts.
+// Publish implements Publisher; it keeps the order within accounts.
 func (s *memoryPublisher) Publish(_ context.Context, batch []Event) ([]Event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +164,7 @@ func (s *memoryPublisher) set(change func()) {
 	change()
 }
 
-// ids are those taken, of an account or, with "", of all.
+// ids returns the acknowledged ids of an account, or of all for "".
 func (s *memoryPublisher) ids(account string) (ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *memoryPublisher) ids(account string) (ids []string) {
 	return ids
 }
 
-// await waits until everything was taken.
+// await waits until all ids were acknowledged.
 func (s *memoryPublisher) await(t testing.TB, ids ...string) {
 	t.Helper()
 	for {

@@ -53,8 +53,7 @@ func TestEventsArePublishedInOrder(t *testing.T) {
 	})
 }
 
-// A publisher that takes some of a batch gets the others again, in their order,
-// and what it does not take of one account holds up no other.
+// Unacknowledged events are retried in order, and block only their account.
 func TestUnacknowledgedEventsAreRetried(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {
@@ -100,8 +99,8 @@ func TestUnacknowledgedEventsAreRetried(t *testing.T) {
 	})
 }
 
-// A head of more than a batch whose accounts all have to wait is gone behind only when its publisher says that others
-// need not: else each pass would read all that waits.
+// The relay continues after a fully blocked batch only if the publisher returns
+// ErrPartial. Otherwise each pass would read the whole outbox.
 func TestBlockedHeadDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {
@@ -137,8 +136,8 @@ func TestBlockedHeadDelaysNoOther(t *testing.T) {
 	})
 }
 
-// What is safe is deleted also beside an error and when the service stops, and
-// what could not be deleted is not brought again.
+// Acknowledged events are deleted despite an error and at a stop. Those that could not be
+// deleted are not published again.
 func TestAcknowledgedEventsAreDeleted(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {
@@ -160,7 +159,7 @@ func TestAcknowledgedEventsAreDeleted(t *testing.T) {
 	})
 }
 
-// stoppingPublisher is a publisher during whose work the service is stopped.
+// stoppingPublisher stops the service while it publishes.
 type stoppingPublisher struct {
 	Publisher
 	stop func()
@@ -201,7 +200,7 @@ func TestStoreErrorsCauseNoDuplicates(t *testing.T) {
 	}
 }
 
-// closingPublisher is a publisher during whose work the store goes away.
+// closingPublisher closes the store while it publishes.
 type closingPublisher struct {
 	Publisher
 	stop func()
@@ -213,8 +212,7 @@ func (c closingPublisher) Publish(ctx context.Context, batch []Event) ([]Event, 
 	return safe, err
 }
 
-// A commit in this process is brought on at once, without a look by time; one of
-// another process within the slowest pause.
+// A commit in this process wakes the relay; one in another process is found by polling.
 func TestCommitWakesRelay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -223,7 +221,7 @@ func TestCommitWakesRelay(t *testing.T) {
 		other := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir, Share: true}))
 		s := newMemoryPublisher()
 		d.run(s)
-		time.Sleep(10 * time.Second) // it is as slow as it gets
+		time.Sleep(10 * time.Second) // polling is at its slowest
 		for range 3 {
 			began := time.Now()
 			s.await(t, d.appendEvent("acc_a"))
@@ -287,8 +285,8 @@ func TestPollDelay(t *testing.T) {
 	}
 }
 
-// While the publisher is away everything waits, is tried a few times a minute,
-// and goes on by itself.
+// During an outage of the publisher events wait; the relay retries with backoff and
+// recovers.
 func TestPublisherOutageIsRetried(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -328,8 +326,7 @@ func TestPublisherOutageIsRetried(t *testing.T) {
 	})
 }
 
-// Of two instances one brings on what both commit, and the other goes on when
-// that one stops.
+// One of two instances relays the events of both; the standby takes over when it stops.
 func TestStandbyTakesOverRelay(t *testing.T) {
 	t.Parallel()
 	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// oneEachPublisher takes one event of each account at a time, and then it is the turn of
-// others.
+// oneEachPublisher acknowledges one event of each account and then yields.
 type oneEachPublisher struct{ *memoryPublisher }
 
 func (f oneEachPublisher) Publish(ctx context.Context, batch []Event) ([]Event, error) {
@@ -24,8 +23,8 @@ func (f oneEachPublisher) Publish(ctx context.Context, batch []Event) ([]Event, 
 	return safe, err
 }
 
-// Whoever takes little at a time gets everything, in order, and that is no
-// failure; what other accounts say meanwhile does not wait for all of it.
+// A publisher that yields gets all events in order without a failure. Events of other
+// accounts are not delayed.
 func TestYieldIsNoFailure(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {

@@ -32,7 +32,7 @@ const secret = "whsec_of-these-tests"
 // patience bounds every wait on a busy machine.
 const patience = time.Minute
 
-// office is one instance of everything that tells events, on a store.
+// fixture is one instance of outbox, dispatcher and, optionally, Kafka on a store.
 type fixture struct {
 	testing.TB
 	*dispatch.Service
@@ -40,10 +40,10 @@ type fixture struct {
 	db     *sqlstore.DB
 	outbox *outbox.Outbox
 	book   *subscription.Book
-	log    *kafka.Log // nil when events go straight over
+	log    *kafka.Log // nil without Kafka
 }
 
-// open is an office that does not run.
+// newFixture returns a fixture that does not run.
 func newFixture(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...func(*dispatch.Config)) *fixture {
 	tb.Helper()
 	o := &fixture{TB: tb, db: db}
@@ -71,8 +71,8 @@ func newFixture(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...
 	return o
 }
 
-// run starts the parts in the order of the service. The function that it returns
-// stops them in reverse; so does the end of the test.
+// run starts the parts in the order of the service. stop, or the end of the test, stops
+// them in reverse.
 func (o *fixture) run() (stop func()) {
 	o.Helper()
 	var stops []func()
@@ -107,7 +107,7 @@ func (o *fixture) run() (stop func()) {
 	return stop
 }
 
-// until waits until the store answers a question so.
+// waitQuery waits until a query returns a value.
 func waitQuery[T comparable](o *fixture, want T, query string, args ...any) {
 	o.Helper()
 	deadline := time.After(patience)
@@ -126,7 +126,7 @@ func waitQuery[T comparable](o *fixture, want T, query string, args ...any) {
 	}
 }
 
-// account makes an account and returns its id.
+// account creates an account and returns its id.
 func (o *fixture) account(name string) string {
 	o.Helper()
 	id := "acc_" + name
@@ -144,7 +144,7 @@ func (o *fixture) update(do func(tx *sqlstore.Tx) error) {
 	}
 }
 
-// subscribe makes a subscription to payments and returns its id.
+// subscribe creates a subscription to payments and returns its id.
 func (o *fixture) subscribe(account, url string) (id string) {
 	o.Helper()
 	o.update(func(tx *sqlstore.Tx) error {
@@ -158,7 +158,7 @@ func (o *fixture) subscribe(account, url string) (id string) {
 	return id
 }
 
-// fire commits an event and returns its id.
+// appendEvent commits an event and returns its id.
 func (o *fixture) appendEvent(account string) (id string) {
 	o.Helper()
 	o.update(func(tx *sqlstore.Tx) (err error) {
@@ -168,12 +168,12 @@ func (o *fixture) appendEvent(account string) (id string) {
 	return id
 }
 
-// payment is the data of an event, with when it was committed.
+// payment returns event data with the time of its commit.
 func payment() map[string]any {
 	return map[string]any{"payment_id": "pay_01", "amount": 499.5, "currency": "INR", "method": "upi", "at": time.Now().UnixNano()}
 }
 
-// one asks the store for one value.
+// queryValue reads one value from the store.
 func queryValue[T any](o *fixture, query string, args ...any) (value T) {
 	o.Helper()
 	if err := o.db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
@@ -182,16 +182,16 @@ func queryValue[T any](o *fixture, query string, args ...any) (value T) {
 	return value
 }
 
-// arrival is one delivery at a receiver.
+// arrival is a delivery at a receiver.
 type arrival struct {
 	schema.Envelope
 
 	at      time.Time
 	attempt string
-	refused error // by the verification
+	refused error // error of the verification
 }
 
-// receiver is an endpoint that counts.
+// receiver is an endpoint that counts deliveries.
 type receiver struct {
 	*httptest.Server
 
@@ -201,7 +201,7 @@ type receiver struct {
 	notify chan struct{}
 }
 
-// receive starts a receiver over plain HTTP, or over TLS. Answer may be nil.
+// receive starts a receiver with HTTP or TLS. answer may be nil.
 func receive(tb testing.TB, secure bool, answer http.HandlerFunc) *receiver {
 	tb.Helper()
 	r := &receiver{seen: map[string]int{}, notify: make(chan struct{}, 1)}
@@ -235,7 +235,7 @@ func receive(tb testing.TB, secure bool, answer http.HandlerFunc) *receiver {
 	return r
 }
 
-// wait waits until so many different events have arrived.
+// wait waits for so many different events.
 func (r *receiver) wait(tb testing.TB, events int) []arrival {
 	tb.Helper()
 	deadline := time.After(patience)
@@ -254,7 +254,7 @@ func (r *receiver) wait(tb testing.TB, events int) []arrival {
 	}
 }
 
-// settled waits until nothing of the store waits.
+// waitSettled waits until no delivery waits.
 func (o *fixture) waitSettled() {
 	o.Helper()
 	waitQuery(o, 0, "SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM delivery WHERE state = 'waiting')")
