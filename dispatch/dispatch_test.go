@@ -88,7 +88,7 @@ func TestRetriesFollowSchedule(t *testing.T) {
 		id := o.subscribe(a, r.URL)
 		o.run()
 		o.appendEvent(a)
- // documented schedule
+		// documented schedule
 		table := []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 		for n, delay := range table {
 			waitQuery(o, n+1, "SELECT COALESCE(max(attempts), 0) FROM delivery")
